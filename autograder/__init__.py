@@ -1,0 +1,3 @@
+"""An engine that grades what students write, in a process of its own, and explains the verdict."""
+
+__version__ = "0.1.0"

@@ -1,0 +1,167 @@
+"""`given`: what a probe is given, all of it from one seed. Used in the worker only; needs torch.
+
+Inputs come from NumPy's `RandomState`, whose streams are frozen (NEP 19), so they are the same on every
+machine and for every release of torch.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from autograder.checks.structure import Shape, StructureError, compare_parameters
+
+Module = TypeVar("Module", bound=nn.Module)
+
+
+def derived_seed(*parts: object) -> int:
+    """Return a seed of 32 bits that depends on every part."""
+    digest = hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()
+    return int.from_bytes(digest[:4], "big")
+
+
+class Given:
+    """Inputs, weights and a device for one draw of one check.
+
+    `exact` makes every floating tensor float64, whatever dtype the check asks for, with the values that dtype
+    holds: so the reference is computed exactly on the very inputs the student's code gets.
+    """
+
+    torch = torch
+
+    def __init__(self, seed: int, sizes: Mapping[str, int], device: str, *, exact: bool = False) -> None:
+        self._random = np.random.RandomState(seed)
+        self._seed = seed
+        self._sizes = sizes
+        self._exact = exact
+        self.device = torch.device(device)
+
+    def sizes(self, names: str) -> tuple[int, ...]:
+        """Return the sizes of the axes named, e.g. `sizes("B T D")`. No two axes of a draw have the same."""
+        unknown = [name for name in names.split() if name not in self._sizes]
+        if unknown:
+            raise KeyError(f"course.toml gives no sizes for {', '.join(unknown)}")
+        return tuple(self._sizes[name] for name in names.split())
+
+    def size(self, name: str) -> int:
+        """Return the size of one axis."""
+        return self.sizes(name)[0]
+
+    def normal(self, *shape: int, scale: float = 1.0, shift: float = 0.0, dtype: str = "float32") -> Tensor:
+        """Return a tensor of that shape from a normal distribution."""
+        return self.tensor(self._random.standard_normal(shape) * scale + shift, dtype)
+
+    def integers(self, low: int, high: int, *shape: int) -> Tensor:
+        """Return a Long tensor of that shape, low <= its elements < high."""
+        return self.tensor(self._random.randint(low, high, shape), "int64")
+
+    def number(self, low: int, high: int) -> int:
+        """Return an int, low <= it < high."""
+        return int(self._random.randint(low, high))
+
+    def mask(self, *shape: int, share: float = 0.6) -> Tensor:
+        """Return a Bool tensor, True for about `share` of it, with a True and a False in every row of two or more."""
+        allowed = self._random.random_sample(shape) < share
+        first = self._random.randint(0, shape[-1], shape[:-1])
+        rows = allowed.reshape(-1, shape[-1])
+        rows[np.arange(len(rows)), first.reshape(-1)] = True
+        if shape[-1] > 1:
+            rows[np.arange(len(rows)), (first.reshape(-1) + 1) % shape[-1]] = False
+        return self.tensor(allowed, "bool")
+
+    def tensor(self, values: Any, dtype: str = "float32") -> Tensor:
+        """Return known values as a tensor on the device; `exact` holds for it."""
+        wanted: torch.dtype = getattr(torch, dtype)
+        made = torch.as_tensor(np.asarray(values)).to(wanted)
+        if self._exact and made.is_floating_point():
+            made = made.double()
+        return made.to(self.device)
+
+    def load(
+        self, module: Module, parameters: Mapping[str, Shape], *, dtype: str = "float32", train: bool = False
+    ) -> Module:
+        """Fill a module with random weights under the contract's parameter names, and return it in eval mode.
+
+        A parameter the contract does not name stays as it was made, a bias among them becomes zero: that is a
+        fault of its own, and costs its points once. Raises `StructureError` where names or shapes are missing.
+        """
+        if not isinstance(module, nn.Module):
+            raise StructureError(f"{type(module).__name__} is no nn.Module: derive the class from nn.Module")
+        state = {name: self._weight(shape, dtype) for name, shape in parameters.items()}
+        with torch.no_grad():
+            _fill(module, state)
+        module.to(device=self.device, dtype=torch.float64 if self._exact else getattr(torch, dtype))
+        return module.train(train)
+
+    def _weight(self, shape: Shape, dtype: str) -> Tensor:
+        scale = 1.2 / shape[-1] ** 0.5 if len(shape) > 1 else 0.7
+        return self.normal(*shape, scale=scale, dtype=dtype)
+
+    def trainable(self, module: nn.Module) -> dict[str, int]:
+        """Observe how many numbers a module trains: the same for every layout of the contract's parameters."""
+        return {"trainable numbers": sum(each.numel() for each in module.parameters() if each.requires_grad)}
+
+    def gradients(self, output: Any, *inputs: Tensor) -> list[Tensor | None]:
+        """Observe the gradients of a fixed random projection of `output`; None where none arrives."""
+        if not isinstance(output, Tensor):
+            raise StructureError(f"returned {type(output).__name__}, expected a tensor")
+        wanted = [each for each in inputs if each.requires_grad]
+        if not output.requires_grad:
+            return [None] * len(wanted)
+        weights = self.normal(*output.shape).to(output)
+        return list(torch.autograd.grad((output * weights).sum(), wanted, allow_unused=True))
+
+    def raises(self, call: Callable[[], object], *mentions: object) -> dict[str, Any]:
+        """Observe what `call` raises, for the judge `Raises`; `mentions` must stand in the message."""
+        told = [str(each) for each in mentions]
+        try:
+            result = call()
+        except (NotImplementedError, StructureError, MemoryError):
+            raise
+        except Exception as error:
+            types = [each.__name__ for each in type(error).__mro__]
+            return {"raised": types, "message": str(error)[:400], "mentions": told}
+        return {"raised": [], "message": f"returned {type(result).__name__}", "mentions": told}
+
+    def restart_randomness(self) -> None:
+        """Seed torch's own generator, as it was before the probe: two calls then drop the same."""
+        torch.manual_seed(self._seed)
+
+
+def _fill(module: nn.Module, state: Mapping[str, Tensor]) -> None:
+    """Load `state` by the hook of the class, or of its parts, or by name (see from_reference in the contract)."""
+    if hasattr(module, "from_reference"):
+        module.from_reference(dict(state))
+        return
+    by_name = dict(state)
+    for name, part in module.named_children():
+        under = {key.removeprefix(f"{name}."): value for key, value in state.items() if key.startswith(f"{name}.")}
+        if under and _has_hook(part):
+            _fill(part, under)
+            by_name = {key: value for key, value in by_name.items() if not key.startswith(f"{name}.")}
+    own = {key: value for key, value in module.named_parameters() if not _within_hook(module, key)}
+    sentences = compare_parameters(
+        type(module).__name__,
+        {key: tuple(value.shape) for key, value in own.items()},
+        {key: tuple(value.shape) for key, value in by_name.items()},
+    )
+    if sentences:
+        raise StructureError(". ".join(sentences))
+    for key, value in own.items():
+        if key in by_name:
+            value.copy_(by_name[key])
+        elif key.endswith("bias"):
+            value.zero_()
+
+
+def _has_hook(module: nn.Module) -> bool:
+    return any(hasattr(each, "from_reference") for each in module.modules())
+
+
+def _within_hook(module: nn.Module, key: str) -> bool:
+    head = key.split(".")[0]
+    part = dict(module.named_children()).get(head)
+    return part is not None and _has_hook(part)

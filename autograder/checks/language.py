@@ -1,0 +1,54 @@
+"""`@check`: one graded behaviour, as a probe with a title, a share of the points and a judge."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from autograder.checks.judges import Judge, Same
+
+Probe = Callable[[Any, Any], Any]
+"""Runs on an implementation with what is given, and returns an observation."""
+
+PREFIX = "test_"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One graded behaviour of an exercise.
+
+    `points` is its share of the exercise's points; `of` names the function or the class its value comes from,
+    for the place of a finding; `draws` is how often it runs, each time on inputs of other sizes.
+    """
+
+    id: str
+    title: str
+    probe: Probe
+    points: float
+    judge: Judge
+    of: str | None
+    draws: int
+
+
+def check(
+    title: str, *, points: float = 1, judge: Judge | None = None, of: str | None = None, draws: int = 2
+) -> Callable[[Probe], Probe]:
+    """Declare the function `test_ID(impl, given)` as the probe of a check; `title` says what it claims."""
+    if points <= 0 or draws < 1:
+        raise ValueError(f"check {title!r}: points and draws must be positive, found {points} and {draws}")
+
+    def declare(probe: Probe) -> Probe:
+        name = probe.__name__
+        if not name.startswith(PREFIX):
+            raise ValueError(f"the probe {name} must be called {PREFIX}{name}, so that pytest finds it")
+        declared = Check(name.removeprefix(PREFIX), title, probe, points, judge or Same(), of, draws)
+        probe.__check__ = declared  # type: ignore[attr-defined]
+        return probe
+
+    return declare
+
+
+def checks_in(module: ModuleType) -> list[Check]:
+    """Return the checks a module declares, in the order it declares them."""
+    found = [getattr(value, "__check__", None) for value in vars(module).values()]
+    return [each for each in found if isinstance(each, Check)]

@@ -1,0 +1,79 @@
+"""The course, its exercises and their limits, as frozen types."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a submission may use: per draw of a check, and for a worker as a whole."""
+
+    cpu_seconds: int = 10
+    wall_seconds: int = 30
+    memory_mib: int = 2048
+    output_kib: int = 4096
+    source_kib: int = 256
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise. `points` are whole hundredths; `needs` are the exercises its code may import.
+
+    `hints` has three hints for each check, from a question to the step; `forbidden` has the calls that would skip
+    the exercise, as dotted names.
+    """
+
+    id: str
+    title: str
+    points: int
+    needs: tuple[str, ...]
+    hints: Mapping[str, tuple[str, str, str]]
+    forbidden: tuple[str, ...]
+
+    @property
+    def number(self) -> str:
+        """The two digits of the id: `05` of `ex05_attention`."""
+        return self.id[2:4]
+
+    @property
+    def file(self) -> str:
+        """The name of the stub, of the solution and of the student's file."""
+        return f"{self.id}.py"
+
+
+@dataclass(frozen=True)
+class Course:
+    """A course and where its parts lie. `sizes` has a column of axis sizes for each draw."""
+
+    root: Path
+    title: str
+    seed: int
+    limits: Limits
+    sizes: tuple[Mapping[str, int], ...]
+    exercises: tuple[Exercise, ...]
+
+    @property
+    def exercises_dir(self) -> Path:
+        return self.root / "exercises"
+
+    @property
+    def solutions_dir(self) -> Path:
+        return self.root / "solutions"
+
+    @property
+    def checks_dir(self) -> Path:
+        return self.root / "tests" / "exercises"
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files a submission is made of."""
+        return tuple(each.file for each in self.exercises)
+
+    def exercise(self, exercise_id: str) -> Exercise:
+        """Return the exercise of that id; it must exist."""
+        return next(each for each in self.exercises if each.id == exercise_id)
+
+    def checks_file(self, exercise: Exercise) -> Path:
+        """Where the checks of an exercise are written."""
+        return self.checks_dir / f"test_{exercise.id}.py"

@@ -1,0 +1,127 @@
+"""The report as frozen types. Its JSON has one shape, and every rendering is made from it alone."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+SCHEMA = 1
+
+Status = Literal[
+    "pass", "fail", "error", "timeout", "memory", "waits", "not_started", "missing", "grader_error"
+]
+FindingKind = Literal[
+    "misconception", "pattern", "place", "exception", "structure", "forbidden", "device", "dtype"
+]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a finding points: a line of the student's own file."""
+
+    file: str
+    line: int
+    function: str | None = None
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """The numbers behind a finding; only in self-checks, whose seed is public.
+
+    `name` says which part of the observation; `rows` are `(label, expected, yours)`, already formatted, the shape and
+    the dtype first; `witnesses` are `(index, expected, yours)` of single elements.
+    """
+
+    name: str
+    rows: tuple[tuple[str, str, str], ...] = ()
+    witnesses: tuple[tuple[str, str, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Why a check failed: one sentence or two, at most 160 characters, and what is known beside it.
+
+    `id` names the misconception or the pattern; `name` is a misconception's name in words. `detail` is the library's own
+    message, or the sentence that explains a misconception.
+    """
+
+    kind: FindingKind
+    id: str
+    message: str
+    name: str | None = None
+    detail: str | None = None
+    place: Place | None = None
+    source: tuple[tuple[int, str], ...] = ()
+    evidence: Evidence | None = None
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """One check: its verdict, its points in whole hundredths, and why. `hints` go from a question to the step."""
+
+    id: str
+    title: str
+    status: Status
+    score: int
+    max_score: int
+    seconds: float = 0.0
+    finding: Finding | None = None
+    hints: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class ExerciseResult:
+    """One exercise: the verdict of the worst of its checks, and their points together."""
+
+    id: str
+    title: str
+    status: Status
+    score: int
+    max_score: int
+    checks: tuple[CheckResult, ...]
+    parts: Literal["own", "stand-in"] = "own"
+
+    @property
+    def first_failure(self) -> CheckResult | None:
+        """The check to look at first: the first that does not pass and does not merely wait."""
+        failing = [each for each in self.checks if each.status != "pass"]
+        return next((each for each in failing if each.status != "waits"), failing[0] if failing else None)
+
+
+@dataclass(frozen=True)
+class Report:
+    """Everything about one submission. `submission` holds student and digest, and notes of the intake."""
+
+    course: str
+    submission: Mapping[str, Any]
+    suite: str
+    device: str
+    isolation: str
+    exercises: tuple[ExerciseResult, ...]
+    log: str = field(default="")
+
+    @property
+    def score(self) -> int:
+        return sum(each.score for each in self.exercises)
+
+    @property
+    def max_score(self) -> int:
+        return sum(each.max_score for each in self.exercises)
+
+    @property
+    def statuses(self) -> set[Status]:
+        return {each.status for each in self.exercises}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the report as JSON-ready data, in the shape that is promised."""
+        return {
+            "schema": SCHEMA,
+            "course": self.course,
+            "submission": dict(self.submission),
+            "suite": self.suite,
+            "device": self.device,
+            "isolation": self.isolation,
+            "score": self.score,
+            "max_score": self.max_score,
+            "exercises": [asdict(each) for each in self.exercises],
+            "log": self.log,
+        }
