@@ -1,0 +1,66 @@
+"""An exception, told as data: its type, its message, and the student's own lines it went through."""
+
+from collections.abc import Collection
+from types import FrameType, TracebackType
+from typing import Any
+
+from torch import Tensor
+
+from autograder.checks.structure import StructureError
+
+MOST_FRAMES = 20
+MOST_TEXT = 1_000
+
+
+def describe(error: BaseException, own_files: Collection[str]) -> dict[str, Any]:
+    """Return what happened; `frames` has the frames in the student's files, the outermost first."""
+    frames, values = _walk(error.__traceback__, own_files)
+    place = None
+    if isinstance(error, SyntaxError) and error.filename in own_files:
+        place = {"file": error.filename, "line": int(error.lineno or 1), "function": None}
+    return {
+        "type": type(error).__name__[:100],
+        "bases": [each.__name__[:100] for each in type(error).__mro__[:8]],
+        "message": _message(error),
+        "structure": type(error) is StructureError,
+        "frames": [*frames[:MOST_FRAMES], *([place] if place else [])],
+        "values": values,
+    }
+
+
+def _message(error: BaseException) -> str:
+    try:
+        if isinstance(error, SyntaxError):
+            return str(error.msg)[:MOST_TEXT]
+        return str(error)[:MOST_TEXT]
+    except BaseException:
+        return "(its message cannot be shown)"
+
+
+def _walk(traceback: TracebackType | None, own_files: Collection[str]) -> tuple[list[dict[str, Any]], list[list[str]]]:
+    frames: list[dict[str, Any]] = []
+    values: list[list[str]] = []
+    while traceback is not None:
+        code = traceback.tb_frame.f_code
+        if code.co_filename in own_files:
+            frames.append({"file": code.co_filename, "line": traceback.tb_lineno, "function": code.co_name[:100]})
+            values = _tensors(traceback.tb_frame)
+        traceback = traceback.tb_next
+    return frames, values
+
+
+def _tensors(frame: FrameType) -> list[list[str]]:
+    """Return name and shape of the tensors that stood in a frame."""
+    found = [(name, value) for name, value in frame.f_locals.items() if isinstance(value, Tensor)]
+    return [[name[:40], f"{tuple(value.shape)} {str(value.dtype).removeprefix('torch.')}"] for name, value in found[:8]]
+
+
+def frames_of(frame: FrameType | None, own_files: Collection[str]) -> list[dict[str, Any]]:
+    """Return the student's frames below a running one, the outermost first."""
+    frames: list[dict[str, Any]] = []
+    while frame is not None and len(frames) < MOST_FRAMES:
+        code = frame.f_code
+        if code.co_filename in own_files:
+            frames.insert(0, {"file": code.co_filename, "line": frame.f_lineno, "function": code.co_name[:100]})
+        frame = frame.f_back
+    return frames

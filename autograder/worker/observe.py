@@ -1,0 +1,44 @@
+"""What a probe returned, as plain data. A lying tensor subclass or object loses its tongue here."""
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from autograder.protocol import Array, Opaque, Value
+from autograder.protocol.values import ITEM_SIZES
+
+MOST_ELEMENTS = 4_000_000
+MOST_TEXT = 4_000
+MOST_DEPTH = 8
+
+
+def observe(value: Any, depth: int = 0) -> Value:
+    """Return an observation as a plain value; what is not data becomes an `Opaque` with the name of its type."""
+    if value is None or type(value) in (bool, int, float):
+        return value if not isinstance(value, int) or abs(value) < 1 << 62 else Opaque("an enormous int")
+    if isinstance(value, str):
+        return str.__str__(value)[:MOST_TEXT]
+    if isinstance(value, Tensor):
+        return _array(value)
+    if isinstance(value, torch.dtype | torch.device):
+        return str(value)
+    if depth < MOST_DEPTH and isinstance(value, list | tuple) and len(value) <= 1000:
+        return [observe(each, depth + 1) for each in value]
+    if depth < MOST_DEPTH and isinstance(value, dict) and len(value) <= 1000:
+        return {str(key)[:200]: observe(each, depth + 1) for key, each in value.items()}
+    return Opaque(f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins."))
+
+
+def _array(tensor: Tensor) -> Value:
+    plain = tensor.detach().as_subclass(Tensor)
+    dtype = str(plain.dtype).removeprefix("torch.")
+    if dtype not in ITEM_SIZES or plain.layout is not torch.strided or plain.is_quantized:
+        return Opaque(f"a {dtype} tensor of layout {plain.layout}")
+    if plain.is_meta or math.prod(plain.shape) > MOST_ELEMENTS:
+        return Opaque(f"a tensor of shape {tuple(plain.shape)} on {plain.device}")
+    here = plain.cpu().contiguous().resolve_conj().resolve_neg()
+    if here.dtype == torch.bfloat16:
+        here = here.view(torch.int16)
+    return Array(dtype, tuple(plain.shape), here.numpy().tobytes(), str(plain.device))

@@ -1,0 +1,138 @@
+"""One job after another: load the student's files, run the probes, answer with events.
+
+A job is a dict: `sources` and `checks` (file name to bytes), `plan` (exercises with their checks and draws),
+`seed`, `sizes`, `device`, `exact`, `forbidden` (exercise to dotted names) and `limits`. Every answer is a dict with an
+`event`.
+"""
+
+import importlib
+import os
+import random
+import sys
+import time
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+from autograder.checks.draws import derived_seed, sizes_of
+from autograder.protocol import Limits, Value, read_frame, write_frame
+from autograder.worker import faults, limits
+from autograder.worker.sources import Sources
+
+Emit = Callable[[dict[str, Value]], None]
+
+JOB_LIMITS = Limits(text=16 << 20, blob=64 << 20)
+
+
+def serve(requests: int, answers: int) -> None:
+    """Answer every job on the descriptor `requests` until it ends."""
+
+    def emit(event: dict[str, Value]) -> None:
+        _write_all(answers, write_frame(event))
+
+    try:
+        import torch
+
+        import autograder.checks.given  # noqa: F401
+    except (ImportError, OSError) as error:
+        emit({"event": "unusable", "message": f"torch cannot be imported: {error}"})
+        return
+    torch.set_num_threads(1)
+    emit({"event": "ready", "torch": torch.__version__})
+    while (job := read_frame(lambda size: os.read(requests, size), JOB_LIMITS)) is not None:
+        Job(job, emit).run()
+        emit({"event": "done"})
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+class Job:
+    """The probes of some exercises, run on the sources of one submission."""
+
+    def __init__(self, job: dict[str, Any], emit: Emit) -> None:
+        self.job = job
+        self.emit = emit
+        self.sources = Sources(job["sources"])
+        self.limits = limits.Watch(job["limits"], self._stuck)
+
+    def run(self) -> None:
+        """Run the whole plan; what the student's code does wrong becomes an event."""
+        self.sources.install()
+        self.limits.confine(device=self.job["device"])
+        try:
+            for exercise, checks in self.job["plan"]:
+                self._exercise(exercise, checks)
+        finally:
+            self.sources.uninstall()
+
+    def _exercise(self, exercise: str, checks: list[list[Any]]) -> None:
+        from autograder.checks.structure import Implementation
+
+        probes = self._probes(exercise)
+        self.emit({"event": "load", "exercise": exercise})
+        self.limits.start()
+        _calm(self.job["seed"])
+        try:
+            implementation = Implementation(importlib.import_module(exercise))
+        except BaseException as error:
+            self.emit(
+                {"event": "unloadable", "exercise": exercise, "fault": faults.describe(error, self.sources.names)}
+            )
+            return
+        survey = self.sources.survey(exercise, self.job["forbidden"].get(exercise, []))
+        self.emit({"event": "loaded", "exercise": exercise, **survey})
+        for check, draw in checks:
+            self._draw(exercise, check, draw, probes[check], implementation)
+
+    def _probes(self, exercise: str) -> dict[str, Callable[..., Any]]:
+        from autograder.checks.language import checks_in
+
+        name = f"test_{exercise}"
+        module = ModuleType(name)
+        code = compile(self.job["checks"][f"{name}.py"], f"{name}.py", "exec", dont_inherit=True)
+        exec(code, module.__dict__)
+        return {each.id: each.probe for each in checks_in(module)}
+
+    def _draw(self, exercise: str, check: str, draw: int, probe: Callable[..., Any], implementation: object) -> None:
+        from autograder.checks.given import Given
+        from autograder.worker.observe import observe
+
+        job = self.job
+        where = {"exercise": exercise, "check": check, "draw": draw}
+        self.emit({"event": "begin", **where})
+        seed = derived_seed(job["seed"], exercise, check, draw)
+        sizes = sizes_of(job["sizes"], job["seed"], exercise, check, draw)
+        given = Given(seed, sizes, job["device"], exact=job["exact"])
+        self.limits.start()
+        _calm(seed)
+        started = time.perf_counter()
+        try:
+            value = observe(probe(implementation, given))
+        except BaseException as error:
+            fault = faults.describe(error, self.sources.names)
+            self.emit({"event": "raised", **where, "fault": fault, "seconds": time.perf_counter() - started})
+            return
+        self.emit({"event": "observed", **where, "value": value, "seconds": time.perf_counter() - started})
+
+    def _stuck(self, frame: Any) -> None:
+        """Told by the watch, in the middle of the student's code: say where it is, and end."""
+        self.emit({"event": "stuck", "frames": faults.frames_of(frame, self.sources.names)})
+        os._exit(limits.STUCK)
+
+
+def _calm(seed: int) -> None:
+    """Put back what a student's code may have set for the whole process."""
+    import numpy as np
+    import torch
+
+    torch.manual_seed(seed)
+    np.random.seed(seed)
+    random.seed(seed)
+    torch.set_default_dtype(torch.float32)
+    torch.set_default_device(None)
+    torch.set_grad_enabled(True)
+    sys.setrecursionlimit(1000)

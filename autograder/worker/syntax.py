@@ -1,0 +1,85 @@
+"""What a file says by its syntax alone: where its functions return, and which calls it names."""
+
+import ast
+from collections.abc import Iterator, Sequence
+
+MOST_PLACES = 200
+
+
+def places(source: bytes) -> dict[str, list[int]]:
+    """Return, for each function and each class (its `forward`), the line of the definition and of every return."""
+    found: dict[str, list[int]] = {}
+    for owner in ast.parse(source).body:
+        for name, function in _functions(owner):
+            returns = [node.lineno for node in _own_nodes(function) if isinstance(node, ast.Return)]
+            found[name] = [function.lineno, *returns]
+    return dict(list(found.items())[:MOST_PLACES])
+
+
+def _functions(owner: ast.stmt) -> Iterator[tuple[str, ast.FunctionDef]]:
+    if isinstance(owner, ast.FunctionDef):
+        yield owner.name, owner
+    if isinstance(owner, ast.ClassDef):
+        for part in owner.body:
+            if isinstance(part, ast.FunctionDef):
+                yield f"{owner.name}.{part.name}", part
+                if part.name == "forward":
+                    yield owner.name, part
+
+
+def _own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
+    """Walk a function without the functions defined in it."""
+    rest: list[ast.AST] = list(function.body)
+    while rest:
+        node = rest.pop(0)
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            rest[:0] = ast.iter_child_nodes(node)
+
+
+def forbidden_calls(source: bytes, forbidden: Sequence[str]) -> list[list[str | int]]:
+    """Return `[dotted name, line]` of every mention of a forbidden name, aliases and `getattr` seen through."""
+    if not forbidden:
+        return []
+    tree = ast.parse(source)
+    mentions = {
+        (name, line) for name, line in [*_used(tree, dict(_aliases(tree))), *_imported(tree)] if name in forbidden
+    }
+    return [[name, line] for name, line in sorted(mentions, key=lambda each: each[1])]
+
+
+def _used(tree: ast.AST, aliases: dict[str, str]) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(tree):
+        name = _dotted(node, aliases)
+        if name:
+            yield name, getattr(node, "lineno", 1)
+
+
+def _aliases(tree: ast.AST) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for each in node.names:
+                yield (each.asname, each.name) if each.asname else (each.name.split(".")[0], each.name.split(".")[0])
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for each in node.names:
+                yield each.asname or each.name, f"{node.module}.{each.name}"
+
+
+def _imported(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for each in node.names:
+                yield f"{node.module}.{each.name}", node.lineno
+
+
+def _dotted(node: ast.AST, aliases: dict[str, str]) -> str | None:
+    match node:
+        case ast.Name(id=name):
+            return aliases.get(name)
+        case ast.Attribute(value=value, attr=attr):
+            owner = _dotted(value, aliases)
+            return owner and f"{owner}.{attr}"
+        case ast.Call(func=ast.Name(id="getattr"), args=[owner_node, ast.Constant(value=str(attr)), *_]):
+            owner = _dotted(owner_node, aliases)
+            return owner and f"{owner}.{attr}"
+    return None
