@@ -6,12 +6,8 @@ from typing import Any, Literal
 
 SCHEMA = 1
 
-Status = Literal[
-    "pass", "fail", "error", "timeout", "memory", "waits", "not_started", "missing", "grader_error"
-]
-FindingKind = Literal[
-    "misconception", "pattern", "place", "exception", "structure", "forbidden", "device", "dtype"
-]
+Status = Literal["pass", "fail", "error", "timeout", "memory", "waits", "not_started", "missing", "grader_error"]
+FindingKind = Literal["misconception", "pattern", "place", "exception", "structure", "forbidden", "device", "dtype"]
 
 
 @dataclass(frozen=True)
@@ -40,8 +36,8 @@ class Evidence:
 class Finding:
     """Why a check failed: one sentence or two, at most 160 characters, and what is known beside it.
 
-    `id` names the misconception or the pattern; `name` is a misconception's name in words. `detail` is the library's own
-    message, or the sentence that explains a misconception.
+    `id` names the misconception or the pattern; `name` is a misconception's name in words. `detail` is the library's
+    own message, or the sentence that explains a misconception. `source` has the lines around the place.
     """
 
     kind: FindingKind
