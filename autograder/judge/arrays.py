@@ -1,0 +1,51 @@
+"""Arrays as the judge computes with them: NumPy, and a tolerance for every dtype."""
+
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autograder.protocol import Array
+
+Numbers: TypeAlias = NDArray[np.float64]
+
+TOLERANCES = {"float64": 1e-9, "float32": 3e-5, "float16": 1e-2, "bfloat16": 4e-2}
+"""The largest difference from the reference that is still rounding, relative to the largest expected value.
+
+Right programs stay below 3e-7 in float32, 1e-3 in float16 and 6e-3 in bfloat16; wrong ones differ by 1e-3 and more in
+float32.
+"""
+
+SMALLEST_SCALE = 1e-3
+"""Where everything expected is smaller, differences are taken relative to this."""
+
+
+def is_floating(array: Array) -> bool:
+    """Whether the array holds floating-point numbers."""
+    return array.dtype in TOLERANCES
+
+
+def numbers(array: Array) -> Numbers:
+    """Return the elements as float64, in their shape."""
+    if array.dtype == "bfloat16":
+        halves = np.frombuffer(array.data, dtype="<u2").astype(np.uint32)
+        flat = (halves << 16).view(np.float32)
+    else:
+        flat = np.frombuffer(array.data, dtype=np.dtype(array.dtype).newbyteorder("<"))
+    return flat.astype(np.float64).reshape(array.shape)
+
+
+def allowed(expected: Numbers, tolerance: float) -> float:
+    """Return the largest difference that is still rounding."""
+    finite = np.abs(expected[np.isfinite(expected)])
+    return tolerance * max(float(finite.max(initial=0.0)), SMALLEST_SCALE)
+
+
+def wrong(yours: Numbers, expected: Numbers, tolerance: float, *, exact_zeros: bool = False) -> NDArray[np.bool_]:
+    """Return where two arrays of one shape differ by more than rounding; infinities and NaN must coincide."""
+    with np.errstate(invalid="ignore"):
+        close = np.abs(yours - expected) <= allowed(expected, tolerance)
+    same = (yours == expected) | (np.isnan(yours) & np.isnan(expected))
+    if exact_zeros:
+        close &= (expected != 0) | (yours == 0)
+    return np.asarray(~(close | same), dtype=np.bool_)

@@ -1,0 +1,99 @@
+"""The bank of misconceptions: named wrong programs, each a small patch of the solution's source."""
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+TEXTS = {"name": 80, "explanation": 240, "hint": 200}
+"""The texts every misconception has, and their longest length."""
+
+
+@dataclass(frozen=True)
+class Misconception:
+    """A wrong program that learners write. `same_as` names those no output can tell from it."""
+
+    id: str
+    name: str
+    explanation: str
+    hint: str
+    patches: tuple[tuple[str, str], ...]
+    same_as: tuple[str, ...] = ()
+
+
+class BankError(Exception):
+    """A bank that cannot be used; the message has a sentence for every mistake in it."""
+
+
+def read_bank(file: Path, solution: str) -> tuple[Misconception, ...]:
+    """Read a bank and prove that each of its patches fits the solution; a missing file is an empty bank."""
+    if not file.is_file():
+        return ()
+    try:
+        entries = tomllib.loads(file.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise BankError(f"{file}: {error}") from error
+    problems = [
+        f"{file}: {id_}: {sentence}" for id_, entry in entries.items() for sentence in _problems(entry, solution)
+    ]
+    problems += [f"{file}: {id_}: same_as names {other}, which names it not" for id_, other in _one_sided(entries)]
+    if problems:
+        raise BankError("\n".join(problems))
+    return tuple(
+        Misconception(id_, entry["name"], entry["explanation"], entry["hint"], _patches(entry), _same_as(entry))
+        for id_, entry in entries.items()
+    )
+
+
+def patched(solution: str, misconception: Misconception) -> str:
+    """Return the wrong program."""
+    for find, replace in misconception.patches:
+        solution = solution.replace(find, replace)
+    return solution
+
+
+def _patches(entry: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    patches = entry.get("patches", [entry])
+    return tuple((_trimmed(each["find"]), _trimmed(each["replace"])) for each in patches)
+
+
+def _trimmed(text: str) -> str:
+    return text.removesuffix("\n")
+
+
+def _same_as(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(entry.get("same_as", ()))
+
+
+def _problems(entry: Any, solution: str) -> Iterable[str]:
+    if not isinstance(entry, dict):
+        yield "is no table; write [id] above its name, explanation, hint, find and replace"
+        return
+    for key, longest in TEXTS.items():
+        text = entry.get(key)
+        if not isinstance(text, str) or not text.strip():
+            yield f"has no {key}"
+        elif len(text) > longest:
+            yield f"its {key} has {len(text)} characters, at most {longest} fit"
+    unknown = set(entry) - {*TEXTS, "find", "replace", "patches", "same_as"}
+    if unknown:
+        yield f"has {', '.join(sorted(unknown))}, which means nothing here"
+    try:
+        patches = _patches(entry)
+    except (KeyError, TypeError, AttributeError):
+        yield "needs find and replace, or patches = [{find = ..., replace = ...}]"
+        return
+    for find, replace in patches:
+        count = solution.count(find) if find else 0
+        if count != 1:
+            yield f"its find occurs {count} times in the solution, expected once: {find.strip()[:60]!r}"
+        if find == replace:
+            yield "its find and replace are the same"
+
+
+def _one_sided(entries: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+    for id_, entry in entries.items():
+        for other in _same_as(entry) if isinstance(entry, dict) else ():
+            if id_ not in _same_as(entries.get(other, {})):
+                yield id_, other

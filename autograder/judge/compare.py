@@ -1,0 +1,192 @@
+"""Is an observation what was expected, and if not, what is the first thing that differs?"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from autograder.checks import Dropout, Judge, Raises, Same
+from autograder.judge.arrays import TOLERANCES, Numbers, is_floating, numbers, wrong
+from autograder.protocol import Array, Opaque, Value
+
+Kind = Literal["type", "shape", "dtype", "device", "special", "value", "raises", "dropout", "other"]
+
+
+@dataclass(frozen=True)
+class Expected:
+    """The reference's observation: as it comes (`nominal`, for shapes and dtypes) and in float64 (`exact`)."""
+
+    nominal: Value
+    exact: Value
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The first thing that differs: its kind, the name of the part, a sentence, and the arrays if there are two."""
+
+    kind: Kind
+    name: str
+    sentence: str
+    yours: Numbers | None = None
+    expected: Numbers | None = None
+
+
+def judge_observation(yours: Value, expected: Expected, judge: Judge) -> Difference | None:
+    """Judge one observation; None says that it is right."""
+    match judge:
+        case Same():
+            return compare(yours, expected, judge)
+        case Raises():
+            return _raises(yours, expected, judge)
+        case Dropout():
+            return _dropout(yours, expected, judge)
+    return _custom(judge, yours, expected)
+
+
+def compare(yours: Value, expected: Expected, judge: Same, name: str = "") -> Difference | None:
+    """Return the first difference between two values, walking both."""
+    nominal, exact = expected.nominal, expected.exact
+    if isinstance(nominal, Array):
+        return _compare_arrays(yours, nominal, exact, judge, name or "result")
+    if isinstance(nominal, dict) and isinstance(yours, dict):
+        parts: list[tuple[str, Value, Value, Value]] = [
+            (key, yours.get(key), value, exact[key]) for key, value in nominal.items()
+        ]
+    elif isinstance(nominal, list) and isinstance(yours, list):
+        if len(nominal) != len(yours):
+            return Difference("type", name, f"{_the(name)} has {len(yours)} parts, expected {len(nominal)}")
+        parts = [(f"item {i}", *three) for i, three in enumerate(zip(yours, nominal, exact, strict=True))]
+    else:
+        return _compare_plain(yours, nominal, exact, judge, name)
+    for key, mine, theirs, exactly in parts:
+        inner = f"{key} of {name}" if name and key.startswith("item") else key
+        if found := compare(mine, Expected(theirs, exactly), judge, inner):
+            return found
+    return None
+
+
+def _compare_plain(yours: Value, nominal: Value, exact: Value, judge: Same, name: str) -> Difference | None:
+    if isinstance(nominal, float) and isinstance(yours, float):
+        tolerance = judge.tolerance or TOLERANCES["float32"]
+        if not wrong(np.array(yours), np.array(float(exact)), tolerance).any():
+            return None
+        return Difference("value", name, f"{_the(name)} is {yours:.6g}, expected {exact:.6g}")
+    if type(yours) is type(nominal) and yours == nominal:
+        return None
+    kind: Kind = "value" if type(yours) is type(nominal) else "type"
+    return Difference(kind, name, f"{_the(name)} is {describe(yours)}, expected {describe(nominal)}")
+
+
+def _compare_arrays(yours: Value, nominal: Array, exact: Value, judge: Same, name: str) -> Difference | None:
+    if not isinstance(yours, Array):
+        expected = f"expected a tensor of shape {nominal.shape}"
+        if yours is None and name in ("result", ""):
+            return Difference("type", name, f"Your code returned None, {expected}: is the return missing?")
+        return Difference("type", name, f"{_the(name)} is {describe(yours)}, {expected}")
+    if yours.shape != nominal.shape:
+        return Difference("shape", name, f"{_the(name)} has shape {yours.shape}, expected {nominal.shape}")
+    if yours.device.split(":")[0] != nominal.device.split(":")[0]:
+        return Difference("device", name, f"{_the(name)} is on {yours.device}, expected {nominal.device}")
+    mine, theirs = numbers(yours), numbers(exact if isinstance(exact, Array) else nominal)
+    tolerance = judge.tolerance or TOLERANCES.get(nominal.dtype, 0.0)
+    if yours.dtype != nominal.dtype:
+        values = (
+            "its values are right" if not wrong(mine, theirs, max(tolerance, 3e-5)).any() else "its values differ too"
+        )
+        sentence = f"{_the(name)} is {yours.dtype}, expected {nominal.dtype}; {values}"
+        return Difference("dtype", name, sentence, mine, theirs)
+    off = wrong(mine, theirs, tolerance if is_floating(nominal) else 0.0, exact_zeros=judge.exact_zeros)
+    if not off.any():
+        return None
+    odd = ~np.isfinite(mine) & np.isfinite(theirs)
+    if odd.any():
+        what = (
+            "NaN" if np.isnan(mine[odd]).all() else "infinite" if not np.isnan(mine[odd]).any() else "NaN or infinite"
+        )
+        sentence = f"{_the(name)} is {what} in {int(odd.sum())} of {odd.size} places, expected finite numbers"
+        return Difference("special", name, sentence, mine, theirs)
+    sentence = f"{_the(name)} differs from the expected in {int(off.sum())} of {off.size} places"
+    return Difference("value", name, sentence, mine, theirs)
+
+
+def _raises(yours: Value, expected: Expected, judge: Raises) -> Difference | None:
+    if not isinstance(yours, dict) or not isinstance(yours.get("raised"), list):
+        return Difference("type", "", f"The call gave {describe(yours)}, expected {judge.types[0]}")
+    wanted = judge.types[0]
+    if not yours["raised"]:
+        return Difference("raises", "", f"Expected {wanted}; nothing was raised, the call {yours.get('message')}")
+    if not set(judge.types) & set(yours["raised"]):
+        return Difference("raises", "", f"Expected {wanted}; {yours['raised'][0]} was raised: {yours.get('message')}")
+    unsaid = [each for each in expected.nominal["mentions"] if each not in str(yours.get("message"))]
+    if unsaid and yours["raised"][0] != "AssertionError":
+        return Difference("raises", "", f"The message of the {wanted} does not name {' and '.join(unsaid)}")
+    return None
+
+
+def _dropout(yours: Value, expected: Expected, judge: Dropout) -> Difference | None:
+    plain = {name: Expected({name: expected.nominal[name]}, {name: expected.exact[name]}) for name in ("eval", "train")}
+    if found := compare(yours, plain["eval"], Same()):
+        return found
+    if not isinstance(yours.get("train"), Array):
+        return compare(yours, plain["train"], Same())
+    if yours["train"].shape != yours["eval"].shape:
+        return Difference(
+            "shape", "train", f"in train mode the shape is {yours['train'].shape}, expected {yours['eval'].shape}"
+        )
+    train, full = numbers(yours["train"]), numbers(expected.exact["eval"])
+    return dropped_wrongly(train, full, judge.rate)
+
+
+def dropped_wrongly(train: Numbers, full: Numbers, rate: float) -> Difference | None:
+    """Return what is wrong with `train` as `full` with a share of `rate` dropped and the rest scaled."""
+    there = np.abs(full) > 1e-2 * np.abs(full).max(initial=0.0)
+    count, share = int(there.sum()), float((train[there] == 0).mean())
+    margin = 6 * (rate * (1 - rate) / count) ** 0.5
+    if abs(share - rate) > margin:
+        sentence = f"in train mode {share:.0%} of the elements are zero, expected about {rate:.0%}"
+        return Difference("dropout", "train", sentence, train, full)
+    kept = there & (train != 0)
+    ratio = train[kept] / full[kept]
+    if np.abs(ratio * (1 - rate) - 1).max(initial=0.0) > 1e-3:
+        sentence = (
+            f"what is kept is {np.median(ratio):.3g} × its value, expected 1 / (1 - {rate}) = {1 / (1 - rate):.3g} ×"
+        )
+        return Difference("dropout", "train", sentence, train, full)
+    return None
+
+
+def _custom(judge: Callable[[Any, Any], str | None], yours: Value, expected: Expected) -> Difference | None:
+    sentence = judge(plain(yours), plain(expected.exact))
+    return Difference("other", "", sentence) if sentence else None
+
+
+def plain(value: Value) -> Any:
+    """Return a value with its arrays as NumPy arrays, for a judge of the course's own."""
+    if isinstance(value, Array):
+        return numbers(value)
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, Mapping):
+        return {key: plain(each) for key, each in value.items()}
+    return value
+
+
+def describe(value: Value) -> str:
+    """Name a value in a few words."""
+    match value:
+        case Array():
+            return f"a tensor of shape {value.shape}"
+        case Opaque():
+            return f"a {value.type_name}" if " " not in value.type_name else value.type_name
+        case list():
+            return f"a list of {len(value)}"
+        case dict():
+            return f"a dict of {', '.join(map(str, value))}"
+        case str():
+            return repr(value[:60])
+    return str(value)
+
+
+def _the(name: str) -> str:
+    return name or "the result"

@@ -1,0 +1,103 @@
+"""Grades a submission: runs it in a worker, holds it against the answer keys, and writes the report."""
+
+import threading
+from collections.abc import Iterable
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+
+from autograder.course import Exercise
+from autograder.judge.answers import AnswerKey
+from autograder.judge.key import Keys
+from autograder.judge.outcomes import Key
+from autograder.judge.runner import EnvironmentProblem, GraderProblem, Run, Runner
+from autograder.judge.suite import Suite
+from autograder.judge.verdict import Verdicts
+from autograder.report import ExerciseResult, Finding, Report
+from autograder.submission import Submission
+
+ISOLATION = "process"
+"""A fresh process for each submission: it cannot touch a verdict, but sees this machine as its user does."""
+
+LOG_KEPT = 4000
+
+
+class Grader:
+    """Grades submissions of one suite under one seed. `grade` may be called from several threads.
+
+    `evidence` puts the numbers of a difference into the report: for self-checks, whose seed is public.
+    """
+
+    def __init__(
+        self, suite: Suite, *, seed: int, device: str = "cpu", evidence: bool = False, cache: Path | None = None
+    ) -> None:
+        self.suite = suite
+        self.seed = seed
+        self.device = device
+        self.evidence = evidence
+        self._keys = Keys(suite, seed=seed, device=device, cache=cache)
+        self._found: dict[str, Future[AnswerKey]] = {}
+        self._finder = ThreadPoolExecutor(max_workers=1, thread_name_prefix="keys")
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> "Grader":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._finder.shutdown(wait=True, cancel_futures=True)
+        self._keys.close()
+
+    def find_keys(self, exercises: Iterable[Exercise]) -> None:
+        """Begin to find the answer keys, beside everything else."""
+        with self._lock:
+            for exercise in exercises:
+                if exercise.id not in self._found:
+                    self._found[exercise.id] = self._finder.submit(self._keys.get, exercise)
+
+    def grade(self, submission: Submission, exercises: Iterable[Exercise] | None = None) -> Report:
+        """Return the report on a submission. Raises `EnvironmentProblem` when this machine cannot run checks."""
+        wanted = tuple(exercises) if exercises is not None else self.suite.exercises
+        with Runner(self.suite, seed=self.seed, device=self.device) as runner:
+            present = [each for each in wanted if each.file in submission.sources]
+            if present:
+                runner.prepare()
+            self.find_keys(present)
+            run, problem = self._run(runner, submission, self.suite.plan(present))
+        results = tuple(self._judge(each, submission, run, problem) for each in wanted)
+        return Report(
+            course=self.suite.course.title,
+            submission={"student": submission.student, "digest": submission.digest, "notes": list(submission.notes)},
+            suite=self.suite.digest,
+            device=self.device,
+            isolation=ISOLATION,
+            exercises=results,
+            log=run.log[:LOG_KEPT],
+        )
+
+    def _run(self, runner: Runner, submission: Submission, plan: dict[str, list[Key]]) -> tuple[Run, str | None]:
+        try:
+            return runner.run(submission.sources, plan), None
+        except GraderProblem as problem:
+            return Run(), str(problem)
+
+    def _judge(self, exercise: Exercise, submission: Submission, run: Run, problem: str | None) -> ExerciseResult:
+        source = submission.sources.get(exercise.file)
+        if source is None:
+            message = f"{exercise.file} is not in the submission."
+            return self._verdicts(exercise, AnswerKey({}, ())).all_alike(
+                "missing", Finding("structure", "missing", message)
+            )
+        try:
+            if problem is not None:
+                raise GraderProblem(problem)
+            verdicts = self._verdicts(exercise, self._found[exercise.id].result())
+            return verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), source)
+        except EnvironmentProblem:
+            raise
+        except Exception as error:
+            # Whatever goes wrong on this side of the pipe is the kit's own fault, and must not cost points unseen.
+            text = str(error) if isinstance(error, GraderProblem) else f"{type(error).__name__}: {error}"
+            finding = Finding("exception", "grader", "The grader itself failed; this is not your fault.", detail=text)
+            return self._verdicts(exercise, AnswerKey({}, ())).all_alike("grader_error", finding)
+
+    def _verdicts(self, exercise: Exercise, key: AnswerKey) -> Verdicts:
+        return Verdicts(self.suite, exercise, key, seed=self.seed, evidence=self.evidence)

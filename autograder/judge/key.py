@@ -1,0 +1,185 @@
+"""The answer key of an exercise: what the solution, and every misconception of the bank, returned.
+
+They run in a worker of their own; the judge only reads the data. A key is kept by content: the same solution,
+checks, sizes, seed, engine and torch give the same key.
+"""
+
+import contextlib
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping
+from importlib import metadata
+from pathlib import Path
+
+from autograder.course import Exercise
+from autograder.judge.answers import AnswerKey, BankEntry, from_record, to_record
+from autograder.judge.bank import BankError, Misconception, patched, read_bank
+from autograder.judge.compare import Expected
+from autograder.judge.outcomes import Fault, Key, Observed, Outcome
+from autograder.judge.runner import GraderProblem, Runner
+from autograder.judge.suite import Suite
+from autograder.protocol import Limits, ProtocolError, Value, read_frame, write_frame
+
+KEY_LIMITS = Limits(text=64 << 20, blob=512 << 20, nodes=1_000_000)
+DIGEST_SIZE = 32
+
+
+class Keys:
+    """Finds the answer keys of a suite for one seed and device: from the cache, or by running the solutions."""
+
+    def __init__(self, suite: Suite, *, seed: int, device: str = "cpu", cache: Path | None = None) -> None:
+        self.suite = suite
+        self.seed = seed
+        self.device = device
+        self.cache = cache if cache is not None else suite.course.root / ".course" / "cache"
+        self._runner: Runner | None = None
+
+    def get(self, exercise: Exercise) -> AnswerKey:
+        """Return the key of an exercise; raises `GraderProblem` when it cannot be had."""
+        sources = self._solutions(exercise)
+        bank = self._bank(exercise, sources)
+        file = self.cache / f"{exercise.id}-{self._digest(exercise, sources)}.key"
+        key = _load(file)
+        if key is None:
+            key = self._build(exercise, sources, bank)
+            _store(file, key)
+        return key
+
+    def close(self) -> None:
+        """Let the worker go that ran the solutions, if there was one."""
+        if self._runner is not None:
+            self._runner.close()
+            self._runner = None
+
+    def __enter__(self) -> "Keys":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _solutions(self, exercise: Exercise) -> dict[str, bytes]:
+        course = self.suite.course
+        try:
+            return {
+                each.file: (course.solutions_dir / each.file).read_bytes()
+                for each in with_needs(course.exercises, exercise)
+            }
+        except OSError as error:
+            raise GraderProblem(f"the solution {error.filename} cannot be read: {error.strerror}") from error
+
+    def _bank(self, exercise: Exercise, sources: Mapping[str, bytes]) -> tuple[Misconception, ...]:
+        file = self.suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
+        try:
+            return read_bank(file, sources[exercise.file].decode("utf-8"))
+        except (BankError, UnicodeDecodeError) as error:
+            raise GraderProblem(str(error)) from error
+
+    def _digest(self, exercise: Exercise, sources: Mapping[str, bytes]) -> str:
+        bank = self.suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
+        parts: list[bytes] = [
+            engine_digest(),
+            repr((self.seed, self.device, metadata.version("torch"), metadata.version("numpy"))).encode(),
+            repr(self.suite.course.sizes).encode(),
+            self.suite.sources[f"test_{exercise.id}.py"],
+            bank.read_bytes() if bank.is_file() else b"",
+            *(name.encode() + b"\0" + data for name, data in sorted(sources.items())),
+        ]
+        digest = hashlib.sha256()
+        for part in parts:
+            digest.update(len(part).to_bytes(8, "big") + part)
+        return digest.hexdigest()[:32]
+
+    def _build(self, exercise: Exercise, sources: dict[str, bytes], bank: tuple[Misconception, ...]) -> AnswerKey:
+        if self._runner is None:
+            self._runner = Runner(self.suite, seed=self.seed, device=self.device, trusted=True)
+        reference = self._reference(exercise, sources)
+        solution = sources[exercise.file].decode("utf-8")
+        entries = []
+        for each in bank:
+            program = {**sources, exercise.file: patched(solution, each).encode()}
+            run = self._runner.run(program, self.suite.plan([exercise]))
+            outcomes = run.outcomes[exercise.id]
+            entries.append(BankEntry(each.id, each.name, each.explanation, each.hint, each.same_as, outcomes))
+        return AnswerKey(reference, tuple(entries))
+
+    def _reference(self, exercise: Exercise, sources: Mapping[str, bytes]) -> dict[Key, Expected]:
+        assert self._runner is not None
+        plan = self.suite.plan([exercise])
+        nominal = _observed(self._runner.run(sources, plan).outcomes[exercise.id], exercise)
+        if self.device == "cpu":
+            exact = _observed(self._runner.run(sources, plan, exact=True).outcomes[exercise.id], exercise)
+        else:
+            with Runner(self.suite, seed=self.seed, trusted=True) as on_cpu:
+                exact = _observed(on_cpu.run(sources, plan, exact=True).outcomes[exercise.id], exercise)
+        return {key: Expected(nominal[key], exact[key]) for key in nominal}
+
+
+def with_needs(exercises: tuple[Exercise, ...], exercise: Exercise) -> list[Exercise]:
+    """Return an exercise and everything it needs, directly or not, in the course's order."""
+    wanted = {exercise.id}
+    for each in reversed(exercises):
+        if each.id in wanted:
+            wanted.update(each.needs)
+    return [each for each in exercises if each.id in wanted]
+
+
+def engine_digest() -> bytes:
+    """Return the digest of the code that makes observations."""
+    package = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for file in sorted(
+        file for part in ("checks", "protocol", "worker", "judge") for file in (package / part).glob("*.py")
+    ):
+        digest.update(file.read_bytes())
+    return digest.digest()
+
+
+def _observed(outcomes: Mapping[Key, Outcome], exercise: Exercise) -> dict[Key, Value]:
+    values = {}
+    for key, outcome in outcomes.items():
+        if not isinstance(outcome, Observed):
+            what = f"{outcome.type}: {outcome.message}" if isinstance(outcome, Fault) else outcome.sentence
+            raise GraderProblem(f"the solution of {exercise.id} fails the check {key[0]}: {what}")
+        values[key] = outcome.value
+    return values
+
+
+def _load(file: Path) -> AnswerKey | None:
+    """Read a kept key; one that is missing, damaged or of another form is made again."""
+    try:
+        data = file.read_bytes()
+    except OSError:
+        return None
+    body, digest = data[:-DIGEST_SIZE], data[-DIGEST_SIZE:]
+    if hashlib.sha256(body).digest() != digest:
+        return None
+    view = memoryview(body)
+    position = 0
+
+    def read(size: int) -> bytes:
+        nonlocal position
+        part = view[position : position + size]
+        position += len(part)
+        return bytes(part)
+
+    try:
+        return from_record(read_frame(read, KEY_LIMITS))
+    except (ProtocolError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _store(file: Path, key: AnswerKey) -> None:
+    """Keep a key, whole or not at all. A cache that cannot be written only costs time."""
+    body = write_frame(to_record(key))
+    with contextlib.suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        (file.parent / ".gitignore").write_text("*\n")
+        descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=".key-")
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                stream.write(body + hashlib.sha256(body).digest())
+            Path(temporary).replace(file)
+        except OSError:
+            Path(temporary).unlink(missing_ok=True)
+            raise

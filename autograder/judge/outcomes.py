@@ -1,0 +1,79 @@
+"""What came of one draw of one check, as the judge holds it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from autograder.protocol import Value
+from autograder.report import Place
+
+Key = tuple[str, int]
+"""A check's id and the number of the draw."""
+
+
+@dataclass(frozen=True)
+class Observed:
+    """The probe returned."""
+
+    value: Value
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Fault:
+    """The probe, or the import, raised. `frames` are in the student's files, the outermost first."""
+
+    type: str
+    bases: tuple[str, ...]
+    message: str
+    structure: bool
+    frames: tuple[Place, ...]
+    values: tuple[tuple[str, str], ...] = ()
+    at_import: bool = False
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class Died:
+    """The worker ended, fell silent, or talked nonsense; `sentence` says so to the student."""
+
+    status: Literal["error", "timeout", "memory", "grader_error"]
+    sentence: str
+    place: Place | None = None
+    seconds: float = 0.0
+
+
+Outcome = Observed | Fault | Died
+
+
+@dataclass(frozen=True)
+class Survey:
+    """What the syntax of a file says: the lines of definition and returns by name, and forbidden calls."""
+
+    places: Mapping[str, tuple[int, ...]]
+    forbidden: tuple[tuple[str, int], ...]
+
+
+def read_fault(data: Any, *, at_import: bool = False, seconds: float = 0.0) -> Fault:
+    """Return the fault a worker told of; raises KeyError, TypeError or ValueError for nonsense."""
+    return Fault(
+        type=str(data["type"]),
+        bases=tuple(str(each) for each in data["bases"]),
+        message=str(data["message"]),
+        structure=data["structure"] is True,
+        frames=read_frames(data["frames"]),
+        values=tuple((str(name), str(shape)) for name, shape in data["values"]),
+        at_import=at_import,
+        seconds=seconds,
+    )
+
+
+def read_frames(data: Any) -> tuple[Place, ...]:
+    """Return the student's frames a worker told of."""
+    return tuple(Place(str(each["file"]), int(each["line"]), str(each["function"] or "") or None) for each in data)
+
+
+def read_survey(event: Mapping[str, Any]) -> Survey:
+    """Return what a worker said of a file's syntax."""
+    places = {str(name): tuple(int(line) for line in lines) for name, lines in event["places"].items()}
+    return Survey(places, tuple((str(name), int(line)) for name, line in event["forbidden"]))

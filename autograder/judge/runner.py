@@ -1,0 +1,239 @@
+"""Runs the probes on a submission in workers, and turns their answers, or their deaths, into outcomes."""
+
+import signal
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from autograder.judge.outcomes import Died, Key, Observed, Outcome, Survey, read_fault, read_frames, read_survey
+from autograder.judge.process import End, WorkerProcess
+from autograder.judge.suite import Suite
+
+MOST_DEATHS = 2
+"""So many draws of one exercise may end the process; then the rest of the exercise is not run."""
+
+
+class EnvironmentProblem(Exception):
+    """This machine cannot run the checks; the message says what to do."""
+
+
+class GraderProblem(Exception):
+    """The kit itself failed; never the student's fault."""
+
+
+@dataclass
+class Run:
+    """The outcomes of one program, by exercise and draw."""
+
+    outcomes: dict[str, dict[Key, Outcome]] = field(default_factory=dict)
+    surveys: dict[str, Survey] = field(default_factory=dict)
+    log: str = ""
+
+    def put(self, exercise: str, key: Key, outcome: Outcome) -> None:
+        self.outcomes.setdefault(exercise, {})[key] = outcome
+
+
+Plan = dict[str, list[Key]]
+Where = tuple[str, Key | None]
+
+
+class Runner:
+    """Runs programs one after another. With `trusted` they share a worker; else each has a fresh one, killed after."""
+
+    def __init__(self, suite: Suite, *, seed: int, device: str = "cpu", trusted: bool = False) -> None:
+        self.suite = suite
+        self.seed = seed
+        self.device = device
+        self.trusted = trusted
+        self._worker: WorkerProcess | None = None
+
+    def prepare(self) -> None:
+        """Start a worker now, so that it is ready when the first program comes."""
+        if self._worker is None:
+            self._worker = WorkerProcess(output_kib=self.suite.course.limits.output_kib)
+
+    def close(self) -> None:
+        """Kill what still runs."""
+        if self._worker is not None:
+            self._worker.close()
+            self._worker = None
+
+    def __enter__(self) -> "Runner":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def run(self, sources: Mapping[str, bytes], plan: Plan, *, exact: bool = False) -> Run:
+        """Run a plan on the files of one program.
+
+        Raises `GraderProblem` or `EnvironmentProblem`, which are no fault of the program's.
+        """
+        run = Run()
+        attempt = Attempt(run, {exercise: list(keys) for exercise, keys in plan.items() if keys}, self)
+        while attempt.plan:
+            self.prepare()
+            assert self._worker is not None
+            self._worker.send(self._job(sources, attempt.plan, exact))
+            end = attempt.listen(self._worker)
+            run.log = run.log or self._worker.log
+            if end is not None or not self.trusted:
+                self.close()
+            if end is not None:
+                attempt.survive(end, run.log)
+        return run
+
+    def _job(self, sources: Mapping[str, bytes], plan: Plan, exact: bool) -> dict[str, Any]:
+        course = self.suite.course
+        return {
+            "sources": dict(sources),
+            "checks": dict(self.suite.sources),
+            "plan": [[exercise, [list(key) for key in keys]] for exercise, keys in plan.items()],
+            "seed": self.seed,
+            "sizes": [dict(column) for column in course.sizes],
+            "device": self.device,
+            "exact": exact,
+            "forbidden": {each.id: list(each.forbidden) for each in course.exercises},
+            "limits": asdict(course.limits),
+        }
+
+
+class Attempt:
+    """What is left of a plan, and what happened to the worker that was at it."""
+
+    def __init__(self, run: Run, plan: Plan, runner: Runner) -> None:
+        self.run = run
+        self.plan = plan
+        self.limits = runner.suite.course.limits
+        self.at: Where | None = None
+        self.progress = 0
+        self.progress_at_death = -1
+        self.deaths: dict[str, int] = {}
+
+    def listen(self, worker: WorkerProcess) -> End | Died | None:
+        """Take answers until the plan is done (None), or the worker is (why)."""
+        self.at = None
+        while True:
+            event = worker.next_event(self.limits.wall_seconds)
+            if isinstance(event, End):
+                return event
+            if event["event"] == "done" and not self.plan:
+                return None
+            try:
+                if (died := self._take(event)) is not None:
+                    return died
+            except (KeyError, TypeError, ValueError, AttributeError):
+                return End("nonsense", detail=f"an answer that does not fit ({str(event['event'])[:40]})")
+
+    def _take(self, event: Mapping[str, Any]) -> Died | None:
+        match event["event"]:
+            case "unusable":
+                raise EnvironmentProblem(str(event["message"]))
+            case "ready":
+                pass
+            case "load":
+                self.at = (self._planned(event["exercise"]), None)
+            case "loaded":
+                self.run.surveys[self._planned(event["exercise"])] = read_survey(event)
+            case "unloadable":
+                self._settle_exercise(self._planned(event["exercise"]), read_fault(event["fault"], at_import=True))
+            case "begin":
+                self.at = (self._planned(event["exercise"]), self._key(event))
+            case "observed":
+                self._settle(event, Observed(event["value"], float(event["seconds"])))
+            case "raised":
+                seconds = float(event["seconds"])
+                self._settle(event, read_fault(event["fault"], seconds=seconds))
+            case "stuck":
+                return _stuck(event, self.limits.cpu_seconds)
+            case other:
+                raise ValueError(other)
+        return None
+
+    def _planned(self, exercise: str) -> str:
+        if exercise not in self.plan:
+            raise ValueError(exercise)
+        return exercise
+
+    def _key(self, event: Mapping[str, Any]) -> Key:
+        key = (event["check"], event["draw"])
+        if key not in self.plan[self._planned(event["exercise"])]:
+            raise ValueError(key)
+        return key
+
+    def _settle(self, event: Mapping[str, Any], outcome: Outcome) -> None:
+        exercise, key = event["exercise"], self._key(event)
+        if self.at != (exercise, key):
+            raise ValueError(key)
+        self._put(exercise, key, outcome)
+        self.at = (exercise, None)
+
+    def _put(self, exercise: str, key: Key, outcome: Outcome) -> None:
+        self.run.put(exercise, key, outcome)
+        self.progress += 1
+        self.plan[exercise].remove(key)
+        if not self.plan[exercise]:
+            del self.plan[exercise]
+
+    def _settle_exercise(self, exercise: str, outcome: Outcome) -> None:
+        for key in list(self.plan[exercise]):
+            self._put(exercise, key, outcome)
+
+    def survive(self, end: End | Died, log: str) -> None:
+        """Charge a death to the draw it happened in; what is left can then run in a fresh worker."""
+        if self.at is None or self.at[0] not in self.plan:
+            if self.progress == self.progress_at_death or (isinstance(end, End) and end.kind == "start"):
+                raise GraderProblem(f"the worker ended before any check ran ({_words(end)}); it said: {log[-2000:]}")
+            self.progress_at_death = self.progress
+            return
+        exercise, key = self.at
+        died = end if isinstance(end, Died) else obituary(end, self.limits.wall_seconds, self.limits.output_kib)
+        if key is None:
+            self._settle_exercise(exercise, died)
+            return
+        for each in [each for each in self.plan[exercise] if each[0] == key[0]]:
+            self._put(exercise, each, died)
+        self.deaths[exercise] = self.deaths.get(exercise, 0) + 1
+        if self.deaths[exercise] >= MOST_DEATHS and exercise in self.plan:
+            self._settle_exercise(
+                exercise, Died(died.status, f"Not run: {MOST_DEATHS} checks before it ended the process.")
+            )
+
+
+def _words(end: End | Died) -> str:
+    return (
+        end.sentence
+        if isinstance(end, Died)
+        else f"{end.kind} {end.status if end.status is not None else ''} {end.detail}"
+    )
+
+
+def _stuck(event: Mapping[str, Any], seconds: int) -> Died:
+    frames = read_frames(event["frames"])
+    sentence = f"Your code ran for more than {seconds} s here: is there a loop that never ends?"
+    return Died("timeout", sentence, frames[-1] if frames else None)
+
+
+def obituary(end: End, wall_seconds: int, output_kib: int) -> Died:
+    """Say to the student why the worker ended."""
+    if end.kind == "silent":
+        return Died("timeout", f"Your code gave no answer for {wall_seconds} s: does it loop, or wait for something?")
+    if end.kind == "log":
+        return Died("error", f"Your code printed more than {output_kib >> 10} MiB: is there a print in a loop?")
+    if end.kind == "nonsense":
+        return Died("error", f"Your code wrote onto the channel the answers go through: {end.detail}.")
+    status = end.status or 0
+    if status == -getattr(signal, "SIGXCPU", 24):
+        return Died("timeout", "Your code used up its processor time: is there a loop that never ends?")
+    if status == -getattr(signal, "SIGKILL", 9):
+        return Died("memory", "The system killed the process: did it use up the machine's memory?")
+    if status < 0:
+        return Died("error", f"Your code crashed the Python interpreter ({_signal_name(-status)}).")
+    return Died("error", f"Your code ended the process (exit status {status}): is there an exit() or os._exit()?")
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,90 @@
+"""A course with its checks: what there is to run, what it is worth, and the digest of it all."""
+
+import hashlib
+import importlib.util
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.checks import Check, checks_in
+from autograder.course import Course, Exercise
+from autograder.judge.outcomes import Key
+
+
+class SuiteError(Exception):
+    """The checks of a course cannot be used; the message is a sentence for its author."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The checks of some exercises of a course, and their source as it is sent to a worker."""
+
+    course: Course
+    checks: Mapping[str, tuple[Check, ...]]
+    sources: Mapping[str, bytes]
+
+    @property
+    def exercises(self) -> tuple[Exercise, ...]:
+        return tuple(each for each in self.course.exercises if each.id in self.checks)
+
+    def plan(self, exercises: Iterable[Exercise]) -> dict[str, list[Key]]:
+        """Return every draw of every check of those exercises."""
+        return {
+            exercise.id: [(check.id, draw) for check in self.checks[exercise.id] for draw in range(check.draws)]
+            for exercise in exercises
+        }
+
+    def points(self, exercise: Exercise) -> dict[str, int]:
+        """Return the hundredths each check is worth: the exercise's, divided by the shares, none lost."""
+        checks = self.checks[exercise.id]
+        total = sum(check.points for check in checks)
+        exact = [exercise.points * check.points / total for check in checks]
+        whole = [int(each) for each in exact]
+        by_remainder = sorted(range(len(checks)), key=lambda index: whole[index] - exact[index])
+        for index in by_remainder[: exercise.points - sum(whole)]:
+            whole[index] += 1
+        return {check.id: points for check, points in zip(checks, whole, strict=True)}
+
+    @property
+    def digest(self) -> str:
+        """The digest of everything a verdict depends on, beside the submission and the seed."""
+        digest = hashlib.sha256()
+        files = [self.course.root / "course.toml", *sorted(self.course.checks_dir.glob("test_*.py"))]
+        files += sorted(self.course.solutions_dir.glob("*.py"))
+        files += sorted(self.course.solutions_dir.glob("misconceptions/*.toml"))
+        for file in files:
+            data = file.read_bytes()
+            digest.update(f"{file.name} {len(data)}\n".encode() + data)
+        return f"sha256:{digest.hexdigest()}"
+
+
+def load_suite(course: Course, exercises: Iterable[Exercise] | None = None) -> Suite:
+    """Read the checks of those exercises, or of all of the course; raises `SuiteError`."""
+    checks: dict[str, tuple[Check, ...]] = {}
+    sources: dict[str, bytes] = {}
+    for exercise in exercises if exercises is not None else course.exercises:
+        file = course.checks_file(exercise)
+        checks[exercise.id] = _checks(file)
+        sources[file.name] = file.read_bytes()
+    return Suite(course, checks, sources)
+
+
+def _checks(file: Path) -> tuple[Check, ...]:
+    if not file.is_file():
+        raise SuiteError(f"{file} does not exist: every exercise of course.toml needs its checks")
+    spec = importlib.util.spec_from_file_location(f"checks_of_{file.stem}", file)
+    if spec is None or spec.loader is None:
+        raise SuiteError(f"{file} cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise SuiteError(f"{file} cannot be imported: {type(error).__name__}: {error}") from error
+    finally:
+        sys.dont_write_bytecode = writes
+    found = tuple(checks_in(module))
+    if not found:
+        raise SuiteError(f"{file} declares no checks: mark its functions with @check(...)")
+    return found

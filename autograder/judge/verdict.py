@@ -1,0 +1,159 @@
+"""Verdicts: the outcomes of an exercise against its answer key, as results with findings."""
+
+from collections.abc import Mapping
+
+from autograder.checks import Check
+from autograder.checks.draws import sizes_of
+from autograder.course import Exercise
+from autograder.judge import findings
+from autograder.judge.answers import AnswerKey, BankEntry
+from autograder.judge.compare import Difference, judge_observation
+from autograder.judge.naming import agreements, name
+from autograder.judge.outcomes import Died, Fault, Key, Observed, Outcome, Survey
+from autograder.judge.suite import Suite
+from autograder.report import CheckResult, ExerciseResult, Finding, Place, Status
+
+OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "Cannot allocate memory")
+
+WORST_FIRST: tuple[Status, ...] = ("grader_error", "timeout", "memory", "error", "fail")
+
+
+class Verdicts:
+    """Judges one submission's outcomes in one exercise."""
+
+    def __init__(self, suite: Suite, exercise: Exercise, key: AnswerKey, *, seed: int, evidence: bool) -> None:
+        self.suite = suite
+        self.exercise = exercise
+        self.key = key
+        self.seed = seed
+        self.evidence = evidence
+        self.checks = {check.id: check for check in suite.checks[exercise.id]}
+        self.points = suite.points(exercise)
+
+    def judge(self, outcomes: Mapping[Key, Outcome], survey: Survey | None, source: bytes) -> ExerciseResult:
+        """Return the result of the exercise; `source` is the student's file, for the lines around a place."""
+        found = agreements(outcomes, self.key, self.checks)
+        results = []
+        for check in self.checks.values():
+            draws = [outcomes[check.id, draw] for draw in range(check.draws)]
+            status, finding = self._verdict(check, draws, survey)
+            if status in ("fail", "error") and (entry := name(check, outcomes, self.key, found)):
+                finding = self._named(entry, finding)
+            results.append(self._result(check, status, finding, draws, survey, source))
+        return self._exercise(tuple(results))
+
+    def all_alike(self, status: Status, finding: Finding | None) -> ExerciseResult:
+        """Return the result of an exercise none of whose checks could be judged."""
+        checks = tuple(
+            CheckResult(check.id, check.title, status, 0, self.points[check.id], finding=finding)
+            for check in self.checks.values()
+        )
+        return self._exercise(checks)
+
+    def _verdict(self, check: Check, draws: list[Outcome], survey: Survey | None) -> tuple[Status, Finding | None]:
+        if survey is not None and survey.forbidden:
+            called, line = survey.forbidden[0]
+            return "fail", findings.of_forbidden(called, Place(self.exercise.file, line))
+        for outcome in draws:
+            match outcome:
+                case Died():
+                    return outcome.status, findings.of_death(outcome)
+                case Fault():
+                    return self._of_fault(outcome)
+        differences = [self._difference(check, draw, outcome) for draw, outcome in enumerate(draws)]
+        wrong = [(draw, each) for draw, each in enumerate(differences) if each is not None]
+        if not wrong:
+            return "pass", None
+        draw, first = wrong[0]
+        other = wrong[1] if len(wrong) > 1 else None
+        sizes = self._sizes(check, draw), self._sizes(check, other[0] if other else draw)
+        return "fail", findings.of_difference(check, first, other[1] if other else None, sizes)
+
+    def _difference(self, check: Check, draw: int, outcome: Outcome) -> Difference | None:
+        assert isinstance(outcome, Observed)
+        return judge_observation(outcome.value, self.key.reference[check.id, draw], check.judge)
+
+    def _sizes(self, check: Check, draw: int) -> Mapping[str, int]:
+        return sizes_of(self.suite.course.sizes, self.seed, self.exercise.id, check.id, draw)
+
+    def _of_fault(self, fault: Fault) -> tuple[Status, Finding | None]:
+        if "NotImplementedError" in fault.bases and fault.frames:
+            file = fault.frames[-1].file
+            if file == self.exercise.file:
+                return "not_started", None
+            message = f"{self.exercise.file} uses {file}, which is not written yet."
+            return "waits", Finding("structure", "waits", message, place=fault.frames[-1])
+        if "MemoryError" in fault.bases or any(each in fault.message for each in OUT_OF_MEMORY):
+            place = fault.frames[-1] if fault.frames else None
+            limit = self.suite.course.limits.memory_mib
+            message = f"Your code asked for more than the {limit} MiB of memory there are."
+            return "memory", Finding("exception", fault.type, message, detail=fault.message, place=place)
+        finding = findings.of_fault(fault)
+        return ("fail" if finding.kind == "structure" else "error"), finding
+
+    def _named(self, entry: BankEntry, seen: Finding | None) -> Finding:
+        named = findings.of_misconception(entry)
+        return findings.with_place(named, seen.place if seen else None)
+
+    def _result(
+        self,
+        check: Check,
+        status: Status,
+        finding: Finding | None,
+        draws: list[Outcome],
+        survey: Survey | None,
+        source: bytes,
+    ) -> CheckResult:
+        if finding is not None:
+            place = finding.place or findings.where(survey, check, self.exercise.file)
+            finding = findings.with_place(finding, place)
+            if place is not None and place.file == self.exercise.file:
+                finding = findings.with_source(finding, source)
+            if self.evidence and finding.evidence is None:
+                finding = findings.with_evidence(finding, self._first_difference(check, draws))
+        hints = self.exercise.hints.get(check.id, ())
+        if finding is not None and finding.kind == "misconception":
+            own = next(each.hint for each in self.key.bank if each.id == finding.id)
+            hints = (own, *hints[1:])
+        score = self.points[check.id] if status == "pass" else 0
+        seconds = sum(outcome.seconds for outcome in draws)
+        return CheckResult(
+            check.id,
+            check.title,
+            status,
+            score,
+            self.points[check.id],
+            round(seconds, 6),
+            finding,
+            hints if status in ("fail", "error") else (),
+        )
+
+    def _first_difference(self, check: Check, draws: list[Outcome]) -> Difference | None:
+        if not all(isinstance(outcome, Observed) for outcome in draws):
+            return None
+        return next(
+            (each for draw, outcome in enumerate(draws) if (each := self._difference(check, draw, outcome))), None
+        )
+
+    def _exercise(self, checks: tuple[CheckResult, ...]) -> ExerciseResult:
+        return ExerciseResult(
+            self.exercise.id,
+            self.exercise.title,
+            overall([each.status for each in checks]),
+            sum(each.score for each in checks),
+            sum(each.max_score for each in checks),
+            checks,
+        )
+
+
+def overall(statuses: list[Status]) -> Status:
+    """Return the verdict of an exercise: that of its first wrong check; not started only if all of it is not."""
+    if all(each == "pass" for each in statuses):
+        return "pass"
+    if len(set(statuses)) == 1:
+        return statuses[0]
+    if set(statuses) <= {"not_started", "waits"}:
+        return "not_started"
+    if "grader_error" in statuses:
+        return "grader_error"
+    return next((each for each in statuses if each in WORST_FIRST), "fail")
