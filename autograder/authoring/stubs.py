@@ -1,0 +1,54 @@
+"""The stub a student fills in, made from the solution: every solution region becomes an error that names its TODO."""
+
+import re
+from pathlib import Path
+
+from autograder.course import Course, Exercise
+
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+
+DEFINITION = re.compile(r"^(\s*)(?:def|class) (\w+)")
+
+
+class StubError(Exception):
+    """A solution from which no stub can be made; the message is a sentence with its file and line."""
+
+
+def stub_of(solution: str, exercise: Exercise) -> str:
+    """Return the stub of a solution's text.
+
+    An indented region becomes `raise NotImplementedError("ex05: NAME")`; one at the margin is left out.
+    """
+    lines: list[str] = []
+    function, begun = "", 0
+    for number, line in enumerate(solution.splitlines(), 1):
+        mark = line.strip()
+        if mark == BEGIN:
+            if begun:
+                raise StubError(f"{exercise.file}:{number}: a region begins inside the one of line {begun}")
+            begun = number
+            indent = line[: len(line) - len(line.lstrip())]
+            if indent:
+                lines.append(f'{indent}raise NotImplementedError("{exercise.id[:4]}: {function}")')
+        elif mark == END:
+            if not begun:
+                raise StubError(f"{exercise.file}:{number}: a region ends that never began")
+            begun = 0
+        elif not begun:
+            if found := DEFINITION.match(line):
+                function = found[2]
+            lines.append(line)
+    if begun:
+        raise StubError(f"{exercise.file}:{begun}: this region has no {END}")
+    return re.sub(r"\n{3,}", "\n\n\n", "\n".join(lines)).rstrip() + "\n"
+
+
+def stale_stubs(course: Course) -> dict[Path, str]:
+    """Return what the stubs of a course should say, for those that say something else."""
+    stale = {}
+    for exercise in course.exercises:
+        stub = stub_of((course.solutions_dir / exercise.file).read_text("utf-8"), exercise)
+        file = course.exercises_dir / exercise.file
+        if not file.is_file() or file.read_text("utf-8") != stub:
+            stale[file] = stub
+    return stale

@@ -1,0 +1,217 @@
+"""Proves a course: solutions full marks, stubs none, misconceptions caught and named, accepted variants full marks."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, Literal
+
+from autograder.authoring.stubs import StubError, stub_of
+from autograder.course import Exercise
+from autograder.judge.answers import AnswerKey
+from autograder.judge.bank import Misconception, patched, read_bank
+from autograder.judge.key import Keys, with_needs
+from autograder.judge.runner import Runner
+from autograder.judge.suite import Suite
+from autograder.judge.verdict import Verdicts
+from autograder.report import ExerciseResult
+
+Kind = Literal["solution", "stub", "misconception", "accepted"]
+
+
+@dataclass(frozen=True)
+class Program:
+    """One program the course makes a claim about, and the exercise it is about."""
+
+    kind: Kind
+    exercise: str
+    name: str
+    sources: Mapping[str, bytes]
+    same_as: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What became of a program: the status of every check, what it was named, and what is wrong with that."""
+
+    kind: Kind
+    exercise: str
+    name: str
+    checks: Mapping[str, str]
+    named: str | None
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ExerciseProof:
+    """What holds of one exercise."""
+
+    id: str
+    checks: int
+    misconceptions: int
+    caught: int
+    named: int
+    alone: int
+    accepted: int
+    accepted_full: int
+    survivors: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Validation:
+    """The whole proof; `ok` if nothing is wrong. `seconds` is wall time."""
+
+    seed: int
+    seconds: float
+    exercises: tuple[ExerciseProof, ...]
+    proofs: tuple[Proof, ...] = field(repr=False)
+
+    @property
+    def problems(self) -> list[str]:
+        return [problem for each in self.exercises for problem in each.problems]
+
+    @property
+    def ok(self) -> bool:
+        return not self.problems
+
+    def to_json(self) -> dict[str, Any]:
+        return {"schema": 1, "ok": self.ok, **asdict(self)}
+
+
+def validate(
+    suite: Suite, *, seed: int, jobs: int, cache: Path | None = None, told: Callable[[int, int], None] = lambda *_: None
+) -> Validation:
+    """Run every program of the course in `jobs` workers; `told(done, all)` hears of the progress."""
+    started = time.monotonic()
+    with Keys(suite, seed=seed, cache=cache) as keys:
+        programs = [program for exercise in suite.exercises for program in programs_of(suite, exercise)]
+        answers = _answers(suite, keys, jobs)
+        proofs: list[Proof] = []
+        for proof in _prove_all(suite, seed, programs, answers, jobs):
+            proofs.append(proof)
+            told(len(proofs), len(programs))
+    exercises = tuple(_sum_up(suite, exercise, proofs) for exercise in suite.exercises)
+    return Validation(seed, round(time.monotonic() - started, 3), exercises, tuple(proofs))
+
+
+def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
+    """Yield every program the course makes a claim about in an exercise."""
+    course = suite.course
+    base = {
+        each.file: (course.solutions_dir / each.file).read_bytes() for each in with_needs(course.exercises, exercise)
+    }
+    solution = base[exercise.file].decode("utf-8")
+    yield Program("solution", exercise.id, exercise.id, base)
+    yield Program("stub", exercise.id, exercise.id, {**base, exercise.file: stub_of(solution, exercise).encode()})
+    for each in bank_of(suite, exercise):
+        wrong = {**base, exercise.file: patched(solution, each).encode()}
+        yield Program("misconception", exercise.id, each.id, wrong, each.same_as)
+    for file in sorted((course.solutions_dir / "accepted" / exercise.id).glob("*.py")):
+        yield Program("accepted", exercise.id, file.stem, {**base, exercise.file: file.read_bytes()})
+
+
+def bank_of(suite: Suite, exercise: Exercise) -> tuple[Misconception, ...]:
+    """Return the misconceptions of an exercise."""
+    solutions = suite.course.solutions_dir
+    return read_bank(
+        solutions / "misconceptions" / f"{exercise.id}.toml", (solutions / exercise.file).read_text("utf-8")
+    )
+
+
+def _answers(suite: Suite, keys: Keys, jobs: int) -> dict[str, AnswerKey]:
+    """Find the keys of all exercises, several at once: each with a worker of its own."""
+
+    def find(exercise: Exercise) -> AnswerKey:
+        with Keys(suite, seed=keys.seed, device=keys.device, cache=keys.cache) as own:
+            return own.get(exercise)
+
+    with ThreadPoolExecutor(jobs) as pool:
+        return dict(zip((each.id for each in suite.exercises), pool.map(find, suite.exercises), strict=True))
+
+
+def _prove_all(
+    suite: Suite, seed: int, programs: list[Program], answers: Mapping[str, AnswerKey], jobs: int
+) -> Iterable[Proof]:
+    runners: SimpleQueue[Runner] = SimpleQueue()
+
+    def prove(program: Program) -> Proof:
+        runner = runners.get()
+        try:
+            return _prove(suite, runner, program, answers[program.exercise])
+        finally:
+            runners.put(runner)
+
+    with ExitStack() as stack:
+        for _ in range(jobs):
+            runners.put(stack.enter_context(Runner(suite, seed=seed, trusted=True)))
+        yield from stack.enter_context(ThreadPoolExecutor(jobs)).map(prove, programs)
+
+
+def _prove(suite: Suite, runner: Runner, program: Program, key: AnswerKey) -> Proof:
+    exercise = suite.course.exercise(program.exercise)
+    run = runner.run(program.sources, suite.plan([exercise]))
+    verdicts = Verdicts(suite, exercise, key, seed=runner.seed, evidence=True)
+    result = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), program.sources[exercise.file])
+    problems = tuple(f"{program.exercise}: {sentence}" for sentence in _problems(program, result))
+    checks = {each.id: each.status for each in result.checks}
+    return Proof(program.kind, program.exercise, program.name, checks, _named(result), problems)
+
+
+def _named(result: ExerciseResult) -> str | None:
+    findings = [each.finding for each in result.checks if each.finding is not None]
+    return next((each.id for each in findings if each.kind == "misconception"), None)
+
+
+def _problems(program: Program, result: ExerciseResult) -> Iterable[str]:
+    failed = [each for each in result.checks if each.status != "pass"]
+    if program.kind == "stub":
+        if result.status != "not_started" or result.score:
+            yield f"the stub is {result.status} with {result.score} points, expected not_started with 0"
+    elif program.kind == "misconception":
+        if not failed:
+            yield f"the misconception {program.name} passes every check; sharpen one, or take it out of the bank"
+        for check in failed:
+            named = check.finding.id if check.finding and check.finding.kind == "misconception" else None
+            if named not in (program.name, *program.same_as):
+                yield f"the misconception {program.name} is named {named or 'nothing'} by the check {check.id}"
+    else:
+        what = "the solution" if program.kind == "solution" else f"the accepted variant {program.name}"
+        for check in failed:
+            said = f"{check.finding.message} {check.finding.detail or ''}" if check.finding else check.status
+            yield f"{what} fails the check {check.id}: {said}"
+
+
+def _sum_up(suite: Suite, exercise: Exercise, proofs: list[Proof]) -> ExerciseProof:
+    own = [each for each in proofs if each.exercise == exercise.id]
+    wrong = [each for each in own if each.kind == "misconception"]
+    accepted = [each for each in own if each.kind == "accepted"]
+    checks = [check.id for check in suite.checks[exercise.id]]
+    survivors = tuple(check for check in checks if all(each.checks[check] == "pass" for each in wrong))
+    problems = [problem for each in own for problem in each.problems]
+    problems += [f"{exercise.id}: no misconception fails the check {check}" for check in survivors]
+    problems += [f"{exercise.id}: the check {check} has no hints" for check in checks if check not in exercise.hints]
+    problems += [
+        f"{exercise.id}: there are hints for {check}, which is no check"
+        for check in exercise.hints
+        if check not in checks
+    ]
+    named = [each for each in wrong if not each.problems and each.named is not None]
+    return ExerciseProof(
+        id=exercise.id,
+        checks=len(checks),
+        misconceptions=len(wrong),
+        caught=sum(any(status != "pass" for status in each.checks.values()) for each in wrong),
+        named=len(named),
+        alone=sum(each.named == each.name for each in named),
+        accepted=len(accepted),
+        accepted_full=sum(not each.problems for each in accepted),
+        survivors=survivors,
+        problems=tuple(problems),
+    )
+
+
+__all__ = ["ExerciseProof", "Program", "Proof", "StubError", "Validation", "validate"]
