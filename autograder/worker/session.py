@@ -40,8 +40,22 @@ def serve(requests: int, answers: int) -> None:
     torch.set_num_threads(1)
     emit({"event": "ready", "torch": torch.__version__})
     while (job := read_frame(lambda size: os.read(requests, size), JOB_LIMITS)) is not None:
+        if sentence := _missing_device(job["device"]):
+            emit({"event": "unusable", "message": sentence})
+            return
         Job(job, emit).run()
         emit({"event": "done"})
+
+
+def _missing_device(name: str) -> str | None:
+    import torch
+
+    try:
+        torch.zeros(1, device=name)
+    except (RuntimeError, AssertionError) as error:
+        first = str(error).splitlines()[0]
+        return f"the device {name} cannot be used here ({first}); leave --device out to check on the CPU"
+    return None
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

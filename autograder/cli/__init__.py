@@ -1,0 +1,65 @@
+"""The program `course`. Nothing heavy is imported before it is needed: `course hint` must answer at once."""
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from autograder.cli.exits import ENVIRONMENT, GRADER, USAGE
+from autograder.cli.parser import parse
+from autograder.course import CourseError
+from autograder.course.names import UsageError
+
+INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run the program and exit with its status."""
+    sys.exit(run(sys.argv[1:] if arguments is None else list(arguments)))
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; every error a user can cause becomes a sentence and an exit status."""
+    options = parse(arguments)
+    try:
+        status = int(options.command(options))
+        sys.stdout.flush()
+    except UsageError as error:
+        return _fail(USAGE, str(error))
+    except CourseError as error:
+        missing = all(problem.line is None for problem in error.problems) and not (error.problems[1:])
+        return _fail(USAGE if missing else ENVIRONMENT, str(error))
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return ENVIRONMENT
+    except KeyboardInterrupt:
+        return _fail(INTERRUPTED, "stopped")
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        where = f" ({error.filename})" if error.filename else ""
+        return _fail(ENVIRONMENT, f"{error.strerror or error}{where}")
+    except Exception as error:
+        return _of_engine(error)
+    return status
+
+
+def _of_engine(error: Exception) -> int:
+    from autograder.judge.runner import EnvironmentProblem, GraderProblem
+    from autograder.judge.suite import SuiteError
+    from autograder.submission import SubmissionError
+
+    if isinstance(error, SubmissionError):
+        return _fail(USAGE, str(error))
+    if isinstance(error, EnvironmentProblem):
+        return _fail(ENVIRONMENT, str(error))
+    if isinstance(error, GraderProblem | SuiteError):
+        return _fail(GRADER, f"the grader itself failed: {error}")
+    if os.environ.get("COURSE_TRACEBACK"):
+        raise error
+    what = f"{type(error).__name__}: {error}"
+    return _fail(GRADER, f"the grader itself failed ({what}); COURSE_TRACEBACK=1 shows where, please report it")
+
+
+def _fail(status: int, sentence: str) -> int:
+    print(f"course: {sentence}", file=sys.stderr)
+    return status

@@ -1,0 +1,7 @@
+"""The exit statuses of the program."""
+
+PASS = 0
+FAIL = 1
+USAGE = 2
+ENVIRONMENT = 3
+GRADER = 4

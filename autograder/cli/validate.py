@@ -1,0 +1,76 @@
+"""`course validate`: the proof that solutions, stubs, misconceptions, variants and checks fit together."""
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+
+from autograder.authoring.validate import Validation, validate
+from autograder.cli.exits import FAIL, PASS
+from autograder.course import find_course, read_course
+from autograder.course.names import resolve_exercise
+from autograder.judge.suite import load_suite
+from autograder.progress import write_whole
+
+
+def prove(options: argparse.Namespace) -> int:
+    """Run the command."""
+    course = read_course(find_course())
+    named = {resolve_exercise(course, word).id for word in options.exercises}
+    suite = load_suite(course, [each for each in course.exercises if not named or each.id in named])
+    seed = course.seed if options.seed is None else options.seed
+    jobs = options.jobs or os.cpu_count() or 1
+    result = validate(suite, seed=seed, jobs=jobs, told=_progress)
+    if options.json is not None:
+        text = json.dumps(result.to_json(), indent=1, ensure_ascii=False) + "\n"
+        if options.json == "-":
+            sys.stdout.write(text)
+            return PASS if result.ok else FAIL
+        write_whole(Path(options.json), text)
+    _show(result, options)
+    return PASS if result.ok else FAIL
+
+
+def _progress(done: int, everything: int) -> None:
+    if sys.stderr.isatty():
+        end = "\n" if done == everything else ""
+        print(f"\r{done} of {everything} programs", end=end, file=sys.stderr, flush=True)
+
+
+def _show(result: Validation, options: argparse.Namespace) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from autograder.report.terminal import make_console
+
+    console = make_console(plain=options.plain, color=False if options.no_color else None)
+    rows = [
+        (
+            each.id,
+            str(each.checks),
+            f"{each.caught} of {each.misconceptions}",
+            f"{each.named} of {each.misconceptions}",
+            f"{each.accepted_full} of {each.accepted}",
+            str(len(each.survivors)),
+        )
+        for each in result.exercises
+    ]
+    heads = ("exercise", "checks", "caught", "named", "accepted", "idle checks")
+    if options.plain:
+        for row in rows:
+            console.print(Text(". ".join(f"{head}: {cell}" for head, cell in zip(heads, row, strict=True)) + "."))
+    else:
+        table = Table(box=None, pad_edge=False)
+        for head in heads:
+            table.add_column(head, justify="left" if head == "exercise" else "right")
+        for row in rows:
+            table.add_row(*map(Text, row))
+        console.print(table)
+    for problem in result.problems:
+        console.print(Text(problem, "red"), soft_wrap=True)
+    alone = sum(each.alone for each in result.exercises)
+    count = sum(each.misconceptions for each in result.exercises)
+    verdict = "the course holds" if result.ok else f"{len(result.problems)} problems"
+    named = f"{alone} of {count} misconceptions named as themselves"
+    console.print(Text(f"{verdict}: {named}, {result.seconds:.1f} s, seed {result.seed}"), soft_wrap=True)

@@ -1,0 +1,126 @@
+"""The [[exercises]] of course.toml: their ids, points, needs, hints and forbidden names."""
+
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from autograder.checks.structure import nearest
+from autograder.course.model import Exercise
+from autograder.course.section import (
+    Section,
+    as_number,
+    as_tables,
+    as_text,
+    as_texts,
+    shown,
+)
+
+TOTAL = Decimal(100)
+"""What the points of all exercises add up to."""
+
+HINT_LENGTH = 200
+
+Hints = Mapping[str, tuple[str, str, str]]
+
+
+def read_exercises(top: Section) -> tuple[Exercise, ...]:
+    """Read the exercises in their order, each knowing the ids of the earlier ones."""
+    tables = top.value("exercises", "at least one [[exercises]] table", as_tables) or []
+    sections = [_section(top, at, table) for at, table in enumerate(tables)]
+    ids = [_id(section) for section in sections]
+    for at, section in enumerate(sections):
+        if ids[at] and ids[at] in ids[:at]:
+            section.note("id", f"id {ids[at]} is already taken by an earlier exercise, expected another")
+    points = [_points(section) for section in sections]
+    if None not in points and points and sum(filter(None, points)) != TOTAL * 100:
+        total = Decimal(sum(filter(None, points))) / 100
+        top.note("exercises", f"the points of the exercises add up to {total}, expected exactly {TOTAL}")
+    return tuple(_exercise(section, ids, at, points[at] or 0) for at, section in enumerate(sections))
+
+
+def _section(top: Section, at: int, table: Mapping[str, object]) -> Section:
+    found = table.get("id")
+    name = shown(found) if isinstance(found, str) else f"number {at + 1}"
+    return Section(table, ("exercises", at), f"exercises {name}", top.problems)
+
+
+def _exercise(section: Section, ids: Sequence[str], at: int, points: int) -> Exercise:
+    section.known("id", "title", "points", "needs", "hints", "forbidden")
+    return Exercise(
+        id=ids[at],
+        title=section.value("title", "a string", as_text) or "",
+        points=points,
+        needs=_needs(section, ids, at),
+        hints=_hints(section),
+        forbidden=_forbidden(section),
+    )
+
+
+def _id(section: Section) -> str:
+    def accept(value: object) -> str | None:
+        return value if isinstance(value, str) and re.fullmatch(r"ex[0-9]{2}_[a-z][a-z0-9_]*", value) else None
+
+    return section.value("id", "exNN_name in lower case, like ex05_attention", accept) or ""
+
+
+def _points(section: Section) -> int | None:
+    """Return the points in whole hundredths, or None where they are wrong."""
+    number = section.value("points", "a number above 0", as_number)
+    if number is None:
+        return None
+    if number > TOTAL:
+        section.note("points", f"points is {shown(number)}, expected at most {TOTAL}")
+        return None
+    if number != number.quantize(Decimal("0.01")):
+        section.note("points", f"points is {shown(number)}, expected at most two decimals")
+        return None
+    return int(number * 100)
+
+
+def _needs(section: Section, ids: Sequence[str], at: int) -> tuple[str, ...]:
+    needs = section.value("needs", "a list of exercise ids", as_texts, required=False) or ()
+    for need in needs:
+        if need in ids[:at]:
+            continue
+        if need == ids[at]:
+            section.note("needs", f"needs names {need}, the exercise itself, expected earlier ones only")
+        elif need in ids:
+            section.note("needs", f"needs names {need}, a later exercise, expected earlier ones only")
+        else:
+            near = nearest(need, ids[:at])
+            hint = f"is {near} meant?" if near else "expected the id of an earlier one"
+            section.note("needs", f"needs names {shown(need)}, which is no exercise; {hint}")
+    return needs
+
+
+def _hints(section: Section) -> Hints:
+    """Return the three hints of each check."""
+    table = section.section("hints")
+    hints: dict[str, tuple[str, str, str]] = {}
+    for check in table.table:
+        texts = table.value(check, "a list of three strings", as_texts)
+        if texts is None:
+            continue
+        if len(texts) != 3:
+            table.note(check, f"{check} has {len(texts)}, expected three: a question, the principle, the step")
+            continue
+        hints[check] = (texts[0], texts[1], texts[2])
+        for number, text in enumerate(texts, start=1):
+            _note_hint(table, check, number, text)
+    return hints
+
+
+def _note_hint(table: Section, check: str, number: int, text: str) -> None:
+    if not text.strip():
+        table.note(check, f"hint {number} of {check} is empty, expected a sentence")
+    elif len(text) > HINT_LENGTH:
+        table.note(check, f"hint {number} of {check} has {len(text)} characters, expected at most {HINT_LENGTH}")
+
+
+def _forbidden(section: Section) -> tuple[str, ...]:
+    names = section.value("forbidden", "a list of dotted names", as_texts, required=False) or ()
+    for name in names:
+        parts = name.split(".")
+        if len(parts) < 2 or not all(part.isidentifier() for part in parts):
+            section.note("forbidden", f"forbidden has {shown(name)}, expected a dotted name like torch.nn.LayerNorm")
+    return names

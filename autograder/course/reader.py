@@ -1,0 +1,128 @@
+"""course.toml read into frozen types, with every mistake in it reported at once."""
+
+import re
+import tomllib
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import fields
+from decimal import Decimal
+from itertools import combinations
+from pathlib import Path
+
+from autograder.course.exercises import read_exercises
+from autograder.course.lines import key_lines
+from autograder.course.model import Course, Limits
+from autograder.course.problems import COURSE_FILE, Collector, CourseError, Problem
+from autograder.course.section import Section, as_integer, as_positive, as_positives, as_table, as_text
+
+__all__ = ["CourseError", "Problem", "find_course", "read_course"]
+
+
+def find_course(start: Path | None = None) -> Path:
+    """Return the nearest folder at or above `start`, or the working folder, that has a course.toml.
+
+    Raises `CourseError` where there is none.
+    """
+    try:
+        folder = (start or Path.cwd()).resolve()
+    except (OSError, ValueError, RuntimeError) as error:
+        raise _fault(f"the folder to look in cannot be read ({error}); go to the folder of your course") from None
+    for each in (folder, *folder.parents):
+        if _has_course(each):
+            return each
+    looked = f"looked for it in {folder} and in every folder above, found none"
+    raise _fault(f"{looked}; go to the folder of your course and try again")
+
+
+def read_course(root: Path) -> Course:
+    """Read root/course.toml. Raises `CourseError` with all its mistakes; the files it speaks of need not exist."""
+    text = _text(root / COURSE_FILE)
+    data = _parsed(text)
+    problems = Collector(key_lines(text))
+    top = Section(data, (), "", problems)
+    top.known("title", "seed", "limits", "sizes", "exercises")
+    course = Course(
+        root=root,
+        title=top.value("title", "a string", as_text) or "",
+        seed=top.value("seed", "an integer", as_integer) or 0,
+        limits=_limits(top.section("limits")),
+        sizes=_sizes(top),
+        exercises=read_exercises(top),
+    )
+    problems.raise_any()
+    return course
+
+
+def _has_course(folder: Path) -> bool:
+    try:
+        return (folder / COURSE_FILE).is_file()
+    except OSError:
+        return False
+
+
+def _fault(message: str, line: int | None = None) -> CourseError:
+    return CourseError([Problem(line, message)])
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object[: error.start].count(b"\n") + 1
+        found = f"found the byte 0x{error.object[error.start]:02x}"
+        raise _fault(f"{found}, expected UTF-8; save the file as UTF-8", line) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise _fault(f"cannot read {path} ({reason}); give the folder of a course") from None
+
+
+def _parsed(text: str) -> Mapping[str, object]:
+    """Return the tables of a TOML text; fractions are decimal, so that 2.55 is 2.55."""
+    try:
+        return tomllib.loads(text, parse_float=Decimal)
+    except RecursionError:
+        raise _fault("lists or tables are nested too deeply; expected three levels at most") from None
+    except (ValueError, ArithmeticError) as error:  # ArithmeticError: an exponent that no decimal has
+        place = re.search(r"\(at (?:line (\d+), column \d+|end of document)\)", str(error))
+        reason = str(error).replace(place.group(), "").strip() if place else str(error)
+        line = int(place[1]) if place and place[1] else text.count("\n") + 1 if place else None
+        raise _fault(f"this is not TOML: {reason}", line) from None
+
+
+def _limits(section: Section) -> Limits:
+    names = [field.name for field in fields(Limits)]
+    section.known(*names)
+    default = Limits()
+    read = {
+        name: section.value(name, "an integer above 0", as_positive, required=False) or getattr(default, name)
+        for name in names
+    }
+    return Limits(**read)
+
+
+def _sizes(top: Section) -> tuple[Mapping[str, int], ...]:
+    """Return one mapping for each column: axis to size."""
+    table = top.value("sizes", "a table of axes, like T = [7, 9]", lambda value: as_table(value) or None) or {}
+    section = Section(table, ("sizes",), "sizes", top.problems)
+    read = {name: section.value(name, "a list of integers above 0", as_positives) for name in table}
+    axes = {name: sizes for name, sizes in read.items() if sizes}
+    columns = Counter(map(len, axes.values())).most_common(1)[0][0] if axes else 0
+    for name, sizes in axes.items():
+        if len(sizes) != columns:
+            section.note(name, f"{name} has {_columns(len(sizes))}, expected {columns} as most axes have")
+        elif columns < 2:
+            section.note(name, f"{name} has one column, expected two at least, since each check runs on two")
+    _note_alike(section, axes)
+    return tuple({name: sizes[at] for name, sizes in axes.items() if at < len(sizes)} for at in range(columns))
+
+
+def _columns(count: int) -> str:
+    return f"{count} column{'' if count == 1 else 's'}"
+
+
+def _note_alike(section: Section, axes: Mapping[str, tuple[int, ...]]) -> None:
+    """Note the axes that have the same size in one column: a result that mixes them up could be right by chance."""
+    for (one, ones), (other, others) in combinations(axes.items(), 2):
+        for column, (size, same) in enumerate(zip(ones, others, strict=False), start=1):
+            if size == same:
+                section.note(other, f"{one} and {other} are both {size} in column {column}, expected different sizes")

@@ -1,0 +1,1 @@
+"""The ways out: marks in the formats of gradebooks."""

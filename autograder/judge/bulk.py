@@ -1,0 +1,90 @@
+"""Grading a folder of submissions: several at a time, one report each, going on where it stopped."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.judge.grader import ISOLATION, Grader
+from autograder.progress import write_whole
+from autograder.report import Report
+from autograder.report.reading import read_report
+from autograder.submission import Caps, Submission, SubmissionError, read_submission
+from autograder.submission.submission import digest
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One submission's report, and whether it was there already."""
+
+    report: Report
+    kept: bool
+
+    @property
+    def failed(self) -> bool:
+        """Whether the grader failed on some of it, so that there is no mark to trust."""
+        return "grader_error" in self.report.statuses
+
+
+class Bulk:
+    """Grades submissions into a folder of reports. What was graded before, by the same suite and seed, is kept."""
+
+    def __init__(self, grader: Grader, out: Path) -> None:
+        self.grader = grader
+        self.out = out
+        self.suite_digest = grader.suite.digest
+
+    def grade_all(self, entries: Sequence[Path], jobs: int, told: Callable[[Graded], None]) -> list[Graded]:
+        """Grade every entry; `told` hears of each one. Raises OSError, and stops, when a report cannot be written."""
+        (self.out / "reports").mkdir(parents=True, exist_ok=True)
+        done: dict[Path, Graded] = {}
+        pool = ThreadPoolExecutor(jobs)
+        futures = {pool.submit(self.grade_one, entry): entry for entry in entries}
+        try:
+            for future in as_completed(futures):
+                done[futures[future]] = future.result()
+                told(done[futures[future]])
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+        return [done[entry] for entry in entries]
+
+    def grade_one(self, entry: Path) -> Graded:
+        """Grade one submission, or keep its report if nothing it depends on has changed."""
+        submission = self._read(entry)
+        file = self.out / "reports" / f"{submission.student}.json"
+        run = self._run(submission)
+        known = read_report(file)
+        if known is not None and known[1].get("run") == run and "grader_error" not in known[0].statuses:
+            return Graded(known[0], kept=True)
+        report = self.grader.grade(submission)
+        write_whole(file, json.dumps({**report.to_json(), "run": run}, indent=1, ensure_ascii=False) + "\n")
+        return Graded(report, kept=False)
+
+    def _read(self, entry: Path) -> Submission:
+        course = self.grader.suite.course
+        try:
+            return read_submission(entry, course.files, Caps(source_kib=course.limits.source_kib))
+        except SubmissionError as error:
+            student = entry.stem if entry.suffix == ".zip" else entry.name
+            return Submission(student, course.files, {}, digest({}), (str(error),))
+
+    def _run(self, submission: Submission) -> str:
+        """Return the digest of everything the report depends on."""
+        parts = (
+            submission.digest,
+            self.suite_digest,
+            self.grader.seed,
+            self.grader.device,
+            submission.notes,
+            ISOLATION,
+        )
+        return f"sha256:{hashlib.sha256(repr(parts).encode()).hexdigest()}"
+
+
+def counted(graded: Iterable[Graded]) -> tuple[int, int, int]:
+    """Return how many were graded now, how many were kept, and on how many the grader failed."""
+    all_ = list(graded)
+    kept = sum(each.kept for each in all_)
+    return len(all_) - kept, kept, sum(each.failed for each in all_)

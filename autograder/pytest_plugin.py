@@ -1,0 +1,156 @@
+"""The pytest plugin: every check of a course is an item, run in a worker and judged outside of it.
+
+`pytest tests/exercises` checks exercises/; `--submission DIR` another folder or zip, `--device` another device. What
+pytest finds beside the student's files (conftest.py, pytest.ini) is refused, not used.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autograder.checks import Check
+from autograder.course import Course, CourseError, find_course, read_course
+from autograder.judge.grader import Grader
+from autograder.judge.runner import EnvironmentProblem
+from autograder.judge.suite import load_suite
+from autograder.report import CheckResult, Report
+from autograder.submission import Caps, Submission, SubmissionError, read_submission
+
+SESSION = pytest.StashKey["CourseSession"]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("course", "checks of a course")
+    group.addoption("--submission", metavar="DIR", help="the folder or zip to check (default: exercises/)")
+    group.addoption("--device", default="cpu", metavar="NAME", help="cpu, cuda or mps")
+    group.addoption("--seed", type=int, metavar="N", help="draw other inputs and weights")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse to run under anything a student could have put beside his files."""
+    config.stash[SESSION] = CourseSession(config)
+    submission = _submission_path(config)
+    if submission is None or not submission.is_dir():
+        return
+    if config.inipath is not None and submission in config.inipath.resolve().parents:
+        raise pytest.UsageError(
+            f"pytest took its configuration from the submission ({config.inipath}); "
+            "name the checks first and write --submission=DIR with an equals sign"
+        )
+    for plugin in config.pluginmanager.get_plugins():
+        file = getattr(plugin, "__file__", None)
+        if file and Path(file).name == "conftest.py" and submission in Path(file).resolve().parents:
+            raise pytest.UsageError(f"the submission's {file} was loaded by pytest; do not name the submission itself")
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    session = config.stash.get(SESSION, None)
+    if session is not None:
+        session.close()
+
+
+def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: object) -> "CheckItem | None":
+    """Turn every declared check into an item."""
+    check = getattr(obj, "__check__", None)
+    if not isinstance(check, Check):
+        return None
+    return CheckItem.from_parent(collector, name=name, check=check)
+
+
+class CheckItem(pytest.Item):
+    """One check. Anything but a pass is a failure: a check that could not run is never skipped."""
+
+    def __init__(self, *, check: Check, **kwargs: object) -> None:
+        super().__init__(**kwargs)  # type: ignore[arg-type]
+        self.check = check
+
+    @property
+    def exercise_id(self) -> str:
+        return self.path.stem.removeprefix("test_")
+
+    def runtest(self) -> None:
+        result = self.config.stash[SESSION].result(self)
+        self.user_properties += [("points", result.score / 100), ("max_points", result.max_score / 100)]
+        if result.status != "pass":
+            raise CheckFailedError(result)
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:  # noqa: ARG002
+        if isinstance(excinfo.value, CheckFailedError):
+            return sentences(excinfo.value.result)
+        if isinstance(excinfo.value, CourseError | SubmissionError | EnvironmentProblem):
+            return f"{type(excinfo.value).__name__}: {excinfo.value}"
+        return str(super().repr_failure(excinfo))
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        return self.path, self.check.probe.__code__.co_firstlineno - 1, f"{self.exercise_id}: {self.check.title}"
+
+
+class CheckFailedError(Exception):
+    """A check did not pass."""
+
+    def __init__(self, result: CheckResult) -> None:
+        super().__init__(result.status)
+        self.result = result
+
+
+def sentences(result: CheckResult) -> str:
+    """Return why a check failed, one fact a line."""
+    return "\n".join(_facts(result))
+
+
+def _facts(result: CheckResult) -> Iterator[str]:
+    from autograder.report.words import STATES
+
+    yield f"{STATES[result.status].word}: {result.title}"
+    finding = result.finding
+    if finding is not None:
+        yield finding.message
+        if finding.detail:
+            yield finding.detail
+        if finding.place is not None:
+            yield f"{finding.place.file}:{finding.place.line}"
+    elif result.status != "fail":
+        yield STATES[result.status].meaning
+    if result.hints:
+        yield f"Hint 1 of {len(result.hints)}: {result.hints[0]}"
+
+
+class CourseSession:
+    """Grades an exercise when the first of its checks is asked for, and keeps what came of it."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self._course: Course | None = None
+        self._submission: Submission | None = None
+        self._results: dict[str, dict[str, CheckResult]] = {}
+
+    def result(self, item: CheckItem) -> CheckResult:
+        """Return the result of one check."""
+        if item.exercise_id not in self._results:
+            report = self._grade(item)
+            self._results[item.exercise_id] = {each.id: each for each in report.exercises[0].checks}
+        return self._results[item.exercise_id][item.check.id]
+
+    def close(self) -> None:
+        """Forget everything."""
+        self._results.clear()
+
+    def _grade(self, item: CheckItem) -> Report:
+        course = self._course = self._course or read_course(find_course(item.path.parent))
+        named = [each for each in course.exercises if each.id == item.exercise_id]
+        if not named:
+            raise pytest.UsageError(f"{item.path.name} belongs to no exercise of {course.root / 'course.toml'}")
+        path = _submission_path(self.config) or course.exercises_dir
+        caps = Caps(source_kib=course.limits.source_kib)
+        submission = self._submission = self._submission or read_submission(path, course.files, caps)
+        suite = load_suite(course, named)
+        seed = self.config.getoption("--seed")
+        device = self.config.getoption("--device")
+        with Grader(suite, seed=course.seed if seed is None else seed, device=device, evidence=True) as grader:
+            return grader.grade(submission, named)
+
+
+def _submission_path(config: pytest.Config) -> Path | None:
+    given = config.getoption("--submission", default=None)
+    return Path(given).resolve() if given else None

@@ -1,0 +1,65 @@
+"""What the reports of a class add up to."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autograder.report.model import Report
+from autograder.report.printable import one_line
+from autograder.report.words import STATES, explanation, notes, number, points, student
+
+
+@dataclass(frozen=True)
+class ClassSummary:
+    """A class in numbers: points in hundredths, misconceptions as `(name, id, students)`, and `(student, why)`."""
+
+    submissions: int
+    full: int
+    mean: float
+    max_score: int
+    misconceptions: tuple[tuple[str, str, int], ...]
+    need_a_look: tuple[tuple[str, str], ...]
+
+    @property
+    def sentence(self) -> str:
+        """Return how many were graded, how many have full marks, and the mean."""
+        count = f"{self.submissions} submission{'' if self.submissions == 1 else 's'}"
+        return f"{count}, {self.full} with full marks, mean {self.mean / 100:.1f} of {points(self.max_score)} points"
+
+
+def summarize(reports: Sequence[Report]) -> ClassSummary:
+    """Count what a class has in common; each misconception counts once a student, the most frequent first."""
+    names: dict[str, str] = {}
+    counts: Counter[str] = Counter()
+    for report in reports:
+        theirs = _misconceptions(report)
+        names |= theirs
+        counts.update(theirs.keys())
+    ordered = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    return ClassSummary(
+        submissions=len(reports),
+        full=sum(0 < report.max_score <= report.score for report in reports),
+        mean=sum(report.score for report in reports) / len(reports) if reports else 0.0,
+        max_score=max((report.max_score for report in reports), default=0),
+        misconceptions=tuple((names[each], each, count) for each, count in ordered),
+        need_a_look=tuple((student(report), why) for report in reports for why in _reasons(report)),
+    )
+
+
+def _misconceptions(report: Report) -> dict[str, str]:
+    """Return the misconceptions in one report, id to name."""
+    findings = (check.finding for exercise in report.exercises for check in exercise.checks)
+    named = (each for each in findings if each is not None and each.kind == "misconception")
+    return {one_line(each.id): one_line(each.name or each.id) for each in named}
+
+
+def _reasons(report: Report) -> list[str]:
+    """Return why a person should look at a submission: the grader's own faults, and the notes of the intake."""
+    reasons = []
+    for exercise in report.exercises:
+        faulty = [each for each in exercise.checks if each.status == "grader_error"]
+        if faulty or exercise.status == "grader_error":
+            messages = [one_line(explanation(each.status, each.finding)) for each in faulty if each.finding]
+            problem = f"{number(exercise.id)} {exercise.title}: {STATES['grader_error'].word}"
+            reasons.append(": ".join([problem, *messages[:1]]))
+    return reasons + notes(report)

@@ -1,0 +1,117 @@
+"""A class as a table: a line for each student, a column for each exercise, and what they add up to."""
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from autograder.report.class_summary import ClassSummary, summarize
+from autograder.report.layout import SECONDARY, Page, blocks, breadth, columns
+from autograder.report.model import ExerciseResult, Report
+from autograder.report.words import STATES, number, points, student
+
+_MOST_NAMES = 5
+_MOST_LOOKS = 20
+_WIDE_NAME, _NARROW_NAME = 24, 18
+
+
+def class_lines(page: Page, reports: Sequence[Report]) -> list[Text]:
+    """Return the table and its summary."""
+    summary = summarize(reports)
+    parts = (_table(page, reports), page.wrap(page.text(summary.sentence, "bold"), 0))
+    return blocks((*parts, _misconceptions(page, summary), _looks(page, summary)))
+
+
+def exercise_ids(reports: Sequence[Report]) -> list[str]:
+    """Return the exercises that any of the reports has, in their order."""
+    return sorted({exercise.id for report in reports for exercise in report.exercises})
+
+
+def _table(page: Page, reports: Sequence[Report]) -> list[Text]:
+    """Return the table with whole words, else with short ones and their legend, else with marks alone."""
+    if not reports:
+        return []
+    ids = exercise_ids(reports)
+    for short in (False, True):
+        lines = _spread(page, reports, ids, short)
+        if breadth(lines) <= page.width:
+            return lines + (_legend(page, reports, short=True) if short else [])
+    return _compact(page, reports, ids) + _legend(page, reports, short=False)
+
+
+def _spread(page: Page, reports: Sequence[Report], ids: Sequence[str], short: bool) -> list[Text]:
+    head = [page.text(each, SECONDARY) for each in ("student", *map(number, ids), "total")]
+    rows = []
+    for report in reports:
+        found = {each.id: each for each in report.exercises}
+        cells = [_cell(page, found.get(each), short) for each in ids]
+        rows.append([page.cut(page.text(student(report)), _WIDE_NAME), *cells, page.text(points(report.score), "bold")])
+    best = [page.text(points(_best(reports, each)), SECONDARY) for each in ids]
+    total = page.text(points(max(report.max_score for report in reports)), SECONDARY)
+    last = [page.text("of", SECONDARY), *best, total]
+    return columns([head, *rows, last], (False, *(True for _ in ids), True))
+
+
+def _compact(page: Page, reports: Sequence[Report], ids: Sequence[str]) -> list[Text]:
+    """Return a line for each student with a mark for each exercise."""
+    head = [page.text(each, SECONDARY) for each in ("student", f"{number(ids[0])} to {number(ids[-1])}", "total")]
+    rows = []
+    for report in reports:
+        found = {each.id: each for each in report.exercises}
+        marks = Text.assemble(*(_sign(page, found.get(each)) for each in ids))
+        rows.append(
+            [page.cut(page.text(student(report)), _NARROW_NAME), marks, page.text(points(report.score), "bold")]
+        )
+    return columns([head, *rows], (False, False, True))
+
+
+def _cell(page: Page, exercise: ExerciseResult | None, short: bool) -> Text:
+    """Return the points; or the word of a state that earned none and is more than a wrong result."""
+    if exercise is None:
+        return Text()
+    state = STATES[exercise.status]
+    if exercise.status == "grader_error" or (not exercise.score and exercise.status not in ("pass", "fail")):
+        return page.text(state.short if short else state.word, state.style)
+    return page.text(points(exercise.score), "green" if exercise.status == "pass" else "")
+
+
+def _sign(page: Page, exercise: ExerciseResult | None) -> Text:
+    state = STATES[exercise.status if exercise else "waits"]
+    return page.text(getattr(page.glyphs, state.mark) if exercise else " ", state.style)
+
+
+def _legend(page: Page, reports: Sequence[Report], short: bool) -> list[Text]:
+    """Return what the short words, or the marks, mean; only those that differ from the whole word."""
+    used = {exercise.status for report in reports for exercise in report.exercises}
+    states = [state for status, state in STATES.items() if status in used]
+    if short:
+        meanings = [f"{each.short} {each.word.lower()}" for each in states if each.short != each.word]
+    else:
+        marks = dict.fromkeys(each.mark for each in states)
+        words = {"passed": "passes", "failed": "does not pass", "waiting": "not done", "problem": "grader problem"}
+        meanings = [f"{getattr(page.glyphs, each)} {words[each]}" for each in marks]
+    return page.wrap(page.text(", ".join(meanings), SECONDARY), 0) if meanings else []
+
+
+def _best(reports: Sequence[Report], exercise_id: str) -> int:
+    return max(each.max_score for report in reports for each in report.exercises if each.id == exercise_id)
+
+
+def _misconceptions(page: Page, summary: ClassSummary) -> list[Text]:
+    if not summary.misconceptions:
+        return []
+    most = summary.misconceptions[:_MOST_NAMES]
+    rows = [[Text(), page.text(str(count)), page.text(name), page.text(key, SECONDARY)] for name, key, count in most]
+    lines = columns(rows, (False, True, False, False))
+    if breadth(lines) > page.width:
+        lines = columns([row[:3] for row in rows], (False, True, False))
+    return [page.text("Most frequent misconceptions", "bold"), *(page.cut(line, page.width) for line in lines)]
+
+
+def _looks(page: Page, summary: ClassSummary) -> list[Text]:
+    if not summary.need_a_look:
+        return []
+    lines = [page.text("Need a look", "bold")]
+    for name, why in summary.need_a_look[:_MOST_LOOKS]:
+        lines += page.wrap(Text.assemble(page.text(name), "  ", page.text(why, SECONDARY)))
+    more = len(summary.need_a_look) - _MOST_LOOKS
+    return lines + ([page.text(f"  and {more} more")] if more > 0 else [])

@@ -1,0 +1,104 @@
+"""Lines of styled text, laid out by hand so that their number and width are known before they are printed."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.style import Style
+from rich.text import Text
+
+from autograder.report.glyphs import Glyphs
+from autograder.report.printable import printable
+
+WIDEST = 100
+SECONDARY = "bright_black"
+LABEL = "bold cyan"
+
+
+@dataclass(frozen=True)
+class Page:
+    """What lines are laid out for: a console, its usable width and its marks."""
+
+    console: Console
+    glyphs: Glyphs
+    width: int
+
+    @classmethod
+    def on(cls, console: Console, glyphs: Glyphs, widest: int = WIDEST) -> "Page":
+        """Return the page of a console, no wider than lines are easy to read."""
+        return cls(console, glyphs, min(console.width, widest))
+
+    def text(self, text: str, style: str | Style = "") -> Text:
+        """Return text of ours, or of a student, that is safe to show."""
+        return Text(self.glyphs.spell(printable(text)), style)
+
+    def wrap(self, text: Text, indent: int = 2) -> list[Text]:
+        """Return the lines of a paragraph, indented and without white space at their ends."""
+        lines = list(text.wrap(self.console, max(self.width - indent, 8)))
+        for line in lines:
+            line.rstrip()
+        return [indented(line, indent) for line in lines]
+
+    def cut(self, text: Text, width: int) -> Text:
+        """Return the text, shortened with an ellipsis where it is wider than that."""
+        if text.cell_len <= width:
+            return text
+        short = text.copy()
+        short.truncate(max(width - cell_len(self.glyphs.ellipsis), 0), overflow="crop")
+        return short.append(self.glyphs.ellipsis)
+
+    def show(self, lines: Iterable[Text]) -> None:
+        """Print the lines as they are."""
+        for line in lines:
+            self.console.print(line, soft_wrap=True, markup=False, highlight=False, emoji=False)
+
+
+def indented(line: Text, indent: int) -> Text:
+    """Return the line behind that many spaces."""
+    return Text.assemble(" " * indent, line) if line.plain else line
+
+
+def apart(left: Text, right: Text, width: int) -> Text | None:
+    """Return one line with a part at either end; None where both do not fit."""
+    space = width - left.cell_len - right.cell_len
+    return Text.assemble(left, " " * space, right) if right.plain and space >= 2 else None
+
+
+def columns(rows: Sequence[Sequence[Text]], right: Sequence[bool], gap: int = 2) -> list[Text]:
+    """Return the rows with their cells in columns; `right` says which are aligned to the right."""
+    widths = [max(cell.cell_len for cell in column) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        line = Text()
+        for position, (cell, width, to_right) in enumerate(zip(row, widths, right, strict=True)):
+            space = " " * (width - cell.cell_len)
+            line.append(" " * gap if position else "")
+            line = Text.assemble(line, space, cell) if to_right else Text.assemble(line, cell, space)
+        line.rstrip()
+        lines.append(line)
+    return lines
+
+
+def breadth(lines: Iterable[Text]) -> int:
+    """Return the width of the widest line."""
+    return max((line.cell_len for line in lines), default=0)
+
+
+def packed(items: Sequence[Text], width: int, gap: int = 2) -> list[Text]:
+    """Return the items side by side, on as many lines as they need."""
+    lines: list[Text] = []
+    for item in items:
+        if lines and lines[-1].cell_len + gap + item.cell_len <= width:
+            lines[-1] = Text.assemble(lines[-1], " " * gap, item)
+        else:
+            lines.append(item)
+    return lines
+
+
+def blocks(parts: Iterable[Sequence[Text]]) -> list[Text]:
+    """Return the parts that have lines, with an empty line between any two."""
+    lines: list[Text] = []
+    for part in filter(None, parts):
+        lines += [Text(), *part] if lines else part
+    return lines

@@ -1,0 +1,145 @@
+"""A verdict as labelled sentences, one fact a line: for screen readers, narrow terminals and logs."""
+
+from collections.abc import Iterable, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from autograder.report.class_summary import summarize
+from autograder.report.evidence import is_values
+from autograder.report.glyphs import ASCII
+from autograder.report.model import CheckResult, Evidence, ExerciseResult, Finding, Report
+from autograder.report.printable import one_line, printable
+from autograder.report.words import (
+    STAND_IN,
+    STATES,
+    achieved,
+    checks_pass,
+    circumstance,
+    explanation,
+    function,
+    message_of,
+    notes,
+    number,
+    plural,
+    points_of,
+    shown_first,
+    spoken,
+    student,
+)
+
+_PRINTED_LINES = 5
+
+
+def show(console: Console, sentences: Iterable[str]) -> None:
+    """Print the sentences, a line each, in letters that any screen reader says."""
+    for each in sentences:
+        line = ASCII.spell(printable(each).replace("\n", " "))
+        console.print(Text(line), soft_wrap=True, markup=False, highlight=False, emoji=False)
+
+
+def exercise_sentences(exercise: ExerciseResult, next_commands: Sequence[tuple[str, str]], log: str = "") -> list[str]:
+    """Return what is said about one exercise."""
+    return _about(exercise, log) + _next(next_commands)
+
+
+def report_sentences(report: Report, next_commands: Sequence[tuple[str, str]]) -> list[str]:
+    """Return a sentence for each exercise, the first failure, the total and what to do next."""
+    first = shown_first(report)
+    lines = [f"Student: {student(report)}."] if student(report) else []
+    lines += [_summary(each) for each in report.exercises]
+    lines += _about(first, report.log) if first else []
+    lines += [f"Total: {points_of(report.score, report.max_score)}."]
+    return lines + [f"Note: {_ended(each)}" for each in notes(report)] + _next(next_commands)
+
+
+def class_sentences(reports: Sequence[Report]) -> list[str]:
+    """Return a sentence for each student and exercise, and what they add up to."""
+    lines = []
+    for report in reports:
+        lines.append(f"{student(report)}: {points_of(report.score, report.max_score)}.")
+        lines += [f"{student(report)}. {_summary(each)}" for each in report.exercises]
+    summary = summarize(reports)
+    lines.append(f"Class: {summary.sentence}.")
+    lines += [
+        f"Misconception: {name}, {key}, {count} of {plural(summary.submissions, 'student')}."
+        for name, key, count in summary.misconceptions
+    ]
+    return lines + [f"Needs a look: {name}: {_ended(why)}" for name, why in summary.need_a_look]
+
+
+def _summary(exercise: ExerciseResult) -> str:
+    """Return one exercise in one line."""
+    earned = points_of(exercise.score, exercise.max_score)
+    facts = filter(None, (checks_pass(exercise.checks), earned))
+    return f"Exercise {number(exercise.id)}, {exercise.title}: {STATES[exercise.status].word}. {', '.join(facts)}."
+
+
+def _about(exercise: ExerciseResult, log: str) -> list[str]:
+    state = STATES[exercise.status]
+    head = f"{state.word}. Exercise {number(exercise.id)}, {exercise.title}."
+    if exercise.status == "pass":
+        return [f"{head} {achieved(exercise)}."]
+    check = exercise.first_failure
+    if check is None:
+        return [head, _ended(state.meaning)]
+    position = exercise.checks.index(check) + 1
+    first = "Begin with" if state.mark == "waiting" else "First failure"
+    lines = [f"{head} {checks_pass(exercise.checks)}. {first}: check {position}, {spoken(check.id)}."]
+    return lines + ([STAND_IN] if exercise.parts == "stand-in" else []) + _failure(check) + _printed(log) + _hint(check)
+
+
+def _failure(check: CheckResult) -> list[str]:
+    finding = check.finding
+    lines = [] if check.status == "missing" else [f"Check: {_ended(one_line(check.title))}"]
+    lines.append(f"Finding: {_ended(message_of(check.status, finding))}")
+    if finding is None:
+        return lines
+    explained = one_line(explanation(check.status, finding))
+    label = "Message" if finding.kind == "exception" else "Because"
+    lines += [f"{label}: {_ended(explained)}"] if explained else []
+    return lines + _place(check, finding) + _evidence(finding.evidence)
+
+
+def _place(check: CheckResult, finding: Finding) -> list[str]:
+    place = finding.place
+    if place is None:
+        return []
+    within = f"in {function(finding)}" if function(finding) else ""
+    where = [f"Place: {one_line(place.file)} line {place.line}", within, circumstance(check.status, finding)]
+    source = dict(finding.source).get(place.line, "").strip()
+    return [", ".join(filter(None, where)) + (f": {source}" if source else ".")]
+
+
+def _evidence(evidence: Evidence | None) -> list[str]:
+    if evidence is None:
+        return []
+    if is_values(evidence):
+        return [one_line(f"{label}: {value}.") for label, _, value in evidence.rows]
+    lines = []
+    for label, expected, yours in evidence.rows:
+        facts = f"{yours}, as expected" if expected == yours else f"expected {expected}, yours {yours}"
+        lines.append(one_line(f"{evidence.name} {label}: {facts}."))
+    return lines + [
+        one_line(f"At {at}: expected {expected}, yours {yours}.") for at, expected, yours in evidence.witnesses
+    ]
+
+
+def _printed(log: str) -> list[str]:
+    lines = printable(log[-10_000:]).strip("\n").split("\n") if log.strip() else []
+    return [f"Your code printed: {line}" for line in lines[-_PRINTED_LINES:]]
+
+
+def _hint(check: CheckResult) -> list[str]:
+    if not check.hints or STATES[check.status].mark in ("waiting", "problem"):
+        return []
+    return [f"Hint 1 of {len(check.hints)}: {_ended(one_line(check.hints[0]))}"]
+
+
+def _next(next_commands: Sequence[tuple[str, str]]) -> list[str]:
+    return [f"Next: {command}: {_ended(what)}" if what else f"Next: {command}" for command, what in next_commands]
+
+
+def _ended(sentence: str) -> str:
+    """Return the sentence with a mark at its end."""
+    return sentence if sentence.endswith((".", "?", "!", ":")) else f"{sentence}."

@@ -1,0 +1,68 @@
+"""A report read back from its JSON."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from autograder.report.model import CheckResult, Evidence, ExerciseResult, Finding, Place, Report
+
+
+def read_report(file: Path) -> tuple[Report, Mapping[str, Any]] | None:
+    """Return the report in a file and its whole JSON; None where there is none that can be read."""
+    try:
+        data = json.loads(file.read_text("utf-8"))
+        return from_json(data), data
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def from_json(data: Mapping[str, Any]) -> Report:
+    """Return the report a JSON was made from; raises KeyError or TypeError where fields are missing."""
+    return Report(
+        course=data["course"],
+        submission=data["submission"],
+        suite=data["suite"],
+        device=data["device"],
+        isolation=data["isolation"],
+        exercises=tuple(_exercise(each) for each in data["exercises"]),
+        log=data.get("log", ""),
+    )
+
+
+def _exercise(data: Mapping[str, Any]) -> ExerciseResult:
+    checks = tuple(_check(each) for each in data["checks"])
+    return ExerciseResult(
+        data["id"], data["title"], data["status"], data["score"], data["max_score"], checks, data["parts"]
+    )
+
+
+def _check(data: Mapping[str, Any]) -> CheckResult:
+    return CheckResult(
+        data["id"],
+        data["title"],
+        data["status"],
+        data["score"],
+        data["max_score"],
+        data["seconds"],
+        _finding(data["finding"]) if data["finding"] else None,
+        tuple(data["hints"]),
+    )
+
+
+def _finding(data: Mapping[str, Any]) -> Finding:
+    evidence = data["evidence"]
+    return Finding(
+        data["kind"],
+        data["id"],
+        data["message"],
+        data["name"],
+        data["detail"],
+        Place(**data["place"]) if data["place"] else None,
+        tuple((number, line) for number, line in data["source"]),
+        Evidence(evidence["name"], _rows(evidence["rows"]), _rows(evidence["witnesses"])) if evidence else None,
+    )
+
+
+def _rows(data: Any) -> tuple[tuple[str, str, str], ...]:
+    return tuple((label, expected, yours) for label, expected, yours in data)

@@ -1,0 +1,149 @@
+"""The words of a verdict, the same in every rendering."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from autograder.report.model import CheckResult, ExerciseResult, Finding, Report, Status
+from autograder.report.printable import one_line, printable
+
+Mark = Literal["passed", "failed", "waiting", "problem"]
+
+
+@dataclass(frozen=True)
+class State:
+    """How a status is shown: its word, a shorter word for narrow tables, its mark, its colour, and what it means."""
+
+    word: str
+    short: str
+    mark: Mark
+    style: str
+    meaning: str
+
+
+STATES: dict[Status, State] = {
+    "pass": State("PASS", "PASS", "passed", "green", "Every check passes."),
+    "fail": State("FAIL", "FAIL", "failed", "red", "The result is not the expected one."),
+    "error": State("ERROR", "ERROR", "failed", "red", "Your code raised an exception."),
+    "timeout": State("TIMEOUT", "TIME", "failed", "red", "Your code was stopped: it ran longer than a check may."),
+    "memory": State("MEMORY", "MEM", "failed", "red", "Your code was stopped: it used more memory than a check may."),
+    "waits": State("WAITS", "WAITS", "waiting", "bright_black", "This waits until an earlier part passes."),
+    "not_started": State("NOT STARTED", "NEW", "waiting", "bright_black", "Nothing is written here yet."),
+    "missing": State("MISSING", "MISS", "failed", "red", "Its file is not in the submission."),
+    "grader_error": State(
+        "GRADER PROBLEM",
+        "GRADER",
+        "problem",
+        "yellow",
+        "The grader failed here, and not your code. Run the command again, and report this if it stays.",
+    ),
+}
+
+_MOST_CHARACTERS = 1000  # of a message; more than is shown, and little enough to lay out at once
+
+STAND_IN = "Checked with stand-ins for the exercises this one builds on, because yours do not all pass."
+
+
+def number(exercise_id: str) -> str:
+    """Return `05` of `ex05_attention`; another kind of id is its own number."""
+    found = re.match(r"ex(\d+)_", exercise_id)
+    return found[1] if found else one_line(exercise_id)
+
+
+def spoken(identifier: str) -> str:
+    """Return an id as words: `split_heads` as `split heads`."""
+    return one_line(identifier).replace("_", " ")
+
+
+def points(hundredths: int) -> str:
+    """Return whole hundredths as points: 2350 as `23.5`."""
+    return f"{hundredths / 100:.2f}".rstrip("0").rstrip(".")
+
+
+def points_of(score: int, max_score: int) -> str:
+    """Return `3 of 8 points`, or `3 points` where none were to be had, as for a bonus."""
+    of = f" of {points(max_score)}" if max_score else ""
+    return f"{points(score)}{of} {'point' if (max_score or score) == 100 else 'points'}"
+
+
+def plural(count: int, word: str) -> str:
+    """Return `1 check`, `7 checks`."""
+    return f"{count} {word}" if count == 1 else f"{count} {word}s"
+
+
+def seconds(duration: float) -> str:
+    """Return a measured time with as many digits as are worth reading."""
+    return f"{duration:.0f} s" if duration >= 10 else f"{duration:.1f} s" if duration >= 1 else f"{duration:.2f} s"
+
+
+def passing(checks: Sequence[CheckResult]) -> int:
+    """Return how many checks pass."""
+    return sum(each.status == "pass" for each in checks)
+
+
+def checks_pass(checks: Sequence[CheckResult]) -> str:
+    """Return `3 of 7 checks pass`; nothing where there are no checks."""
+    if not checks:
+        return ""
+    return f"{passing(checks)} of {plural(len(checks), 'check')} {'passes' if len(checks) == 1 else 'pass'}"
+
+
+def achieved(exercise: ExerciseResult) -> str:
+    """Return what a pass amounts to: checks, points and time."""
+    took = sum(each.seconds for each in exercise.checks)
+    parts = (plural(len(exercise.checks), "check"), points_of(exercise.score, exercise.max_score), seconds(took))
+    return ", ".join(parts)
+
+
+def message_of(status: Status, finding: Finding | None) -> str:
+    """Return the sentence a failure opens with; a problem of the grader is never put on the student."""
+    if finding is None or status == "grader_error" or not finding.message:
+        return STATES[status].meaning
+    return one_line(finding.message[:_MOST_CHARACTERS])
+
+
+def explanation(status: Status, finding: Finding | None) -> str:
+    """Return what is known beside the message: a misconception's name and meaning, or the library's own words."""
+    if finding is None:
+        return ""
+    name, detail = one_line(finding.name or ""), printable((finding.detail or "")[:_MOST_CHARACTERS]).strip("\n")
+    if status == "grader_error":
+        return detail or one_line(finding.message[:_MOST_CHARACTERS])
+    if not name or detail.startswith(name) or message_of(status, finding).rstrip(".").lower() == name.lower():
+        return detail
+    name = name[:1].upper() + name[1:]
+    return f"{name}: {detail}" if detail else f"{name}."
+
+
+def circumstance(status: Status, finding: Finding) -> str:
+    """Return what happened at a finding's place, where that is certain."""
+    if status == "timeout":
+        return "where it was stopped"
+    if finding.kind == "exception":
+        return "where this was raised" if status == "error" and function(finding) else ""
+    return "the first line that goes astray" if finding.kind == "place" else ""
+
+
+def function(finding: Finding) -> str:
+    """Return the name of the function a finding points into; the top level of a file has none."""
+    name = one_line(finding.place.function or "") if finding.place else ""
+    return "" if name.startswith("<") else name
+
+
+def shown_first(report: Report) -> ExerciseResult | None:
+    """Return the exercise to look at first: the first that fails, else the first that is not done."""
+    open_ones = [each for each in report.exercises if each.status != "pass"]
+    failing = [each for each in open_ones if STATES[each.status].mark != "waiting" and each.status != "missing"]
+    return next(iter(failing or open_ones), None)
+
+
+def student(report: Report) -> str:
+    """Return the student's name, or nothing for a check of one's own."""
+    return one_line(str(report.submission.get("student") or ""))
+
+
+def notes(report: Report) -> list[str]:
+    """Return what the intake noted about a submission."""
+    found = report.submission.get("notes") or ()
+    return [one_line(str(each)) for each in ([found] if isinstance(found, str) else found)]
