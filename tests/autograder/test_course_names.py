@@ -1,0 +1,53 @@
+"""The short names of exercises."""
+
+from pathlib import Path
+
+import pytest
+
+from autograder.course import Course, Exercise, Limits
+from autograder.course.names import UsageError, resolve_exercise
+
+
+def course_of(*ids: str) -> Course:
+    exercises = tuple(Exercise(each, each, 100, (), {}, ()) for each in ids)
+    return Course(Path(), "A course", 0, Limits(), (), exercises)
+
+
+@pytest.fixture
+def course() -> Course:
+    return course_of("ex01_embeddings", "ex05_attention", "ex06_multi_head")
+
+
+@pytest.mark.parametrize("word", ["5", "05", "ex05", "ex5", "attention", "ex05_attention", "att", "ex05_a", " EX05 "])
+def test_an_exercise_has_many_names(course: Course, word: str) -> None:
+    assert resolve_exercise(course, word).id == "ex05_attention"
+
+
+@pytest.mark.parametrize("word", ["multi_head", "multi-head", "multi", "6"])
+def test_underscores_in_a_name_may_be_dashes_and_its_end_left_out(course: Course, word: str) -> None:
+    assert resolve_exercise(course, word).id == "ex06_multi_head"
+
+
+def test_an_unknown_exercise_names_the_nearest_and_what_there_is(course: Course) -> None:
+    with pytest.raises(UsageError) as caught:
+        resolve_exercise(course, "atention")
+    listed = "ex01_embeddings, ex05_attention, ex06_multi_head"
+    assert str(caught.value) == f"no exercise is called 'atention'; is ex05_attention meant? there are {listed}"
+
+
+@pytest.mark.parametrize("word", ["", "99", "0", "²"])
+def test_a_word_like_no_name_is_refused(course: Course, word: str) -> None:
+    with pytest.raises(UsageError, match="no exercise is called"):
+        resolve_exercise(course, word)
+
+
+def test_an_ambiguous_beginning_lists_what_it_could_be(course: Course) -> None:
+    with pytest.raises(UsageError) as caught:
+        resolve_exercise(course, "ex0")
+    expected = "could be ex01_embeddings, ex05_attention, ex06_multi_head; write more of the name"
+    assert str(caught.value) == f"'ex0' {expected}"
+
+
+def test_the_whole_name_of_one_exercise_may_begin_that_of_another() -> None:
+    course = course_of("ex05_attention", "ex06_attention_heads")
+    assert resolve_exercise(course, "attention").id == "ex05_attention"
