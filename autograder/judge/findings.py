@@ -50,12 +50,8 @@ def of_fault(fault: Fault) -> Finding:
     place = fault.frames[-1] if fault.frames else None
     if fault.structure:
         return Finding("structure", "structure", _sentence(f"{fault.message}."), place=place)
-    if not fault.frames and fault.type == "TypeError":
-        message = "Your code cannot be called as the contract says: compare its parameters with the stub's."
-        return Finding("structure", "signature", message, detail=fault.message)
     if not fault.frames:
-        message = f"What your code returned cannot be used: {fault.type}. Is it of the kind the contract says?"
-        return Finding("exception", fault.type, _sentence(message), detail=fault.message)
+        return _of_misfit(fault)
     if "SyntaxError" in fault.bases:
         message = f"Python cannot read {fault.frames[-1].file}: {fault.message}."
         return Finding("exception", fault.type, _sentence(message), place=place)
@@ -66,6 +62,18 @@ def of_fault(fault: Fault) -> Finding:
     evidence = Evidence("the tensors in that line's function", rows=rows) if rows else None
     message = _sentence(f"Your code raised {fault.type} {when}.")
     return Finding("exception", fault.type, message, detail=fault.message, place=place, evidence=evidence)
+
+
+def _of_misfit(fault: Fault) -> Finding:
+    """Return the finding of an exception outside the student's code: the check could not use what it got."""
+    if "NoneType" in fault.message:
+        message = "Your code returned None where a value was expected: is a return missing?"
+        return Finding("structure", "none", message, detail=fault.message)
+    if fault.type == "TypeError":
+        message = "Your code cannot be called as the contract says: compare its parameters with the stub's."
+        return Finding("structure", "signature", message, detail=fault.message)
+    message = f"What your code returned cannot be used ({fault.type}): is it of the kind the contract says?"
+    return Finding("exception", fault.type, _sentence(message), detail=fault.message)
 
 
 def of_death(died: Died) -> Finding:
@@ -146,8 +154,9 @@ def _subject(difference: Difference) -> str:
 
 
 def _sentence(text: str, subject: str = "") -> str:
-    """Return a text as a sentence of bounded length; the name of a part at its start keeps its small letter."""
-    text = " ".join(text.replace("..", ".").split())
-    if not (subject and text.startswith(subject)):
+    """Return a text as a sentence of bounded length; the name of a part or a file keeps its small first letter."""
+    text = " ".join(text.replace("?.", "?").replace("..", ".").split())
+    first = text.split(" ", 1)[0]
+    if not (subject and text.startswith(subject)) and not first.endswith(".py"):
         text = text[:1].upper() + text[1:]
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

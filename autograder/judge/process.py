@@ -126,7 +126,7 @@ class WorkerProcess:
             with contextlib.suppress(queue.Empty):
                 event = self._events.get(timeout=GRACE_SECONDS)
                 if isinstance(event, dict) and event.get("event") == "stuck":
-                    return event
+                    return {**event, "silent": True}
         return self._ended(End("silent"))
 
     def _ended(self, end: End) -> End:

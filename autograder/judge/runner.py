@@ -145,7 +145,8 @@ class Attempt:
                 seconds = float(event["seconds"])
                 self._settle(event, read_fault(event["fault"], seconds=seconds))
             case "stuck":
-                return _stuck(event, self.limits.cpu_seconds)
+                seconds = self.limits.wall_seconds if event.get("silent") else self.limits.cpu_seconds
+                return _stuck(event, seconds)
             case other:
                 raise ValueError(other)
         return None
@@ -210,7 +211,8 @@ def _words(end: End | Died) -> str:
 
 def _stuck(event: Mapping[str, Any], seconds: int) -> Died:
     frames = read_frames(event["frames"])
-    sentence = f"Your code ran for more than {seconds} s here: is there a loop that never ends?"
+    what = "is there a loop that never ends, or something it waits for?"
+    sentence = f"Your code was still running after {seconds} s: {what}"
     return Died("timeout", sentence, frames[-1] if frames else None)
 
 

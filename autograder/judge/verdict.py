@@ -87,7 +87,7 @@ class Verdicts:
             place = fault.frames[-1] if fault.frames else None
             limit = self.suite.course.limits.memory_mib
             message = f"Your code asked for more than the {limit} MiB of memory there are."
-            return "memory", Finding("exception", fault.type, message, detail=fault.message, place=place)
+            return "memory", Finding("exception", fault.type, message, place=place)
         finding = findings.of_fault(fault)
         return ("fail" if finding.kind == "structure" else "error"), finding
 
@@ -105,7 +105,9 @@ class Verdicts:
         source: bytes,
     ) -> CheckResult:
         if finding is not None:
-            place = finding.place or findings.where(survey, check, self.exercise.file)
+            place = finding.place
+            if place is None and all(isinstance(outcome, Observed) for outcome in draws):
+                place = findings.where(survey, check, self.exercise.file)
             finding = findings.with_place(finding, place)
             if place is not None and place.file == self.exercise.file:
                 finding = findings.with_source(finding, source)
