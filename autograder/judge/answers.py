@@ -11,7 +11,7 @@ from autograder.protocol import Value
 
 @dataclass(frozen=True)
 class BankEntry:
-    """A misconception with its outcomes: only those that the reference does not share."""
+    """A misconception with its outcomes, only those that are wrong."""
 
     id: str
     name: str

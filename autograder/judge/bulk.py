@@ -34,7 +34,6 @@ class Bulk:
     def __init__(self, grader: Grader, out: Path) -> None:
         self.grader = grader
         self.out = out
-        self.suite_digest = grader.suite.digest
 
     def grade_all(self, entries: Sequence[Path], jobs: int, told: Callable[[Graded], None]) -> list[Graded]:
         """Grade every entry; `told` hears of each one. Raises OSError, and stops, when a report cannot be written."""
@@ -74,7 +73,7 @@ class Bulk:
         """Return the digest of everything the report depends on."""
         parts = (
             submission.digest,
-            self.suite_digest,
+            self.grader.suite_digest,
             self.grader.seed,
             self.grader.device,
             submission.notes,

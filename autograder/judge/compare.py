@@ -8,6 +8,7 @@ import numpy as np
 
 from autograder.checks import Dropout, Judge, Raises, Same
 from autograder.judge.arrays import TOLERANCES, Numbers, is_floating, numbers, wrong
+from autograder.judge.outcomes import Observed, Outcome
 from autograder.protocol import Array, Opaque, Value
 
 Kind = Literal["type", "shape", "dtype", "device", "special", "value", "raises", "dropout", "other"]
@@ -42,6 +43,11 @@ def judge_observation(yours: Value, expected: Expected, judge: Judge) -> Differe
         case Dropout():
             return _dropout(yours, expected, judge)
     return _custom(judge, yours, expected)
+
+
+def passes(outcome: Outcome, expected: Expected, judge: Judge) -> bool:
+    """Whether a draw is right."""
+    return isinstance(outcome, Observed) and judge_observation(outcome.value, expected, judge) is None
 
 
 def compare(yours: Value, expected: Expected, judge: Same, name: str = "") -> Difference | None:

@@ -34,6 +34,7 @@ class Grader:
         self.seed = seed
         self.device = device
         self.evidence = evidence
+        self.suite_digest = suite.digest
         self._keys = Keys(suite, seed=seed, device=device, cache=cache)
         self._found: dict[str, Future[AnswerKey]] = {}
         self._finder = ThreadPoolExecutor(max_workers=1, thread_name_prefix="keys")
@@ -71,7 +72,7 @@ class Grader:
         return Report(
             course=self.suite.course.title,
             submission={"student": submission.student, "digest": submission.digest, "notes": list(submission.notes)},
-            suite=self.suite.digest,
+            suite=self.suite_digest,
             device=self.device,
             isolation=ISOLATION,
             exercises=results,

@@ -15,14 +15,16 @@ from pathlib import Path
 from autograder.course import Exercise
 from autograder.judge.answers import AnswerKey, BankEntry, from_record, to_record
 from autograder.judge.bank import BankError, Misconception, patched, read_bank
-from autograder.judge.compare import Expected
+from autograder.judge.compare import Expected, passes
 from autograder.judge.outcomes import Fault, Key, Observed, Outcome
 from autograder.judge.runner import GraderProblem, Runner
-from autograder.judge.suite import Suite
+from autograder.judge.suite import Suite, engine_digest
 from autograder.protocol import Limits, ProtocolError, Value, read_frame, write_frame
 
 KEY_LIMITS = Limits(text=64 << 20, blob=512 << 20, nodes=1_000_000)
 DIGEST_SIZE = 32
+KEPT_KEYS = 6
+"""So many keys of an exercise are kept: one for each of the seeds and versions in use."""
 
 
 class Keys:
@@ -95,11 +97,16 @@ class Keys:
             self._runner = Runner(self.suite, seed=self.seed, device=self.device, trusted=True)
         reference = self._reference(exercise, sources)
         solution = sources[exercise.file].decode("utf-8")
+        judges = {check.id: check.judge for check in self.suite.checks[exercise.id]}
         entries = []
         for each in bank:
             program = {**sources, exercise.file: patched(solution, each).encode()}
             run = self._runner.run(program, self.suite.plan([exercise]))
-            outcomes = run.outcomes[exercise.id]
+            outcomes = {
+                at: outcome
+                for at, outcome in run.outcomes[exercise.id].items()
+                if not passes(outcome, reference[at], judges[at[0]])
+            }
             entries.append(BankEntry(each.id, each.name, each.explanation, each.hint, each.same_as, outcomes))
         return AnswerKey(reference, tuple(entries))
 
@@ -122,17 +129,6 @@ def with_needs(exercises: tuple[Exercise, ...], exercise: Exercise) -> list[Exer
         if each.id in wanted:
             wanted.update(each.needs)
     return [each for each in exercises if each.id in wanted]
-
-
-def engine_digest() -> bytes:
-    """Return the digest of the code that makes observations."""
-    package = Path(__file__).parents[1]
-    digest = hashlib.sha256()
-    for file in sorted(
-        file for part in ("checks", "protocol", "worker", "judge") for file in (package / part).glob("*.py")
-    ):
-        digest.update(file.read_bytes())
-    return digest.digest()
 
 
 def _observed(outcomes: Mapping[Key, Outcome], exercise: Exercise) -> dict[Key, Value]:
@@ -183,3 +179,12 @@ def _store(file: Path, key: AnswerKey) -> None:
         except OSError:
             Path(temporary).unlink(missing_ok=True)
             raise
+        _forget_old(file)
+
+
+def _forget_old(newest: Path) -> None:
+    """Keep the keys of an exercise that were used last, and let the others go."""
+    exercise = newest.name.rpartition("-")[0]
+    kept = sorted(newest.parent.glob(f"{exercise}-*.key"), key=lambda file: file.stat().st_mtime, reverse=True)
+    for file in kept[KEPT_KEYS:]:
+        file.unlink(missing_ok=True)

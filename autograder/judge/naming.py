@@ -8,7 +8,7 @@ import numpy as np
 from autograder.checks import Check, Dropout, Raises, Same
 from autograder.judge.answers import AnswerKey, BankEntry
 from autograder.judge.arrays import Numbers, is_floating, numbers, wrong
-from autograder.judge.compare import Expected, compare, judge_observation
+from autograder.judge.compare import Expected, compare, passes
 from autograder.judge.outcomes import Fault, Key, Observed, Outcome
 from autograder.protocol import Array, Value
 
@@ -30,22 +30,22 @@ class Agreement:
 
 def agreements(outcomes: Mapping[Key, Outcome], key: AnswerKey, checks: Mapping[str, Check]) -> list[Agreement]:
     """Hold a submission's outcomes in an exercise against every misconception of its bank."""
-    failing = {at for at, outcome in outcomes.items() if not passes(outcome, key.reference[at], checks[at[0]])}
-    return [_agreement(entry, outcomes, failing, key, checks) for entry in key.bank]
+    failing = {at for at, outcome in outcomes.items() if not passes(outcome, key.reference[at], checks[at[0]].judge)}
+    return [_agreement(entry, outcomes, failing, checks) for entry in key.bank] if failing else []
 
 
 def _agreement(
     entry: BankEntry,
     outcomes: Mapping[Key, Outcome],
     failing: set[Key],
-    key: AnswerKey,
     checks: Mapping[str, Check],
 ) -> Agreement:
     alike: dict[str, bool] = {}
     full = True
     for at, yours in outcomes.items():
-        fails = not passes(entry.outcomes[at], key.reference[at], checks[at[0]])
-        agrees = fails == (at in failing) and (not fails or same_outcome(yours, entry.outcomes[at], checks[at[0]]))
+        theirs = entry.outcomes.get(at)
+        fails = theirs is not None
+        agrees = fails == (at in failing) and (theirs is None or same_outcome(yours, theirs, checks[at[0]]))
         full = full and agrees
         alike[at[0]] = alike.get(at[0], True) and agrees
     failed = {at[0] for at in failing}
@@ -93,11 +93,6 @@ def _wrong_numbers(yours: Value, expected: Expected) -> int:
     return sum(_wrong_numbers(mine, theirs) for mine, theirs in parts)
 
 
-def passes(outcome: Outcome, expected: Expected, check: Check) -> bool:
-    """Whether a draw is right."""
-    return isinstance(outcome, Observed) and judge_observation(outcome.value, expected, check.judge) is None
-
-
 def same_outcome(yours: Outcome, theirs: Outcome, check: Check) -> bool:
     """Whether two wrong programs did the same."""
     match yours, theirs:
@@ -138,6 +133,8 @@ def _same_dropout(mine: Mapping[str, Value], theirs: Mapping[str, Value]) -> boo
 def _kept(train: Numbers, full: Numbers) -> Numbers:
     """Return what share is zero, and the quantiles of what was kept relative to its full value."""
     there = abs(full) > 1e-2 * abs(full).max(initial=0.0)
+    if not there.any():
+        return np.zeros(6)
     ratio = train[there] / full[there]
     kept = ratio[ratio != 0]
     quantiles = np.quantile(kept, (0.05, 0.25, 0.5, 0.75, 0.95)) if kept.size else np.zeros(5)

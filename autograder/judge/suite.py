@@ -49,7 +49,7 @@ class Suite:
     @property
     def digest(self) -> str:
         """The digest of everything a verdict depends on, beside the submission and the seed."""
-        digest = hashlib.sha256()
+        digest = hashlib.sha256(engine_digest())
         files = [self.course.root / "course.toml", *sorted(self.course.checks_dir.glob("test_*.py"))]
         files += sorted(self.course.solutions_dir.glob("*.py"))
         files += sorted(self.course.solutions_dir.glob("misconceptions/*.toml"))
@@ -57,6 +57,17 @@ class Suite:
             data = file.read_bytes()
             digest.update(f"{file.name} {len(data)}\n".encode() + data)
         return f"sha256:{digest.hexdigest()}"
+
+
+def engine_digest() -> bytes:
+    """Return the digest of the code that makes observations and judges them."""
+    package = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    for file in sorted(
+        file for part in ("checks", "protocol", "worker", "judge") for file in (package / part).glob("*.py")
+    ):
+        digest.update(file.read_bytes())
+    return digest.digest()
 
 
 def load_suite(course: Course, exercises: Iterable[Exercise] | None = None) -> Suite:
