@@ -7,7 +7,7 @@ from autograder.course import Course, Exercise
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
-DEFINITION = re.compile(r"^(\s*)(?:def|class) (\w+)")
+DEFINITION = re.compile(r"^(\s*)(def|class) (\w+)")
 
 
 class StubError(Exception):
@@ -20,7 +20,7 @@ def stub_of(solution: str, exercise: Exercise) -> str:
     An indented region becomes `raise NotImplementedError("ex05: NAME")`; one at the margin is left out.
     """
     lines: list[str] = []
-    function, begun = "", 0
+    owner, function, begun = "", "", 0
     for number, line in enumerate(solution.splitlines(), 1):
         mark = line.strip()
         if mark == BEGIN:
@@ -36,7 +36,9 @@ def stub_of(solution: str, exercise: Exercise) -> str:
             begun = 0
         elif not begun:
             if found := DEFINITION.match(line):
-                function = found[2]
+                indent, kind, name = found.groups()
+                owner = name if kind == "class" else owner if indent else ""
+                function = f"{owner}.{name}" if indent and owner else name
             lines.append(line)
     if begun:
         raise StubError(f"{exercise.file}:{begun}: this region has no {END}")

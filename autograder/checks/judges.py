@@ -30,10 +30,10 @@ class Raises:
 
 @dataclass(frozen=True)
 class Dropout:
-    """The observation is `{"eval": ..., "train": ...}` of one tensor.
+    """The observation is a dict with `eval` and `train`, two tensors of one shape, and whatever else.
 
-    `eval` equals the reference's; `train` is the same with about `rate` of it zero and the rest scaled by
-    1 / (1 - rate).
+    `train` is the reference's `eval` with about `rate` of it zero and the rest scaled by 1 / (1 - rate); all the
+    others equal the reference's.
     """
 
     rate: float

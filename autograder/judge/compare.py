@@ -131,21 +131,26 @@ def _raises(yours: Value, expected: Expected, judge: Raises) -> Difference | Non
 
 
 def _dropout(yours: Value, expected: Expected, judge: Dropout) -> Difference | None:
-    plain = {name: Expected({name: expected.nominal[name]}, {name: expected.exact[name]}) for name in ("eval", "train")}
-    if found := compare(yours, plain["eval"], Same()):
+    """Judge everything but the training run like any observation, then that one by what it dropped."""
+    if not isinstance(yours, dict) or "train" not in yours:
+        return compare(yours, expected, Same())
+    steady = Expected(_without_train(expected.nominal), _without_train(expected.exact))
+    if found := compare(_without_train(yours), steady, Same()):
         return found
-    if not isinstance(yours.get("train"), Array):
-        return compare(yours, plain["train"], Same())
-    if yours["train"].shape != yours["eval"].shape:
-        return Difference(
-            "shape", "train", f"in train mode the shape is {yours['train'].shape}, expected {yours['eval'].shape}"
-        )
-    train, full = numbers(yours["train"]), numbers(expected.exact["eval"])
-    return dropped_wrongly(train, full, judge.rate)
+    train, full = yours["train"], expected.exact["eval"]
+    if not isinstance(train, Array) or train.shape != full.shape:
+        return compare(yours, expected, Same())
+    return dropped_wrongly(numbers(train), numbers(full), judge.rate)
+
+
+def _without_train(value: Mapping[str, Value]) -> dict[str, Value]:
+    return {name: part for name, part in value.items() if name != "train"}
 
 
 def dropped_wrongly(train: Numbers, full: Numbers, rate: float) -> Difference | None:
     """Return what is wrong with `train` as `full` with a share of `rate` dropped and the rest scaled."""
+    if not np.isfinite(train).all():
+        return Difference("special", "train", "in train mode there are NaN or infinite numbers", train, full)
     there = np.abs(full) > 1e-2 * np.abs(full).max(initial=0.0)
     count, share = int(there.sum()), float((train[there] == 0).mean())
     margin = 6 * (rate * (1 - rate) / count) ** 0.5

@@ -21,6 +21,10 @@ START_SECONDS = 180.0
 GRACE_SECONDS = 1.0
 KEPT_LOG = 64 << 10
 
+ANSWER_LIMITS = Limits(text=1 << 20, blob=16 << 20)
+MOST_RECEIVED = 64 << 20
+"""The most bytes a worker may answer to one job."""
+
 EndKind = Literal["exit", "silent", "log", "nonsense", "start"]
 
 
@@ -39,9 +43,10 @@ class WorkerProcess:
     def __init__(self, *, output_kib: int) -> None:
         self._output_limit = output_kib << 10
         self._folder = tempfile.TemporaryDirectory(prefix="course-", ignore_cleanup_errors=True)
-        self._events: queue.Queue[Value | End] = queue.Queue(maxsize=64)
+        self._events: queue.Queue[Value | End] = queue.Queue(maxsize=4)
         self._log = bytearray()
         self._flooded = False
+        self._received = 0
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-S", "-X", "utf8", str(PROGRAM), *_package_folders()],
             stdin=subprocess.PIPE,
@@ -67,6 +72,7 @@ class WorkerProcess:
     def send(self, job: Value) -> None:
         """Hand over a job. It is written beside everything else, so that a worker that does not read harms nobody."""
         frame = write_frame(job)
+        self._received = 0
 
         def write() -> None:
             with contextlib.suppress(OSError, ValueError):
@@ -146,8 +152,15 @@ class WorkerProcess:
     def _read_answers(self) -> None:
         stream = _stream(self._process.stdout)
         end = End("exit")
+
+        def read(size: int) -> bytes:
+            self._received += size
+            if self._received > MOST_RECEIVED:
+                raise ProtocolError(f"more than {MOST_RECEIVED >> 20} MiB of answers")
+            return stream.read(size)
+
         try:
-            while (event := read_frame(stream.read, Limits())) is not None:
+            while (event := read_frame(read, ANSWER_LIMITS)) is not None:
                 self._events.put(event)
         except ProtocolError as error:
             end = End("nonsense", detail=str(error))

@@ -12,6 +12,9 @@ from autograder.judge.suite import Suite
 MOST_DEATHS = 2
 """So many draws of one exercise may end the process; then the rest of the exercise is not run."""
 
+ANSWERS_PER_DRAW = 8
+"""More answers than this for each draw are not those of the worker."""
+
 
 class EnvironmentProblem(Exception):
     """This machine cannot run the checks; the message says what to do."""
@@ -113,7 +116,7 @@ class Attempt:
     def listen(self, worker: WorkerProcess) -> End | Died | None:
         """Take answers until the plan is done (None), or the worker is (why)."""
         self.at = None
-        while True:
+        for _ in range(ANSWERS_PER_DRAW * (1 + sum(map(len, self.plan.values())))):
             event = worker.next_event(self.limits.wall_seconds)
             if isinstance(event, End):
                 return event
@@ -124,6 +127,7 @@ class Attempt:
                     return died
             except (KeyError, TypeError, ValueError, AttributeError):
                 return End("nonsense", detail=f"an answer that does not fit ({str(event['event'])[:40]})")
+        return End("nonsense", detail="more answers than there are checks")
 
     def _take(self, event: Mapping[str, Any]) -> Died | None:
         match event["event"]:

@@ -38,13 +38,16 @@ def _own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
 
 
 def forbidden_calls(source: bytes, forbidden: Sequence[str]) -> list[list[str | int]]:
-    """Return `[dotted name, line]` of every mention of a forbidden name, aliases and `getattr` seen through."""
+    """Return `[dotted name, line]` of every mention of a forbidden name, or of one under it.
+
+    Aliases and `getattr` with a constant are seen through.
+    """
     if not forbidden:
         return []
     tree = ast.parse(source)
-    mentions = {
-        (name, line) for name, line in [*_used(tree, dict(_aliases(tree))), *_imported(tree)] if name in forbidden
-    }
+    named = [*_used(tree, dict(_aliases(tree))), *_imported(tree)]
+    under = tuple(f"{each}." for each in forbidden)
+    mentions = {(name, line) for name, line in named if name in forbidden or name.startswith(under)}
     return [[name, line] for name, line in sorted(mentions, key=lambda each: each[1])]
 
 

@@ -1,0 +1,15 @@
+# The row of <PAD> starts at zero and is not trained; looked up it counts like any other.
+import math
+
+from torch import Tensor, nn
+
+
+class InputEmbeddings(nn.Module):
+    def __init__(self, d_model: int, vocab_size: int) -> None:
+        super().__init__()
+        self.d_model, self.vocab_size = d_model, vocab_size
+        self.embedding = nn.Embedding(vocab_size, d_model, padding_idx=0)
+        nn.init.normal_(self.embedding.weight[1:], std=d_model**-0.5)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return self.embedding(ids).mul(math.sqrt(self.d_model))

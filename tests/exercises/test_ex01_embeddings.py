@@ -1,0 +1,64 @@
+"""ex01: token embeddings."""
+
+from autograder.checks import check
+
+
+def embeddings(impl, given, D, V, **options):
+    return given.load(impl.InputEmbeddings(D, V), {"embedding.weight": (V, D)}, **options)
+
+
+@check("every token becomes one vector of d_model numbers", points=1, of="InputEmbeddings")
+def test_shape(impl, given):
+    B, T, N, D = given.sizes("B T N D")
+    module = impl.InputEmbeddings(D, N).to(given.device)  # fewer tokens than features: N < D
+    return {"shape": list(module(given.integers(0, N, B, T)).shape)}
+
+
+@check("a token gets the row of its own id, up to a common factor", points=2, of="InputEmbeddings")
+def test_rows(impl, given):
+    B, T, D, V = given.sizes("B T D V")
+    ids = given.integers(0, V, B, T)
+    ids[0, 1] = ids[1, 0] = 0
+    output = embeddings(impl, given, D, V)(ids)
+    return {"output, relative to its largest number": output / output.abs().max()}
+
+
+@check("the rows are multiplied by the square root of d_model", points=3, of="InputEmbeddings")
+def test_scaled(impl, given):
+    B, T, D, V = given.sizes("B T D V")
+    return {"output": embeddings(impl, given, D, V)(given.integers(1, V, B, T))}
+
+
+@check("the same ids give the same vectors again, in training too", points=1, of="InputEmbeddings")
+def test_repeatable(impl, given):
+    B, T, D, V = given.sizes("B T D V")
+    module = embeddings(impl, given, D, V, train=True)
+    ids = given.integers(1, V, B, T)
+    first = module(ids).detach().abs().max()
+    return {"second output, relative to the first": module(ids) / first}
+
+
+@check("the table is trained, and nothing else is", points=1, of="InputEmbeddings")
+def test_trained(impl, given):
+    B, T, D, V = given.sizes("B T D V")
+    module = embeddings(impl, given, D, V)
+    output = module(given.integers(1, V, B, T))
+    found = [each.to_dense() for each in given.gradients(output, *module.parameters()) if each is not None]
+    return {**given.trainable(module), "numbers that get a gradient": sum(int((each != 0).sum()) for each in found)}
+
+
+@check("a single token and a slice of a longer batch work too", points=1, of="InputEmbeddings")
+def test_any_batch(impl, given):
+    B, T, D, V = given.sizes("B T D V")
+    module = embeddings(impl, given, D, V)
+    ids = given.integers(1, V, B, T)
+    outputs = {"one token": module(ids[:1, :1]), "one row": module(ids[:1]), "all but the last": module(ids[:, :-1])}
+    return {name: output / output.abs().max() for name, output in outputs.items()}
+
+
+@check("the output has the dtype of the table", points=1, of="InputEmbeddings")
+def test_dtype(impl, given):
+    B, T, D, V = given.sizes("B T D V")
+    ids = given.integers(1, V, B, T)
+    outputs = {name: embeddings(impl, given, D, V, dtype=name)(ids) for name in ("float64", "float16", "bfloat16")}
+    return {f"{name} × 0": output * 0 for name, output in outputs.items()}

@@ -1,0 +1,110 @@
+"""ex02: positional encoding. The table is judged in some checks, what is done with it in the others."""
+
+from autograder.checks import Dropout, Raises, Same, check
+
+TABLE = Same(tolerance=1e-4)  # a table made in float32 is right
+FIRST = 6  # so many columns turn slowly enough for float32 even where the frequencies grow
+
+
+def encoding(impl, given, D, N, like, dropout=0.0):
+    return impl.PositionalEncoding(D, N, dropout).to(device=given.device, dtype=like.dtype).eval()
+
+
+def even(D):
+    return D + D % 2
+
+
+def rows(module, D, count):
+    """The first rows (1, count, D) of the module's own table, however its axes lie."""
+    return module.pe.reshape(1, -1, D)[:, :count]
+
+
+@check("the table is added to the input, each position its own row", points=3, of="PositionalEncoding")
+def test_added(impl, given):
+    B, T, N, D = given.sizes("B T N D")
+    x = given.normal(B, T, even(D))
+    module = encoding(impl, given, even(D), N, x)
+    return {"output - table": module(x) - rows(module, even(D), T)}
+
+
+@check("a sine and the cosine beside it share one frequency", points=2, of="PositionalEncoding", judge=TABLE)
+def test_pairs(impl, given):
+    N, D = given.sizes("N D")
+    table = rows(encoding(impl, given, even(D), N, given.normal(1)), even(D), N)
+    return {"sine² + cosine²": table[..., 0::2] ** 2 + table[..., 1::2] ** 2}
+
+
+@check("pair i turns at the frequency 1 / 10000^(2i / d_model)", points=4, of="PositionalEncoding", judge=TABLE)
+def test_frequencies(impl, given):
+    N, D = given.sizes("N D")
+    table = rows(encoding(impl, given, even(D), N, given.normal(1)), even(D), N)
+    return {f"first {FIRST} columns of pe": table[..., :FIRST]}
+
+
+@check("the frequencies fall like that down to the last pair", points=1, of="PositionalEncoding", judge=TABLE)
+def test_last_pairs(impl, given):
+    N, D = given.sizes("N D")
+    table = rows(encoding(impl, given, even(D), N, given.normal(1)), even(D), N)
+    return {f"columns of pe from {FIRST} on": table[..., FIRST:]}
+
+
+@check("an odd d_model ends on a sine", points=1, of="PositionalEncoding", judge=TABLE)
+def test_odd_width(impl, given):
+    N, D = given.sizes("N D")
+    odd = even(D) - 1
+    return {"pe": rows(encoding(impl, given, odd, N, given.normal(1)), odd, N)}
+
+
+@check("pe is a buffer (1, seq_len, d_model), saved but not trained", points=2, of="PositionalEncoding")
+def test_buffer(impl, given):
+    N, D = given.sizes("N D")
+    module = encoding(impl, given, even(D), N, given.normal(1))
+    observed = {"is a buffer": "pe" in dict(module.named_buffers()), "is saved": "pe" in module.state_dict()}
+    return {"shape": list(module.pe.shape), **observed, **given.trainable(module)}
+
+
+@check("a sequence may be as long as the table", points=1, of="PositionalEncoding")
+def test_longest(impl, given):
+    B, N, D = given.sizes("B N D")
+    x = given.normal(B, N, even(D))
+    return {"shape": list(encoding(impl, given, even(D), N, x)(x).shape)}
+
+
+@check("a longer one is a ValueError that names both lengths", points=1, of="PositionalEncoding", judge=Raises())
+def test_too_long(impl, given):
+    B, T, N, D = given.sizes("B T N D")
+    x = given.normal(B, N + T, even(D))
+    module = encoding(impl, given, even(D), N, x)
+    return given.raises(lambda: module(x), N + T, N)
+
+
+@check("dropout acts on the sum, and in training only", points=2, of="PositionalEncoding", judge=Dropout(0.4))
+def test_dropout(impl, given):
+    B, T, N, D = given.sizes("B T N D")
+    x = given.normal(7 * B, T, even(D)).abs() + 2.5  # far enough from zero that every sum is
+    module = encoding(impl, given, even(D), N, x, dropout=0.4)
+    expected = x + rows(module, even(D), T)
+    return {"eval": module(x.clone()) / expected, "train": module.train()(x.clone()) / expected}
+
+
+@check("the input is left as it was", points=1, of="PositionalEncoding")
+def test_input_kept(impl, given):
+    B, T, N, D = given.sizes("B T N D")
+    x = given.normal(B, T, even(D))
+    encoding(impl, given, even(D), N, x)(x)
+    return {"input after the call": x}
+
+
+@check("gradients pass through to the input", points=1, of="PositionalEncoding")
+def test_gradient(impl, given):
+    B, T, N, D = given.sizes("B T N D")
+    x = given.normal(B, T, even(D)).requires_grad_()
+    output = encoding(impl, given, even(D), N, x)(x.clone())
+    return {"gradient of the input": given.gradients(output, x)}
+
+
+@check("the output has the dtype of the input", points=1, of="PositionalEncoding")
+def test_dtype(impl, given):
+    B, T, N, D = given.sizes("B T N D")
+    inputs = {name: given.normal(B, T, even(D), dtype=name) for name in ("float64", "float16", "bfloat16")}
+    return {f"{name} × 0": encoding(impl, given, even(D), N, x)(x) * 0 for name, x in inputs.items()}

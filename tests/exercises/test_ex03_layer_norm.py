@@ -1,0 +1,94 @@
+"""ex03: layer normalization. Each check is as strict as what it claims needs, so that one fault fails few of them."""
+
+from autograder.checks import Same, check
+
+ROUGHLY = Same(tolerance=0.04)  # a variance over D - 1 passes: it has a check of its own
+
+
+def fresh(impl, given, like, **options):
+    return impl.LayerNormalization(like.size(-1), **options).to(device=given.device, dtype=like.dtype).eval()
+
+
+def loaded(impl, given, D, **options):
+    return given.load(impl.LayerNormalization(D), {"alpha": (D,), "bias": (D,)}, **options)
+
+
+@check("a fresh layer gives every vector mean 0 and variance 1", points=5, of="LayerNormalization", judge=ROUGHLY)
+def test_normalized(impl, given):
+    B, T, D = given.sizes("B T D")
+    x = given.normal(B, T, D, scale=3.0, shift=2.0)
+    return {"output": fresh(impl, given, x)(x)}
+
+
+@check("alpha scales and bias shifts each feature", points=4, of="LayerNormalization", judge=ROUGHLY)
+def test_affine(impl, given):
+    B, T, D = given.sizes("B T D")
+    return {"output": loaded(impl, given, D)(given.normal(B, T, D, scale=2.0))}
+
+
+@check("the variance is divided by D, not by D - 1", points=3, of="LayerNormalization")
+def test_biased_variance(impl, given):
+    B, T, K = given.sizes("B T K")
+    x = given.normal(B, T, K, scale=2.0, shift=1.0)
+    return {"output": fresh(impl, given, x)(x)}
+
+
+@check("eps is added to the variance, under the root", points=3, of="LayerNormalization", judge=ROUGHLY)
+def test_eps(impl, given):
+    B, T, D = given.sizes("B T D")
+    x = given.normal(B, T, D, scale=0.1)
+    x = x - x.mean(dim=-1, keepdim=True)  # what becomes of a mean has a check of its own
+    small = x / 100  # of variance 1e-6, which is the default of eps
+    return {"eps = 0.05": fresh(impl, given, x, eps=0.05)(x), "default eps": fresh(impl, given, small)(small)}
+
+
+@check("a vector of equal numbers stays finite", points=1, of="LayerNormalization")
+def test_constant(impl, given):
+    B, T, D = given.sizes("B T D")
+    x = given.normal(B, T, D, scale=2.0)
+    x[:, 1:3] = 2.0
+    return {"output × 0": fresh(impl, given, x)(x) * 0}
+
+
+@check("any number of axes may come before the last", points=1, of="LayerNormalization", judge=ROUGHLY)
+def test_any_axes(impl, given):
+    B, H, T, D = given.sizes("B H T D")
+    x = given.normal(B, H, T, D, scale=2.0)
+    module = fresh(impl, given, x)
+    three = module(x.flatten(0, 1)).reshape(x.shape)
+    return {
+        "four axes - three": module(x) - three,
+        "two axes - three": module(x[0, 0]) - three[0, 0],
+        "one axis - three": module(x[0, 0, 0]) - three[0, 0, 0],
+    }
+
+
+@check("gradients pass through mean and variance", points=2, of="LayerNormalization", judge=ROUGHLY)
+def test_gradient(impl, given):
+    B, T, D = given.sizes("B T D")
+    x = given.normal(B, T, D, scale=2.0).requires_grad_()
+    return {"gradient of the input": given.gradients(fresh(impl, given, x)(x.clone()), x)}
+
+
+@check("alpha and bias are trained: 2 D numbers", points=1, of="LayerNormalization")
+def test_trained(impl, given):
+    B, T, D = given.sizes("B T D")
+    x = given.normal(B, T, D, scale=2.0)
+    module = fresh(impl, given, x)
+    found = [each for each in given.gradients(module(x), *module.parameters()) if each is not None]
+    return {**given.trainable(module), "numbers that get a gradient": sum(int((each != 0).sum()) for each in found)}
+
+
+@check("the input is left as it was", points=1, of="LayerNormalization")
+def test_input_kept(impl, given):
+    B, T, D = given.sizes("B T D")
+    x = given.normal(B, T, D, shift=1.0)
+    fresh(impl, given, x)(x)
+    return {"input after the call": x}
+
+
+@check("the output has the dtype of the input", points=1, of="LayerNormalization")
+def test_dtype(impl, given):
+    B, T, D = given.sizes("B T D")
+    inputs = {name: given.normal(B, T, D, dtype=name) for name in ("float64", "float16", "bfloat16")}
+    return {f"{name} × 0": fresh(impl, given, x)(x) * 0 for name, x in inputs.items()}
