@@ -18,7 +18,8 @@ class Check:
     """One graded behaviour of an exercise.
 
     `points` is its share of the exercise's points; `of` names the function or the class its value comes from,
-    for the place of a finding; `draws` is how often it runs, each time on inputs of other sizes.
+    for the place of a finding; `draws` is how often it runs, each time on inputs of other sizes. A `bonus` check
+    adds to the score and is not needed for full marks.
     """
 
     id: str
@@ -28,10 +29,17 @@ class Check:
     judge: Judge
     of: str | None
     draws: int
+    bonus: bool = False
 
 
 def check(
-    title: str, *, points: float = 1, judge: Judge | None = None, of: str | None = None, draws: int = 2
+    title: str,
+    *,
+    points: float = 1,
+    judge: Judge | None = None,
+    of: str | None = None,
+    draws: int = 2,
+    bonus: bool = False,
 ) -> Callable[[Probe], Probe]:
     """Declare the function `test_ID(impl, given)` as the probe of a check; `title` says what it claims."""
     if points <= 0 or draws < 1:
@@ -41,7 +49,7 @@ def check(
         name = probe.__name__
         if not name.startswith(PREFIX):
             raise ValueError(f"the probe {name} must be called {PREFIX}{name}, so that pytest finds it")
-        declared = Check(name.removeprefix(PREFIX), title, probe, points, judge or Same(), of, draws)
+        declared = Check(name.removeprefix(PREFIX), title, probe, points, judge or Same(), of, draws, bonus)
         probe.__check__ = declared  # type: ignore[attr-defined]
         return probe
 

@@ -25,7 +25,7 @@ ANSWER_LIMITS = Limits(text=1 << 20, blob=16 << 20)
 MOST_RECEIVED = 64 << 20
 """The most bytes a worker may answer to one job."""
 
-EndKind = Literal["exit", "silent", "log", "nonsense", "start"]
+EndKind = Literal["exit", "closed", "silent", "log", "nonsense", "start"]
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,7 @@ class WorkerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            bufsize=0,  # a buffered stream cannot be closed while a thread still reads from it
             cwd=self._folder.name,
             env=_environment(self._folder.name),
             start_new_session=os.name == "posix",
@@ -75,10 +76,10 @@ class WorkerProcess:
         self._received = 0
 
         def write() -> None:
+            rest = memoryview(frame)
             with contextlib.suppress(OSError, ValueError):
-                stdin = _stream(self._process.stdin)
-                stdin.write(frame)
-                stdin.flush()
+                while rest:
+                    rest = rest[_stream(self._process.stdin).write(rest) :]
 
         threading.Thread(target=write, daemon=True).start()
 
@@ -137,10 +138,17 @@ class WorkerProcess:
 
     def _ended(self, end: End) -> End:
         if end.kind == "exit":
-            status = self._process.wait()
-            end = End("log") if self._flooded else End("exit" if self.ready else "start", status)
+            end = self._exited()
         self._kill()
         return end
+
+    def _exited(self) -> End:
+        """Say how the worker ended; one that only closed its answers may live on, and is not waited for."""
+        try:
+            status = self._process.wait(GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            return End("closed" if self.ready else "start")
+        return End("log") if self._flooded else End("exit" if self.ready else "start", status)
 
     def _kill(self) -> None:
         with contextlib.suppress(OSError):
@@ -154,10 +162,11 @@ class WorkerProcess:
         end = End("exit")
 
         def read(size: int) -> bytes:
-            self._received += size
+            part = stream.read(size)
+            self._received += len(part)
             if self._received > MOST_RECEIVED:
                 raise ProtocolError(f"more than {MOST_RECEIVED >> 20} MiB of answers")
-            return stream.read(size)
+            return part
 
         try:
             while (event := read_frame(read, ANSWER_LIMITS)) is not None:

@@ -1,5 +1,6 @@
 """Runs the probes on a submission in workers, and turns their answers, or their deaths, into outcomes."""
 
+import math
 import signal
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -11,9 +12,6 @@ from autograder.judge.suite import Suite
 
 MOST_DEATHS = 2
 """So many draws of one exercise may end the process; then the rest of the exercise is not run."""
-
-ANSWERS_PER_DRAW = 8
-"""More answers than this for each draw are not those of the worker."""
 
 
 class EnvironmentProblem(Exception):
@@ -109,6 +107,7 @@ class Attempt:
         self.plan = plan
         self.limits = runner.suite.course.limits
         self.at: Where | None = None
+        self.heard: set[tuple[object, ...]] = set()
         self.progress = 0
         self.progress_at_death = -1
         self.deaths: dict[str, int] = {}
@@ -116,7 +115,8 @@ class Attempt:
     def listen(self, worker: WorkerProcess) -> End | Died | None:
         """Take answers until the plan is done (None), or the worker is (why)."""
         self.at = None
-        for _ in range(ANSWERS_PER_DRAW * (1 + sum(map(len, self.plan.values())))):
+        self.heard.clear()
+        while True:
             event = worker.next_event(self.limits.wall_seconds)
             if isinstance(event, End):
                 return event
@@ -125,15 +125,15 @@ class Attempt:
             try:
                 if (died := self._take(event)) is not None:
                     return died
-            except (KeyError, TypeError, ValueError, AttributeError):
+            except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
                 return End("nonsense", detail=f"an answer that does not fit ({str(event['event'])[:40]})")
-        return End("nonsense", detail="more answers than there are checks")
 
     def _take(self, event: Mapping[str, Any]) -> Died | None:
+        self._only_once(event)
         match event["event"]:
-            case "unusable":
+            case "unusable" if self.at is None:
                 raise EnvironmentProblem(str(event["message"]))
-            case "ready":
+            case "ready" if self.at is None:
                 pass
             case "load":
                 self.at = (self._planned(event["exercise"]), None)
@@ -144,16 +144,23 @@ class Attempt:
             case "begin":
                 self.at = (self._planned(event["exercise"]), self._key(event))
             case "observed":
-                self._settle(event, Observed(event["value"], float(event["seconds"])))
+                self._settle(event, Observed(event["value"], _seconds(event)))
             case "raised":
-                seconds = float(event["seconds"])
-                self._settle(event, read_fault(event["fault"], seconds=seconds))
+                self._settle(event, read_fault(event["fault"], seconds=_seconds(event)))
             case "stuck":
                 seconds = self.limits.wall_seconds if event.get("silent") else self.limits.cpu_seconds
                 return _stuck(event, seconds)
             case other:
                 raise ValueError(other)
         return None
+
+    def _only_once(self, event: Mapping[str, Any]) -> None:
+        """Refuse an answer that came before: one that repeats itself would never be done."""
+        of_draw = ("check", "draw") if event["event"] not in ("load", "loaded") else ()
+        once = tuple(event.get(part) for part in ("event", "exercise", *of_draw))
+        if once in self.heard:
+            raise ValueError(once)
+        self.heard.add(once)
 
     def _planned(self, exercise: str) -> str:
         if exercise not in self.plan:
@@ -192,6 +199,9 @@ class Attempt:
             self.progress_at_death = self.progress
             return
         exercise, key = self.at
+        if self._may_be_of_another(exercise, end) and self.progress != self.progress_at_death:
+            self.progress_at_death = self.progress
+            return
         died = end if isinstance(end, Died) else obituary(end, self.limits.wall_seconds, self.limits.output_kib)
         if key is None:
             self._settle_exercise(exercise, died)
@@ -204,6 +214,11 @@ class Attempt:
                 exercise, Died(died.status, f"Not run: {MOST_DEATHS} checks before it ended the process.")
             )
 
+    def _may_be_of_another(self, exercise: str, end: End | Died) -> bool:
+        """Whether what an earlier exercise left in the worker, a thread say, may have ended it: then it runs alone."""
+        others = any(event == "load" and other != exercise for event, other, *_ in self.heard)
+        return others and not (isinstance(end, Died) and end.place is not None)
+
 
 def _words(end: End | Died) -> str:
     return (
@@ -211,6 +226,13 @@ def _words(end: End | Died) -> str:
         if isinstance(end, Died)
         else f"{end.kind} {end.status if end.status is not None else ''} {end.detail}"
     )
+
+
+def _seconds(event: Mapping[str, Any]) -> float:
+    seconds = float(event["seconds"])
+    if not math.isfinite(seconds) or seconds < 0:
+        raise ValueError(seconds)
+    return seconds
 
 
 def _stuck(event: Mapping[str, Any], seconds: int) -> Died:
@@ -225,7 +247,10 @@ def obituary(end: End, wall_seconds: int, output_kib: int) -> Died:
     if end.kind == "silent":
         return Died("timeout", f"Your code gave no answer for {wall_seconds} s: does it loop, or wait for something?")
     if end.kind == "log":
-        return Died("error", f"Your code printed more than {output_kib >> 10} MiB: is there a print in a loop?")
+        most = f"{output_kib >> 10} MiB" if output_kib >= 1024 else f"{output_kib} KiB"
+        return Died("error", f"Your code printed more than {most}: is there a print in a loop?")
+    if end.kind == "closed":
+        return Died("error", "Your code closed the channel the answers go through: is there an os.close()?")
     if end.kind == "nonsense":
         return Died("error", f"Your code wrote onto the channel the answers go through: {end.detail}.")
     status = end.status or 0

@@ -36,15 +36,21 @@ class Suite:
         }
 
     def points(self, exercise: Exercise) -> dict[str, int]:
-        """Return the hundredths each check is worth: the exercise's, divided by the shares, none lost."""
+        """Return the hundredths each check is worth: the exercise's, divided by the shares, none lost.
+
+        A bonus check is worth its share on top of them.
+        """
         checks = self.checks[exercise.id]
-        total = sum(check.points for check in checks)
-        exact = [exercise.points * check.points / total for check in checks]
-        whole = [int(each) for each in exact]
-        by_remainder = sorted(range(len(checks)), key=lambda index: whole[index] - exact[index])
-        for index in by_remainder[: exercise.points - sum(whole)]:
-            whole[index] += 1
-        return {check.id: points for check, points in zip(checks, whole, strict=True)}
+        total = sum(check.points for check in checks if not check.bonus)
+        exact = {check.id: exercise.points * check.points / total for check in checks}
+        whole = {check.id: int(exact[check.id]) for check in checks}
+        by_remainder = sorted(
+            (check.id for check in checks if not check.bonus), key=lambda id_: whole[id_] - exact[id_]
+        )
+        lost = exercise.points - sum(whole[id_] for id_ in by_remainder)
+        for id_ in by_remainder[:lost]:
+            whole[id_] += 1
+        return whole
 
     @property
     def digest(self) -> str:
@@ -96,6 +102,6 @@ def _checks(file: Path) -> tuple[Check, ...]:
     finally:
         sys.dont_write_bytecode = writes
     found = tuple(checks_in(module))
-    if not found:
-        raise SuiteError(f"{file} declares no checks: mark its functions with @check(...)")
+    if all(check.bonus for check in found):
+        raise SuiteError(f"{file} declares no checks for points: mark its functions with @check(...)")
     return found

@@ -45,7 +45,7 @@ class Verdicts:
     def all_alike(self, status: Status, finding: Finding | None) -> ExerciseResult:
         """Return the result of an exercise none of whose checks could be judged."""
         checks = tuple(
-            CheckResult(check.id, check.title, status, 0, self.points[check.id], finding=finding)
+            CheckResult(check.id, check.title, status, 0, self._most(check), finding=finding, bonus=check.bonus)
             for check in self.checks.values()
         )
         return self._exercise(checks)
@@ -124,11 +124,16 @@ class Verdicts:
             check.title,
             status,
             score,
-            self.points[check.id],
+            self._most(check),
             round(seconds, 6),
             finding,
             hints if status in ("fail", "error") else (),
+            check.bonus,
         )
+
+    def _most(self, check: Check) -> int:
+        """Return what a check adds to the most there is: nothing for a bonus."""
+        return 0 if check.bonus else self.points[check.id]
 
     def _first_difference(self, check: Check, draws: list[Outcome]) -> Difference | None:
         if not all(isinstance(outcome, Observed) for outcome in draws):
@@ -141,7 +146,7 @@ class Verdicts:
         return ExerciseResult(
             self.exercise.id,
             self.exercise.title,
-            overall([each.status for each in checks]),
+            overall([each.status for each in checks if not each.bonus]),
             sum(each.score for each in checks),
             sum(each.max_score for each in checks),
             checks,

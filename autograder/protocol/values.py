@@ -98,8 +98,10 @@ class _Decoder:
         self.nodes += 1
         if depth > MAX_DEPTH or self.nodes > self.most_nodes:
             raise ProtocolError(f"a value deeper than {MAX_DEPTH} levels or of more than {self.most_nodes} parts")
-        if data is None or isinstance(data, bool | int | float | str):
+        if data is None or isinstance(data, bool | int | float):
             return data
+        if isinstance(data, str):
+            return _writable(data)
         if isinstance(data, list):
             return [self.node(each, depth + 1) for each in data]
         if not isinstance(data, dict) or len(data) != 1:
@@ -111,11 +113,11 @@ class _Decoder:
         if tag == "tuple" and isinstance(body, list):
             return tuple(self.node(each, depth + 1) for each in body)
         if tag == "dict" and isinstance(body, dict):
-            return {key: self.node(each, depth + 1) for key, each in body.items()}
+            return {_writable(key): self.node(each, depth + 1) for key, each in body.items()}
         if tag == "float" and body in ("nan", "inf", "-inf"):
             return float(body)
         if tag == "opaque" and isinstance(body, str):
-            return Opaque(body[:200])
+            return Opaque(_writable(body[:200]))
         if tag == "bytes" and isinstance(body, list) and len(body) == 2:
             return self.slice(*body)
         if tag == "array" and isinstance(body, list) and len(body) == 5:
@@ -137,7 +139,12 @@ class _Decoder:
         data = self.slice(start, length)
         if math.prod(shape) * ITEM_SIZES[dtype] != len(data):
             raise ProtocolError("an array whose shape and bytes disagree")
-        return Array(dtype, tuple(shape), data, device[:40])
+        return Array(dtype, tuple(shape), data, _writable(device[:40]))
+
+
+def _writable(text: str) -> str:
+    """Return a text with halves of surrogate pairs written out: no file could hold them."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _is_size(number: Any) -> bool:

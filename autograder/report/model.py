@@ -52,7 +52,10 @@ class Finding:
 
 @dataclass(frozen=True)
 class CheckResult:
-    """One check: its verdict, its points in whole hundredths, and why. `hints` go from a question to the step."""
+    """One check: its verdict, its points in whole hundredths, and why. `hints` go from a question to the step.
+
+    A `bonus` adds to the score; its `max_score` is 0.
+    """
 
     id: str
     title: str
@@ -62,6 +65,7 @@ class CheckResult:
     seconds: float = 0.0
     finding: Finding | None = None
     hints: tuple[str, ...] = ()
+    bonus: bool = False
 
 
 @dataclass(frozen=True)
@@ -79,7 +83,7 @@ class ExerciseResult:
     @property
     def first_failure(self) -> CheckResult | None:
         """The check to look at first: the first that does not pass and does not merely wait."""
-        failing = [each for each in self.checks if each.status != "pass"]
+        failing = sorted((each for each in self.checks if each.status != "pass"), key=lambda each: each.bonus)
         return next((each for each in failing if each.status != "waits"), failing[0] if failing else None)
 
 

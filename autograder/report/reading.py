@@ -47,6 +47,7 @@ def _check(data: Mapping[str, Any]) -> CheckResult:
         data["seconds"],
         _finding(data["finding"]) if data["finding"] else None,
         tuple(data["hints"]),
+        data.get("bonus", False),
     )
 
 

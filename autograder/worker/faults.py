@@ -4,6 +4,7 @@ from collections.abc import Collection
 from types import FrameType, TracebackType
 from typing import Any
 
+import torch
 from torch import Tensor
 
 from autograder.checks.structure import StructureError
@@ -52,7 +53,10 @@ def _walk(traceback: TracebackType | None, own_files: Collection[str]) -> tuple[
 def _tensors(frame: FrameType) -> list[list[str]]:
     """Return name and shape of the tensors that stood in a frame."""
     found = [(name, value) for name, value in frame.f_locals.items() if isinstance(value, Tensor)]
-    return [[name[:40], f"{tuple(value.shape)} {str(value.dtype).removeprefix('torch.')}"] for name, value in found[:8]]
+    with torch._C.DisableTorchFunctionSubclass():
+        return [
+            [name[:40], f"{tuple(value.shape)} {str(value.dtype).removeprefix('torch.')}"] for name, value in found[:8]
+        ]
 
 
 def frames_of(frame: FrameType | None, own_files: Collection[str]) -> list[dict[str, Any]]:
