@@ -127,7 +127,7 @@ class Given:
 def _fill(module: nn.Module, state: Mapping[str, Tensor]) -> None:
     """Load `state` by the hook of the class, or of its parts, or by name (see from_reference in the contract)."""
     hook: Any = getattr(module, "from_reference", None)
-    if hook is not None:
+    if hook is not None and state:
         hook(dict(state))
         return
     by_name = dict(state)
