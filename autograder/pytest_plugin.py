@@ -144,7 +144,7 @@ class CourseSession:
         path = _submission_path(self.config) or course.exercises_dir
         caps = Caps(source_kib=course.limits.source_kib)
         submission = self._submission = self._submission or read_submission(path, course.files, caps)
-        suite = load_suite(course, named)
+        suite = load_suite(course, course.with_needs(named[0]))
         seed = self.config.getoption("--seed")
         device = self.config.getoption("--device")
         with Grader(suite, seed=course.seed if seed is None else seed, device=device, evidence=True) as grader:

@@ -13,7 +13,7 @@ from autograder.authoring.stubs import StubError, stub_of
 from autograder.course import Exercise
 from autograder.judge.answers import AnswerKey
 from autograder.judge.bank import Misconception, patched, read_bank
-from autograder.judge.key import Keys, with_needs
+from autograder.judge.key import Keys
 from autograder.judge.runner import Runner
 from autograder.judge.suite import Suite
 from autograder.judge.verdict import Verdicts
@@ -101,9 +101,7 @@ def validate(
 def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
     """Yield every program the course makes a claim about in an exercise."""
     course = suite.course
-    base = {
-        each.file: (course.solutions_dir / each.file).read_bytes() for each in with_needs(course.exercises, exercise)
-    }
+    base = {each.file: (course.solutions_dir / each.file).read_bytes() for each in course.with_needs(exercise)}
     solution = base[exercise.file].decode("utf-8")
     yield Program("solution", exercise.id, exercise.id, base)
     yield Program("stub", exercise.id, exercise.id, {**base, exercise.file: stub_of(solution, exercise).encode()})
@@ -147,14 +145,14 @@ def _prove_all(
 
     with ExitStack() as stack:
         for _ in range(jobs):
-            runners.put(stack.enter_context(Runner(suite, seed=seed, trusted=True)))
+            runners.put(stack.enter_context(Runner(suite, seed=seed, shared=True)))
         yield from stack.enter_context(ThreadPoolExecutor(jobs)).map(prove, programs)
 
 
 def _prove(suite: Suite, runner: Runner, program: Program, key: AnswerKey) -> Proof:
     exercise = suite.course.exercise(program.exercise)
     run = runner.run(program.sources, suite.plan([exercise]))
-    verdicts = Verdicts(suite, exercise, key, seed=runner.seed, evidence=True)
+    verdicts = Verdicts(suite, exercise, lambda: key, seed=runner.seed, evidence=True)
     result = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), program.sources[exercise.file])
     problems = tuple(f"{program.exercise}: {sentence}" for sentence in _problems(program, result))
     checks = {each.id: each.status for each in result.checks}

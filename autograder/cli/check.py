@@ -28,10 +28,12 @@ def check(options: argparse.Namespace) -> int:
     progress = read_progress(course)
     exercises = _wanted(course, progress, options)
     device = known_device(options.device)
-    suite = load_suite(course, exercises)
+    suite = load_suite(
+        course, [each for each in course.exercises if any(each in course.with_needs(one) for one in exercises)]
+    )
     seed = course.seed if options.seed is None else options.seed
     submission = _submission(course, options.submission)
-    with Runner(suite, seed=seed, device=device) as runner:
+    with Runner(suite, seed=seed, device=device, shared=True) as runner:
         if any(each.file in submission.sources for each in exercises):
             runner.prepare()
         from autograder.judge.grader import Grader

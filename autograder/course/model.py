@@ -66,6 +66,10 @@ class Course:
         return self.root / "tests" / "exercises"
 
     @property
+    def stand_ins_dir(self) -> Path:
+        return self.checks_dir / "stand_ins"
+
+    @property
     def files(self) -> tuple[str, ...]:
         """The files a submission is made of."""
         return tuple(each.file for each in self.exercises)
@@ -73,6 +77,14 @@ class Course:
     def exercise(self, exercise_id: str) -> Exercise:
         """Return the exercise of that id; it must exist."""
         return next(each for each in self.exercises if each.id == exercise_id)
+
+    def with_needs(self, exercise: Exercise) -> tuple[Exercise, ...]:
+        """Return an exercise and everything it needs, directly or not, in the course's order."""
+        wanted = {exercise.id}
+        for each in reversed(self.exercises):
+            if each.id in wanted:
+                wanted.update(each.needs)
+        return tuple(each for each in self.exercises if each.id in wanted)
 
     def checks_file(self, exercise: Exercise) -> Path:
         """Where the checks of an exercise are written."""

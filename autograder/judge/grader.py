@@ -1,4 +1,4 @@
-"""Grades a submission: runs it in a worker, holds it against the answer keys, and writes the report."""
+"""Grades submissions: runs them in workers, holds them against the answer keys, and writes reports."""
 
 import threading
 from collections.abc import Iterable
@@ -8,11 +8,11 @@ from pathlib import Path
 from autograder.course import Exercise
 from autograder.judge.answers import AnswerKey
 from autograder.judge.key import Keys
-from autograder.judge.outcomes import Key
-from autograder.judge.runner import EnvironmentProblem, GraderProblem, Run, Runner
+from autograder.judge.marking import Marking
+from autograder.judge.runner import Runner
 from autograder.judge.suite import Suite
 from autograder.judge.verdict import Verdicts
-from autograder.report import ExerciseResult, Finding, Report
+from autograder.report import Report
 from autograder.submission import Submission
 
 ISOLATION = "process"
@@ -62,13 +62,14 @@ class Grader:
         Raises `EnvironmentProblem` when this machine cannot run checks.
         """
         wanted = tuple(exercises) if exercises is not None else self.suite.exercises
-        with runner or Runner(self.suite, seed=self.seed, device=self.device) as own:
+        with runner or Runner(self.suite, seed=self.seed, device=self.device, shared=True) as own:
             present = [each for each in wanted if each.file in submission.sources]
             if present:
                 own.prepare()
             self.find_keys(present)
-            run, problem = self._run(own, submission, self.suite.plan(present))
-        results = tuple(self._judge(each, submission, run, problem) for each in wanted)
+            marking = Marking(self.suite, submission, own, self._verdicts)
+            marking.run_own(present)
+            results = tuple(marking.result(each) for each in wanted)
         return Report(
             course=self.suite.course.title,
             submission={"student": submission.student, "digest": submission.digest, "notes": list(submission.notes)},
@@ -76,34 +77,12 @@ class Grader:
             device=self.device,
             isolation=ISOLATION,
             exercises=results,
-            log=run.log[:LOG_KEPT],
+            log=marking.log[:LOG_KEPT],
         )
 
-    def _run(self, runner: Runner, submission: Submission, plan: dict[str, list[Key]]) -> tuple[Run, str | None]:
-        try:
-            return runner.run(submission.sources, plan), None
-        except GraderProblem as problem:
-            return Run(), str(problem)
+    def _verdicts(self, exercise: Exercise) -> Verdicts:
+        def key() -> AnswerKey:
+            self.find_keys([exercise])
+            return self._found[exercise.id].result()
 
-    def _judge(self, exercise: Exercise, submission: Submission, run: Run, problem: str | None) -> ExerciseResult:
-        source = submission.sources.get(exercise.file)
-        if source is None:
-            message = f"{exercise.file} is not in the submission."
-            return self._verdicts(exercise, AnswerKey({}, ())).all_alike(
-                "missing", Finding("structure", "missing", message)
-            )
-        try:
-            if problem is not None:
-                raise GraderProblem(problem)
-            verdicts = self._verdicts(exercise, self._found[exercise.id].result())
-            return verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), source)
-        except EnvironmentProblem:
-            raise
-        except Exception as error:
-            # Whatever goes wrong on this side of the pipe is the kit's own fault, and must not cost points unseen.
-            text = str(error) if isinstance(error, GraderProblem) else f"{type(error).__name__}: {error}"
-            finding = Finding("exception", "grader", "The grader itself failed; this is not your fault.", detail=text)
-            return self._verdicts(exercise, AnswerKey({}, ())).all_alike("grader_error", finding)
-
-    def _verdicts(self, exercise: Exercise, key: AnswerKey) -> Verdicts:
         return Verdicts(self.suite, exercise, key, seed=self.seed, evidence=self.evidence)

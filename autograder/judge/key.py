@@ -63,10 +63,7 @@ class Keys:
     def _solutions(self, exercise: Exercise) -> dict[str, bytes]:
         course = self.suite.course
         try:
-            return {
-                each.file: (course.solutions_dir / each.file).read_bytes()
-                for each in with_needs(course.exercises, exercise)
-            }
+            return {each.file: (course.solutions_dir / each.file).read_bytes() for each in course.with_needs(exercise)}
         except OSError as error:
             raise GraderProblem(f"the solution {error.filename} cannot be read: {error.strerror}") from error
 
@@ -94,7 +91,7 @@ class Keys:
 
     def _build(self, exercise: Exercise, sources: dict[str, bytes], bank: tuple[Misconception, ...]) -> AnswerKey:
         if self._runner is None:
-            self._runner = Runner(self.suite, seed=self.seed, device=self.device, trusted=True)
+            self._runner = Runner(self.suite, seed=self.seed, device=self.device, shared=True)
         reference = self._reference(exercise, sources)
         solution = sources[exercise.file].decode("utf-8")
         judges = {check.id: check.judge for check in self.suite.checks[exercise.id]}
@@ -117,18 +114,9 @@ class Keys:
         if self.device == "cpu":
             exact = _observed(self._runner.run(sources, plan, exact=True).outcomes[exercise.id], exercise)
         else:
-            with Runner(self.suite, seed=self.seed, trusted=True) as on_cpu:
+            with Runner(self.suite, seed=self.seed, shared=True) as on_cpu:
                 exact = _observed(on_cpu.run(sources, plan, exact=True).outcomes[exercise.id], exercise)
         return {key: Expected(nominal[key], exact[key]) for key in nominal}
-
-
-def with_needs(exercises: tuple[Exercise, ...], exercise: Exercise) -> list[Exercise]:
-    """Return an exercise and everything it needs, directly or not, in the course's order."""
-    wanted = {exercise.id}
-    for each in reversed(exercises):
-        if each.id in wanted:
-            wanted.update(each.needs)
-    return [each for each in exercises if each.id in wanted]
 
 
 def _observed(outcomes: Mapping[Key, Outcome], exercise: Exercise) -> dict[Key, Value]:

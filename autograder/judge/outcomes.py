@@ -40,6 +40,7 @@ class Died:
     status: Literal["error", "timeout", "memory", "grader_error"]
     sentence: str
     place: Place | None = None
+    at_import: bool = False
     seconds: float = 0.0
 
 

@@ -3,7 +3,7 @@
 import math
 import signal
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from autograder.judge.outcomes import Died, Key, Observed, Outcome, Survey, read_fault, read_frames, read_survey
@@ -24,11 +24,12 @@ class GraderProblem(Exception):
 
 @dataclass
 class Run:
-    """The outcomes of one program, by exercise and draw."""
+    """The outcomes of one program, by exercise and draw; `problem` says why there are none."""
 
     outcomes: dict[str, dict[Key, Outcome]] = field(default_factory=dict)
     surveys: dict[str, Survey] = field(default_factory=dict)
     log: str = ""
+    problem: str | None = None
 
     def put(self, exercise: str, key: Key, outcome: Outcome) -> None:
         self.outcomes.setdefault(exercise, {})[key] = outcome
@@ -39,13 +40,16 @@ Where = tuple[str, Key | None]
 
 
 class Runner:
-    """Runs programs one after another. With `trusted` they share a worker; else each has a fresh one, killed after."""
+    """Runs programs one after another. With `shared` they have one worker; else each a fresh one, killed after.
 
-    def __init__(self, suite: Suite, *, seed: int, device: str = "cpu", trusted: bool = False) -> None:
+    Only what may know and change each other shares a worker: the course's own programs, or one submission's exercises.
+    """
+
+    def __init__(self, suite: Suite, *, seed: int, device: str = "cpu", shared: bool = False) -> None:
         self.suite = suite
         self.seed = seed
         self.device = device
-        self.trusted = trusted
+        self.shared = shared
         self._worker: WorkerProcess | None = None
 
     def prepare(self) -> None:
@@ -65,8 +69,15 @@ class Runner:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def run(self, sources: Mapping[str, bytes], plan: Plan, *, exact: bool = False) -> Run:
-        """Run a plan on the files of one program.
+    def run(
+        self,
+        sources: Mapping[str, bytes],
+        plan: Plan,
+        *,
+        exact: bool = False,
+        stand_ins: Mapping[str, bytes] | None = None,
+    ) -> Run:
+        """Run a plan on the files of one program, with stand-ins for the contract's names of some.
 
         Raises `GraderProblem` or `EnvironmentProblem`, which are no fault of the program's.
         """
@@ -75,19 +86,22 @@ class Runner:
         while attempt.plan:
             self.prepare()
             assert self._worker is not None
-            self._worker.send(self._job(sources, attempt.plan, exact))
+            self._worker.send(self._job(sources, attempt.plan, exact, stand_ins or {}))
             end = attempt.listen(self._worker)
             run.log = run.log or self._worker.log
-            if end is not None or not self.trusted:
+            if end is not None or not self.shared:
                 self.close()
             if end is not None:
                 attempt.survive(end, run.log)
         return run
 
-    def _job(self, sources: Mapping[str, bytes], plan: Plan, exact: bool) -> dict[str, Any]:
+    def _job(
+        self, sources: Mapping[str, bytes], plan: Plan, exact: bool, stand_ins: Mapping[str, bytes]
+    ) -> dict[str, Any]:
         course = self.suite.course
         return {
             "sources": dict(sources),
+            "stand_ins": dict(stand_ins),
             "checks": dict(self.suite.sources),
             "plan": [[exercise, [list(key) for key in keys]] for exercise, keys in plan.items()],
             "seed": self.seed,
@@ -204,7 +218,7 @@ class Attempt:
             return
         died = end if isinstance(end, Died) else obituary(end, self.limits.wall_seconds, self.limits.output_kib)
         if key is None:
-            self._settle_exercise(exercise, died)
+            self._settle_exercise(exercise, replace(died, at_import=True))
             return
         for each in [each for each in self.plan[exercise] if each[0] == key[0]]:
             self._put(exercise, each, died)

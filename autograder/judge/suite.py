@@ -18,11 +18,15 @@ class SuiteError(Exception):
 
 @dataclass(frozen=True)
 class Suite:
-    """The checks of some exercises of a course, and their source as it is sent to a worker."""
+    """The checks of some exercises of a course, and their source as it is sent to a worker.
+
+    `stand_ins` are sources too: library-backed parts that take the place of a student's wrong or unfinished ones.
+    """
 
     course: Course
     checks: Mapping[str, tuple[Check, ...]]
     sources: Mapping[str, bytes]
+    stand_ins: Mapping[str, bytes]
 
     @property
     def exercises(self) -> tuple[Exercise, ...]:
@@ -56,7 +60,7 @@ class Suite:
     def digest(self) -> str:
         """The digest of everything a verdict depends on, beside the submission and the seed."""
         digest = hashlib.sha256(engine_digest())
-        files = [self.course.root / "course.toml", *sorted(self.course.checks_dir.glob("test_*.py"))]
+        files = [self.course.root / "course.toml", *sorted(self.course.checks_dir.rglob("*.py"))]
         files += sorted(self.course.solutions_dir.glob("*.py"))
         files += sorted(self.course.solutions_dir.glob("misconceptions/*.toml"))
         for file in files:
@@ -84,7 +88,8 @@ def load_suite(course: Course, exercises: Iterable[Exercise] | None = None) -> S
         file = course.checks_file(exercise)
         checks[exercise.id] = _checks(file)
         sources[file.name] = file.read_bytes()
-    return Suite(course, checks, sources)
+    stand_ins = {file.name: file.read_bytes() for file in sorted(course.stand_ins_dir.glob("*.py"))}
+    return Suite(course, checks, sources, stand_ins)
 
 
 def _checks(file: Path) -> tuple[Check, ...]:

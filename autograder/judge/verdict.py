@@ -1,6 +1,6 @@
 """Verdicts: the outcomes of an exercise against its answer key, as results with findings."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from autograder.checks import Check
 from autograder.checks.draws import sizes_of
@@ -19,19 +19,25 @@ WORST_FIRST: tuple[Status, ...] = ("grader_error", "timeout", "memory", "error",
 
 
 class Verdicts:
-    """Judges one submission's outcomes in one exercise."""
+    """Judges one submission's outcomes in one exercise. The answer key is found when it is needed."""
 
-    def __init__(self, suite: Suite, exercise: Exercise, key: AnswerKey, *, seed: int, evidence: bool) -> None:
+    def __init__(
+        self, suite: Suite, exercise: Exercise, find_key: Callable[[], AnswerKey], *, seed: int, evidence: bool
+    ) -> None:
         self.suite = suite
         self.exercise = exercise
-        self.key = key
+        self.find_key = find_key
         self.seed = seed
         self.evidence = evidence
         self.checks = {check.id: check for check in suite.checks[exercise.id]}
         self.points = suite.points(exercise)
 
     def judge(self, outcomes: Mapping[Key, Outcome], survey: Survey | None, source: bytes) -> ExerciseResult:
-        """Return the result of the exercise; `source` is the student's file, for the lines around a place."""
+        """Return the result of the exercise; `source` is the student's file, for the lines around a place.
+
+        Raises `GraderProblem` when there is no answer key.
+        """
+        self.key = self.find_key()
         found = agreements(outcomes, self.key, self.checks)
         results = []
         for check in self.checks.values():
@@ -42,8 +48,17 @@ class Verdicts:
             results.append(self._result(check, status, finding, draws, survey, source))
         return self._exercise(tuple(results))
 
-    def all_alike(self, status: Status, finding: Finding | None) -> ExerciseResult:
-        """Return the result of an exercise none of whose checks could be judged."""
+    def missing(self) -> ExerciseResult:
+        """Return the result of an exercise whose file was not handed in."""
+        message = f"{self.exercise.file} is not in the submission."
+        return self._all_alike("missing", Finding("structure", "missing", message))
+
+    def grader_error(self, text: str) -> ExerciseResult:
+        """Return the result of an exercise on which the kit itself failed."""
+        message = "The grader itself failed; this is not your fault."
+        return self._all_alike("grader_error", Finding("exception", "grader", message, detail=text))
+
+    def _all_alike(self, status: Status, finding: Finding) -> ExerciseResult:
         checks = tuple(
             CheckResult(check.id, check.title, status, 0, self._most(check), finding=finding, bonus=check.bonus)
             for check in self.checks.values()
@@ -117,6 +132,8 @@ class Verdicts:
         if finding is not None and finding.kind == "misconception":
             own = next(each.hint for each in self.key.bank if each.id == finding.id)
             hints = (own, *hints[1:])
+        if finding is not None and finding.kind == "forbidden":
+            hints = ()
         score = self.points[check.id] if status == "pass" else 0
         seconds = sum(outcome.seconds for outcome in draws)
         return CheckResult(

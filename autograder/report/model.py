@@ -70,7 +70,7 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class ExerciseResult:
-    """One exercise: the verdict of the worst of its checks, and their points together."""
+    """One exercise: its verdict, and its points together. `stood_in` has the earlier exercises that had stand-ins."""
 
     id: str
     title: str
@@ -79,6 +79,7 @@ class ExerciseResult:
     max_score: int
     checks: tuple[CheckResult, ...]
     parts: Literal["own", "stand-in"] = "own"
+    stood_in: tuple[str, ...] = ()
 
     @property
     def first_failure(self) -> CheckResult | None:

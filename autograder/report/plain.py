@@ -11,7 +11,6 @@ from autograder.report.glyphs import ASCII
 from autograder.report.model import CheckResult, Evidence, ExerciseResult, Finding, Report
 from autograder.report.printable import one_line, printable
 from autograder.report.words import (
-    STAND_IN,
     STATES,
     achieved,
     checks_pass,
@@ -25,6 +24,7 @@ from autograder.report.words import (
     points_of,
     shown_first,
     spoken,
+    stand_ins,
     student,
 )
 
@@ -79,14 +79,14 @@ def _about(exercise: ExerciseResult, log: str) -> list[str]:
     state = STATES[exercise.status]
     head = f"{state.word}. Exercise {number(exercise.id)}, {exercise.title}."
     if exercise.status == "pass":
-        return [f"{head} {achieved(exercise)}."]
+        return [f"{head} {achieved(exercise)}.", *filter(None, [stand_ins(exercise)])]
     check = exercise.first_failure
     if check is None:
         return [head, _ended(state.meaning)]
     position = exercise.checks.index(check) + 1
     first = "Begin with" if state.mark == "waiting" else "First failure"
     lines = [f"{head} {checks_pass(exercise.checks)}. {first}: check {position}, {spoken(check.id)}."]
-    return lines + ([STAND_IN] if exercise.parts == "stand-in" else []) + _failure(check) + _printed(log) + _hint(check)
+    return [*lines, *filter(None, [stand_ins(exercise)]), *_failure(check), *_printed(log), *_hint(check)]
 
 
 def _failure(check: CheckResult) -> list[str]:

@@ -33,7 +33,14 @@ def from_json(data: Mapping[str, Any]) -> Report:
 def _exercise(data: Mapping[str, Any]) -> ExerciseResult:
     checks = tuple(_check(each) for each in data["checks"])
     return ExerciseResult(
-        data["id"], data["title"], data["status"], data["score"], data["max_score"], checks, data["parts"]
+        data["id"],
+        data["title"],
+        data["status"],
+        data["score"],
+        data["max_score"],
+        checks,
+        data["parts"],
+        tuple(data.get("stood_in", ())),
     )
 
 

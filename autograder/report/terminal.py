@@ -16,7 +16,6 @@ from autograder.report.glyphs import Glyphs
 from autograder.report.layout import LABEL, SECONDARY, Page, apart, blocks, breadth, columns, indented, packed
 from autograder.report.model import CheckResult, ExerciseResult, Report
 from autograder.report.words import (
-    STAND_IN,
     STATES,
     achieved,
     checks_pass,
@@ -28,6 +27,7 @@ from autograder.report.words import (
     points_of,
     shown_first,
     spoken,
+    stand_ins,
     student,
 )
 
@@ -115,7 +115,8 @@ def render_class(console: Console, reports: Sequence[Report], *, glyphs: Glyphs,
 def exercise_lines(page: Page, exercise: ExerciseResult, file_path: Path | None, rows: int, log: str) -> list[Text]:
     """Return the header of an exercise, its checks, and its first failure; one line where it passes."""
     if exercise.status == "pass":
-        return page.wrap(Text.assemble(_title(page, exercise), "  ", page.text(achieved(exercise))), 0)
+        line = page.wrap(Text.assemble(_title(page, exercise), "  ", page.text(achieved(exercise))), 0)
+        return [*line, *(page.wrap(page.text(stand_ins(exercise), SECONDARY)) if stand_ins(exercise) else [])]
     head = _header(page, exercise)
     check = exercise.first_failure
     if check is None:
@@ -198,7 +199,7 @@ def _header(page: Page, exercise: ExerciseResult) -> list[Text]:
     first = exercise.first_failure
     asked = exercise.checks if exercise.status != "missing" else ()
     marks = packed([_mark(page, each, each is first) for each in asked], page.width - 2)
-    stand_in = page.wrap(page.text(STAND_IN, SECONDARY)) if exercise.parts == "stand-in" else []
+    stand_in = page.wrap(page.text(stand_ins(exercise), SECONDARY)) if stand_ins(exercise) else []
     return [*head, *(Text.assemble("  ", line) for line in marks), *stand_in]
 
 

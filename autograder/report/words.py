@@ -42,8 +42,6 @@ STATES: dict[Status, State] = {
 
 _MOST_CHARACTERS = 1000  # of a message; more than is shown, and little enough to lay out at once
 
-STAND_IN = "Checked with stand-ins for the exercises this one builds on, because yours do not all pass."
-
 
 def number(exercise_id: str) -> str:
     """Return `05` of `ex05_attention`; another kind of id is its own number."""
@@ -87,6 +85,14 @@ def checks_pass(checks: Sequence[CheckResult]) -> str:
     if not checks:
         return ""
     return f"{passing(checks)} of {plural(len(checks), 'check')} {'passes' if len(checks) == 1 else 'pass'}"
+
+
+def stand_ins(exercise: ExerciseResult) -> str:
+    """Say which parts of the student's were not used; nothing where all were."""
+    if exercise.parts == "own":
+        return ""
+    names = " and ".join(number(each) for each in exercise.stood_in) or "the exercises this one builds on"
+    return f"Checked with stand-ins for {names}: with your own, which do not pass, it fails."
 
 
 def achieved(exercise: ExerciseResult) -> str:

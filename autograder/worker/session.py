@@ -1,8 +1,8 @@
 """One job after another: load the student's files, run the probes, answer with events.
 
-A job is a dict: `sources` and `checks` (file name to bytes), `plan` (exercises with their checks and draws),
-`seed`, `sizes`, `device`, `exact`, `forbidden` (exercise to dotted names) and `limits`. Every answer is a dict with an
-`event`.
+A job is a dict: `sources`, `stand_ins` and `checks` (file name to bytes), `plan` (exercises with their checks and
+draws), `seed`, `sizes`, `device`, `exact`, `forbidden` (exercise to dotted names) and `limits`. Every answer is a dict
+with an `event`.
 """
 
 import importlib
@@ -70,7 +70,7 @@ class Job:
     def __init__(self, job: dict[str, Any], emit: Emit) -> None:
         self.job = job
         self.emit = emit
-        self.sources = Sources(job["sources"])
+        self.sources = Sources(job["sources"], job["stand_ins"])
         self.limits = limits.Watch(job["limits"], self._stuck)
 
     def run(self) -> None:

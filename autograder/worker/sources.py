@@ -13,11 +13,16 @@ from autograder.worker.syntax import forbidden_calls, places
 
 
 class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Imports `ex05_attention` from the bytes of `ex05_attention.py`, before anything else on the path."""
+    """Imports `ex05_attention` from the bytes of `ex05_attention.py`, before anything else on the path.
 
-    def __init__(self, files: Mapping[str, bytes]) -> None:
+    Where there is a stand-in for a file, the contract's names in that module are the stand-in's; the student's others
+    stay.
+    """
+
+    def __init__(self, files: Mapping[str, bytes], stand_ins: Mapping[str, bytes]) -> None:
         self.files = files
-        self.names = frozenset(files)
+        self.stand_ins = stand_ins
+        self.names = frozenset({*files, *stand_ins})
 
     def install(self) -> None:
         """Make the files importable, and forget what an earlier job loaded under their names."""
@@ -38,7 +43,7 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         target: ModuleType | None = None,  # noqa: ARG002
     ) -> importlib.machinery.ModuleSpec | None:
         """Return the spec of a student's module, None for every other name."""
-        if f"{fullname}.py" not in self.files:
+        if f"{fullname}.py" not in self.names:
             return None
         return importlib.util.spec_from_loader(fullname, self)
 
@@ -46,7 +51,12 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Compile and run the student's file; syntax errors and all others come out as they are."""
         name = f"{module.__name__}.py"
         module.__file__ = name
-        exec(compile(self.files[name], name, "exec", dont_inherit=True), module.__dict__)
+        if name in self.files:
+            exec(compile(self.files[name], name, "exec", dont_inherit=True), module.__dict__)
+        if name in self.stand_ins:
+            stand_in = ModuleType(module.__name__)
+            exec(compile(self.stand_ins[name], f"stand_ins/{name}", "exec", dont_inherit=True), stand_in.__dict__)
+            module.__dict__.update({each: getattr(stand_in, each) for each in stand_in.__all__})
 
     def survey(self, exercise: str, forbidden: Sequence[str]) -> dict[str, Any]:
         """Say where the functions of a file return their values, and which forbidden calls it names."""
