@@ -4,13 +4,15 @@ Inputs come from NumPy's `RandomState`, whose streams are frozen (NEP 19), so th
 machine and for every release of torch.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
+from autograder.checks.another_device import another_device
 from autograder.checks.structure import Shape, StructureError, compare_parameters
 
 Module = TypeVar("Module", bound=nn.Module)
@@ -118,6 +120,18 @@ class Given:
             types = [each.__name__ for each in type(error).__mro__]
             return {"raised": types, "message": str(error)[:400], "mentions": told}
         return {"raised": [], "message": f"returned {type(result).__name__}", "mentions": told}
+
+    @contextmanager
+    def another_device(self) -> Iterator[torch.device]:
+        """Within it there is another device: an accelerator where the checks run on one, else one that is pretended.
+
+        Make the module before, on the CPU, then move it and its inputs. Whatever is left on the CPU is noticed.
+        """
+        if self.device.type != "cpu":
+            yield self.device
+            return
+        with another_device() as device:
+            yield device
 
     def restart_randomness(self) -> None:
         """Seed torch's own generator, as it was before the probe: two calls then drop the same."""

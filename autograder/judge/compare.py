@@ -93,7 +93,7 @@ def _compare_arrays(yours: Value, nominal: Array, exact: Value, judge: Same, nam
     if yours.shape != nominal.shape:
         return Difference("shape", name, f"{_the(name)} has shape {yours.shape}, expected {nominal.shape}")
     if yours.device.split(":")[0] != nominal.device.split(":")[0]:
-        return Difference("device", name, f"{_the(name)} is on {yours.device}, expected {nominal.device}")
+        return Difference("device", name, f"{_the(name)} is on the {yours.device}, expected it where the input is")
     mine, theirs = numbers(yours), numbers(exact if isinstance(exact, Array) else nominal)
     tolerance = judge.tolerance or TOLERANCES.get(nominal.dtype, 0.0)
     if yours.dtype != nominal.dtype:

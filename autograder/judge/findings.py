@@ -48,8 +48,12 @@ def of_misconception(entry: BankEntry) -> Finding:
 def of_fault(fault: Fault) -> Finding:
     """Return the finding of an exception: the learner's own last line first, the library's words below it."""
     place = fault.frames[-1] if fault.frames else None
-    if fault.structure:
+    if fault.kind == "structure":
         return Finding("structure", "structure", _sentence(f"{fault.message}."), place=place)
+    if fault.kind == "device":
+        what = f"{fault.tensor} stays on the CPU" if fault.tensor else "A tensor stays on the CPU"
+        message = f"{what} while the others are on another device: make it, or keep it, where they are."
+        return Finding("device", "device", _sentence(message, fault.tensor or ""), detail=fault.message, place=place)
     if not fault.frames:
         return _of_misfit(fault)
     if "SyntaxError" in fault.bases:

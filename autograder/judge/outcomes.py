@@ -21,14 +21,19 @@ class Observed:
 
 @dataclass(frozen=True)
 class Fault:
-    """The probe, or the import, raised. `frames` are in the student's files, the outermost first."""
+    """The probe, or the import, raised. `frames` are in the student's files, the outermost first.
+
+    `kind` tells what the kit itself raised from what the student's code did; `tensor` names the one a `device` fault is
+    about.
+    """
 
     type: str
     bases: tuple[str, ...]
     message: str
-    structure: bool
+    kind: Literal["structure", "device", "other"]
     frames: tuple[Place, ...]
     values: tuple[tuple[str, str], ...] = ()
+    tensor: str | None = None
     at_import: bool = False
     seconds: float = 0.0
 
@@ -61,7 +66,8 @@ def read_fault(data: Any, *, at_import: bool = False, seconds: float = 0.0) -> F
         type=str(data["type"]),
         bases=tuple(str(each) for each in data["bases"]),
         message=str(data["message"]),
-        structure=data["structure"] is True,
+        kind=data["kind"] if data["kind"] in ("structure", "device") else "other",
+        tensor=str(data["tensor"]) if data["tensor"] is not None else None,
         frames=read_frames(data["frames"]),
         values=tuple((str(name), str(shape)) for name, shape in data["values"]),
         at_import=at_import,

@@ -104,7 +104,7 @@ class Verdicts:
             message = f"Your code asked for more than the {limit} MiB of memory there are."
             return "memory", Finding("exception", fault.type, message, place=place)
         finding = findings.of_fault(fault)
-        return ("fail" if finding.kind == "structure" else "error"), finding
+        return ("fail" if finding.kind in ("structure", "device") else "error"), finding
 
     def _named(self, entry: BankEntry, seen: Finding | None) -> Finding:
         named = findings.of_misconception(entry)

@@ -5,8 +5,9 @@ from types import FrameType, TracebackType
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
+from autograder.checks.another_device import DeviceMixError, Elsewhere
 from autograder.checks.structure import StructureError
 
 MOST_FRAMES = 20
@@ -23,10 +24,43 @@ def describe(error: BaseException, own_files: Collection[str]) -> dict[str, Any]
         "type": type(error).__name__[:100],
         "bases": [each.__name__[:100] for each in type(error).__mro__[:8]],
         "message": _message(error),
-        "structure": type(error) is StructureError,
+        "kind": _kind(error),
+        "tensor": _name_of(error, own_files) if type(error) is DeviceMixError else None,
         "frames": [*frames[:MOST_FRAMES], *([place] if place else [])],
         "values": values,
     }
+
+
+def _kind(error: BaseException) -> str:
+    return "structure" if type(error) is StructureError else "device" if type(error) is DeviceMixError else "other"
+
+
+def _name_of(error: DeviceMixError, own_files: Collection[str]) -> str | None:
+    """Return what the tensor that lies on the wrong device is called in the student's frames, if it has a name."""
+    traceback, found = error.__traceback__, None
+    while traceback is not None:
+        frame = traceback.tb_frame
+        if frame.f_code.co_filename in own_files:
+            own = frame.f_locals.get("self")
+            named = [*((f"self.{name}", value) for name, value in _attributes(own)), *frame.f_locals.items()]
+            names = [name for name, value in named if isinstance(value, Tensor) and _shares(value, error.tensor)]
+            found = names[0][:60] if names else found
+        traceback = traceback.tb_next
+    return found
+
+
+def _attributes(owner: object) -> list[tuple[str, object]]:
+    if not isinstance(owner, nn.Module):
+        return []
+    return [*vars(owner).items(), *owner.named_buffers(), *owner.named_parameters()]
+
+
+def _shares(one: Tensor, other: Tensor) -> bool:
+    return one is other or (
+        not isinstance(one, Elsewhere)
+        and not isinstance(other, Elsewhere)
+        and one.untyped_storage().data_ptr() == other.untyped_storage().data_ptr()
+    )
 
 
 def _message(error: BaseException) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from autograder.checks.another_device import NAME, Elsewhere
 from autograder.protocol import Array, Opaque, Value
 from autograder.protocol.values import ITEM_SIZES
 
@@ -32,7 +33,8 @@ def observe(value: Any, depth: int = 0) -> Value:
 
 
 def _array(tensor: Tensor) -> Value:
-    plain = tensor.detach().as_subclass(Tensor)
+    device = NAME if isinstance(tensor, Elsewhere) else str(tensor.device)
+    plain = tensor.held.detach() if isinstance(tensor, Elsewhere) else tensor.detach().as_subclass(Tensor)
     dtype = str(plain.dtype).removeprefix("torch.")
     if dtype not in ITEM_SIZES or plain.layout is not torch.strided or plain.is_quantized:
         return Opaque(f"a {dtype} tensor of layout {plain.layout}")
@@ -41,4 +43,4 @@ def _array(tensor: Tensor) -> Value:
     here = plain.cpu().contiguous().resolve_conj().resolve_neg()
     if here.dtype == torch.bfloat16:
         here = here.view(torch.int16)
-    return Array(dtype, tuple(plain.shape), here.numpy().tobytes(), str(plain.device))
+    return Array(dtype, tuple(plain.shape), here.numpy().tobytes(), device)

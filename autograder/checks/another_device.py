@@ -1,0 +1,155 @@
+"""Another device on a machine that has none: tensors that hold real values and report that they lie elsewhere.
+
+Inside `another_device()` a tensor made on, or moved to, the device `meta` is an `Elsewhere`: a wrapper around a CPU
+tensor. Operations unwrap it, follow the rules of an accelerator, compute on the CPU and wrap the result. So every
+value equals that of a run on the CPU, branches and `.item()` included, and a tensor that was left behind on the CPU is
+noticed at the operation where it meets the others.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_iter, tree_map
+
+NAME = "elsewhere"
+DEVICE = torch.device("meta")
+
+aten = torch.ops.aten
+
+CROSSING = {aten.copy_.default, aten._to_copy.default}
+"""Operations that may take tensors of both devices."""
+
+INDEXING = {aten.index.Tensor, aten.index_put.default, aten.index_put_.default, aten._index_put_impl_.default}
+"""Operations whose index tensors may stay on the CPU."""
+
+
+MAKING = {torch.tensor, torch.as_tensor, torch.asarray}
+"""Functions that make a tensor of Python's numbers."""
+
+
+class DeviceMixError(RuntimeError):
+    """A tensor is on the wrong device for an operation; `tensor` is the one."""
+
+    def __init__(self, sentence: str, tensor: Tensor) -> None:
+        super().__init__(sentence)
+        self.tensor = tensor
+
+
+class Elsewhere(Tensor):
+    """A tensor with real values that reports another device."""
+
+    held: Tensor
+
+    @staticmethod
+    def __new__(cls, held: Tensor) -> "Elsewhere":
+        made: Elsewhere = Tensor._make_wrapper_subclass(
+            cls,
+            held.shape,
+            strides=held.stride(),
+            storage_offset=held.storage_offset(),
+            dtype=held.dtype,
+            layout=held.layout,
+            device=DEVICE,
+            requires_grad=False,
+        )
+        made.held = held
+        return made
+
+    def __repr__(self, **_: Any) -> str:  # type: ignore[override]
+        return f"{self.held!r} (elsewhere)"
+
+    @classmethod
+    def __torch_dispatch__(  # type: ignore[override]
+        cls, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        return compute(func, args, kwargs or {})
+
+
+@contextmanager
+def another_device() -> Iterator[torch.device]:
+    """Within it, `meta` is a device that computes."""
+    with _Operations(), _Python():  # type: ignore[no-untyped-call]
+        yield DEVICE
+
+
+class _Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Say that nothing is compiled under this mode: else torch would load its compiler, for a second or more."""
+        return False
+
+    def __torch_dispatch__(
+        self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        return compute(func, args, kwargs or {})
+
+
+class _Python(TorchFunctionMode):
+    """What passes the dispatcher by: Python's lists and numbers, and NumPy's arrays."""
+
+    def __torch_function__(
+        self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
+        kwargs = dict(kwargs or {})
+        if func is Tensor.tolist and isinstance(args[0], Elsewhere):
+            return args[0].held.tolist()
+        if func is Tensor.numpy and isinstance(args[0], Elsewhere):
+            raise DeviceMixError("numpy: an array lies on the CPU, the tensor does not", args[0])
+        if func is Tensor.new_tensor and isinstance(args[0], Elsewhere):
+            return torch.tensor(*args[1:], **{"dtype": args[0].dtype, **kwargs, "device": DEVICE})
+        if func in MAKING and torch.device(kwargs.get("device") or "cpu").type == DEVICE.type:
+            return func(*args, **{**kwargs, "device": "cpu"}).to(DEVICE)
+        return func(*args, **kwargs)
+
+
+def compute(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    """Run one operation by the rules of an accelerator; raises `DeviceMixError`."""
+    tensors = [each for each in tree_iter((args, dict(kwargs))) if isinstance(each, Tensor)]
+    elsewhere = any(isinstance(each, Elsewhere) for each in tensors)
+    target = kwargs.get("device")
+    if elsewhere and func not in CROSSING:
+        _refuse_mixing(func, args, tensors)
+    if target is not None:
+        kwargs = {**kwargs, "device": torch.device("cpu")}
+        elsewhere = torch.device(target).type == DEVICE.type
+    real = func(*tree_map(_unwrap, args), **tree_map(_unwrap, dict(kwargs)))
+    if not elsewhere:
+        return real
+    return tree_map(_wrapper(args, kwargs), real)
+
+
+def _refuse_mixing(func: Any, args: Sequence[Any], tensors: Sequence[Tensor]) -> None:
+    free = set()
+    if func in INDEXING and len(args) > 1:
+        free = {id(each) for each in tree_iter(args[1])}
+    for each in tensors:
+        if not isinstance(each, Elsewhere) and each.dim() > 0 and id(each) not in free:
+            left = f"a tensor of shape {tuple(each.shape)} is on the CPU, the others are not"
+            raise DeviceMixError(f"{func.overloadpacket.__name__}: {left}", each)
+
+
+def _unwrap(value: Any) -> Any:
+    return value.held if isinstance(value, Elsewhere) else value
+
+
+def _wrapper(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Callable[[Any], Any]:
+    """Return what wraps a result: one that is an argument, changed in place, is that argument again."""
+    known = {id(each.held): each for each in _elsewheres(args, kwargs)}
+
+    def wrap(value: Any) -> Any:
+        if not isinstance(value, Tensor) or isinstance(value, Elsewhere):
+            return value
+        return known[id(value)] if id(value) in known else Elsewhere(value)
+
+    return wrap
+
+
+def _elsewheres(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[Elsewhere]:
+    for each in tree_iter((args, dict(kwargs))):
+        if isinstance(each, Elsewhere):
+            yield each
