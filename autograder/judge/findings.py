@@ -85,7 +85,7 @@ def of_death(died: Died) -> Finding:
     return Finding("exception", died.status, _sentence(died.sentence), place=died.place)
 
 
-def of_forbidden(name: str, place: Place) -> Finding:
+def of_forbidden(name: str, place: Place | None) -> Finding:
     """Return the finding of a call that would skip the exercise."""
     message = f"This exercise asks to write it yourself: {name} must not be used here."
     return Finding("forbidden", name, _sentence(message), place=place)

@@ -30,7 +30,7 @@ class Fault:
     type: str
     bases: tuple[str, ...]
     message: str
-    kind: Literal["structure", "device", "other"]
+    kind: Literal["structure", "device", "forbidden", "other"]
     frames: tuple[Place, ...]
     values: tuple[tuple[str, str], ...] = ()
     tensor: str | None = None
@@ -66,7 +66,7 @@ def read_fault(data: Any, *, at_import: bool = False, seconds: float = 0.0) -> F
         type=str(data["type"]),
         bases=tuple(str(each) for each in data["bases"]),
         message=str(data["message"]),
-        kind=data["kind"] if data["kind"] in ("structure", "device") else "other",
+        kind=data["kind"] if data["kind"] in ("structure", "device", "forbidden") else "other",
         tensor=str(data["tensor"]) if data["tensor"] is not None else None,
         frames=read_frames(data["frames"]),
         values=tuple((str(name), str(shape)) for name, shape in data["values"]),

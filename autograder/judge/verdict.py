@@ -39,11 +39,12 @@ class Verdicts:
         """
         self.key = self.find_key()
         found = agreements(outcomes, self.key, self.checks)
+        forbidden = self._forbidden(outcomes, survey)
         results = []
         for check in self.checks.values():
             draws = [outcomes[check.id, draw] for draw in range(check.draws)]
-            status, finding = self._verdict(check, draws, survey)
-            if status in ("fail", "error") and (entry := name(check, outcomes, self.key, found)):
+            status, finding = ("fail", forbidden) if forbidden else self._verdict(check, draws)
+            if status in ("fail", "error") and not forbidden and (entry := name(check, outcomes, self.key, found)):
                 finding = self._named(entry, finding)
             results.append(self._result(check, status, finding, draws, survey, source))
         return self._exercise(tuple(results))
@@ -65,10 +66,17 @@ class Verdicts:
         )
         return self._exercise(checks)
 
-    def _verdict(self, check: Check, draws: list[Outcome], survey: Survey | None) -> tuple[Status, Finding | None]:
+    def _forbidden(self, outcomes: Mapping[Key, Outcome], survey: Survey | None) -> Finding | None:
+        """Return the finding of a call that would skip the exercise: it costs all of its points."""
         if survey is not None and survey.forbidden:
             called, line = survey.forbidden[0]
-            return "fail", findings.of_forbidden(called, Place(self.exercise.file, line))
+            return findings.of_forbidden(called, Place(self.exercise.file, line))
+        for outcome in outcomes.values():
+            if isinstance(outcome, Fault) and outcome.kind == "forbidden":
+                return findings.of_forbidden(outcome.message, outcome.frames[-1] if outcome.frames else None)
+        return None
+
+    def _verdict(self, check: Check, draws: list[Outcome]) -> tuple[Status, Finding | None]:
         for outcome in draws:
             match outcome:
                 case Died():

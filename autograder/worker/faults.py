@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from autograder.checks.another_device import DeviceMixError, Elsewhere
 from autograder.checks.structure import StructureError
+from autograder.worker.forbidding import ForbiddenCallError
 
 MOST_FRAMES = 20
 MOST_TEXT = 1_000
@@ -32,7 +33,8 @@ def describe(error: BaseException, own_files: Collection[str]) -> dict[str, Any]
 
 
 def _kind(error: BaseException) -> str:
-    return "structure" if type(error) is StructureError else "device" if type(error) is DeviceMixError else "other"
+    kinds = {StructureError: "structure", DeviceMixError: "device", ForbiddenCallError: "forbidden"}
+    return kinds.get(type(error), "other")
 
 
 def _name_of(error: DeviceMixError, own_files: Collection[str]) -> str | None:

@@ -113,6 +113,7 @@ class Job:
 
     def _draw(self, exercise: str, check: str, draw: int, probe: Callable[..., Any], implementation: object) -> None:
         from autograder.checks.given import Given
+        from autograder.worker.forbidding import Forbidding
         from autograder.worker.observe import observe
 
         job = self.job
@@ -125,7 +126,8 @@ class Job:
         _calm(seed)
         started = time.perf_counter()
         try:
-            value = observe(probe(implementation, given))
+            with Forbidding(job["forbidden"].get(exercise, []), f"{exercise}.py", self.sources.names):
+                value = observe(probe(implementation, given))
         except BaseException as error:
             fault = faults.describe(error, self.sources.names)
             self.emit({"event": "raised", **where, "fault": fault, "seconds": time.perf_counter() - started})
