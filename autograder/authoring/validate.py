@@ -19,7 +19,7 @@ from autograder.judge.suite import Suite
 from autograder.judge.verdict import Verdicts
 from autograder.report import ExerciseResult
 
-Kind = Literal["solution", "stub", "misconception", "accepted"]
+Kind = Literal["solution", "stub", "misconception", "accepted", "stand-ins"]
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class Program:
     name: str
     sources: Mapping[str, bytes]
     same_as: tuple[str, ...] = ()
+    stand_ins: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -63,16 +64,17 @@ class ExerciseProof:
 
 @dataclass(frozen=True)
 class Validation:
-    """The whole proof; `ok` if nothing is wrong. `seconds` is wall time."""
+    """The whole proof; `ok` if nothing is wrong. `seconds` is wall time, `once` has what costs points twice."""
 
     seed: int
     seconds: float
     exercises: tuple[ExerciseProof, ...]
     proofs: tuple[Proof, ...] = field(repr=False)
+    once: tuple[str, ...] = ()
 
     @property
     def problems(self) -> list[str]:
-        return [problem for each in self.exercises for problem in each.problems]
+        return [*(problem for each in self.exercises for problem in each.problems), *self.once]
 
     @property
     def ok(self) -> bool:
@@ -101,7 +103,8 @@ def validate(
 def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
     """Yield every program the course makes a claim about in an exercise."""
     course = suite.course
-    base = {each.file: (course.solutions_dir / each.file).read_bytes() for each in course.with_needs(exercise)}
+    needs = course.with_needs(exercise)
+    base = {each.file: (course.solutions_dir / each.file).read_bytes() for each in needs}
     solution = base[exercise.file].decode("utf-8")
     yield Program("solution", exercise.id, exercise.id, base)
     yield Program("stub", exercise.id, exercise.id, {**base, exercise.file: stub_of(solution, exercise).encode()})
@@ -110,6 +113,9 @@ def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
         yield Program("misconception", exercise.id, each.id, wrong, each.same_as)
     for file in sorted((course.solutions_dir / "accepted" / exercise.id).glob("*.py")):
         yield Program("accepted", exercise.id, file.stem, {**base, exercise.file: file.read_bytes()})
+    stand_ins = {each.file: suite.stand_ins[each.file] for each in needs[:-1] if each.file in suite.stand_ins}
+    if stand_ins:
+        yield Program("stand-ins", exercise.id, exercise.id, base, stand_ins=stand_ins)
 
 
 def bank_of(suite: Suite, exercise: Exercise) -> tuple[Misconception, ...]:
@@ -151,7 +157,7 @@ def _prove_all(
 
 def _prove(suite: Suite, runner: Runner, program: Program, key: AnswerKey) -> Proof:
     exercise = suite.course.exercise(program.exercise)
-    run = runner.run(program.sources, suite.plan([exercise]))
+    run = runner.run(program.sources, suite.plan([exercise]), stand_ins=program.stand_ins)
     verdicts = Verdicts(suite, exercise, lambda: key, seed=runner.seed, evidence=True)
     result = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), program.sources[exercise.file])
     problems = tuple(f"{program.exercise}: {sentence}" for sentence in _problems(program, result))
@@ -177,7 +183,8 @@ def _problems(program: Program, result: ExerciseResult) -> Iterable[str]:
             if named not in (program.name, *program.same_as):
                 yield f"the misconception {program.name} is named {named or 'nothing'} by the check {check.id}"
     else:
-        what = "the solution" if program.kind == "solution" else f"the accepted variant {program.name}"
+        names = {"solution": "the solution", "stand-ins": "the solution, with stand-ins for what it needs,"}
+        what = names.get(program.kind, f"the accepted variant {program.name}")
         for check in failed:
             said = f"{check.finding.message} {check.finding.detail or ''}" if check.finding else check.status
             yield f"{what} fails the check {check.id}: {said}"

@@ -80,6 +80,9 @@ def _grade(commands: Commands) -> None:
 
 def _validate(commands: Commands) -> None:
     parser = _add(commands, "validate", "prove the course, or the exercises named", "validate", "prove")
+    parser.add_argument(
+        "--once", action="store_true", help="prove also that a mistake costs points in one exercise only"
+    )
     parser.add_argument("exercises", nargs="*", metavar="EX", help=EXERCISE)
     parser.add_argument("--jobs", type=_positive, metavar="N", help="workers at a time (default: one a core)")
     parser.add_argument("--seed", type=int, metavar="N", help="draw other inputs and weights")

@@ -4,8 +4,10 @@ import argparse
 import json
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+from autograder.authoring.once import prove_once
 from autograder.authoring.validate import Validation, validate
 from autograder.cli.exits import FAIL, PASS
 from autograder.course import find_course, read_course
@@ -22,6 +24,8 @@ def prove(options: argparse.Namespace) -> int:
     seed = course.seed if options.seed is None else options.seed
     jobs = options.jobs or os.cpu_count() or 1
     result = validate(suite, seed=seed, jobs=jobs, told=_progress)
+    if options.once:
+        result = replace(result, once=tuple(prove_once(suite, seed=seed, jobs=jobs, told=_progress)))
     if options.json is not None:
         text = json.dumps(result.to_json(), indent=1, ensure_ascii=False) + "\n"
         if options.json == "-":

@@ -168,7 +168,12 @@ def dropped_wrongly(train: Numbers, full: Numbers, rate: float) -> Difference | 
 
 
 def _custom(judge: Callable[[Any, Any], str | None], yours: Value, expected: Expected) -> Difference | None:
-    sentence = judge(plain(yours), plain(expected.exact))
+    right = plain(expected.exact)
+    try:
+        sentence = judge(plain(yours), right)
+    except Exception:
+        judge(right, right)  # a judge that cannot even read what is right is the course's fault
+        sentence = f"the result is {describe(yours)}, which cannot be compared with {describe(expected.nominal)}"
     return Difference("other", "", sentence) if sentence else None
 
 

@@ -54,10 +54,10 @@ def of_fault(fault: Fault) -> Finding:
         what = f"{fault.tensor} stays on the CPU" if fault.tensor else "A tensor stays on the CPU"
         message = f"{what} while the others are on another device: make it, or keep it, where they are."
         return Finding("device", "device", _sentence(message, fault.tensor or ""), detail=fault.message, place=place)
-    if not fault.frames:
+    if not fault.frames and not fault.at_import:
         return _of_misfit(fault)
-    if "SyntaxError" in fault.bases:
-        message = f"Python cannot read {fault.frames[-1].file}: {fault.message}."
+    if "SyntaxError" in fault.bases and place:
+        message = f"Python cannot read {place.file}: {fault.message}."
         return Finding("exception", fault.type, _sentence(message), place=place)
     if fault.type == "SystemExit":
         return Finding("exception", fault.type, "Your code calls exit() instead of returning.", place=place)

@@ -1,7 +1,7 @@
 """Grades submissions: runs them in workers, holds them against the answer keys, and writes reports."""
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -63,20 +63,23 @@ class Grader:
         """
         wanted = tuple(exercises) if exercises is not None else self.suite.exercises
         with runner or Runner(self.suite, seed=self.seed, device=self.device, shared=True) as own:
-            present = [each for each in wanted if each.file in submission.sources]
-            if present:
-                own.prepare()
-            self.find_keys(present)
-            marking = Marking(self.suite, submission, own, self._verdicts)
-            marking.run_own(present)
-            results = tuple(marking.result(each) for each in wanted)
+            return self.report(submission, wanted, own)
+
+    def report(self, submission: Submission, wanted: Sequence[Exercise], runner: Runner) -> Report:
+        """Return the report on a submission, run by a runner that goes on to live."""
+        present = [each for each in wanted if each.file in submission.sources]
+        if present:
+            runner.prepare()
+        self.find_keys(present)
+        marking = Marking(self.suite, submission, runner, self._verdicts)
+        marking.run_own(present)
         return Report(
             course=self.suite.course.title,
             submission={"student": submission.student, "digest": submission.digest, "notes": list(submission.notes)},
             suite=self.suite_digest,
             device=self.device,
             isolation=ISOLATION,
-            exercises=results,
+            exercises=tuple(marking.result(each) for each in wanted),
             log=marking.log[:LOG_KEPT],
         )
 

@@ -23,14 +23,14 @@ class Observed:
 class Fault:
     """The probe, or the import, raised. `frames` are in the student's files, the outermost first.
 
-    `kind` tells what the kit itself raised from what the student's code did; `tensor` names the one a `device` fault is
-    about.
+    `kind` tells what the kit itself raised from what the student's code did, and a `todo` that is still there; `tensor`
+    names the one a `device` fault is about.
     """
 
     type: str
     bases: tuple[str, ...]
     message: str
-    kind: Literal["structure", "device", "forbidden", "other"]
+    kind: Literal["structure", "device", "forbidden", "todo", "other"]
     frames: tuple[Place, ...]
     values: tuple[tuple[str, str], ...] = ()
     tensor: str | None = None
@@ -66,7 +66,7 @@ def read_fault(data: Any, *, at_import: bool = False, seconds: float = 0.0) -> F
         type=str(data["type"]),
         bases=tuple(str(each) for each in data["bases"]),
         message=str(data["message"]),
-        kind=data["kind"] if data["kind"] in ("structure", "device", "forbidden") else "other",
+        kind=data["kind"] if data["kind"] in ("structure", "device", "forbidden", "todo") else "other",
         tensor=str(data["tensor"]) if data["tensor"] is not None else None,
         frames=read_frames(data["frames"]),
         values=tuple((str(name), str(shape)) for name, shape in data["values"]),

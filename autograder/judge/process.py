@@ -47,6 +47,7 @@ class WorkerProcess:
         self._log = bytearray()
         self._flooded = False
         self._received = 0
+        self.jobs = 0
         self._process = subprocess.Popen(
             [sys.executable, "-I", "-S", "-X", "utf8", str(PROGRAM), *_package_folders()],
             stdin=subprocess.PIPE,
@@ -74,6 +75,7 @@ class WorkerProcess:
         """Hand over a job. It is written beside everything else, so that a worker that does not read harms nobody."""
         frame = write_frame(job)
         self._received = 0
+        self.jobs += 1
 
         def write() -> None:
             rest = memoryview(frame)

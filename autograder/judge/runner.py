@@ -122,6 +122,7 @@ class Attempt:
         self.limits = runner.suite.course.limits
         self.at: Where | None = None
         self.heard: set[tuple[object, ...]] = set()
+        self.untouched = False
         self.progress = 0
         self.progress_at_death = -1
         self.deaths: dict[str, int] = {}
@@ -130,6 +131,7 @@ class Attempt:
         """Take answers until the plan is done (None), or the worker is (why)."""
         self.at = None
         self.heard.clear()
+        self.untouched = worker.jobs == 1
         while True:
             event = worker.next_event(self.limits.wall_seconds)
             if isinstance(event, End):
@@ -145,7 +147,7 @@ class Attempt:
     def _take(self, event: Mapping[str, Any]) -> Died | None:
         self._only_once(event)
         match event["event"]:
-            case "unusable" if self.at is None:
+            case "unusable" if self.at is None and self.untouched:
                 raise EnvironmentProblem(str(event["message"]))
             case "ready" if self.at is None:
                 pass

@@ -1,5 +1,6 @@
 """An exception, told as data: its type, its message, and the student's own lines it went through."""
 
+import dis
 from collections.abc import Collection
 from types import FrameType, TracebackType
 from typing import Any
@@ -10,6 +11,8 @@ from torch import Tensor, nn
 from autograder.checks.another_device import DeviceMixError, Elsewhere
 from autograder.checks.structure import StructureError
 from autograder.worker.forbidding import ForbiddenCallError
+
+RAISE = dis.opmap["RAISE_VARARGS"]
 
 MOST_FRAMES = 20
 MOST_TEXT = 1_000
@@ -25,16 +28,28 @@ def describe(error: BaseException, own_files: Collection[str]) -> dict[str, Any]
         "type": type(error).__name__[:100],
         "bases": [each.__name__[:100] for each in type(error).__mro__[:8]],
         "message": _message(error),
-        "kind": _kind(error),
+        "kind": _kind(error, own_files),
         "tensor": _name_of(error, own_files) if type(error) is DeviceMixError else None,
         "frames": [*frames[:MOST_FRAMES], *([place] if place else [])],
         "values": values,
     }
 
 
-def _kind(error: BaseException) -> str:
+def _kind(error: BaseException, own_files: Collection[str]) -> str:
+    if isinstance(error, NotImplementedError) and _raised_by(error, own_files):
+        return "todo"
     kinds = {StructureError: "structure", DeviceMixError: "device", ForbiddenCallError: "forbidden"}
     return kinds.get(type(error), "other")
+
+
+def _raised_by(error: BaseException, own_files: Collection[str]) -> bool:
+    """Whether a `raise` of the student's raised it: torch has NotImplementedErrors of its own."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None or traceback.tb_frame.f_code.co_filename not in own_files:
+        return False
+    return traceback.tb_frame.f_code.co_code[traceback.tb_lasti] == RAISE
 
 
 def _name_of(error: DeviceMixError, own_files: Collection[str]) -> str | None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from autograder.checks.draws import derived_seed, sizes_of
 from autograder.protocol import Limits, Value, read_frame, write_frame
-from autograder.worker import faults, limits
+from autograder.worker import limits
 from autograder.worker.sources import Sources
 
 Emit = Callable[[dict[str, Value]], None]
@@ -85,6 +85,7 @@ class Job:
 
     def _exercise(self, exercise: str, checks: list[list[Any]]) -> None:
         from autograder.checks.structure import Implementation
+        from autograder.worker import faults
 
         probes = self._probes(exercise)
         self.emit({"event": "load", "exercise": exercise})
@@ -113,6 +114,7 @@ class Job:
 
     def _draw(self, exercise: str, check: str, draw: int, probe: Callable[..., Any], implementation: object) -> None:
         from autograder.checks.given import Given
+        from autograder.worker import faults
         from autograder.worker.forbidding import Forbidding
         from autograder.worker.observe import observe
 
@@ -136,6 +138,8 @@ class Job:
 
     def _stuck(self, frame: Any) -> None:
         """Told by the watch, in the middle of the student's code: say where it is, and end."""
+        from autograder.worker import faults
+
         self.emit({"event": "stuck", "frames": faults.frames_of(frame, self.sources.names)})
         os._exit(limits.STUCK)
 

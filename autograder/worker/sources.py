@@ -25,16 +25,20 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self.names = frozenset({*files, *stand_ins})
 
     def install(self) -> None:
-        """Make the files importable, and forget what an earlier job loaded under their names."""
-        for name in self.names:
-            sys.modules.pop(name.removesuffix(".py"), None)
+        """Make the files importable."""
+        self._forget()
         sys.meta_path.insert(0, self)
         linecache.clearcache()
 
     def uninstall(self) -> None:
-        """Take the files away again."""
+        """Take the files away again, and what was loaded from them."""
         if self in sys.meta_path:
             sys.meta_path.remove(self)
+        self._forget()
+
+    def _forget(self) -> None:
+        for name in self.names:
+            sys.modules.pop(name.removesuffix(".py"), None)
 
     def find_spec(
         self,

@@ -1,0 +1,61 @@
+"""Proves that one mistake costs its points once: a submission that is right but for one misconception loses points in
+the exercise that holds it, and in no other."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from queue import SimpleQueue
+
+from autograder.authoring.validate import bank_of
+from autograder.course import Exercise
+from autograder.judge.bank import patched
+from autograder.judge.grader import Grader
+from autograder.judge.runner import Runner
+from autograder.judge.suite import Suite
+from autograder.submission import Submission
+from autograder.submission.submission import digest
+
+
+def prove_once(
+    suite: Suite, *, seed: int, jobs: int, cache: Path | None = None, told: Callable[[int, int], None] = lambda *_: None
+) -> list[str]:
+    """Return a sentence for each misconception that costs points in a later exercise; `told` hears of the progress."""
+    submissions = list(_submissions(suite))
+    problems: list[str] = []
+    runners: SimpleQueue[Runner] = SimpleQueue()
+    with ExitStack() as stack:
+        for _ in range(jobs):
+            runners.put(stack.enter_context(Runner(suite, seed=seed, shared=True)))
+        grader = stack.enter_context(Grader(suite, seed=seed, cache=cache))
+        pool = stack.enter_context(ThreadPoolExecutor(jobs))
+
+        def later_losses(wrong: tuple[Submission, list[Exercise]]) -> list[str]:
+            submission, later = wrong
+            runner = runners.get()
+            report = grader.report(submission, later, runner)
+            runners.put(runner)
+            return [
+                f"{submission.student} costs {each.max_score - each.score} hundredths in {each.id}"
+                for each in report.exercises
+                if each.score < each.max_score
+            ]
+
+        for done, found in enumerate(pool.map(later_losses, submissions), 1):
+            problems += found
+            told(done, len(submissions))
+    return problems
+
+
+def _submissions(suite: Suite) -> Iterator[tuple[Submission, list[Exercise]]]:
+    """Yield the solutions with one misconception in them, and the exercises that build on its exercise."""
+    course = suite.course
+    solutions = {each.file: (course.solutions_dir / each.file).read_bytes() for each in course.exercises}
+    for exercise in suite.exercises:
+        later = [each for each in suite.exercises if each != exercise and exercise in course.with_needs(each)]
+        if not later:
+            continue
+        text = solutions[exercise.file].decode("utf-8")
+        for misconception in bank_of(suite, exercise):
+            sources = {**solutions, exercise.file: patched(text, misconception).encode()}
+            yield Submission(misconception.id, course.files, sources, digest(sources), ()), later
