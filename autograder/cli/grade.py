@@ -120,13 +120,15 @@ class Progress:
         self.everything = everything
         self.done = 0
         self.new = 0
-        self.started = self.last = time.monotonic()
+        self.first = self.last = time.monotonic()
 
     def told(self, graded: Graded) -> None:
         """Hear of one more submission."""
         self.done += 1
         self.new += not graded.kept
         now = time.monotonic()
+        if self.new == 1:
+            self.first = now  # what came before was the answer keys, too
         moving = sys.stderr.isatty()
         if not moving and self.done < self.everything and now - self.last < QUIET_SECONDS:
             return
@@ -135,9 +137,9 @@ class Progress:
         print(f"{chr(13) if moving else ''}{self.line(now)}", end=end, file=sys.stderr, flush=True)
 
     def line(self, now: float) -> str:
-        rate = self.new / max(now - self.started, 1e-3)
+        rate = (self.new - 1) / max(now - self.first, 1e-3)
         text = f"graded {self.done} of {self.everything}"
-        if self.done == self.everything or not self.new:
+        if self.done == self.everything or self.new < 2:
             return f"{text:<60}"
         left = (self.everything - self.done) / rate
         return f"{text}, {rate:.1f} a second, about {left:.0f} s left".ljust(60)

@@ -61,7 +61,7 @@ def compare(yours: Value, expected: Expected, judge: Same, name: str = "") -> Di
         ]
     elif isinstance(nominal, list) and isinstance(yours, list):
         if len(nominal) != len(yours):
-            return Difference("type", name, f"{_the(name)} has {len(yours)} parts, expected {len(nominal)}")
+            return Difference("type", name, f"{_the(name)}: {len(yours)} parts, expected {len(nominal)}")
         parts = [(f"item {i}", *three) for i, three in enumerate(zip(yours, nominal, exact, strict=True))]
     else:
         return _compare_plain(yours, nominal, exact, judge, name)
@@ -77,11 +77,11 @@ def _compare_plain(yours: Value, nominal: Value, exact: Value, judge: Same, name
         tolerance = judge.tolerance or TOLERANCES["float32"]
         if not wrong(np.array(yours), np.array(float(exact)), tolerance).any():
             return None
-        return Difference("value", name, f"{_the(name)} is {yours:.6g}, expected {exact:.6g}")
+        return Difference("value", name, f"{_the(name)}: {yours:.6g}, expected {exact:.6g}")
     if type(yours) is type(nominal) and yours == nominal:
         return None
     kind: Kind = "value" if type(yours) is type(nominal) else "type"
-    return Difference(kind, name, f"{_the(name)} is {describe(yours)}, expected {describe(nominal)}")
+    return Difference(kind, name, f"{_the(name)}: {describe(yours)}, expected {describe(nominal)}")
 
 
 def _compare_arrays(yours: Value, nominal: Array, exact: Value, judge: Same, name: str) -> Difference | None:
@@ -89,18 +89,18 @@ def _compare_arrays(yours: Value, nominal: Array, exact: Value, judge: Same, nam
         expected = f"expected a tensor of shape {nominal.shape}"
         if yours is None and name in ("result", ""):
             return Difference("type", name, f"Your code returned None, {expected}: is the return missing?")
-        return Difference("type", name, f"{_the(name)} is {describe(yours)}, {expected}")
+        return Difference("type", name, f"{_the(name)}: {describe(yours)}, {expected}")
     if yours.shape != nominal.shape:
-        return Difference("shape", name, f"{_the(name)} has shape {yours.shape}, expected {nominal.shape}")
+        return Difference("shape", name, f"{_the(name)}: shape {yours.shape}, expected {nominal.shape}")
     if yours.device.split(":")[0] != nominal.device.split(":")[0]:
-        return Difference("device", name, f"{_the(name)} is on the {yours.device}, expected it where the input is")
+        return Difference("device", name, f"{_the(name)}: on the {yours.device}, expected where the input is")
     mine, theirs = numbers(yours), numbers(exact if isinstance(exact, Array) else nominal)
     tolerance = judge.tolerance or TOLERANCES.get(nominal.dtype, 0.0)
     if yours.dtype != nominal.dtype:
         values = (
             "its values are right" if not wrong(mine, theirs, max(tolerance, 3e-5)).any() else "its values differ too"
         )
-        sentence = f"{_the(name)} is {yours.dtype}, expected {nominal.dtype}; {values}"
+        sentence = f"{_the(name)}: {yours.dtype}, expected {nominal.dtype}; {values}"
         return Difference("dtype", name, sentence, mine, theirs)
     off = wrong(mine, theirs, tolerance if is_floating(nominal) else 0.0, exact_zeros=judge.exact_zeros)
     if not off.any():
@@ -110,9 +110,9 @@ def _compare_arrays(yours: Value, nominal: Array, exact: Value, judge: Same, nam
         what = (
             "NaN" if np.isnan(mine[odd]).all() else "infinite" if not np.isnan(mine[odd]).any() else "NaN or infinite"
         )
-        sentence = f"{_the(name)} is {what} in {int(odd.sum())} of {odd.size} places, expected finite numbers"
+        sentence = f"{_the(name)}: {int(odd.sum())} of {odd.size} numbers are {what}, expected finite ones"
         return Difference("special", name, sentence, mine, theirs)
-    sentence = f"{_the(name)} differs from the expected in {int(off.sum())} of {off.size} places"
+    sentence = f"{_the(name)}: {int(off.sum())} of {off.size} numbers differ from the expected"
     return Difference("value", name, sentence, mine, theirs)
 
 

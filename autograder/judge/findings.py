@@ -26,7 +26,7 @@ def of_difference(
     second = _pattern(other, sizes[1]) if other is not None else None
     confirmed = first if first and (check.draws == 1 or (second is not None and second.id == first.id)) else None
     if confirmed is not None:
-        message = f"{_subject(difference)} {confirmed.phrase}."
+        message = f"{_subject(difference)}: {confirmed.phrase}."
         return Finding("pattern", confirmed.id, _sentence(message, difference.name))
     kinds: dict[str, FindingKind] = {"dtype": "dtype", "device": "device", "type": "structure", "shape": "structure"}
     return Finding(
@@ -40,9 +40,12 @@ def _pattern(difference: Difference | None, sizes: Mapping[str, int]) -> Pattern
     return recognise(difference.yours, difference.expected, sizes)
 
 
-def of_misconception(entry: BankEntry) -> Finding:
-    """Return the finding that names a misconception."""
-    return Finding("misconception", entry.id, _sentence(f"{entry.name}."), name=entry.name, detail=entry.explanation)
+def of_misconception(entry: BankEntry, seen: Finding | None) -> Finding:
+    """Return the finding that names a misconception; what was seen of its structure stands below."""
+    structure = f"\n{seen.message}" if seen is not None and seen.kind == "structure" else ""
+    detail = entry.explanation + structure
+    place = seen.place if seen is not None else None
+    return Finding("misconception", entry.id, _sentence(f"{entry.name}."), name=entry.name, detail=detail, place=place)
 
 
 def of_fault(fault: Fault) -> Finding:
@@ -94,7 +97,24 @@ def of_forbidden(name: str, place: Place | None) -> Finding:
 def where(survey: Survey | None, check: Check, file: str) -> Place | None:
     """Return where the checked value leaves the student's code: its one return, else nothing."""
     lines = survey.places.get(check.of or "", ()) if survey else ()
-    return Place(file, lines[1], check.of) if len(lines) == 2 else None
+    return Place(file, lines[1], _function(survey, check)) if survey and len(lines) == 2 else None
+
+
+def definition(survey: Survey | None, check: Check, file: str) -> Place | None:
+    """Return where the checked class or function is made: its `__init__`, else its own first line."""
+    if survey is None or check.of is None:
+        return None
+    lines = survey.places.get(f"{check.of}.__init__") or survey.places.get(check.of)
+    return (
+        Place(file, lines[0], f"{check.of}.__init__" if f"{check.of}.__init__" in survey.places else check.of)
+        if lines
+        else None
+    )
+
+
+def _function(survey: Survey, check: Check) -> str:
+    """Return the name of the function a check's value comes from: of a class, its `forward`."""
+    return f"{check.of}.forward" if f"{check.of}.forward" in survey.places else str(check.of)
 
 
 def excerpt(source: bytes, place: Place) -> tuple[tuple[int, str], ...]:

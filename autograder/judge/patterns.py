@@ -14,7 +14,7 @@ CLOSE = 2e-4
 
 @dataclass(frozen=True)
 class Pattern:
-    """A pattern that was recognised: its id, and a phrase that follows the name of the part."""
+    """A pattern that was recognised: its id, and a phrase that says what the part is."""
 
     id: str
     phrase: str
@@ -41,7 +41,7 @@ def _residual(yours: Numbers, expected: Numbers) -> float:
 
 def _constant(yours: Numbers, expected: Numbers, _: Mapping[str, int]) -> Pattern | None:
     if yours.min() == yours.max() and expected.min() != expected.max():
-        return Pattern("constant", f"is {yours.flat[0]:.4g} everywhere")
+        return Pattern("constant", f"{yours.flat[0]:.4g} everywhere")
     return None
 
 
@@ -51,10 +51,10 @@ def _ratio(yours: Numbers, expected: Numbers, sizes: Mapping[str, int]) -> Patte
     if abs(factor - 1) < 1e-3 or factor == 0 or _residual(yours, factor * expected) > CLOSE * abs(factor):
         return None
     if abs(factor + 1) < CLOSE:
-        return Pattern("sign", "is the expected with its sign flipped")
+        return Pattern("sign", "the expected with its sign flipped")
     names = [name for name, value in named_constants(sizes) if abs(factor / value - 1) < CLOSE]
     because = f"; {abs(factor):.4g} = {names[0]}" if len(names) == 1 else ""
-    return Pattern("ratio", f"is {factor:.4g} × the expected, in every element{because}")
+    return Pattern("ratio", f"{factor:.4g} × the expected, in every element{because}")
 
 
 def named_constants(sizes: Mapping[str, int]) -> Iterator[tuple[str, float]]:
@@ -74,7 +74,7 @@ def _offset(yours: Numbers, expected: Numbers, _: Mapping[str, int]) -> Pattern 
     difference = yours - expected
     middle = float(difference.mean())
     if abs(middle) > 1e-6 and float(difference.std()) < 1e-3 * abs(middle):
-        return Pattern("offset", f"is the expected {middle:+.4g}, in every element")
+        return Pattern("offset", f"the expected {middle:+.4g}, in every element")
     return None
 
 
@@ -84,12 +84,12 @@ def _rearranged(yours: Numbers, expected: Numbers, _: Mapping[str, int]) -> Patt
     for order in permutations(range(yours.ndim)):
         moved = yours.transpose(order)
         if moved.shape == expected.shape and _residual(moved, expected) < CLOSE:
-            return Pattern("transposed", f"is right after its axes are put in the order {order}")
+            return Pattern("transposed", f"right after its axes are put in the order {order}")
     for axis in range(yours.ndim):
         if yours.shape[axis] > 1 and _residual(np.flip(yours, axis), expected) < CLOSE:
-            return Pattern("flipped", f"is in reverse order along axis {axis}")
+            return Pattern("flipped", f"in reverse order along axis {axis}")
     same = np.allclose(np.sort(yours, axis=None), np.sort(expected, axis=None), rtol=1e-4, atol=1e-6)
-    return Pattern("rearranged", "holds the right numbers, in other places") if same else None
+    return Pattern("rearranged", "the right numbers, in other places") if same else None
 
 
 def _some_rows(yours: Numbers, expected: Numbers, _: Mapping[str, int]) -> Pattern | None:
@@ -101,11 +101,11 @@ def _some_rows(yours: Numbers, expected: Numbers, _: Mapping[str, int]) -> Patte
             continue
         where = np.flatnonzero(wrong)
         if len(where) == 1:
-            return Pattern("region", f"is wrong only at index {where[0]} of axis {axis}")
+            return Pattern("region", f"wrong only at index {where[0]} of axis {axis}")
         if len(where) == len(wrong) - 1:
-            return Pattern("region", f"is right only at index {np.flatnonzero(~wrong)[0]} of axis {axis}")
+            return Pattern("region", f"right only at index {np.flatnonzero(~wrong)[0]} of axis {axis}")
         if (np.diff(where) == 1).all() and where[-1] == len(wrong) - 1:
-            return Pattern("region", f"is wrong from index {where[0]} of axis {axis} on")
+            return Pattern("region", f"wrong from index {where[0]} of axis {axis} on")
         if len(wrong) >= 4 and (where % 2 == where[0] % 2).all() and len(where) == len(wrong[where[0] % 2 :: 2]):
-            return Pattern("region", f"is wrong at the {'odd' if where[0] % 2 else 'even'} indices of axis {axis}")
+            return Pattern("region", f"wrong at the {'odd' if where[0] % 2 else 'even'} indices of axis {axis}")
     return None

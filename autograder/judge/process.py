@@ -49,7 +49,7 @@ class WorkerProcess:
         self._received = 0
         self.jobs = 0
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-X", "utf8", str(PROGRAM), *_package_folders()],
+            [sys.executable, "-s", "-S", "-P", "-X", "utf8", str(PROGRAM), *_package_folders()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -135,7 +135,7 @@ class WorkerProcess:
             with contextlib.suppress(queue.Empty):
                 event = self._events.get(timeout=GRACE_SECONDS)
                 if isinstance(event, dict) and event.get("event") == "stuck":
-                    return {**event, "silent": True}
+                    return event
         return self._ended(End("silent"))
 
     def _ended(self, end: End) -> End:
@@ -203,7 +203,15 @@ def _package_folders() -> list[str]:
 
 
 def _environment(folder: str) -> dict[str, str]:
-    """Return the whole environment of a worker: one thread, no secrets, a home that is empty."""
+    """Return the whole environment of a worker: one thread, no secrets, an empty home, sets in the same order."""
     threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     needed = {name: os.environ[name] for name in ("SYSTEMROOT", "PATHEXT", "LD_LIBRARY_PATH") if name in os.environ}
-    return {**threads, **needed, "HOME": folder, "TMPDIR": folder, "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1"}
+    return {
+        **threads,
+        **needed,
+        "HOME": folder,
+        "TMPDIR": folder,
+        "LANG": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
+    }

@@ -13,6 +13,11 @@ from autograder.judge.suite import Suite
 MOST_DEATHS = 2
 """So many draws of one exercise may end the process; then the rest of the exercise is not run."""
 
+OUT_OF_TIME = "Your code ran out of time: is there a loop that never ends, or something it waits for?"
+"""Which clock ran out first depends on how busy the machine is, so the sentence does not say."""
+
+NOT_RUN = f"Not run: {MOST_DEATHS} earlier checks of this exercise had to be stopped, or ended the process."
+
 
 class EnvironmentProblem(Exception):
     """This machine cannot run the checks; the message says what to do."""
@@ -164,8 +169,7 @@ class Attempt:
             case "raised":
                 self._settle(event, read_fault(event["fault"], seconds=_seconds(event)))
             case "stuck":
-                seconds = self.limits.wall_seconds if event.get("silent") else self.limits.cpu_seconds
-                return _stuck(event, seconds)
+                return Died("timeout", OUT_OF_TIME, next(iter(read_frames(event["frames"])), None))
             case other:
                 raise ValueError(other)
         return None
@@ -218,7 +222,7 @@ class Attempt:
         if self._may_be_of_another(exercise, end) and self.progress != self.progress_at_death:
             self.progress_at_death = self.progress
             return
-        died = end if isinstance(end, Died) else obituary(end, self.limits.wall_seconds, self.limits.output_kib)
+        died = end if isinstance(end, Died) else obituary(end, self.limits.output_kib)
         if key is None:
             self._settle_exercise(exercise, replace(died, at_import=True))
             return
@@ -226,9 +230,7 @@ class Attempt:
             self._put(exercise, each, died)
         self.deaths[exercise] = self.deaths.get(exercise, 0) + 1
         if self.deaths[exercise] >= MOST_DEATHS and exercise in self.plan:
-            self._settle_exercise(
-                exercise, Died(died.status, f"Not run: {MOST_DEATHS} checks before it ended the process.")
-            )
+            self._settle_exercise(exercise, Died(died.status, NOT_RUN))
 
     def _may_be_of_another(self, exercise: str, end: End | Died) -> bool:
         """Whether what an earlier exercise left in the worker, a thread say, may have ended it: then it runs alone."""
@@ -251,17 +253,10 @@ def _seconds(event: Mapping[str, Any]) -> float:
     return seconds
 
 
-def _stuck(event: Mapping[str, Any], seconds: int) -> Died:
-    frames = read_frames(event["frames"])
-    what = "is there a loop that never ends, or something it waits for?"
-    sentence = f"Your code was still running after {seconds} s: {what}"
-    return Died("timeout", sentence, frames[-1] if frames else None)
-
-
-def obituary(end: End, wall_seconds: int, output_kib: int) -> Died:
+def obituary(end: End, output_kib: int) -> Died:
     """Say to the student why the worker ended."""
     if end.kind == "silent":
-        return Died("timeout", f"Your code gave no answer for {wall_seconds} s: does it loop, or wait for something?")
+        return Died("timeout", OUT_OF_TIME)
     if end.kind == "log":
         most = f"{output_kib >> 10} MiB" if output_kib >= 1024 else f"{output_kib} KiB"
         return Died("error", f"Your code printed more than {most}: is there a print in a loop?")

@@ -6,7 +6,7 @@ from autograder.checks import Check
 from autograder.checks.draws import sizes_of
 from autograder.course import Exercise
 from autograder.judge import findings
-from autograder.judge.answers import AnswerKey, BankEntry
+from autograder.judge.answers import AnswerKey
 from autograder.judge.compare import Difference, judge_observation
 from autograder.judge.naming import agreements, name
 from autograder.judge.outcomes import Died, Fault, Key, Observed, Outcome, Survey
@@ -45,7 +45,7 @@ class Verdicts:
             draws = [outcomes[check.id, draw] for draw in range(check.draws)]
             status, finding = ("fail", forbidden) if forbidden else self._verdict(check, draws)
             if status in ("fail", "error") and not forbidden and (entry := name(check, outcomes, self.key, found)):
-                finding = self._named(entry, finding)
+                finding = findings.of_misconception(entry, finding)
             results.append(self._result(check, status, finding, draws, survey, source))
         return self._exercise(tuple(results))
 
@@ -114,10 +114,6 @@ class Verdicts:
         finding = findings.of_fault(fault)
         return ("fail" if finding.kind in ("structure", "device") else "error"), finding
 
-    def _named(self, entry: BankEntry, seen: Finding | None) -> Finding:
-        named = findings.of_misconception(entry)
-        return findings.with_place(named, seen.place if seen else None)
-
     def _result(
         self,
         check: Check,
@@ -131,6 +127,8 @@ class Verdicts:
             place = finding.place
             if place is None and all(isinstance(outcome, Observed) for outcome in draws):
                 place = findings.where(survey, check, self.exercise.file)
+            elif place is None and any(isinstance(outcome, Fault) and outcome.kind == "structure" for outcome in draws):
+                place = findings.definition(survey, check, self.exercise.file)
             finding = findings.with_place(finding, place)
             if place is not None and place.file == self.exercise.file:
                 finding = findings.with_source(finding, source)
@@ -152,7 +150,7 @@ class Verdicts:
             self._most(check),
             round(seconds, 6),
             finding,
-            hints if status in ("fail", "error") else (),
+            hints if status == "fail" or (finding and finding.kind == "misconception") else (),
             check.bonus,
         )
 

@@ -35,11 +35,12 @@ def summarize(reports: Sequence[Report]) -> ClassSummary:
         theirs = _misconceptions(report)
         names |= theirs
         counts.update(theirs.keys())
+    marked = [report for report in reports if "grader_error" not in report.statuses]
     ordered = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
     return ClassSummary(
         submissions=len(reports),
         full=sum(0 < report.max_score <= report.score for report in reports),
-        mean=sum(report.score for report in reports) / len(reports) if reports else 0.0,
+        mean=sum(report.score for report in marked) / len(marked) if marked else 0.0,
         max_score=max((report.max_score for report in reports), default=0),
         misconceptions=tuple((names[each], each, count) for each, count in ordered),
         need_a_look=tuple((student(report), why) for report in reports for why in _reasons(report)),

@@ -104,7 +104,9 @@ def _misconceptions(page: Page, summary: ClassSummary) -> list[Text]:
     lines = columns(rows, (False, True, False, False))
     if breadth(lines) > page.width:
         lines = columns([row[:3] for row in rows], (False, True, False))
-    return [page.text("Most frequent misconceptions", "bold"), *(page.cut(line, page.width) for line in lines)]
+    more = len(summary.misconceptions) - len(most)
+    rest = [page.text(f"  and {more} more, each no more often", SECONDARY)] if more else []
+    return [page.text("Most frequent misconceptions", "bold"), *(page.cut(line, page.width) for line in lines), *rest]
 
 
 def _looks(page: Page, summary: ClassSummary) -> list[Text]:

@@ -92,7 +92,7 @@ def stand_ins(exercise: ExerciseResult) -> str:
     if exercise.parts == "own":
         return ""
     names = " and ".join(number(each) for each in exercise.stood_in) or "the exercises this one builds on"
-    return f"Checked with stand-ins for {names}: with your own, which do not pass, it fails."
+    return f"Checked with stand-ins for {names}, which did not pass: so a mistake there costs no points here."
 
 
 def achieved(exercise: ExerciseResult) -> str:
@@ -128,7 +128,9 @@ def circumstance(status: Status, finding: Finding) -> str:
         return "where it was stopped"
     if finding.kind == "exception":
         return "where this was raised" if status == "error" and function(finding) else ""
-    return "the first line that goes astray" if finding.kind == "place" else ""
+    if finding.kind == "place":
+        return "the first line that goes astray"
+    return "where the value is returned" if finding.evidence is not None or finding.kind == "pattern" else ""
 
 
 def function(finding: Finding) -> str:

@@ -1,4 +1,4 @@
-"""The worker program: `python -I -S autograder/worker/__main__.py FOLDER...`.
+"""The worker program: `python -s -S -P autograder/worker/__main__.py FOLDER...`.
 
 The folders are where torch and NumPy lie: without `site` nothing else is on the path, and nothing a student
 could put there is run. Requests come on the standard input, answers leave on the standard output, and

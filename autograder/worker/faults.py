@@ -1,6 +1,7 @@
 """An exception, told as data: its type, its message, and the student's own lines it went through."""
 
 import dis
+import re
 from collections.abc import Collection
 from types import FrameType, TracebackType
 from typing import Any
@@ -13,6 +14,9 @@ from autograder.checks.structure import StructureError
 from autograder.worker.forbidding import ForbiddenCallError
 
 RAISE = dis.opmap["RAISE_VARARGS"]
+
+ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
+"""Where an object lies in memory: another place in every run."""
 
 MOST_FRAMES = 20
 MOST_TEXT = 1_000
@@ -84,7 +88,7 @@ def _message(error: BaseException) -> str:
     try:
         if isinstance(error, SyntaxError):
             return str(error.msg)[:MOST_TEXT]
-        return str(error)[:MOST_TEXT]
+        return ADDRESS.sub("0x…", str(error)[:MOST_TEXT])
     except BaseException:
         return "(its message cannot be shown)"
 

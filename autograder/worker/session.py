@@ -140,7 +140,8 @@ class Job:
         """Told by the watch, in the middle of the student's code: say where it is, and end."""
         from autograder.worker import faults
 
-        self.emit({"event": "stuck", "frames": faults.frames_of(frame, self.sources.names)})
+        frames = faults.frames_of(frame, self.sources.names)
+        self.emit({"event": "stuck", "frames": [self.sources.endless(frames)] if frames else []})
         os._exit(limits.STUCK)
 
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
-from autograder.worker.syntax import forbidden_calls, places
+from autograder.worker.syntax import forbidden_calls, outermost_loop, places
 
 
 class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -61,6 +61,13 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             stand_in = ModuleType(module.__name__)
             exec(compile(self.stand_ins[name], f"stand_ins/{name}", "exec", dont_inherit=True), stand_in.__dict__)
             module.__dict__.update({each: getattr(stand_in, each) for each in stand_in.__all__})
+
+    def endless(self, frames: Sequence[dict[str, Any]]) -> dict[str, Any]:
+        """Return where a program that was stopped goes round: the outermost loop it is in, the same in every run."""
+        for frame in frames:
+            if line := outermost_loop(self.files.get(frame["file"], b""), frame["line"]):
+                return {**frame, "line": line}
+        return frames[-1]
 
     def survey(self, exercise: str, forbidden: Sequence[str]) -> dict[str, Any]:
         """Say where the functions of a file return their values, and which forbidden calls it names."""

@@ -37,6 +37,13 @@ def _own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
             rest[:0] = ast.iter_child_nodes(node)
 
 
+def outermost_loop(source: bytes, line: int) -> int | None:
+    """Return the line of the outermost `while` or `for` around a line, None where there is none."""
+    loops = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.While | ast.For))
+    around = [node.lineno for node in loops if node.lineno <= line <= (node.end_lineno or node.lineno)]
+    return min(around, default=None)
+
+
 def forbidden_calls(source: bytes, forbidden: Sequence[str]) -> list[list[str | int]]:
     """Return `[dotted name, line]` of every mention of a forbidden name, or of one under it.
 

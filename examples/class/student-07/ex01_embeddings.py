@@ -1,0 +1,54 @@
+# %% [markdown]
+# # Part 1: token embeddings
+#
+# A Transformer computes with vectors, a text is a list of token ids. The embedding is a table $E$ of shape (V, D), one
+# row of $D = d_{model}$ trained numbers for each of the $V$ tokens, and the vector of a token is the row of its id:
+#
+# $$\mathrm{InputEmbeddings}(ids)_{b,t} = \sqrt{d_{model}} \; E_{ids_{b,t}}$$
+#
+# Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.4: "In the embedding layers, we multiply those
+# weights by $\sqrt{d_{model}}$." In the paper the same table also turns the last vectors into logits, for which its
+# numbers should be small, about $1/\sqrt{d_{model}}$. The factor brings a row back to numbers of about 1, the size of
+# the positional encoding that is added to it next.
+#
+# | name | shape | what it is |
+# |---|---|---|
+# | `ids` | (B, T) | token ids, Long, from 0 to V - 1 |
+# | `embedding.weight` | (V, D) | the table |
+# | result | (B, T, D) | one vector for each token |
+#
+# An example with V = 3, D = 4 and the table
+#
+# | id | row |
+# |---|---|
+# | 0 | 0.10, -0.20, 0.30, 0.40 |
+# | 1 | -0.50, 0.60, 0.70, -0.80 |
+# | 2 | 0.90, 0.25, -0.15, 0.05 |
+#
+# The sentence `[[2, 0]]` picks row 2, then row 0. Times $\sqrt{4} = 2$ that is
+# `[[[1.80, 0.50, -0.30, 0.10], [0.20, -0.40, 0.60, 0.80]]]`, of shape (1, 2, 4).
+
+# %%
+import math
+
+from torch import Tensor, nn
+
+
+# %%
+class InputEmbeddings(nn.Module):
+    """Look token ids up in a trained table of shape (V, D) and scale the rows by sqrt(D) (Vaswani et al., 3.4)."""
+
+    def __init__(self, d_model: int, vocab_size: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.d_model = d_model
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Turn ids (B, T) into vectors (B, T, D)."""
+        return self.embedding(ids) * math.sqrt(self.d_model)
+
+
+# %% [markdown]
+# **Try:** make `InputEmbeddings(512, 1000)`, look 100 ids up and compare the standard deviation of the result with that
+# of a positional encoding, whose numbers lie between -1 and 1. `nn.Embedding` starts with numbers of standard deviation
+# 1, not $1/\sqrt{512}$. What does a position weigh against a token in each of the two cases?

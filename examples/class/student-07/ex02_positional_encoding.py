@@ -1,0 +1,67 @@
+# %% [markdown]
+# # Part 2: positional encoding
+#
+# Attention looks at a set: it would give the same answer for the words in any order. So each position gets a vector of
+# its own, which is added to the vector of the token that stands there. The paper takes sines and cosines of $D/2$
+# frequencies, from one radian a position down to nearly $1/10000$:
+#
+# $$PE_{p,\,2i} = \sin\!\left(\frac{p}{10000^{2i/D}}\right) \qquad
+# PE_{p,\,2i+1} = \cos\!\left(\frac{p}{10000^{2i/D}}\right)$$
+#
+# Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.5. Columns $2i$ and $2i + 1$ are a pair: they
+# share one frequency, like the two coordinates of a hand of a clock. An odd $D$ ends on a sine without its cosine.
+# Dropout acts on the sum of embedding and position (section 5.4).
+#
+# | name | shape | what it is |
+# |---|---|---|
+# | `x` | (B, T, D) | the embedded tokens, T at most `seq_len` |
+# | `pe` | (1, seq_len, D) | the table: saved with the model, moved with it, never trained |
+# | result | (B, T, D) | `dropout(x + pe[:, :T])` |
+#
+# An example with D = 4: the frequencies are $1/10000^{0/4} = 1$ and $1/10000^{2/4} = 0.01$.
+#
+# | p | sin(p) | cos(p) | sin(0.01 p) | cos(0.01 p) |
+# |---|---|---|---|---|
+# | 0 | 0.00000 | 1.00000 | 0.00000 | 1.00000 |
+# | 1 | 0.84147 | 0.54030 | 0.01000 | 0.99995 |
+# | 2 | 0.90930 | -0.41615 | 0.02000 | 0.99980 |
+# | 3 | 0.14112 | -0.98999 | 0.03000 | 0.99955 |
+#
+# The first pair tells neighbours apart, the second one counts slowly: it is back where it began after 628 positions.
+
+# %%
+import torch
+from torch import Tensor, nn
+
+
+# %%
+def sinusoidal_table(seq_len: int, d_model: int) -> Tensor:
+    """Return the table (seq_len, D) of Vaswani et al., section 3.5: sines in even columns, cosines in odd ones."""
+    p = torch.arange(seq_len).unsqueeze(1).float()
+    # every column with its own 2i: 0 0 2 2 4 4 ...
+    two_i = torch.arange(d_model) // 2 * 2
+    angle = p / 10000 ** (two_i / d_model)
+    even = torch.arange(d_model) % 2 == 0
+    return torch.where(even, torch.sin(angle), torch.cos(angle))
+
+
+class PositionalEncoding(nn.Module):
+    """Add the position of each token to its vector, then drop some of the sum out (Vaswani et al., 3.5 and 5.4)."""
+
+    def __init__(self, d_model: int, seq_len: int, dropout: float = 0.1) -> None:
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+        self.register_buffer("pe", sinusoidal_table(seq_len, d_model).unsqueeze(0))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Turn x (B, T, D) into (B, T, D); raise ValueError where T is longer than the table."""
+        T = x.shape[1]
+        max_T = self.pe.shape[1]
+        if T > max_T:
+            raise ValueError(f"T = {T} is longer than the table ({max_T})")
+        return self.dropout(x + self.pe[:, :T])
+
+
+# %% [markdown]
+# **Try:** take the table of 512 positions and 64 columns and draw the dot product of row 100 with every other row. What
+# does it depend on: on the position, or on the distance? Which columns make the narrow peak, which the broad hill?

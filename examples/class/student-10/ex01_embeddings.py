@@ -1,0 +1,11 @@
+from torch import nn
+
+
+class InputEmbeddings(nn.Module):
+    def __init__(self, d_model, vocab_size):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.d = d_model
+
+    def forward(self, ids):
+        return self.d ** .5 * self.embedding.weight[ids]
