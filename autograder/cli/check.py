@@ -101,7 +101,7 @@ def _show(options: argparse.Namespace, course: Course, report: "Report", progres
     console = make_console(plain=options.plain, color=False if options.no_color else None)
     glyphs = glyphs_for(console.encoding)
     paths = {each.file: course.exercises_dir / each.file for each in course.exercises} if own else {}
-    following = _next(course, report, progress) if own else ()
+    following = _next(course, report, progress) if own else _others(course, report, options.submission)
     if len(report.exercises) == 1 and own:
         [exercise] = report.exercises
         render_exercise(
@@ -115,6 +115,15 @@ def _show(options: argparse.Namespace, course: Course, report: "Report", progres
         )
     else:
         render_report(console, report, file_paths=paths, next_commands=following, glyphs=glyphs, plain=options.plain)
+
+
+def _others(course: Course, report: "Report", submission: Path) -> Sequence[tuple[str, str]]:
+    """Return the commands that show the failures after the first, which is shown."""
+    failing = [each for each in report.exercises if each.status not in ("pass", "not_started", "missing")]
+    return [
+        (f"course check {course.exercise(each.id).number} --submission {submission}", f"what fails in {each.title}")
+        for each in failing[1:4]
+    ]
 
 
 def _next(course: Course, report: "Report", progress: Progress) -> Sequence[tuple[str, str]]:

@@ -1,0 +1,174 @@
+"""The pretended device: right programs run on it with the values of the CPU, wrong ones are noticed."""
+
+import math
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from autograder.checks.another_device import DeviceMixError, Elsewhere, another_device
+
+V, D, T = 11, 8, 5
+
+
+class Model(nn.Module):
+    """One attention over embedded tokens; the parts that a device matters to are methods to override."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding, self.positions = nn.Embedding(V, D), nn.Embedding(T, D)
+        self.layers = nn.ModuleList([nn.Linear(D, D)])
+        self.out = nn.Linear(D, V)
+        self.cache: dict[str, Tensor] = {}
+        self.make()
+
+    def make(self) -> None:
+        self.register_buffer("mask", torch.ones(T, T).tril().bool())
+
+    def places(self, ids: Tensor) -> Tensor:
+        return self.positions(torch.arange(ids.size(1), device=ids.device))
+
+    def allowed(self, scores: Tensor) -> Tensor:
+        return self.mask
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.embedding(ids) * math.sqrt(D) + self.places(ids)
+        scores = x @ x.transpose(-2, -1) / math.sqrt(D)
+        weights = scores.masked_fill(~self.allowed(scores), torch.finfo(scores.dtype).min).softmax(-1)
+        return self.after(self.out(self.layers[0](weights @ x)))
+
+    def after(self, logits: Tensor) -> Tensor:
+        return logits
+
+
+def program(**methods: Callable[..., object]) -> type[Model]:
+    return type("Program", (Model,), methods)
+
+
+def lazily(self: Model, scores: Tensor) -> Tensor:
+    if "mask" not in self.cache or self.cache["mask"].device != scores.device:
+        self.cache["mask"] = torch.ones(T, T, device=scores.device).tril().bool()
+    return self.cache["mask"]
+
+
+def once(self: Model, scores: Tensor) -> Tensor:
+    if "mask" not in self.cache:
+        self.cache["mask"] = torch.ones(T, T, device=scores.device).tril().bool()
+    return self.cache["mask"]
+
+
+def branching(self: Model, logits: Tensor) -> Tensor:
+    return logits * 2 if logits.sum().item() > 0 or bool(logits.isnan().any()) else logits - 1
+
+
+def generating(self: Model, logits: Tensor) -> Tensor:
+    ids = logits.argmax(-1)
+    for _ in range(3):
+        ids = torch.cat([ids, ids[:, -1:]], dim=1)
+    return logits + ids.sum() + sum(ids[0].tolist())
+
+
+def with_a_list(self: Model) -> None:
+    Model.make(self)
+    self.hidden = [nn.Linear(V, V)]
+
+
+def with_a_scale(self: Model) -> None:
+    Model.make(self)
+    self.cache["scale"] = torch.ones(V)
+
+
+RIGHT = {
+    "buffer": program(),
+    "moved to the device of x": program(allowed=lambda self, scores: torch.ones(T, T).tril().bool().to(scores.device)),
+    "made on the device of x": program(
+        allowed=lambda self, scores: torch.ones(T, T, device=scores.device, dtype=torch.bool).tril()
+    ),
+    "new_ones": program(allowed=lambda self, scores: scores.new_ones(T, T).tril().bool()),
+    "like": program(allowed=lambda self, scores: torch.ones_like(scores[0]).tril().bool()),
+    "number of no axes": program(after=lambda self, logits: logits * torch.tensor(2.0)),
+    "index on the CPU": program(after=lambda self, logits: logits[:, torch.tensor([1, 0])]),
+    "tensor of numbers": program(after=lambda self, logits: logits + torch.tensor([1.0] * V, device=logits.device)),
+    "branch on a value": program(after=branching),
+    "cache by device": program(allowed=lazily),
+    "generation loop": program(after=generating),
+}
+
+WRONG = {
+    "arange on the CPU": program(places=lambda self, ids: self.positions(torch.arange(ids.size(1)))),
+    "mask on the CPU": program(allowed=lambda self, scores: torch.ones(T, T).tril().bool()),
+    "plain attribute": program(make=lambda self: setattr(self, "mask", torch.ones(T, T).tril().bool())),
+    "list of modules": program(
+        make=with_a_list,
+        after=lambda self, logits: self.hidden[0](logits),
+    ),
+    "zeros on the CPU": program(after=lambda self, logits: logits + torch.zeros(V)),
+    "numpy": program(after=lambda self, logits: torch.from_numpy(logits.detach().numpy()) + logits),
+    "returned on the CPU": program(after=lambda self, logits: logits.cpu()),
+    "cat with the CPU": program(after=lambda self, logits: torch.cat([logits, torch.zeros(2, 1, V)], dim=1)),
+    "device named": program(after=lambda self, logits: logits + torch.ones(V, device="cpu")),
+    "cache never moved": program(allowed=once),
+    "hidden in a dict": program(
+        make=with_a_scale,
+        after=lambda self, logits: logits * self.cache["scale"],
+    ),
+    "tensor of numbers on the CPU": program(after=lambda self, logits: logits + torch.tensor([1.0] * V)),
+    "where with the CPU": program(after=lambda self, logits: torch.where(logits > 0, logits, torch.zeros(2, T, V))),
+}
+
+
+def run(made: type[Model]) -> tuple[Tensor, Tensor, list[Tensor]]:
+    torch.manual_seed(0)
+    model, ids = made(), torch.randint(0, V, (2, T))
+    on_cpu = model(ids)
+    with another_device() as device:
+        model.to(device)
+        output = model(ids.to(device))
+        functional.cross_entropy(
+            output.flatten(0, 1), ids.to(device).flatten()[: output.size(0) * output.size(1)]
+        ).backward()
+        return on_cpu, output, [each.grad for each in model.parameters() if each.grad is not None]
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_program_runs_elsewhere_with_the_values_of_the_cpu(name: str) -> None:
+    on_cpu, output, gradients = run(RIGHT[name])
+    assert isinstance(output, Elsewhere)
+    assert torch.equal(output.held, on_cpu)
+    assert gradients
+    assert all(isinstance(each, Elsewhere) for each in gradients)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_tensor_left_on_the_cpu_is_noticed(name: str) -> None:
+    try:
+        _, output, _ = run(WRONG[name])
+    except (DeviceMixError, RuntimeError):
+        return
+    assert not isinstance(output, Elsewhere)
+
+
+def test_an_optimizer_steps_elsewhere() -> None:
+    torch.manual_seed(0)
+    model, ids = Model(), torch.randint(0, V, (2, T))
+    with another_device() as device:
+        model.to(device)
+        optimizer = torch.optim.AdamW(model.parameters(), lr=0.1)
+        losses = []
+        for _ in range(5):
+            loss = functional.cross_entropy(model(ids.to(device)).flatten(0, 1), ids.to(device).flatten())
+            optimizer.zero_grad()
+            loss.backward()
+            nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            losses.append(loss.item())
+    assert losses[-1] < losses[0]
+
+
+def test_nothing_is_left_behind_after_it() -> None:
+    with another_device() as device:
+        torch.ones(2, device=device)
+    assert torch.ones(2, device="meta").is_meta
+    assert not isinstance(torch.ones(2), Elsewhere)

@@ -1,0 +1,59 @@
+"""Every command in README and docs is run, in a copy of the project."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+BY_HAND = {"make demo", "make test", "source .venv/bin/activate"}
+"""What sets the project up, or calls these tests."""
+
+EXPECTED = {"course check": 1, "course check attention": 1, "course hint": 0}
+"""What a command exits with where it is not 0: on stubs a check does not pass."""
+
+
+def commands() -> list[tuple[str, str]]:
+    found = []
+    for page in PAGES:
+        for block in re.findall(r"```sh\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
+            lines = [re.sub(r"\s+#.*", "", line).strip() for line in block.splitlines()]
+            found += [(page.name, line) for line in lines if line and line not in BY_HAND]
+    return found
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    copy = tmp_path_factory.mktemp("docs") / "project"
+    ignored = shutil.ignore_patterns(".venv", ".git", "__pycache__", ".*_cache", "build", ".hypothesis")
+    shutil.copytree(ROOT, copy, ignore=ignored)
+    return copy
+
+
+@pytest.mark.parametrize(("page", "command"), commands())
+def test_a_command_of_the_docs_runs(project: Path, page: str, command: str) -> None:
+    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+    ran = subprocess.run(
+        command,
+        shell=True,
+        cwd=project,
+        env={**os.environ, "PATH": path, "PYTHONPATH": str(project)},
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert ran.returncode == EXPECTED.get(command, 0), f"{page}: {command}\n{ran.stdout}\n{ran.stderr}"
+    assert "Traceback" not in ran.stderr
+
+
+def test_the_links_of_the_docs_lead_somewhere() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}, which does not exist"
