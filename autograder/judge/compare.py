@@ -56,6 +56,8 @@ def compare(yours: Value, expected: Expected, judge: Same, name: str = "") -> Di
     if isinstance(nominal, Array):
         return _compare_arrays(yours, nominal, exact, judge, name or "result")
     if isinstance(nominal, dict) and isinstance(yours, dict):
+        if extra := [key for key in yours if key not in nominal]:
+            return Difference("type", name, f"{_the(name)}: {extra[0]!r} is there, which is not expected")
         parts: list[tuple[str, Value, Value, Value]] = [
             (key, yours.get(key), value, exact[key]) for key, value in nominal.items()
         ]

@@ -3,6 +3,7 @@
 import math
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -19,6 +20,8 @@ def observe(value: Any, depth: int = 0) -> Value:
     """Return an observation as a plain value; what is not data becomes an `Opaque` with the name of its type."""
     if value is None or type(value) in (bool, int, float):
         return value if not isinstance(value, int) or abs(value) < 1 << 62 else Opaque("an enormous int")
+    if isinstance(value, np.number | np.bool_) and type(value.item()) in (bool, int, float):
+        return value.item()
     if isinstance(value, str):
         return str.__str__(value)[:MOST_TEXT]
     if isinstance(value, Tensor):
