@@ -90,7 +90,7 @@ def _remember(course: Course, progress: Progress, report: "Report") -> Progress:
 
 def _show(options: argparse.Namespace, course: Course, report: "Report", progress: Progress, own: bool) -> None:
     if options.json is not None:
-        text = json.dumps(report.to_json(), indent=1, ensure_ascii=False) + "\n"
+        text = json.dumps(report.to_json(), indent=1, ensure_ascii=options.json == "-") + "\n"
         if options.json == "-":
             sys.stdout.write(text)
             return

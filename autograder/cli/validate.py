@@ -27,7 +27,7 @@ def prove(options: argparse.Namespace) -> int:
     if options.once:
         result = replace(result, once=tuple(prove_once(suite, seed=seed, jobs=jobs, told=_progress)))
     if options.json is not None:
-        text = json.dumps(result.to_json(), indent=1, ensure_ascii=False) + "\n"
+        text = json.dumps(result.to_json(), indent=1, ensure_ascii=options.json == "-") + "\n"
         if options.json == "-":
             sys.stdout.write(text)
             return PASS if result.ok else FAIL

@@ -119,7 +119,8 @@ def _compare_arrays(yours: Value, nominal: Array, exact: Value, judge: Same, nam
 
 
 def _raises(yours: Value, expected: Expected, judge: Raises) -> Difference | None:
-    if not isinstance(yours, dict) or not isinstance(yours.get("raised"), list):
+    raised = yours.get("raised") if isinstance(yours, dict) else None
+    if not isinstance(raised, list) or not all(isinstance(each, str) for each in raised):
         return Difference("type", "", f"The call gave {describe(yours)}, expected {judge.types[0]}")
     wanted = judge.types[0]
     if not yours["raised"]:

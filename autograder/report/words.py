@@ -130,7 +130,7 @@ def circumstance(status: Status, finding: Finding) -> str:
         return "where this was raised" if status == "error" and function(finding) else ""
     if finding.kind == "place":
         return "the first line that goes astray"
-    return "where the value is returned" if finding.evidence is not None or finding.kind == "pattern" else ""
+    return "returned here" if finding.evidence is not None or finding.kind == "pattern" else ""
 
 
 def function(finding: Finding) -> str:
