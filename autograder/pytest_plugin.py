@@ -27,21 +27,25 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--seed", type=int, metavar="N", help="draw other inputs and weights")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Refuse to run under anything a student could have put beside his files."""
-    config.stash[SESSION] = CourseSession(config)
-    submission = _submission_path(config)
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Refuse to run under anything a student could have put beside his files, before any of it is imported."""
+    submission = _submission_path(early_config.known_args_namespace.submission)
     if submission is None or not submission.is_dir():
         return
-    if config.inipath is not None and submission in config.inipath.resolve().parents:
+    if early_config.inipath is not None and _within(submission, early_config.inipath):
         raise pytest.UsageError(
-            f"pytest took its configuration from the submission ({config.inipath}); "
+            f"pytest took its configuration from the submission ({early_config.inipath}); "
             "name the checks first and write --submission=DIR with an equals sign"
         )
-    for plugin in config.pluginmanager.get_plugins():
-        file = getattr(plugin, "__file__", None)
-        if file and Path(file).name == "conftest.py" and submission in Path(file).resolve().parents:
-            raise pytest.UsageError(f"the submission's {file} was loaded by pytest; do not name the submission itself")
+    here = str(early_config.invocation_params.dir)
+    for argument in early_config.known_args_namespace.file_or_dir or [here]:
+        if _within(submission, Path(argument.split("::")[0])):
+            raise pytest.UsageError(f"{argument} is part of the submission; name the folder of the checks instead")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[SESSION] = CourseSession(config)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
@@ -141,7 +145,7 @@ class CourseSession:
         named = [each for each in course.exercises if each.id == item.exercise_id]
         if not named:
             raise pytest.UsageError(f"{item.path.name} belongs to no exercise of {course.root / 'course.toml'}")
-        path = _submission_path(self.config) or course.exercises_dir
+        path = _submission_path(self.config.getoption("--submission")) or course.exercises_dir
         caps = Caps(source_kib=course.limits.source_kib)
         submission = self._submission = self._submission or read_submission(path, course.files, caps)
         suite = load_suite(course, course.with_needs(named[0]))
@@ -151,6 +155,9 @@ class CourseSession:
             return grader.grade(submission, named)
 
 
-def _submission_path(config: pytest.Config) -> Path | None:
-    given = config.getoption("--submission", default=None)
+def _submission_path(given: str | None) -> Path | None:
     return Path(given).resolve() if given else None
+
+
+def _within(folder: Path, path: Path) -> bool:
+    return folder in (path.resolve(), *path.resolve().parents)

@@ -145,12 +145,13 @@ def _fill(module: nn.Module, state: Mapping[str, Tensor]) -> None:
         hook(dict(state))
         return
     by_name = dict(state)
-    for name, part in module.named_children():
+    hooked = {name: part for name, part in module.named_children() if _has_hook(part)}
+    for name, part in hooked.items():
         under = {key.removeprefix(f"{name}."): value for key, value in state.items() if key.startswith(f"{name}.")}
-        if under and _has_hook(part):
+        if under:
             _fill(part, under)
             by_name = {key: value for key, value in by_name.items() if not key.startswith(f"{name}.")}
-    own = {key: value for key, value in module.named_parameters() if not _within_hook(module, key)}
+    own = {key: value for key, value in module.named_parameters() if key.split(".")[0] not in hooked}
     sentences = compare_parameters(
         type(module).__name__,
         {key: tuple(value.shape) for key, value in own.items()},
@@ -167,9 +168,3 @@ def _fill(module: nn.Module, state: Mapping[str, Tensor]) -> None:
 
 def _has_hook(module: nn.Module) -> bool:
     return any(hasattr(each, "from_reference") for each in module.modules())
-
-
-def _within_hook(module: nn.Module, key: str) -> bool:
-    head = key.split(".")[0]
-    part = dict(module.named_children()).get(head)
-    return part is not None and _has_hook(part)

@@ -66,7 +66,7 @@ class Bulk:
         try:
             return read_submission(entry, course.files, Caps(source_kib=course.limits.source_kib))
         except SubmissionError as error:
-            student = entry.stem if entry.suffix == ".zip" else entry.name
+            student = entry.stem if entry.suffix.lower() == ".zip" else entry.name
             return Submission(student, course.files, {}, digest({}), (str(error),))
 
     def _run(self, submission: Submission) -> str:

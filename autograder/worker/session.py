@@ -90,7 +90,7 @@ class Job:
         probes = self._probes(exercise)
         self.emit({"event": "load", "exercise": exercise})
         self.limits.start()
-        _calm(self.job["seed"])
+        _calm(derived_seed(self.job["seed"], exercise))
         try:
             implementation = Implementation(importlib.import_module(exercise))
         except BaseException as error:
