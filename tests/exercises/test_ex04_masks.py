@@ -1,0 +1,104 @@
+"""ex04: which token may look at which."""
+
+from autograder.checks import check
+
+PADDING = "create_padding_mask"
+LOOK_AHEAD = "create_look_ahead_mask"
+TARGET = "create_target_mask"
+
+
+def sentences(given, length, pad_idx=0):
+    """Return ids (B, length): sentences of different lengths, each filled up with padding on the right."""
+    ids = given.integers(0, given.size("V"), given.size("B"), length)
+    ids[ids == pad_idx] = pad_idx + 1
+    ids[:, 0] = 1
+    for row in range(1, len(ids)):
+        ids[row, length - row :] = pad_idx  # the last sentence is the shortest
+    return ids
+
+
+def scattered(given, length, pad_idx):
+    """Return ids (B, length) with the padding anywhere, and ids below and above it."""
+    ids = given.integers(pad_idx + 1, given.size("V"), given.size("B"), length)
+    ids[:, ::3] = given.integers(0, pad_idx, *ids[:, ::3].shape)
+    return ids.masked_fill(given.mask(*ids.shape, share=0.3), pad_idx)
+
+
+def content(mask):
+    """Observe where a mask is True, whatever its dtype and its axes of size 1: those have checks of their own."""
+    return mask.squeeze() != 0 if hasattr(mask, "squeeze") else mask
+
+
+def form(mask):
+    """Observe shape and dtype of a mask, whatever it says."""
+    return mask.new_zeros(mask.shape) if hasattr(mask, "new_zeros") else mask
+
+
+@check("the padding mask is True at real tokens, False at padding", points=3, of=PADDING)
+def test_padding_tokens(impl, given):
+    ids = sentences(given, given.size("S"))
+    return {"True at": content(impl.create_padding_mask(ids))}
+
+
+@check("the padding mask is Bool (B, 1, 1, S)", points=2, of=PADDING)
+def test_padding_form(impl, given):
+    ids = sentences(given, given.size("S"))
+    return {"mask, all set to False": form(impl.create_padding_mask(ids))}
+
+
+@check("any id may be the padding", points=2, of=PADDING)
+def test_padding_id(impl, given):
+    ids = scattered(given, given.size("S"), pad_idx=5)
+    return {"True at": content(impl.create_padding_mask(ids, pad_idx=5))}
+
+
+@check("padding is found wherever it stands", points=1, of=PADDING)
+def test_padding_anywhere(impl, given):
+    ids = sentences(given, given.size("S")).flip(1)
+    ids[0, 2] = 0
+    return {"True at": content(impl.create_padding_mask(ids))}
+
+
+@check("the look-ahead mask is True on and below the diagonal", points=3, of=LOOK_AHEAD)
+def test_look_ahead(impl, given):
+    return {
+        f"size {size}": content(impl.create_look_ahead_mask(size, device=given.device)) for size in given.sizes("T N")
+    }
+
+
+@check("the look-ahead mask is Bool (size, size)", points=2, of=LOOK_AHEAD)
+def test_look_ahead_form(impl, given):
+    return {f"size {size}, all set to False": form(impl.create_look_ahead_mask(size)) for size in (1, given.size("T"))}
+
+
+@check("the look-ahead mask is made on the device that is asked for", points=2, of=LOOK_AHEAD)
+def test_look_ahead_device(impl, given):
+    elsewhere = given.torch.device("meta")  # a device without memory, which every machine has
+    return {"device": getattr(impl.create_look_ahead_mask(given.size("T"), device=elsewhere), "device", None)}
+
+
+@check("the target mask blocks padding and what comes later, nothing else", points=4, of=TARGET)
+def test_target(impl, given):
+    ids = sentences(given, given.size("T"))
+    return {"True at": content(impl.create_target_mask(ids))}
+
+
+@check("the target mask is Bool (B, 1, T, T)", points=2, of=TARGET)
+def test_target_form(impl, given):
+    ids = sentences(given, given.size("T"))
+    return {"mask, all set to False": form(impl.create_target_mask(ids))}
+
+
+@check("the target mask takes any id for padding, too", points=2, of=TARGET)
+def test_target_id(impl, given):
+    ids = scattered(given, given.size("T"), pad_idx=5)
+    return {"True at": content(impl.create_target_mask(ids, pad_idx=5))}
+
+
+@check("the ids stay as they were", points=1)
+def test_ids_kept(impl, given):
+    S, T = given.sizes("S T")
+    seq, tgt = sentences(given, S), sentences(given, T)
+    impl.create_padding_mask(seq)
+    impl.create_target_mask(tgt)
+    return {"seq after the call": seq, "tgt after the call": tgt}

@@ -1,0 +1,68 @@
+"""ex07: the two layers that work on each token by itself."""
+
+from autograder.checks import Dropout, Same, check
+
+CLASS = "FeedForwardNetwork"
+
+
+def network(impl, given, D, F, *, dropout=0.1, **options):
+    """Return the module with known weights, as the contract names them."""
+    shapes = {
+        "linear_1.weight": (F, D),
+        "linear_1.bias": (F,),
+        "linear_2.weight": (D, F),
+        "linear_2.bias": (D,),
+    }
+    return given.load(impl.FeedForwardNetwork(D, F, dropout), shapes, **options)
+
+
+@check("the output is two linear layers with a ReLU between them", points=5, of=CLASS)
+def test_output(impl, given):
+    B, T, D, F = given.sizes("B T D F")
+    return {"output": network(impl, given, D, F)(given.normal(B, T, D))}
+
+
+@check("dropout acts between ReLU and second layer, in training only", points=3, of=CLASS, judge=Dropout(0.4))
+def test_dropout(impl, given):
+    B, D = given.sizes("B D")
+    module = network(impl, given, D, 1, dropout=0.4)
+    x = given.normal(B, 1200, D)
+    full, dropped = module(x)[..., 0], module.train()(x)[..., 0]
+
+    # With a single hidden feature the output is a multiple of it, and the bias alone where the ReLU gave 0.
+    bias = full.flatten().mode().values
+    return {"eval": full - bias, "train": dropped - bias}
+
+
+@check("the gradient of the input is right", points=2, of=CLASS, judge=Same(tolerance=1e-4))
+def test_gradient(impl, given):
+    B, T, D, F = given.sizes("B T D F")
+    x = given.normal(B, T, D).requires_grad_()
+    return {"gradient of the input": given.gradients(network(impl, given, D, F)(x.clone()), x)}
+
+
+@check("two weights and two biases are trained, each of them is used", points=2, of=CLASS)
+def test_trained(impl, given):
+    B, T, D, F = given.sizes("B T D F")
+    module = network(impl, given, D, F)
+    trained = [each for each in module.parameters() if each.requires_grad]
+    gradients = given.gradients(module(given.normal(B, T, D)), *trained)
+    unused = sum(each.numel() for each, gradient in zip(trained, gradients, strict=True) if gradient is None)
+    return {**given.trainable(module), "numbers without a gradient": unused}
+
+
+@check("the input is left as it was", points=1, of=CLASS)
+def test_input_kept(impl, given):
+    B, T, D, F = given.sizes("B T D F")
+    x = given.normal(B, T, D)
+    network(impl, given, D, F)(x)
+    return {"input after the call": x}
+
+
+@check("float64, bfloat16 and float16 stay what they are", points=1, of=CLASS)
+def test_dtypes(impl, given):
+    B, T, D, F = given.sizes("B T D F")
+    return {
+        f"{dtype} × 0": network(impl, given, D, F, dtype=dtype)(given.normal(B, T, D, dtype=dtype)) * 0
+        for dtype in ("float64", "bfloat16", "float16")
+    }

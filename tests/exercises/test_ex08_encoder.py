@@ -1,0 +1,166 @@
+"""ex08: a block of attention and feed-forward, and a stack of them over ids."""
+
+from autograder.checks import Same, check
+
+BLOCK = "EncoderBlock"
+ENCODER = "Encoder"
+ALL = 1 - 1e-9  # a rate of dropout that leaves nothing, so nothing is random; yet 1 / (1 - rate) is a number
+
+
+def block_shapes(D, F):
+    """Return the shapes of a block's parameters, by the contract's names."""
+    attention = {f"attention.w_{each}.weight": (D, D) for each in "qkvo"}
+    norms = {f"layer_norm_{i}.{name}": (D,) for i in (1, 2) for name in ("alpha", "bias")}
+    return {
+        **attention,
+        "attention.w_o.bias": (D,),
+        "feed_forward.linear_1.weight": (F, D),
+        "feed_forward.linear_1.bias": (F,),
+        "feed_forward.linear_2.weight": (D, F),
+        "feed_forward.linear_2.bias": (D,),
+        **norms,
+    }
+
+
+def encoder_block(impl, given, *, dropout=0.1, train=False):
+    """Return a block with known weights."""
+    D, H, F = given.sizes("D H F")
+    return given.load(impl.EncoderBlock(D, H, F, dropout), block_shapes(D, F), train=train)
+
+
+def new_encoder(impl, given, blocks, *, dropout=0.1):
+    """Return an encoder as it is made."""
+    V, D, H, F, N = given.sizes("V D H F N")
+    return impl.Encoder(V, D, H, F, dropout, blocks, N)
+
+
+def encoder(impl, given, blocks=2, *, dropout=0.1, dtype="float32", train=False):
+    """Return an encoder with known weights."""
+    V, D, F = given.sizes("V D F")
+    shapes = {"embedding.embedding.weight": (V, D), "layer_norm.alpha": (D,), "layer_norm.bias": (D,)}
+    for i in range(blocks):
+        shapes.update({f"encoder_blocks.{i}.{name}": shape for name, shape in block_shapes(D, F).items()})
+    return given.load(new_encoder(impl, given, blocks, dropout=dropout), shapes, dtype=dtype, train=train)
+
+
+def vectors(given):
+    """Return (B, S, D)."""
+    return given.normal(*given.sizes("B S D"))
+
+
+def sentences(given, B=None, S=None):
+    """Return ids (B, S)."""
+    return given.integers(0, given.size("V"), B or given.size("B"), S or given.size("S"))
+
+
+def with_part_in_training(given, module, part, *inputs):
+    """Return what a module gives whose dropout acts in one of its parts alone."""
+    module.eval()
+    part.train()
+    given.restart_randomness()
+    return module(*inputs)
+
+
+@check("a block is attention, then feed-forward, each with its residual and a norm after it", points=5, of=BLOCK)
+def test_block(impl, given):
+    return encoder_block(impl, given)(vectors(given))
+
+
+@check("the mask of a block reaches its attention", points=2, of=BLOCK)
+def test_block_mask(impl, given):
+    B, S, H = given.sizes("B S H")
+    block, x = encoder_block(impl, given), vectors(given)
+    return {
+        "mask (B, 1, 1, S)": block(x, given.mask(B, 1, 1, S)),
+        "mask (S, S)": block(x, given.mask(S, S)),
+        "mask (B, S, S)": block(x, given.mask(B, S, S)),
+        "mask (B, H, S, S)": block(x, mask=given.mask(B, H, S, S)),
+    }
+
+
+@check("in training, dropout acts on what each sublayer adds", points=2, of=BLOCK)
+def test_block_dropout(impl, given):
+    block, x = encoder_block(impl, given, dropout=ALL, train=True), vectors(given)
+    given.restart_randomness()
+    return {"output with all that is added dropped": block(x)}
+
+
+@check("the gradient of a block's input is right", points=2, of=BLOCK, judge=Same(tolerance=1e-4))
+def test_block_gradient(impl, given):
+    B, S = given.sizes("B S")
+    x = vectors(given).requires_grad_()
+    output = encoder_block(impl, given)(x, given.mask(B, 1, 1, S))
+    return {"of the input": given.gradients(output, x)[0]}
+
+
+@check("what comes into a block stays as it was", points=1, of=BLOCK)
+def test_inputs_kept(impl, given):
+    B, S = given.sizes("B S")
+    x, mask = vectors(given), given.mask(B, 1, S, S)
+    encoder_block(impl, given)(x, mask)
+    return {"x": x, "mask": mask}
+
+
+@check("ids are embedded, given positions, sent through every block in turn, and normalised", points=5, of=ENCODER)
+def test_encoder(impl, given):
+    return encoder(impl, given)(sentences(given))
+
+
+@check("the encoder's mask holds in every block, and is the only one", points=3, of=ENCODER)
+def test_encoder_mask(impl, given):
+    B, S = given.sizes("B S")
+    module, ids = encoder(impl, given), sentences(given)
+    return {
+        "mask (B, 1, 1, S)": module(ids, given.mask(B, 1, 1, S)),
+        "mask (B, 1, S, S)": module(ids, mask=given.mask(B, 1, S, S)),
+    }
+
+
+@check("the rate of dropout reaches the positions, the blocks and their parts", points=2, of=ENCODER)
+def test_dropout_rate(impl, given):
+    module, ids = encoder(impl, given, dropout=ALL), sentences(given)
+    first, last = module.encoder_blocks[0], module.encoder_blocks[-1]
+    parts = {
+        "positional encoding": module.positional_encoding,
+        "first block": first,
+        "attention of the last block": last.attention,
+        "feed-forward of the last block": last.feed_forward,
+    }
+    return {
+        f"all dropped in the {name}": with_part_in_training(given, module, part, ids) for name, part in parts.items()
+    }
+
+
+@check("any batch of any length up to seq_len, one call after the other", points=2, of=ENCODER)
+def test_any_size(impl, given):
+    B, S, N = given.sizes("B S N")
+    module, ids = encoder(impl, given, 3), sentences(given)
+    return {
+        "three blocks, with a mask": module(ids, given.mask(B, 1, 1, S)),
+        "the same ids, no mask": module(ids),
+        "one sentence": module(sentences(given, 1)),
+        "one token": module(sentences(given, 1, 1)),
+        "seq_len tokens": module(sentences(given, 1, N)),
+        "rows of the table": module.positional_encoding.pe.size(1),
+    }
+
+
+@check("every block trains parameters of its own, and a gradient reaches them all", points=2, of=ENCODER)
+def test_parameters(impl, given):
+    module = new_encoder(impl, given, 3).to(given.device)
+    parameters = list(module.parameters())
+    gradients = given.gradients(module(sentences(given)), *parameters)
+    trained = [each for each in parameters if each.requires_grad]
+    without = [each.numel() for each, gradient in zip(trained, gradients, strict=True) if gradient is None]
+    return {**given.trainable(module), "numbers without a gradient": sum(without)}
+
+
+@check("float64, bfloat16 and float16 stay what they are", points=1, of=ENCODER)
+def test_dtypes(impl, given):
+    B, S = given.sizes("B S")
+    ids, mask, seen = sentences(given), given.mask(B, 1, 1, S), {}
+    for dtype in ("float64", "bfloat16", "float16"):
+        seen[dtype] = encoder(impl, given, 1, dtype=dtype)(ids, mask)
+    # A table made in float32 is no mistake: of float64 the dtype counts, and the values as far as float32 goes.
+    seen["float64"] = [seen["float64"].dtype, seen["float64"].float()]
+    return seen

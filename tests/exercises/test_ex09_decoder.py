@@ -1,0 +1,204 @@
+"""ex09: a block that reads its own sequence and the encoder's, and a stack of them over ids."""
+
+from autograder.checks import check
+
+BLOCK = "DecoderBlock"
+DECODER = "Decoder"
+ALL = 1 - 1e-9  # a rate of dropout that leaves nothing, so nothing is random; yet 1 / (1 - rate) is a number
+
+
+def block_shapes(D, F):
+    """Return the shapes of a block's parameters, by the contract's names."""
+    shapes = {}
+    for attention in ("self_attention", "cross_attention"):
+        shapes.update({f"{attention}.w_{each}.weight": (D, D) for each in "qkvo"})
+        shapes[f"{attention}.w_o.bias"] = (D,)
+    shapes.update({f"layer_norm_{i}.{name}": (D,) for i in (1, 2, 3) for name in ("alpha", "bias")})
+    return {
+        **shapes,
+        "feed_forward.linear_1.weight": (F, D),
+        "feed_forward.linear_1.bias": (F,),
+        "feed_forward.linear_2.weight": (D, F),
+        "feed_forward.linear_2.bias": (D,),
+    }
+
+
+def decoder_block(impl, given, *, dropout=0.1, train=False):
+    """Return a block with known weights."""
+    D, H, F = given.sizes("D H F")
+    return given.load(impl.DecoderBlock(D, H, F, dropout), block_shapes(D, F), train=train)
+
+
+def new_decoder(impl, given, blocks, *, dropout=0.1):
+    """Return a decoder as it is made."""
+    V, D, H, F, N = given.sizes("V D H F N")
+    return impl.Decoder(V, D, H, F, dropout, blocks, N)
+
+
+def decoder(impl, given, blocks=2, *, dropout=0.1, dtype="float32", train=False):
+    """Return a decoder with known weights."""
+    V, D, F = given.sizes("V D F")
+    shapes = {"embedding.embedding.weight": (V, D), "layer_norm.alpha": (D,), "layer_norm.bias": (D,)}
+    for i in range(blocks):
+        shapes.update({f"decoder_blocks.{i}.{name}": shape for name, shape in block_shapes(D, F).items()})
+    return given.load(new_decoder(impl, given, blocks, dropout=dropout), shapes, dtype=dtype, train=train)
+
+
+def two_sequences(given):
+    """Return what a block gets: x (B, T, D) and the encoder output (B, S, D)."""
+    B, T, S, D = given.sizes("B T S D")
+    return given.normal(B, T, D), given.normal(B, S, D)
+
+
+def targets_and_source(given, B=None, T=None, S=None, dtype="float32"):
+    """Return what a decoder gets: ids (B, T) and the encoder output (B, S, D)."""
+    B, T, S = B or given.size("B"), T or given.size("T"), S or given.size("S")
+    return given.integers(0, given.size("V"), B, T), given.normal(B, S, given.size("D"), dtype=dtype)
+
+
+def two_masks(given):
+    """Return a source mask (B, 1, 1, S) and a target mask (B, 1, T, T)."""
+    B, T, S = given.sizes("B T S")
+    return given.mask(B, 1, 1, S), given.mask(B, 1, T, T)
+
+
+def no_future(given):
+    """Return the target mask (T, T) under which no token sees a later one."""
+    T = given.size("T")
+    return given.tensor([[key <= query for key in range(T)] for query in range(T)], "bool")
+
+
+def with_part_in_training(given, module, part, *inputs):
+    """Return what a module gives whose dropout acts in one of its parts alone."""
+    module.eval()
+    part.train()
+    given.restart_randomness()
+    return module(*inputs)
+
+
+@check("a block is self-attention, cross-attention, feed-forward, each with residual and norm", points=5, of=BLOCK)
+def test_block(impl, given):
+    return decoder_block(impl, given)(*two_sequences(given))
+
+
+@check("src_mask hides source tokens, tgt_mask target tokens", points=3, of=BLOCK)
+def test_block_masks(impl, given):
+    B, T, S, H = given.sizes("B T S H")
+    block, inputs = decoder_block(impl, given), two_sequences(given)
+    src_mask, tgt_mask = two_masks(given)
+    return {
+        "tgt_mask alone": block(*inputs, tgt_mask=tgt_mask),
+        "src_mask alone": block(*inputs, src_mask),
+        "both": block(*inputs, src_mask, tgt_mask),
+        "of other forms": block(*inputs, given.mask(B, H, T, S), given.mask(T, T)),
+    }
+
+
+@check("in training, dropout acts on what each sublayer adds", points=2, of=BLOCK)
+def test_block_dropout(impl, given):
+    block, inputs = decoder_block(impl, given, dropout=ALL, train=True), two_sequences(given)
+    given.restart_randomness()
+    return {"output with all that is added dropped": block(*inputs)}
+
+
+@check("the gradients of a block's input and of the encoder output are right", points=2, of=BLOCK)
+def test_block_gradients(impl, given):
+    x, encoder_output = (each.requires_grad_() for each in two_sequences(given))
+    output = decoder_block(impl, given)(x, encoder_output, *two_masks(given))
+    gradients = given.gradients(output, x, encoder_output)
+    return {"of the input": gradients[0], "of the encoder output": gradients[1]}
+
+
+@check("what comes into a block stays as it was", points=1, of=BLOCK)
+def test_inputs_kept(impl, given):
+    inputs, masks = two_sequences(given), two_masks(given)
+    decoder_block(impl, given)(*inputs, *masks)
+    return {"x": inputs[0], "encoder_output": inputs[1], "src_mask": masks[0], "tgt_mask": masks[1]}
+
+
+@check("ids with positions go through every block, each reading the same encoder output", points=5, of=DECODER)
+def test_decoder(impl, given):
+    return decoder(impl, given)(*targets_and_source(given))
+
+
+@check("both masks hold in every block, and are the only ones", points=3, of=DECODER)
+def test_decoder_masks(impl, given):
+    module, inputs = decoder(impl, given), targets_and_source(given)
+    src_mask, tgt_mask = two_masks(given)
+    return {
+        "both": module(*inputs, src_mask, tgt_mask),
+        "tgt_mask alone": module(*inputs, tgt_mask=tgt_mask),
+        "src_mask alone": module(*inputs, src_mask=src_mask),
+    }
+
+
+@check("no row depends on later tokens, or on hidden tokens of the source", points=3, of=DECODER)
+def test_no_look_ahead(impl, given):
+    B, T, S, V = given.sizes("B T S V")
+    module, (ids, encoder_output) = decoder(impl, given), targets_and_source(given)
+    src_mask, tgt_mask = given.mask(S).expand(B, 1, 1, S), no_future(given)
+    later, other = given.number(1, T), ids.clone()
+    other[:, later] = (ids[:, later] + 1) % V
+    hidden = given.torch.where(src_mask[0, 0, 0, :, None], encoder_output, encoder_output + 1)
+    before = module(ids, encoder_output, src_mask, tgt_mask)
+
+    def changed(after):
+        return [float(each) > 1e-4 for each in (after - before).detach().abs().amax(dim=(0, 2))]
+
+    return {
+        "rows changed by a later token": changed(module(other, encoder_output, src_mask, tgt_mask)),
+        "rows changed by hidden source tokens": changed(module(ids, hidden, src_mask, tgt_mask)),
+    }
+
+
+@check("the rate of dropout reaches the positions, the blocks and their parts", points=2, of=DECODER)
+def test_dropout_rate(impl, given):
+    module, inputs = decoder(impl, given, dropout=ALL), targets_and_source(given)
+    first, last = module.decoder_blocks[0], module.decoder_blocks[-1]
+    parts = {
+        "positional encoding": module.positional_encoding,
+        "first block": first,
+        "self-attention of the last block": last.self_attention,
+        "cross-attention of the last block": last.cross_attention,
+        "feed-forward of the last block": last.feed_forward,
+    }
+    return {
+        f"all dropped in the {name}": with_part_in_training(given, module, part, *inputs)
+        for name, part in parts.items()
+    }
+
+
+@check("any batch of any two lengths, one call after the other", points=2, of=DECODER)
+def test_any_size(impl, given):
+    N = given.size("N")
+    module, inputs = decoder(impl, given, 3), targets_and_source(given)
+    return {
+        "three blocks, with masks": module(*inputs, *two_masks(given)),
+        "the same ids, no masks": module(*inputs),
+        "the same ids, another source": module(inputs[0], targets_and_source(given)[1]),
+        "one token each": module(*targets_and_source(given, T=1)),
+        "one sentence of seq_len tokens, a source of one": module(*targets_and_source(given, 1, N, 1)),
+        "a source longer than seq_len": module(*targets_and_source(given, 1, 2, N + 2)),
+        "rows of the table": module.positional_encoding.pe.size(1),
+    }
+
+
+@check("every block trains parameters of its own, and a gradient reaches them all", points=2, of=DECODER)
+def test_parameters(impl, given):
+    module = new_decoder(impl, given, 3).to(given.device)
+    parameters = list(module.parameters())
+    ids, encoder_output = targets_and_source(given)
+    gradients = given.gradients(module(ids, encoder_output.float()), *parameters)
+    trained = [each for each in parameters if each.requires_grad]
+    without = [each.numel() for each, gradient in zip(trained, gradients, strict=True) if gradient is None]
+    return {**given.trainable(module), "numbers without a gradient": sum(without)}
+
+
+@check("float64, bfloat16 and float16 stay what they are", points=1, of=DECODER)
+def test_dtypes(impl, given):
+    masks, seen = two_masks(given), {}
+    for dtype in ("float64", "bfloat16", "float16"):
+        seen[dtype] = decoder(impl, given, 1, dtype=dtype)(*targets_and_source(given, dtype=dtype), *masks)
+    # A table made in float32 is no mistake: of float64 the dtype counts, and the values as far as float32 goes.
+    seen["float64"] = [seen["float64"].dtype, seen["float64"].float()]
+    return seen

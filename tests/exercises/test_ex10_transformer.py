@@ -1,0 +1,222 @@
+"""ex10: encoder, decoder and projection as one model."""
+
+from autograder.checks import check
+
+CLASS = "Transformer"
+
+
+def within(prefix, shapes):
+    return {f"{prefix}.{name}": shape for name, shape in shapes.items()}
+
+
+def block_shapes(D, F, attentions):
+    """Return the parameters of a block, by name: its attentions, a feed-forward network and the norms."""
+    shapes = {"feed_forward.linear_1.weight": (F, D), "feed_forward.linear_1.bias": (F,)}
+    shapes |= {"feed_forward.linear_2.weight": (D, F), "feed_forward.linear_2.bias": (D,)}
+    for attention in attentions:
+        shapes |= within(attention, {f"w_{each}.weight": (D, D) for each in "qkvo"} | {"w_o.bias": (D,)})
+    for i in range(len(attentions) + 1):
+        shapes |= within(f"layer_norm_{i + 1}", {"alpha": (D,), "bias": (D,)})
+    return shapes
+
+
+def stack_shapes(words, D, blocks):
+    """Return the parameters of an encoder or a decoder, by name."""
+    shapes = {"embedding.embedding.weight": (words, D), "layer_norm.alpha": (D,), "layer_norm.bias": (D,)}
+    for name, block in blocks.items():
+        shapes |= within(name, block)
+    return shapes
+
+
+def transformer(impl, given, *, blocks=(1, 1), dtype="float32", **others):
+    """Return a model from V words to W words with known weights, as the contract names them, in eval mode."""
+    V, W, D, H, F, N = given.sizes("V W D H F N")
+    sizes = {"d_model": D, "num_heads": H, "d_ff": F, "seq_len": N}
+    model = impl.Transformer(V, W, **sizes, num_encoder_blocks=blocks[0], num_decoder_blocks=blocks[1], **others)
+    return given.load(model, transformer_shapes(given, D, blocks), dtype=dtype)
+
+
+def transformer_shapes(given, D, blocks):
+    """Return the parameters of a model of D features with that many encoder and decoder blocks, by name."""
+    V, W, F = given.sizes("V W F")
+    encoder = {f"encoder_blocks.{i}": block_shapes(D, F, ["attention"]) for i in range(blocks[0])}
+    decoder = {
+        f"decoder_blocks.{i}": block_shapes(D, F, ["self_attention", "cross_attention"]) for i in range(blocks[1])
+    }
+    shapes = within("encoder", stack_shapes(V, D, encoder)) | within("decoder", stack_shapes(W, D, decoder))
+    shapes |= {"output_projection.weight": (W, D), "output_projection.bias": (W,)}
+    return shapes
+
+
+def sentences(given):
+    """Return source (B, S) and target (B, T) without padding."""
+    B, S, T, V, W = given.sizes("B S T V W")
+    return given.integers(1, V, B, S), given.integers(1, W, B, T)
+
+
+def padded_right(given, ids, pad=0):
+    """Return the ids with padding on the right of every sentence but the first."""
+    padded = ids.clone()
+    for row in padded[1:]:
+        row[given.number(2, len(row)) :] = pad
+    return padded
+
+
+def padded_between(given, ids, pad=0):
+    """Return the ids with padding in any place but the first, so that real tokens stand after it."""
+    padded = ids.clone()
+    padded[:, 1:] = padded[:, 1:].masked_fill(~given.mask(len(ids), ids.size(1) - 1), pad)
+    return padded
+
+
+def position_table(stack):
+    return list(stack.positional_encoding.pe.shape)
+
+
+@check("a translation begins: encoder, decoder and projection, one after the other", points=4, of=CLASS)
+def test_first_word(impl, given):
+    src, tgt = sentences(given)
+    return transformer(impl, given)(src, tgt[:, :1])  # one target token: there is nothing a mask could hide
+
+
+@check("a target position sees the whole source, and of the target nothing later", points=4, of=CLASS)
+def test_causal(impl, given):
+    return transformer(impl, given)(*sentences(given))
+
+
+@check("padding in the source is seen by nobody", points=4, of=CLASS)
+def test_source_padding(impl, given):
+    src, tgt = sentences(given)
+    return transformer(impl, given)(padded_right(given, src), tgt)
+
+
+@check("padding in the target is seen by nobody", points=3, of=CLASS)
+def test_target_padding(impl, given):
+    src, tgt = sentences(given)
+    return transformer(impl, given)(src, padded_between(given, tgt))
+
+
+@check("of one length, source and target still have a mask each", points=2, of=CLASS)
+def test_one_length(impl, given):
+    src, tgt = sentences(given)
+    length = min(src.size(1), tgt.size(1))
+    return transformer(impl, given)(padded_right(given, src[:, :length]), padded_between(given, tgt[:, :length]))
+
+
+@check("padding is the id pad_idx, and 0 is then a word like any other", points=2, of=CLASS)
+def test_pad_idx(impl, given):
+    src, tgt = (ids.masked_fill(ids % 3 == 0, 0) for ids in sentences(given))
+    model = transformer(impl, given, pad_idx=5)
+    src, tgt = src.masked_fill(src == 5, 1), tgt.masked_fill(tgt == 5, 1)
+    src[:, 0] = tgt[:, 0] = 0
+    return {
+        "source padded": model(padded_right(given, src, 5), tgt),
+        "target padded": model(src, padded_between(given, tgt, 5)),
+    }
+
+
+@check("a mask that is given is used as it is", points=4, of=CLASS)
+def test_given_masks(impl, given):
+    B, S, T = given.sizes("B S T")
+    src, tgt = sentences(given)
+    src, tgt = padded_right(given, src), padded_between(given, tgt)
+    model = transformer(impl, given)
+    src_mask = given.mask(B, 1, 1, S)
+    itself = given.torch.eye(T, dtype=given.torch.bool, device=given.device)
+    return {
+        "src_mask (B, 1, 1, S)": model(src, tgt, src_mask),
+        "tgt_mask (T, T)": model(src, tgt, None, given.mask(T, T) | itself),
+        "tgt_mask (B, T, T)": model(src, tgt, tgt_mask=given.mask(B, T, T) | itself),
+        "both": model(src, tgt, src_mask, given.mask(B, 1, T, T) | itself),
+    }
+
+
+@check("forward_with_softmax gives the probability of each word, under the same masks", points=3, of=CLASS)
+def test_probabilities(impl, given):
+    B, S, T = given.sizes("B S T")
+    src, tgt = sentences(given)
+    src = padded_right(given, src)
+    model = transformer(impl, given)
+    masks = given.mask(B, 1, 1, S), given.mask(T, T) | given.torch.eye(T, dtype=given.torch.bool, device=given.device)
+    return {
+        "masks from the ids": model.forward_with_softmax(src, tgt),
+        "masks given": model.forward_with_softmax(src, tgt, *masks),
+    }
+
+
+@check("each stack has its own number of blocks, and nothing is trained beside the parts", points=2, of=CLASS)
+def test_blocks(impl, given):
+    model = transformer(impl, given, blocks=(2, 1))
+    return {**given.trainable(model), "logits": model(*sentences(given))}
+
+
+@check("dropout acts within both stacks, and the logits are whole", points=2, of=CLASS)
+def test_dropout(impl, given):
+    src, tgt = sentences(given)
+    model = transformer(impl, given, dropout=1.0)  # everything is dropped, always: what is left are norms and biases
+    seen = {"eval mode": model(src, tgt)}
+    model.encoder.train()
+    seen["encoder in train mode"] = model(src, tgt)
+    model.encoder.eval()
+    model.decoder.train()
+    seen["decoder in train mode"] = model(src, tgt)
+    seen["train mode"] = model.train()(src, tgt)
+    return seen
+
+
+@check("gradients reach every parameter, those of the encoder too", points=2, of=CLASS)
+def test_gradients(impl, given):
+    model = transformer(impl, given)
+    trained = [each for each in model.parameters() if each.requires_grad]
+    gradients = given.gradients(model(*sentences(given)), *trained)
+    unreached = [each.numel() for each, gradient in zip(trained, gradients, strict=True) if gradient is None]
+    return {"trained numbers without a gradient": sum(unreached)}
+
+
+@check("a call changes neither what comes in nor the next call", points=2, of=CLASS)
+def test_calls_apart(impl, given):
+    B, S, T = given.sizes("B S T")
+    model = transformer(impl, given)
+    first, second = sentences(given), sentences(given)
+    src, tgt = padded_right(given, second[0]), padded_between(given, second[1])
+    src_mask, tgt_mask = given.mask(B, 1, 1, S), given.mask(B, 1, T, T)
+    model(*first)
+    model(src, tgt, src_mask, tgt_mask)
+    model.forward_with_softmax(src, tgt, src_mask, tgt_mask)
+    model.train().forward_with_softmax(*first)
+    return {
+        "arguments": [src, tgt, src_mask, tgt_mask],
+        "in train mode": model.training,
+        "next call": model.eval()(src, tgt),
+        "next call, shorter": model(src[1:, :-1], tgt[1:, :-2]),
+    }
+
+
+@check("sizes are those given, or else those of the paper's base model and 512 positions", points=2, of=CLASS, draws=1)
+def test_sizes(impl, given):
+    V, W, D, H, F, K, N = given.sizes("V W D H F K N")
+    one_each = {"num_encoder_blocks": 1, "num_decoder_blocks": 1}
+    deep = impl.Transformer(V, W, D, H)
+    wide = impl.Transformer(V, W, d_ff=F, seq_len=N, **one_each)
+    eight_heads = impl.Transformer(V, W, d_model=8 * K, d_ff=F, **one_each)
+    given.load(eight_heads, transformer_shapes(given, 8 * K, (1, 1)))
+    return {
+        **given.trainable(deep),
+        "position tables": [position_table(each) for each in (deep.encoder, deep.decoder)],
+        "position tables of N rows": [position_table(each) for each in (wide.encoder, wide.decoder)],
+        "dropout": [each.positional_encoding.dropout.p for each in (deep.encoder, deep.decoder)],
+        "logits": eight_heads(*sentences(given)),
+    }
+
+
+@check("float64, bfloat16 and float16 stay what they are", points=1, of=CLASS)
+def test_dtypes(impl, given):
+    src, tgt = sentences(given)
+    seen = {}
+    for dtype in ("float64", "bfloat16", "float16"):
+        model = transformer(impl, given, dtype=dtype)
+        seen[dtype] = {"logits": model(src, tgt), "probabilities": model.forward_with_softmax(src, tgt).dtype}
+    # A table made in float32 is no mistake: of float64 the dtype counts, and the values as far as float32 goes.
+    logits = seen["float64"]["logits"]
+    seen["float64"]["logits"] = [logits.dtype, logits.float()]
+    return seen

@@ -1,0 +1,144 @@
+"""ex11: blocks under a causal mask, from ids to logits."""
+
+from autograder.checks import check
+
+CLASS = "LanguageModel"
+
+
+def within(prefix, shapes):
+    return {f"{prefix}.{name}": shape for name, shape in shapes.items()}
+
+
+def block_shapes(D, F):
+    """Return the parameters of a block of ex08, by name."""
+    shapes = {f"attention.w_{each}.weight": (D, D) for each in "qkvo"} | {"attention.w_o.bias": (D,)}
+    shapes |= {"feed_forward.linear_1.weight": (F, D), "feed_forward.linear_1.bias": (F,)}
+    shapes |= {"feed_forward.linear_2.weight": (D, F), "feed_forward.linear_2.bias": (D,)}
+    for norm in ("layer_norm_1", "layer_norm_2"):
+        shapes |= within(norm, {"alpha": (D,), "bias": (D,)})
+    return shapes
+
+
+def language_model(impl, given, *, layers=1, dtype="float32", dropout=0.1):
+    """Return a model of V words and N positions with known weights, as the contract names them, in eval mode."""
+    V, D, H, F, N = given.sizes("V D H F N")
+    shapes = {"embedding.embedding.weight": (V, D)}
+    for i in range(layers):
+        shapes |= within(f"layers.{i}", block_shapes(D, F))
+    shapes |= {"output_projection.weight": (V, D), "output_projection.bias": (V,)}
+    return given.load(impl.LanguageModel(V, D, H, F, layers, N, dropout), shapes, dtype=dtype)
+
+
+def text(given):
+    """Return ids (B, T), none of them 0."""
+    B, T, V = given.sizes("B T V")
+    return given.integers(1, V, B, T)
+
+
+def open_to_itself(given, *shape):
+    """Return a mask (..., T, T) that lets every token see itself, so that no row is left with nothing."""
+    itself = given.torch.eye(shape[-1], dtype=given.torch.bool, device=given.device)
+    return given.mask(*shape) | itself
+
+
+@check("a single token: embedding, position, block and projection, nothing else", points=4, of=CLASS)
+def test_single_token(impl, given):
+    return language_model(impl, given)(text(given)[:, :1])
+
+
+@check("every position gives logits, from the tokens up to itself", points=5, of=CLASS)
+def test_causal(impl, given):
+    return language_model(impl, given)(text(given))
+
+
+@check("what comes later changes nothing before it", points=3, of=CLASS)
+def test_future(impl, given):
+    T, V = given.sizes("T V")
+    model = language_model(impl, given, layers=2)
+    ids = text(given)
+    changed = given.number(1, T - 1)
+    other = ids.clone()
+    other[:, changed] = ids[:, changed] % (V - 1) + 1
+    moved = (model(ids) - model(other)).abs().amax(dim=(0, 2)) > 1e-3
+    return {"positions that moved": moved}
+
+
+@check("the blocks follow one another, each with weights of its own", points=3, of=CLASS)
+def test_layers(impl, given):
+    model = language_model(impl, given, layers=3)
+    return {"logits": model(text(given)), **given.trainable(model)}
+
+
+@check("a mask that is given is combined with the causal one", points=5, of=CLASS)
+def test_given_mask(impl, given):
+    B, T, H = given.sizes("B T H")
+    ids = text(given)
+    model = language_model(impl, given, layers=2)
+    keys = given.mask(B, 1, 1, T)
+    keys[..., 0] = True  # the first token sees nothing else
+    return {
+        "mask (B, 1, 1, T)": model(ids, keys),
+        "mask (T, T)": model(ids, open_to_itself(given, T, T)),
+        "mask (B, T, T)": model(ids, mask=open_to_itself(given, B, T, T)),
+        "mask (B, H, T, T)": model(ids, open_to_itself(given, B, H, T, T)),
+    }
+
+
+@check("no id is padding: without a mask, 0 is a word like any other", points=2, of=CLASS)
+def test_no_padding(impl, given):
+    B, T = given.sizes("B T")
+    return language_model(impl, given)(text(given).masked_fill(given.mask(B, T), 0))
+
+
+@check("dropout acts on the positions and within the blocks, and the logits are whole", points=2, of=CLASS)
+def test_dropout(impl, given):
+    ids = text(given)
+    model = language_model(impl, given, dropout=1.0)  # everything is dropped, always: what is left are norms and biases
+    seen = {"eval mode": model(ids)}
+    model.positional_encoding.train()
+    seen["positions in train mode"] = model(ids)
+    model.positional_encoding.eval()
+    model.layers.train()
+    seen["blocks in train mode"] = model(ids)
+    seen["train mode"] = model.train()(ids)
+    return seen
+
+
+@check("gradients reach every parameter", points=1, of=CLASS)
+def test_gradients(impl, given):
+    model = language_model(impl, given, layers=2)
+    trained = [each for each in model.parameters() if each.requires_grad]
+    gradients = given.gradients(model(text(given)), *trained)
+    unreached = [each.numel() for each, gradient in zip(trained, gradients, strict=True) if gradient is None]
+    return {"trained numbers without a gradient": sum(unreached)}
+
+
+@check("a call changes neither what comes in nor the next call", points=2, of=CLASS)
+def test_calls_apart(impl, given):
+    B, T = given.sizes("B T")
+    model = language_model(impl, given)
+    ids, mask = text(given), open_to_itself(given, B, 1, T, T)
+    model(ids[:, :-1])
+    model(ids, mask)
+    return {"arguments": [ids, mask], "next call": model(ids), "next call, shorter": model(ids[1:, :-2])}
+
+
+@check("it has num_layers blocks and seq_len positions, and drops a tenth unless told otherwise", points=1, of=CLASS)
+def test_sizes(impl, given):
+    V, D, H, F, N, B = given.sizes("V D H F N B")
+    model = language_model(impl, given)
+    deep = impl.LanguageModel(V, D, H, F, 3, N)
+    return {
+        "blocks": len(deep.layers),
+        "positions": model.positional_encoding.pe.size(1),
+        "logits of a full table": model(given.integers(0, V, B, N)),
+        "dropout": deep.positional_encoding.dropout.p,
+    }
+
+
+@check("float64, bfloat16 and float16 stay what they are", points=1, of=CLASS)
+def test_dtypes(impl, given):
+    ids = text(given)
+    seen = {each: language_model(impl, given, dtype=each)(ids) for each in ("float64", "bfloat16", "float16")}
+    # A table made in float32 is no mistake: of float64 the dtype counts, and the values as far as float32 goes.
+    return {**seen, "float64": [seen["float64"].dtype, seen["float64"].float()]}

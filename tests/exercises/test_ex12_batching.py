@@ -1,0 +1,166 @@
+"""ex12: words to ids, ids to batches, batches to inputs and labels."""
+
+from autograder.checks import check
+
+SPECIAL = {"<PAD>": 0, "<SOS>": 1, "<EOS>": 2, "<UNK>": 3}
+PAD, SOS, EOS, UNK = SPECIAL.values()
+WORDS = (
+    "the",
+    "cat",
+    "dog",
+    "bird",
+    "saw",
+    "slept",
+    "under",
+    "over",
+    "near",
+    "an",
+    "old",
+    "new",
+    "house",
+    "tree",
+    "and",
+)
+
+
+def shuffled(given):
+    """Return N words in an order of their own; the last is the first once more, with a capital letter."""
+    words, order = list(WORDS), []
+    while len(order) < given.size("N") - 1:
+        order.append(words.pop(given.number(0, len(words))))
+    return [*order, order[0].title()]
+
+
+def sentences_of(words):
+    """Return sentences in which the words first appear in their order, the last but one most often."""
+    return [words[:4], [*words[2:6], words[0]], [*words[4:], words[-2], words[-2], words[-2]]]
+
+
+def vocabulary(given):
+    """Return the words of a vocabulary, and their ids after those of the special tokens."""
+    words = shuffled(given)
+    return words, {token: i for i, token in enumerate([*SPECIAL, *words])}
+
+
+def sequences(given, pad_idx=PAD):
+    """Return sequences of B lengths, the longest neither first nor last, without `pad_idx` in them."""
+    B, T, V = given.sizes("B T V")
+    lengths = [T - 2 - row for row in range(B)]
+    return [[int(i) for i in given.integers(pad_idx + 1, V, length)] for length in (*lengths, T, T - 1)]
+
+
+@check("words are numbered in order of first appearance, from 4 on", points=2, of="build_vocab")
+def test_words(impl, given):
+    words = shuffled(given)
+    vocab = impl.build_vocab(sentences_of(words))
+    return {"tokens in the vocabulary": len(vocab), "ids": {word: vocab.get(word) for word in words}}
+
+
+@check("<PAD>, <SOS>, <EOS> and <UNK> are 0, 1, 2 and 3", points=1, of="build_vocab")
+def test_special_tokens(impl, given):
+    vocab = impl.build_vocab(sentences_of(shuffled(given)))
+    return {f"id of {token}": vocab.get(token) for token in SPECIAL}
+
+
+@check("a vocabulary knows the words of its own sentences only", points=1, of="build_vocab")
+def test_own_words(impl, given):
+    words = shuffled(given)
+    first, second = impl.build_vocab([words[:4]]), impl.build_vocab([words[3:]])
+    return {
+        "tokens in the first": len(first),
+        "tokens in the second": len(second),
+        "the second knows words of the first alone": any(word in second for word in words[:3]),
+    }
+
+
+@check("a sentence becomes its ids between <SOS> and <EOS>", points=2, of="encode")
+def test_encoded(impl, given):
+    words, vocab = vocabulary(given)
+    return {
+        "ids of a sentence": impl.encode(words[3:8] + words[:3], vocab),
+        "ids of a single word": impl.encode(words[-1:], vocab),
+        "ids of no words": impl.encode([], vocab),
+    }
+
+
+@check("a word that the vocabulary does not know becomes <UNK>, and stays unknown", points=1, of="encode")
+def test_unknown(impl, given):
+    words, vocab = vocabulary(given)
+    tokens = [words[2], "unheard-of", words[5], "strange", "unheard-of"]
+    return {"ids": impl.encode(tokens, vocab), "tokens in the vocabulary afterwards": len(vocab)}
+
+
+@check("ids become words again, without special tokens but with <UNK>", points=2, of="decode")
+def test_decoded(impl, given):
+    words, vocab = vocabulary(given)
+    ids = [vocab[word] for word in words]
+    return {
+        "words of a sentence": impl.decode([SOS, *ids[2:7], EOS], vocab),
+        "words with <UNK>": impl.decode([SOS, ids[4], UNK, ids[1], UNK, EOS], vocab),
+        "words around <PAD>": impl.decode([PAD, SOS, ids[3], PAD, ids[0], EOS], vocab),
+    }
+
+
+@check("nothing is read after the first <EOS>, and everything where there is none", points=2, of="decode")
+def test_end(impl, given):
+    words, vocab = vocabulary(given)
+    ids = [vocab[word] for word in words]
+    return {
+        "padded after <EOS>": impl.decode((SOS, *ids[:3], EOS, PAD, PAD), vocab),
+        "words after <EOS>": impl.decode([SOS, *ids[:3], EOS, *ids[3:5], EOS, ids[5]], vocab),
+        "no <EOS>": impl.decode(ids[1:6], vocab),
+        "<EOS> alone": impl.decode([SOS, EOS], vocab),
+    }
+
+
+@check("shorter sequences are padded on the right, to the longest of the batch", points=3, of="pad_batch")
+def test_padded(impl, given):
+    return {
+        "batch": impl.pad_batch(sequences(given)),
+        "one sequence": impl.pad_batch([[SOS, 5, 6, EOS]]),
+        "an empty one among them": impl.pad_batch([[], [SOS, EOS]]),
+    }
+
+
+@check("padding is the id in the argument", points=1, of="pad_batch")
+def test_pad_idx(impl, given):
+    pad_idx = given.number(4, 9)
+    batch = sequences(given, pad_idx)
+    return {"by name": impl.pad_batch(batch, pad_idx=pad_idx), "by place": impl.pad_batch(batch, pad_idx)}
+
+
+@check("the batch is made on the device in the argument", points=1, of="pad_batch")
+def test_device(impl, given):
+    # The device "meta" is there on every machine: its tensors have a shape and no numbers, so some operations fail.
+    try:
+        device = impl.pad_batch(sequences(given), device="meta").device
+    except RuntimeError as error:
+        if "meta" not in str(error).lower():
+            raise
+        device = "meta"
+    return {"device": str(device)}
+
+
+@check("the decoder is shown all but the last token, the labels are all but the first", points=3, of="teacher_forcing")
+def test_shifted(impl, given):
+    B, T, V = given.sizes("B T V")
+    tgt = given.integers(4, V, B, T)
+    tgt[:, 0] = SOS
+    for row, length in enumerate(range(T, T - B, -1)):
+        tgt[row, length - 1] = EOS
+        tgt[row, length:] = PAD
+    decoder_input, labels = impl.teacher_forcing(tgt)
+    return {"decoder input": decoder_input, "labels": labels}
+
+
+@check("what comes in stays as it was", points=1)
+def test_inputs_kept(impl, given):
+    words, vocab = vocabulary(given)
+    text, tokens, batch = sentences_of(words), words[:5], sequences(given)
+    ids, tgt = [SOS, *range(4, 8), EOS, PAD], given.integers(0, 9, 3, 6)
+    impl.build_vocab(text)
+    impl.encode(tokens, vocab)
+    impl.decode(ids, vocab)
+    impl.pad_batch(batch)
+    impl.teacher_forcing(tgt)
+    return {"sentences": text, "tokens": tokens, "ids": ids, "sequences": batch, "targets": tgt, "vocabulary": vocab}

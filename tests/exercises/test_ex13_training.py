@@ -1,0 +1,254 @@
+"""ex13: the loss, the learning rate, one step, and many."""
+
+from autograder.checks import Same, check
+
+SEVERAL_STEPS = Same(tolerance=2e-4)
+
+
+def labelled(given, pad_idx=None):
+    """Return logits (B, T, V) and labels (B, T); with a `pad_idx`, rows end early and 0 may be a real token."""
+    B, T, V = given.sizes("B T V")
+    return given.normal(B, T, V, scale=2.0), tokens(given, T, V, pad_idx)
+
+
+def tokens(given, length, words, pad_idx=None):
+    """Return ids (B, length) of as many words; with a `pad_idx`, row b ends b + 1 places early."""
+    B = given.size("B")
+    ids = given.integers(5, words, B, length)
+    if pad_idx is not None:
+        ids[:, 1] = 0 if pad_idx != 0 else 5
+        for row in range(B):
+            ids[row, length - 1 - row :] = pad_idx
+    return ids
+
+
+def batch(given, pad_idx=None):
+    """Return src (B, S) and tgt (B, T)."""
+    S, T, V, W = given.sizes("S T V W")
+    return tokens(given, S, V, pad_idx), tokens(given, T, W, pad_idx)
+
+
+def small_model(given):
+    """Return a model of known weights that is called like a Transformer, without its attention."""
+    torch = given.torch
+    D, V, W = given.sizes("D V W")
+
+    class Model(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.source = torch.nn.Embedding(V, D)
+            self.target = torch.nn.Embedding(W, D)
+            self.output_projection = torch.nn.Linear(D, W)
+
+        def forward(self, src, tgt, src_mask=None, tgt_mask=None):  # noqa: ARG002
+            context = self.source(src).mean(dim=1, keepdim=True)
+            return self.output_projection(6 * torch.tanh(self.target(tgt) + context))
+
+        def forward_with_softmax(self, src, tgt, src_mask=None, tgt_mask=None):
+            return self(src, tgt, src_mask, tgt_mask).softmax(dim=-1)
+
+    shapes = {
+        "source.weight": (V, D),
+        "target.weight": (W, D),
+        "output_projection.weight": (W, D),
+        "output_projection.bias": (W,),
+    }
+    return given.load(Model(), shapes)
+
+
+def descent(given, model, rate=0.03, momentum=0.5):
+    """Return gradient descent with momentum. (The library's own takes a second to load.)"""
+    torch = given.torch
+
+    class Descent(torch.optim.Optimizer):
+        def __init__(self):
+            self.defaults = {"lr": rate}
+            self.param_groups = [{"params": list(model.parameters()), **self.defaults}]
+            self.state = {}
+
+        def zero_grad(self, set_to_none=True):
+            for parameter in self.param_groups[0]["params"]:
+                if parameter.grad is not None:
+                    parameter.grad = None if set_to_none else torch.zeros_like(parameter.grad)
+
+        def step(self, closure=None):
+            loss = closure() if closure else None
+            with torch.no_grad():
+                for parameter in self.param_groups[0]["params"]:
+                    if parameter.grad is not None:
+                        pace = parameter.grad + momentum * self.state.get(parameter, 0.0)
+                        self.state[parameter] = pace
+                        parameter -= self.param_groups[0]["lr"] * pace
+            return loss
+
+    return Descent()
+
+
+def trained(model):
+    """Observe the parameters."""
+    return {name: value.detach().clone() for name, value in model.named_parameters()}
+
+
+def number(value):
+    """Observe a float, NumPy's among them, as a float, and anything else as it is."""
+    return float(value) if isinstance(value, float) else value
+
+
+def numbers(values):
+    """Observe a list of floats."""
+    return [number(each) for each in values] if isinstance(values, list | tuple) else values
+
+
+@check("the loss is the mean cross-entropy of the labels", points=3, of="sequence_loss")
+def test_cross_entropy(impl, given):
+    return {"loss": impl.sequence_loss(*labelled(given))}
+
+
+@check("padding is neither in the sum nor in the count", points=3, of="sequence_loss")
+def test_padding(impl, given):
+    return {"loss": impl.sequence_loss(*labelled(given, pad_idx=0))}
+
+
+@check("what padding is, the argument says", points=1, of="sequence_loss")
+def test_pad_idx(impl, given):
+    pad_idx = given.number(1, 5)
+    logits, labels = labelled(given, pad_idx)
+    return {
+        "loss": impl.sequence_loss(logits, labels, pad_idx),
+        "loss, pad_idx by name": impl.sequence_loss(logits, labels, pad_idx=pad_idx),
+    }
+
+
+@check("label smoothing spreads its share over all classes", points=2, of="sequence_loss")
+def test_label_smoothing(impl, given):
+    logits, labels = labelled(given, pad_idx=0)
+    return {
+        "loss with a share of 0.1": impl.sequence_loss(logits, labels, label_smoothing=0.1),
+        "loss with a share of 0.4": impl.sequence_loss(logits, labels, 0, 0.4),
+    }
+
+
+@check("large logits do not overflow", points=1, of="sequence_loss")
+def test_large_logits(impl, given):
+    logits, labels = labelled(given)
+    return {"loss": impl.sequence_loss(logits * 500, labels)}
+
+
+@check("logits and labels may be slices of longer tensors", points=1, of="sequence_loss")
+def test_slices(impl, given):
+    logits, labels = labelled(given)
+    return {"loss": impl.sequence_loss(logits[:, :-1], labels[:, 1:])}
+
+
+@check(
+    "the gradient of the logits is right, and 0 at padding", points=2, of="sequence_loss", judge=Same(exact_zeros=True)
+)
+def test_gradient(impl, given):
+    logits, labels = labelled(given, pad_idx=0)
+    loss = impl.sequence_loss(logits.requires_grad_(), labels)
+    return {"gradient of the logits": given.gradients(loss, logits)[0]}
+
+
+@check("the rate rises in a line, then falls with the root of the step", points=3, of="warmup_learning_rate")
+def test_rate(impl, given):
+    D, warmup = given.size("D"), given.number(20, 60)
+    steps = (1, 2, warmup // 2, warmup, warmup + 1, 4 * warmup, 1000 * warmup)
+    return {f"rate at step {step} of {warmup}": number(impl.warmup_learning_rate(step, D, warmup)) for step in steps}
+
+
+@check("step 0 is read as step 1", points=1, of="warmup_learning_rate")
+def test_step_zero(impl, given):
+    D, warmup = given.size("D"), given.number(20, 60)
+    return {"rate at step 0": number(impl.warmup_learning_rate(0, D, warmup))}
+
+
+@check("a step returns the loss before the update, as a float", points=2, of="train_step")
+def test_step_loss(impl, given):
+    model = small_model(given)
+    return {"loss": number(impl.train_step(model, descent(given, model), *batch(given)))}
+
+
+@check("a step moves the parameters as the optimizer makes of their gradients", points=3, of="train_step")
+def test_update(impl, given):
+    model = small_model(given)
+    impl.train_step(model, descent(given, model), *batch(given))
+    return trained(model)
+
+
+@check("each step moves by the gradients of its own batch", points=2, of="train_step", judge=SEVERAL_STEPS)
+def test_own_gradients(impl, given):
+    model = small_model(given)
+    optimizer = descent(given, model)
+    losses = [number(impl.train_step(model, optimizer, *batch(given))) for _ in range(3)]
+    return {"loss of the third step": losses[2], **trained(model)}
+
+
+@check("a step learns nothing from padding, whatever its id", points=2, of="train_step")
+def test_step_padding(impl, given):
+    model, pad_idx = small_model(given), given.number(1, 5)
+    loss = impl.train_step(model, descent(given, model), *batch(given, pad_idx), pad_idx)
+    return {"loss": number(loss), **trained(model)}
+
+
+@check("a step trains in train mode, whatever mode the model was in", points=2, of="train_step")
+def test_train_mode(impl, given):
+    model, modes = small_model(given), []
+    model.output_projection.register_forward_pre_hook(lambda module, _: modes.append(module.training))
+    seen = {}
+    for before in ("eval", "train"):
+        modes.clear()
+        impl.train_step(model.train(before == "train"), descent(given, model), *batch(given))
+        seen[f"trains in train mode after {before} mode"] = bool(modes) and all(modes)
+    return seen
+
+
+@check("gradients longer than max_grad_norm are made that long, all by one factor", points=2, of="train_step")
+def test_clipped(impl, given):
+    model = small_model(given)
+    impl.train_step(model, descent(given, model, rate=5.0), *batch(given), max_grad_norm=0.1)
+    return trained(model)
+
+
+@check("gradients shorter than max_grad_norm stay as they are", points=1, of="train_step")
+def test_not_clipped(impl, given):
+    model = small_model(given)
+    impl.train_step(model, descent(given, model), *batch(given), 0, 50.0)
+    return trained(model)
+
+
+def batches_of(given, pad_idx=None):
+    """Return three batches (src, tgt), each with fewer tokens than the one before."""
+    whole = [batch(given, pad_idx) for _ in range(3)]
+    return [(src[: 3 - i], tgt[: 3 - i, : tgt.size(1) - i]) for i, (src, tgt) in enumerate(whole)]
+
+
+@check("every epoch trains on every batch once, in order", points=3, of="fit", judge=SEVERAL_STEPS)
+def test_every_batch(impl, given):
+    model = small_model(given)
+    impl.fit(model, descent(given, model), batches_of(given), 3)
+    return trained(model)
+
+
+@check("the loss of an epoch is the mean over its batches", points=3, of="fit", judge=SEVERAL_STEPS)
+def test_epoch_losses(impl, given):
+    model = small_model(given)
+    return {"losses": numbers(impl.fit(model, descent(given, model), batches_of(given), epochs=3))}
+
+
+@check("many steps learn nothing from padding either", points=1, of="fit", judge=SEVERAL_STEPS)
+def test_fit_padding(impl, given):
+    model, pad_idx = small_model(given), given.number(1, 5)
+    losses = impl.fit(model, descent(given, model), batches_of(given, pad_idx), 2, pad_idx)
+    return {"losses": numbers(losses), **trained(model)}
+
+
+@check("what comes in stays as it was", points=1)
+def test_inputs_kept(impl, given):
+    logits, labels = labelled(given, pad_idx=0)
+    impl.sequence_loss(logits, labels)
+    model = small_model(given)
+    src, tgt = batch(given, pad_idx=0)
+    impl.train_step(model, descent(given, model), src, tgt)
+    batches = batches_of(given, pad_idx=0)
+    impl.fit(model, descent(given, model), batches, 1)
+    return {"logits": logits, "labels": labels, "src": src, "tgt": tgt, "batches": batches}

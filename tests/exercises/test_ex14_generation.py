@@ -1,0 +1,494 @@
+"""ex14: sampling a token, and generating with both models.
+
+The models here have the contract's names and compute with whole numbers: which word comes next follows from every
+token that they are shown, its place and the masks, so a word that is right says that all of these were.
+"""
+
+from autograder.checks import check
+
+SAMPLE, GENERATE, TRANSLATE, BEAM = "sample_next", "generate", "greedy_translate", "beam_search"
+SHARES = (0.4, 0.3, 0.2, 0.1)
+FIRST_WORD = 5  # the ids below are special, at least in some checks
+PRIME = 997
+
+
+# Sampling
+
+
+def logits_with(given, shares, temperature=1.0):
+    """Return logits (2, V) under which some tokens have these shares, and no other ever comes; and where they stand."""
+    V = given.size("V")
+    places = given.normal(2, V).argsort(dim=-1)[:, : len(shares)]
+    scores = given.tensor(shares).log() * temperature
+    logits = given.normal(2, V, scale=0.0, shift=-300.0)
+    return logits.scatter(1, places, scores.expand(2, -1)) + given.normal(2, 1), places
+
+
+def counted(given, drawn, logits, places):
+    """Count how often each of the tokens at `places` came; return these counts (2, L) and that of all others."""
+    rows, V = logits.shape
+    tokens = given.torch.as_tensor(drawn).reshape(-1, rows)
+    counts = given.torch.nn.functional.one_hot(tokens, V).sum(dim=0)
+    wanted = counts.gather(1, places)
+    return wanted, int(counts.sum() - wanted.sum())
+
+
+def seen(impl, given, logits, places, **options):
+    """Observe which tokens come when each row is drawn from 200 times in one call."""
+    drawn = impl.sample_next(logits.repeat(200, 1), **options)
+    wanted, others = counted(given, drawn, logits, places)
+    return {"shape": list(drawn.shape), "seen, the likeliest first": wanted > 0, "others seen": others > 0}
+
+
+def fifths(wanted):
+    """Observe the share of the likeliest token, in whole fifths: chance does not move it from one to the next."""
+    return (wanted[:, 0] / wanted.sum(dim=-1) * 5).round().long()
+
+
+@check("temperature 0 takes the likeliest token", points=2, of=SAMPLE)
+def test_likeliest(impl, given):
+    B, T, V = given.sizes("B T V")
+    logits = given.normal(B * T, V)
+    return {
+        "alone": impl.sample_next(logits, temperature=0),
+        "with filters": impl.sample_next(logits, temperature=0.0, top_k=3, top_p=0.5),
+    }
+
+
+@check("a token comes as often as the softmax of the logits over the temperature says", points=3, of=SAMPLE)
+def test_temperature(impl, given):
+    def share(wanted_at, **options):
+        logits, places = logits_with(given, (0.6, 0.2, 0.2), wanted_at)
+        drawn = impl.sample_next(logits.repeat(1000, 1), **options)
+        wanted, others = counted(given, drawn, logits, places)
+        return {"shape": list(drawn.shape), "fifths": fifths(wanted), "others seen": others > 0}
+
+    large, places = logits_with(given, (0.6, 0.2, 0.2))
+    return {
+        "temperature 1": share(1.0),
+        "temperature 2": share(2.0, temperature=2.0),
+        "temperature 0.5": share(0.5, temperature=0.5),
+        "temperature 0.005": seen(impl, given, large + 30, places, temperature=0.005),
+    }
+
+
+@check("top_k keeps exactly the k likeliest tokens", points=3, of=SAMPLE)
+def test_top_k(impl, given):
+    logits, places = logits_with(given, SHARES)
+    alike, four = logits_with(given, (0.25, 0.25, 0.25, 0.25))
+    drawn = impl.sample_next(alike.repeat(200, 1), top_k=2)
+    return {
+        "k = 1": seen(impl, given, logits, places, top_k=1),
+        "k = 3": seen(impl, given, logits, places, top_k=3),
+        "k beyond V": seen(impl, given, logits, places, top_k=logits.size(1) + 4),
+        "k = 2 of four alike": (counted(given, drawn, alike, four)[0] > 0).sum(dim=-1),
+    }
+
+
+@check("top_p keeps the smallest set that reaches p, the token that crosses it included", points=4, of=SAMPLE)
+def test_top_p(impl, given):
+    logits, places = logits_with(given, SHARES)
+    alike, four = logits_with(given, (0.25, 0.25, 0.25, 0.25))
+    drawn = impl.sample_next(alike.repeat(200, 1), top_p=0.5)
+    return {
+        "p = 0.55": seen(impl, given, logits, places, top_p=0.55),
+        "p = 0.85": seen(impl, given, logits, places, top_p=0.85),
+        "p = 0.25": seen(impl, given, logits, places, top_p=0.25),
+        "p = 0": seen(impl, given, logits, places, top_p=0.0),
+        "p = 1": seen(impl, given, logits, places, top_p=1.0),
+        "p = 0.5 of four alike": (counted(given, drawn, alike, four)[0] > 0).sum(dim=-1),
+    }
+
+
+@check("the temperature acts first, then top_k, then top_p on what is left", points=2, of=SAMPLE)
+def test_order(impl, given):
+    logits, places = logits_with(given, SHARES)
+    hot, hot_places = logits_with(given, SHARES, 2.0)
+    return {
+        "top_k, then top_p": seen(impl, given, logits, places, top_k=2, top_p=0.5),
+        "top_p leaves fewer": seen(impl, given, logits, places, top_k=3, top_p=0.3),
+        "temperature, then top_p": seen(impl, given, hot, hot_places, temperature=2.0, top_p=0.5),
+    }
+
+
+@check("all randomness comes from the generator, if there is one", points=2, of=SAMPLE)
+def test_repeatable(impl, given):
+    logits = given.normal(100, given.size("V"))
+
+    def three(seed, elsewhere):
+        given.torch.manual_seed(elsewhere)
+        generator = given.torch.Generator(device=given.device).manual_seed(seed)
+        drawn = [impl.sample_next(logits, top_k=20, top_p=0.99, generator=generator) for _ in range(2)]
+        return [*drawn, impl.sample_next(logits)]
+
+    first, again, other = three(1, elsewhere=2), three(1, elsewhere=3), three(4, elsewhere=3)
+    equal = given.torch.equal
+    return {
+        "the same seed gives the same": equal(first[0], again[0]) and equal(first[1], again[1]),
+        "another seed gives the same": equal(again[0], other[0]),
+        "the next draw gives the same": equal(first[0], first[1]),
+        "without a generator two draws are the same": equal(first[2], again[2]),
+    }
+
+
+@check("the logits stay as they were", points=1, of=SAMPLE)
+def test_logits_kept(impl, given):
+    B, V = given.sizes("B V")
+    logits = given.normal(B, V)
+    impl.sample_next(logits, temperature=0)
+    impl.sample_next(logits, temperature=2.0)
+    impl.sample_next(logits, top_k=3)
+    impl.sample_next(logits, temperature=2.0, top_k=4, top_p=0.5)
+    return {"logits": logits}
+
+
+# The models
+
+
+def mixed(values, mask):
+    """Return for every position the sum of the whole numbers (B, S) that the mask lets it see; no mask, all of them."""
+    if mask is None:
+        return values.sum(dim=-1, keepdim=True) % PRIME
+    mask = mask[:, 0] if mask.dim() == 4 else mask
+    return (values.unsqueeze(-2) * mask).sum(dim=-1) % PRIME
+
+
+def numbered(given, ids, seq_len):
+    """Return the tokens (B, T) as numbers that depend on their places; refuse more of them than the table has rows."""
+    if ids.size(1) > seq_len:
+        raise ValueError(f"{ids.size(1)} positions, but the table has {seq_len}")
+    return (ids + 1) * given.torch.arange(3, 3 + ids.size(1), device=ids.device)
+
+
+def scores_of(given, words, count):
+    """Return logits (..., count) under which each of the words is the likeliest, though not by much."""
+    return given.torch.nn.functional.one_hot(words % count, count).float()
+
+
+def positions(given, seq_len):
+    part = given.torch.nn.Module()
+    part.register_buffer("pe", given.torch.zeros(1, seq_len, 2))
+    return part
+
+
+class Diary:
+    """What a model was asked: in train mode, with gradients, how many sources it encoded."""
+
+    def __init__(self):
+        self.training, self.gradients, self.sources = [], [], 0
+
+    def note(self, given, model):
+        self.training.append(model.training)
+        self.gradients.append(given.torch.is_grad_enabled())
+
+    def seen(self, model):
+        return {
+            "in train mode": any(self.training),
+            "with gradients": any(self.gradients),
+            "in train mode afterwards": model.training,
+        }
+
+
+def language_model(given, seq_len, *, end=2, logits=None):
+    """Return a LanguageModel of V words, in eval mode, and its diary.
+
+    The first token a row is shown says how many tokens the row is going to have, `end` among them. With `logits` (V,)
+    these are its answer at every position, whatever it is shown.
+    """
+    torch, nn = given.torch, given.torch.nn
+    V, diary = given.size("V"), Diary()
+
+    class LanguageModel(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.embedding = nn.Module()
+            self.embedding.embedding = nn.Embedding(V, 2)
+            self.positional_encoding = positions(given, seq_len)
+            self.layers = nn.ModuleList()
+            self.output_projection = nn.Linear(2, V)
+
+        def forward(self, ids, mask=None):
+            diary.note(given, self)
+            values = numbered(given, ids, seq_len)
+            if logits is not None:
+                return logits.expand(*ids.shape, V).clone()
+            T = ids.size(1)
+            causal = torch.ones(T, T, dtype=torch.bool, device=ids.device).tril()
+            state = mixed(values, causal if mask is None else causal & mask) + self.training
+            words = FIRST_WORD + state**2 % PRIME % (V - FIRST_WORD - 2)
+            places = torch.arange(T, device=ids.device)
+            return scores_of(given, torch.where(places + 2 == ids[:, :1], end, words), V)
+
+    return LanguageModel().to(given.device).eval(), diary
+
+
+def transformer(given, seq_len, *, end=2, pad=0, table=None, zeros=0):
+    """Return a Transformer from V words to W, in eval mode, and its diary.
+
+    The first word of a source says how many words its translation has before `end`; the more `zeros`, the more of them
+    are the word 0. With `table` (W, W) its row of the last word is the answer, whatever else is shown.
+    """
+    torch, nn = given.torch, given.torch.nn
+    (V, W), diary = given.sizes("V W"), Diary()
+    known = torch.tensor([0] * zeros + list(range(FIRST_WORD, W)), device=given.device)
+
+    class Part(nn.Module):
+        def __init__(self, words):
+            super().__init__()
+            self.embedding = nn.Module()
+            self.embedding.embedding = nn.Embedding(words, 2)
+            self.positional_encoding = positions(given, seq_len)
+
+    class Encoder(Part):
+        def forward(self, ids, mask=None):
+            diary.note(given, self)
+            diary.sources += ids.size(0)
+            values = numbered(given, ids, seq_len)
+            state = (values + mixed(values, mask) + self.training) % PRIME
+            return torch.stack([state, ids[:, :1].expand_as(ids)], dim=-1).float()
+
+    class Decoder(Part):
+        def forward(self, ids, encoder_output, src_mask=None, tgt_mask=None):
+            diary.note(given, self)
+            first = mixed(numbered(given, ids, seq_len), tgt_mask).expand_as(ids)
+            second = first + mixed(first * first, tgt_mask)
+            source, lengths = encoder_output.long().unbind(dim=-1)
+            state = second * (mixed(source, src_mask) + 1) + self.training
+            words = known[state % PRIME % len(known)]
+            places = torch.arange(ids.size(1), device=ids.device)
+            answer = scores_of(given, torch.where(places == lengths[:, :1], end, words), W)
+            return (answer if table is None else table[ids]).roll(1, dims=-1)
+
+    class Transformer(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.encoder, self.decoder = Encoder(V), Decoder(W)
+            self.output_projection = nn.Linear(W, W)
+            with torch.no_grad():
+                self.output_projection.weight.copy_(torch.eye(W).roll(1, dims=1))
+                self.output_projection.bias.zero_()
+
+        def forward(self, src, tgt, src_mask=None, tgt_mask=None):
+            T = tgt.size(1)
+            causal = torch.ones(T, T, dtype=torch.bool, device=tgt.device).tril()
+            src_mask = (src != pad)[:, None, None, :] if src_mask is None else src_mask
+            tgt_mask = (tgt != pad)[:, None, None, :] & causal if tgt_mask is None else tgt_mask
+            return self.output_projection(self.decoder(tgt, self.encoder(src, src_mask), src_mask, tgt_mask))
+
+        def forward_with_softmax(self, *inputs, **masks):
+            return self(*inputs, **masks).softmax(dim=-1)
+
+    model = Transformer().to(given.device, torch.float32 if table is None else table.dtype)
+    return model.eval(), diary
+
+
+def numbered_rows(given, rows, first):
+    """Return the numbers first + 1, first + 2, ..., and `first` for the last row: neither first nor in order."""
+    return first + given.torch.arange(1, rows + 1, device=given.device) % rows
+
+
+def prompt_of(given, first):
+    """Return a prompt (B, T) of words, each row beginning with a number of its own from `first` on."""
+    B, T, V = given.sizes("B T V")
+    prompt = given.integers(FIRST_WORD, V - 1, B, T)
+    prompt[:, 0] = numbered_rows(given, B, first)
+    return prompt
+
+
+def sources_of(given, first):
+    """Return sources (B, S) without padding, each row beginning with a number of its own from `first` on."""
+    B, S, V = given.sizes("B S V")
+    src = given.integers(FIRST_WORD, V, B, S)
+    src[:, 0] = numbered_rows(given, B, first)
+    return src
+
+
+# The language model
+
+
+@check("the prompt goes on with the likeliest token after its last one, token by token", points=3, of=GENERATE)
+def test_continued(impl, given):
+    T = given.size("T")
+    model, _ = language_model(given, 3 * T)
+    return {
+        "six tokens": impl.generate(model, prompt_of(given, 1), 6),
+        "one token": impl.generate(model, prompt_of(given, 1), max_new_tokens=1),
+    }
+
+
+@check("the model is shown the last seq_len tokens and never more", points=3, of=GENERATE)
+def test_window(impl, given):
+    T = given.size("T")
+    return {
+        "the text outgrows the table": impl.generate(language_model(given, T + 2)[0], prompt_of(given, 1), 6),
+        "the prompt is longer": impl.generate(language_model(given, T - 2)[0], prompt_of(given, 1), 4),
+    }
+
+
+@check("a row that ended is padded while others go on, and the last end stops it all", points=3, of=GENERATE)
+def test_ended_rows(impl, given):
+    B, T, V = given.sizes("B T V")
+    prompt, longest = prompt_of(given, T + 2), B + 9
+    usual, _ = language_model(given, T + longest)
+    other, _ = language_model(given, T + longest, end=0)
+    return {
+        "end 2, padding 0": impl.generate(usual, prompt, longest, eos_idx=2),
+        "end 0, padding the last id": impl.generate(other, prompt, longest, eos_idx=0, pad_idx=V - 1),
+    }
+
+
+@check("only a generated end token ends a row, and only where eos_idx names it", points=2, of=GENERATE)
+def test_what_ends(impl, given):
+    T = given.size("T")
+    prompt = prompt_of(given, T + 3)
+    prompt[0, T // 2], prompt[-1, -1] = 2, 2
+    model, _ = language_model(given, 3 * T)
+    return {
+        "an end token in the prompt": impl.generate(model, prompt, 5, eos_idx=2),
+        "no eos_idx": impl.generate(model, prompt, 5),
+    }
+
+
+@check("temperature, top_k, top_p and the generator reach the sampling", points=2, of=GENERATE)
+def test_sampled(impl, given):
+    T, V = given.sizes("T V")
+
+    def last(logits, rows=200, **options):
+        model, _ = language_model(given, 2 * T, logits=logits[0])
+        return impl.generate(model, given.tensor([[1] * T], "int64").expand(rows, T), 1, **options)[:, -1:]
+
+    def kinds(**options):
+        logits, places = logits_with(given, SHARES)
+        wanted, others = counted(given, last(logits, **options), logits[:1], places[:1])
+        return {"seen, the likeliest first": wanted > 0, "others seen": others > 0}
+
+    def seeded(seed, elsewhere):
+        given.torch.manual_seed(elsewhere)
+        generator = given.torch.Generator(device=given.device).manual_seed(seed)
+        return last(spread, temperature=1.0, generator=generator)
+
+    spread = given.normal(1, V)
+    hot, places = logits_with(given, (0.6, 0.2, 0.2), 2.0)
+    drawn = last(hot, 1000, temperature=2.0)
+    return {
+        "temperature 2, fifths": fifths(counted(given, drawn, hot[:1], places[:1])[0]),
+        "top_k": kinds(temperature=1.0, top_k=2),
+        "top_p": kinds(temperature=1.0, top_p=0.85),
+        "the same seed gives the same": given.torch.equal(seeded(1, elsewhere=2), seeded(1, elsewhere=3)),
+    }
+
+
+@check("it runs in eval mode without gradients, and leaves the mode as it was", points=2, of=GENERATE)
+def test_mode(impl, given):
+    T = given.size("T")
+    observed = {}
+    for train in (True, False):
+        model, diary = language_model(given, 2 * T)
+        ids = impl.generate(model.train(train), prompt_of(given, 1), 3)
+        observed[f"called in {'train' if train else 'eval'} mode"] = {"ids": ids, **diary.seen(model)}
+    return observed
+
+
+# The Transformer
+
+
+@check("a translation starts with <SOS> and goes on with the likeliest word, up to max_len", points=3, of=TRANSLATE)
+def test_translated(impl, given):
+    src = sources_of(given, 19)
+    S, W = given.sizes("S W")
+    model, _ = transformer(given, 2 * S)
+    return {
+        "as many as there may be": impl.greedy_translate(model, src, S + 2),
+        "another <SOS>": impl.greedy_translate(model, src, max_len=4, sos_idx=W - 1),
+    }
+
+
+@check("a translation that ended is padded while others go on", points=2, of=TRANSLATE)
+def test_ended_translations(impl, given):
+    src = sources_of(given, FIRST_WORD)
+    longest = FIRST_WORD + given.size("B") + 4
+    usual, _ = transformer(given, 2 * longest)
+    other, _ = transformer(given, 2 * longest, end=0, pad=3)
+    return {
+        "<EOS> 2, <PAD> 0": impl.greedy_translate(usual, src, longest),
+        "<EOS> 0, <PAD> 3": impl.greedy_translate(other, src, longest, eos_idx=0, pad_idx=3),
+    }
+
+
+@check("padding is hidden from encoder and decoder, whichever id it has", points=3, of=TRANSLATE)
+def test_padding(impl, given):
+    B, S = given.sizes("B S")
+    usual, _ = transformer(given, 3 * S)
+    other, _ = transformer(given, 3 * S, pad=4, zeros=9)
+
+    def padded(pad):
+        src = sources_of(given, 19)
+        for row in range(B):
+            src[row, S - 1 - row :] = pad
+        return src
+
+    zeros_are_words = padded(4)
+    zeros_are_words[:, 1] = 0
+    return {
+        "<PAD> 0": impl.greedy_translate(usual, padded(0), S + 3),
+        "<PAD> 4": impl.greedy_translate(other, zeros_are_words, 2 * S, pad_idx=4),
+    }
+
+
+@check("each source is encoded once", points=1, of=TRANSLATE)
+def test_encoded_once(impl, given):
+    S = given.size("S")
+    model, diary = transformer(given, 2 * S)
+    ids = impl.greedy_translate(model, sources_of(given, 19), S)
+    return {"sources encoded": diary.sources, "ids": ids}
+
+
+@check("it translates in eval mode without gradients, and leaves the mode as it was", points=2, of=TRANSLATE)
+def test_mode_of_translation(impl, given):
+    S = given.size("S")
+    observed = {}
+    for train in (True, False):
+        model, diary = transformer(given, 2 * S)
+        ids = impl.greedy_translate(model.train(train), sources_of(given, 19), 4)
+        observed[f"called in {'train' if train else 'eval'} mode"] = {"ids": ids, **diary.seen(model)}
+    return observed
+
+
+# Beam search
+
+
+@check("a beam of one finds what greedy search finds", points=1, of=BEAM, bonus=True)
+def test_beam_of_one(impl, given):
+    S = given.size("S")
+    model, _ = transformer(given, 3 * S)
+    src = sources_of(given, FIRST_WORD)[:1]
+    return {
+        "to the end": impl.beam_search(model, src, 1, 2 * S)[0],
+        "cut at max_len": impl.beam_search(model, src, beam_size=1, max_len=4)[0],
+    }
+
+
+@check("a beam as wide as the tree finds the best hypothesis, its length allowed for", points=2, of=BEAM, bonus=True)
+def test_beam_of_all(impl, given):
+    S, W = given.sizes("S W")
+    a, b, c, d = (3 + given.normal(W - 3).argsort()[:4]).tolist()
+    following = {
+        1: {a: 0.55, b: 0.45},
+        a: {c: 0.40, d: 0.35, 2: 0.25},
+        b: {d: 0.40, 2: 0.60},
+        c: {a: 0.20, b: 0.20, d: 0.20, 2: 0.40},
+        d: {c: 0.05, 2: 0.95},
+    }
+    table = given.normal(W, W, scale=0.0, shift=-60.0)
+    for word, shares in following.items():
+        for each, share in shares.items():
+            table[word, each] = given.tensor(share).log()
+    table = table + given.normal(W, 1)  # logits are not log-probabilities yet
+    model, _ = transformer(given, 2 * S, table=table)
+    src = sources_of(given, FIRST_WORD)[:1]
+
+    def found(**options):
+        ids, score = impl.beam_search(model, src, beam_size=40, max_len=5, **options)
+        return {"ids": ids, "score": float(score)}
+
+    return {"as it is": found(), "no penalty": found(length_penalty=0.0), "a large penalty": found(length_penalty=3.0)}
