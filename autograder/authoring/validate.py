@@ -12,9 +12,9 @@ from typing import Any, Literal
 from autograder.authoring.stubs import StubError, stub_of
 from autograder.course import Exercise
 from autograder.judge.answers import AnswerKey
-from autograder.judge.bank import Misconception, patched, read_bank
+from autograder.judge.bank import BankError, Misconception, patched, read_bank
 from autograder.judge.key import Keys
-from autograder.judge.runner import Runner
+from autograder.judge.runner import GraderProblem, Runner
 from autograder.judge.suite import Suite
 from autograder.judge.verdict import Verdicts
 from autograder.report import ExerciseResult
@@ -89,15 +89,29 @@ def validate(
 ) -> Validation:
     """Run every program of the course in `jobs` workers; `told(done, all)` hears of the progress."""
     started = time.monotonic()
-    with Keys(suite, seed=seed, cache=cache) as keys:
-        programs = [program for exercise in suite.exercises for program in programs_of(suite, exercise)]
-        answers = _answers(suite, keys, jobs)
-        proofs: list[Proof] = []
-        for proof in _prove_all(suite, seed, programs, answers, jobs):
-            proofs.append(proof)
-            told(len(proofs), len(programs))
-    exercises = tuple(_sum_up(suite, exercise, proofs) for exercise in suite.exercises)
+    programs, unreadable = _all_programs(suite)
+    sound = [each for each in suite.exercises if each.id not in unreadable]
+    answers, unanswered = _answers(suite, sound, jobs, seed, cache)
+    programs = [each for each in programs if each.exercise in answers]
+    proofs: list[Proof] = []
+    for proof in _prove_all(suite, seed, programs, answers, jobs):
+        proofs.append(proof)
+        told(len(proofs), len(programs))
+    broken = {**unreadable, **unanswered}
+    exercises = tuple(_sum_up(suite, exercise, proofs, broken.get(exercise.id)) for exercise in suite.exercises)
     return Validation(seed, round(time.monotonic() - started, 3), exercises, tuple(proofs))
+
+
+def _all_programs(suite: Suite) -> tuple[list[Program], dict[str, str]]:
+    """Return the programs of all exercises, and for each exercise that has none the reason."""
+    programs: list[Program] = []
+    unreadable: dict[str, str] = {}
+    for exercise in suite.exercises:
+        try:
+            programs += list(programs_of(suite, exercise))
+        except (StubError, BankError, OSError, UnicodeDecodeError) as error:
+            unreadable[exercise.id] = str(error)
+    return programs, unreadable
 
 
 def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
@@ -126,15 +140,23 @@ def bank_of(suite: Suite, exercise: Exercise) -> tuple[Misconception, ...]:
     )
 
 
-def _answers(suite: Suite, keys: Keys, jobs: int) -> dict[str, AnswerKey]:
-    """Find the keys of all exercises, several at once: each with a worker of its own."""
+def _answers(
+    suite: Suite, exercises: list[Exercise], jobs: int, seed: int, cache: Path | None
+) -> tuple[dict[str, AnswerKey], dict[str, str]]:
+    """Find the keys, several at once, each with a worker of its own; and for each that cannot be had the reason."""
+    answers: dict[str, AnswerKey] = {}
+    unanswered: dict[str, str] = {}
 
-    def find(exercise: Exercise) -> AnswerKey:
-        with Keys(suite, seed=keys.seed, device=keys.device, cache=keys.cache) as own:
-            return own.get(exercise)
+    def find(exercise: Exercise) -> None:
+        try:
+            with Keys(suite, seed=seed, cache=cache) as own:
+                answers[exercise.id] = own.get(exercise)
+        except GraderProblem as problem:
+            unanswered[exercise.id] = str(problem)
 
     with ThreadPoolExecutor(jobs) as pool:
-        return dict(zip((each.id for each in suite.exercises), pool.map(find, suite.exercises), strict=True))
+        list(pool.map(find, exercises))
+    return answers, unanswered
 
 
 def _prove_all(
@@ -190,13 +212,14 @@ def _problems(program: Program, result: ExerciseResult) -> Iterable[str]:
             yield f"{what} fails the check {check.id}: {said}"
 
 
-def _sum_up(suite: Suite, exercise: Exercise, proofs: list[Proof]) -> ExerciseProof:
+def _sum_up(suite: Suite, exercise: Exercise, proofs: list[Proof], broken: str | None) -> ExerciseProof:
     own = [each for each in proofs if each.exercise == exercise.id]
     wrong = [each for each in own if each.kind == "misconception"]
     accepted = [each for each in own if each.kind == "accepted"]
     checks = [check.id for check in suite.checks[exercise.id]]
-    survivors = tuple(check for check in checks if all(each.checks[check] == "pass" for each in wrong))
-    problems = [problem for each in own for problem in each.problems]
+    survivors = tuple(check for check in checks if not broken and all(each.checks[check] == "pass" for each in wrong))
+    problems = [f"{exercise.id}: {line}" for line in (broken or "").splitlines()]
+    problems += [problem for each in own for problem in each.problems]
     problems += [f"{exercise.id}: no misconception fails the check {check}" for check in survivors]
     problems += [f"{exercise.id}: the check {check} has no hints" for check in checks if check not in exercise.hints]
     problems += [

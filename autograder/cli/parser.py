@@ -19,7 +19,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     _rendering(parser)
     parser.set_defaults(command=_command("overview", "show_overview"))
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
-    for add in (_check, _hint, _list, _grade, _validate, _build):
+    for add in (_check, _hint, _list, _grade, _validate, _build, _new):
         add(commands)
     return parser.parse_args(arguments)
 
@@ -84,6 +84,8 @@ def _validate(commands: Commands) -> None:
         "--once", action="store_true", help="prove also that a mistake costs points in one exercise only"
     )
     parser.add_argument("exercises", nargs="*", metavar="EX", help=EXERCISE)
+    parser.add_argument("--sizes", type=Path, metavar="FILE", help="take the sizes of the axes from another file")
+    parser.add_argument("--page", type=Path, metavar="FILE", help="write there which check catches which misconception")
     parser.add_argument("--jobs", type=_positive, metavar="N", help="workers at a time (default: one a core)")
     parser.add_argument("--seed", type=int, metavar="N", help="draw other inputs and weights")
     _json(parser)
@@ -93,6 +95,11 @@ def _build(commands: Commands) -> None:
     parser = _add(commands, "build", "make the stubs from the solutions", "build", "build")
     parser.add_argument("--check", action="store_true", help="write nothing; say which stubs are stale")
     parser.add_argument("--force", action="store_true", help="write stubs over files that were edited")
+
+
+def _new(commands: Commands) -> None:
+    parser = _add(commands, "new", "make the files of a new exercise", "new", "new")
+    parser.add_argument("name", metavar="exNN_NAME", help="what the exercise is called, like ex15_cache")
 
 
 def _running(parser: argparse.ArgumentParser) -> None:

@@ -8,9 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.authoring.once import prove_once
+from autograder.authoring.page import page
 from autograder.authoring.validate import Validation, validate
 from autograder.cli.exits import FAIL, PASS
-from autograder.course import find_course, read_course
+from autograder.course import find_course, read_course, with_sizes
 from autograder.course.names import resolve_exercise
 from autograder.judge.suite import load_suite
 from autograder.progress import write_whole
@@ -19,12 +20,14 @@ from autograder.progress import write_whole
 def prove(options: argparse.Namespace) -> int:
     """Run the command."""
     course = read_course(find_course())
+    if options.sizes is not None:
+        course = with_sizes(course, options.sizes)
     named = {resolve_exercise(course, word).id for word in options.exercises}
     suite = load_suite(course, [each for each in course.exercises if not named or each.id in named])
     seed = course.seed if options.seed is None else options.seed
     jobs = options.jobs or os.cpu_count() or 1
     result = validate(suite, seed=seed, jobs=jobs, told=_progress)
-    if options.once:
+    if options.once and result.ok:
         result = replace(result, once=tuple(prove_once(suite, seed=seed, jobs=jobs, told=_progress)))
     if options.json is not None:
         text = json.dumps(result.to_json(), indent=1, ensure_ascii=options.json == "-") + "\n"
@@ -32,6 +35,8 @@ def prove(options: argparse.Namespace) -> int:
             sys.stdout.write(text)
             return PASS if result.ok else FAIL
         write_whole(Path(options.json), text)
+    if options.page is not None:
+        write_whole(options.page, page(suite, result))
     _show(result, options)
     return PASS if result.ok else FAIL
 
@@ -63,7 +68,9 @@ def _show(result: Validation, options: argparse.Namespace) -> None:
     heads = ("exercise", "checks", "caught", "named", "accepted", "idle checks")
     if options.plain:
         for row in rows:
-            console.print(Text(". ".join(f"{head}: {cell}" for head, cell in zip(heads, row, strict=True)) + "."))
+            console.print(
+                Text(". ".join(f"{head}: {cell}" for head, cell in zip(heads, row, strict=True)) + "."), soft_wrap=True
+            )
     else:
         table = Table(box=None, pad_edge=False)
         for head in heads:

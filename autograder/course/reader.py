@@ -4,7 +4,7 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from decimal import Decimal
 from itertools import combinations
 from pathlib import Path
@@ -51,6 +51,17 @@ def read_course(root: Path) -> Course:
     )
     problems.raise_any()
     return course
+
+
+def with_sizes(course: Course, file: Path) -> Course:
+    """Return the course with the [sizes] of another TOML file. Raises `CourseError` with all its mistakes."""
+    text = _text(file)
+    problems = Collector(key_lines(text))
+    top = Section(_parsed(text), (), "", problems)
+    top.known("sizes")
+    sizes = _sizes(top)
+    problems.raise_any()
+    return replace(course, sizes=sizes)
 
 
 def _has_course(folder: Path) -> bool:

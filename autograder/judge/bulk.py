@@ -67,7 +67,8 @@ class Bulk:
             return read_submission(entry, course.files, Caps(source_kib=course.limits.source_kib))
         except SubmissionError as error:
             student = entry.stem if entry.suffix.lower() == ".zip" else entry.name
-            return Submission(student, course.files, {}, digest({}), (str(error),))
+            note = str(error).replace(str(entry), entry.name)  # a report says nothing of where it was made
+            return Submission(student, course.files, {}, digest({}), (note,))
 
     def _run(self, submission: Submission) -> str:
         """Return the digest of everything the report depends on."""

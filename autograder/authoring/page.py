@@ -1,0 +1,62 @@
+"""The proof of a course as a page: which check fails for which misconception. Generated, never written by hand."""
+
+from collections.abc import Iterator
+
+from autograder.authoring.validate import Proof, Validation, bank_of
+from autograder.course import Exercise
+from autograder.judge.suite import Suite
+
+
+def page(suite: Suite, validation: Validation) -> str:
+    """Return the page as Markdown; the same proof gives the same text."""
+    return "\n".join(_lines(suite, validation)) + "\n"
+
+
+def _lines(suite: Suite, validation: Validation) -> Iterator[str]:
+    totals = validation.exercises
+    yield "# What the checks catch"
+    yield ""
+    yield "Made by `course validate --page FILE`. Every misconception is a wrong program, run like any submission; a"
+    yield "number is a check that fails for it. Every accepted variant is a right program and passes all checks."
+    yield ""
+    yield "| exercise | checks | misconceptions | caught | named as themselves | accepted variants | idle checks |"
+    yield "|---|--:|--:|--:|--:|--:|--:|"
+    for each in totals:
+        counts = (each.checks, each.misconceptions, each.caught, each.alone, each.accepted_full, len(each.survivors))
+        yield f"| {each.id} | {' | '.join(map(str, counts))} |"
+    sums = [
+        sum(getattr(each, name) for each in totals)
+        for name in ("checks", "misconceptions", "caught", "alone", "accepted_full")
+    ]
+    yield f"| together | {' | '.join(map(str, sums))} | {sum(len(each.survivors) for each in totals)} |"
+    for exercise in suite.exercises:
+        yield from _exercise(suite, exercise, validation)
+
+
+def _exercise(suite: Suite, exercise: Exercise, validation: Validation) -> Iterator[str]:
+    checks = suite.checks[exercise.id]
+    proofs = {
+        proof.name: proof
+        for proof in validation.proofs
+        if proof.exercise == exercise.id and proof.kind == "misconception"
+    }
+    yield ""
+    yield f"## {exercise.number} {exercise.title}"
+    yield ""
+    for number, check in enumerate(checks, 1):
+        yield f"{number}. {check.title}{' (bonus)' if check.bonus else ''}"
+    yield ""
+    yield "| misconception | | fails |"
+    yield "|---|---|---|"
+    for misconception in bank_of(suite, exercise):
+        if misconception.id in proofs:
+            failing = _failing(proofs[misconception.id], [check.id for check in checks])
+            yield f"| {_cell(misconception.name)} | `{misconception.id}` | {failing} |"
+
+
+def _failing(proof: Proof, checks: list[str]) -> str:
+    return ", ".join(str(number) for number, check in enumerate(checks, 1) if proof.checks[check] != "pass")
+
+
+def _cell(text: str) -> str:
+    return text.replace("|", "\\|")

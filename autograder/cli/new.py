@@ -1,0 +1,17 @@
+"""`course new`: the files of a new exercise, to fill in."""
+
+import argparse
+
+from autograder.authoring.new import entry, new_exercise
+from autograder.cli.exits import PASS
+from autograder.course import find_course, read_course
+
+
+def new(options: argparse.Namespace) -> int:
+    """Run the command."""
+    course = read_course(find_course())
+    for file in new_exercise(course, options.name):
+        print(f"made {file.relative_to(course.root)}")
+    print("Now add this to course.toml, then run `course build` and `course validate`:")
+    print(entry(options.name), end="")
+    return PASS
