@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: demo test lint clean
+.PHONY: demo test docs lint clean
 
 demo: $(READY)
 	$(BIN)/course grade examples/class --out build/demo --seed 1
@@ -12,8 +12,17 @@ demo: $(READY)
 	$(BIN)/course check attention --submission examples/class/student-03 || test $$? -eq 1
 
 test: lint
-	$(BIN)/course validate
+	mkdir -p build
+	$(BIN)/course validate --once 8 --page build/misconceptions.md
+	diff -u docs/misconceptions.md build/misconceptions.md
+	$(BIN)/course validate --seed 1 --sizes tests/other_sizes.toml
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# Generated pages and pictures.
+docs: $(READY)
+	$(BIN)/course validate --page docs/misconceptions.md
+	$(BIN)/python -m autograder.report.picture docs/pictures/attention.svg --title "course check attention" -- \
+	  $(BIN)/course check attention --submission examples/class/student-03
 
 lint: $(READY)
 	$(BIN)/ruff check

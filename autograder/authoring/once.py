@@ -18,10 +18,19 @@ from autograder.submission.submission import digest
 
 
 def prove_once(
-    suite: Suite, *, seed: int, jobs: int, cache: Path | None = None, told: Callable[[int, int], None] = lambda *_: None
+    suite: Suite,
+    *,
+    seed: int,
+    jobs: int,
+    every: int = 1,
+    cache: Path | None = None,
+    told: Callable[[int, int], None] = lambda *_: None,
 ) -> list[str]:
-    """Return a sentence for each misconception that costs points in a later exercise; `told` hears of the progress."""
-    submissions = list(_submissions(suite))
+    """Return a sentence for each misconception that costs points in a later exercise, trying every Nth of them.
+
+    `told` hears of the progress.
+    """
+    submissions = list(_submissions(suite))[::every]
     problems: list[str] = []
     runners: SimpleQueue[Runner] = SimpleQueue()
     with ExitStack() as stack:

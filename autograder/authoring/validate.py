@@ -127,6 +127,10 @@ def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
         yield Program("misconception", exercise.id, each.id, wrong, each.same_as)
     for file in sorted((course.solutions_dir / "accepted" / exercise.id).glob("*.py")):
         yield Program("accepted", exercise.id, file.stem, {**base, exercise.file: file.read_bytes()})
+    for folder in sorted((course.solutions_dir / "accepted" / "whole").glob("*/")):
+        whole = {each.file: (folder / each.file).read_bytes() for each in needs if (folder / each.file).is_file()}
+        if exercise.file in whole:
+            yield Program("accepted", exercise.id, f"whole/{folder.name}", {**base, **whole})
     stand_ins = {each.file: suite.stand_ins[each.file] for each in needs[:-1] if each.file in suite.stand_ins}
     if stand_ins:
         yield Program("stand-ins", exercise.id, exercise.id, base, stand_ins=stand_ins)

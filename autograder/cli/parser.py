@@ -81,7 +81,12 @@ def _grade(commands: Commands) -> None:
 def _validate(commands: Commands) -> None:
     parser = _add(commands, "validate", "prove the course, or the exercises named", "validate", "prove")
     parser.add_argument(
-        "--once", action="store_true", help="prove also that a mistake costs points in one exercise only"
+        "--once",
+        type=_positive,
+        nargs="?",
+        const=1,
+        metavar="N",
+        help="prove also that a mistake costs points in one exercise only; with N, for every Nth misconception",
     )
     parser.add_argument("exercises", nargs="*", metavar="EX", help=EXERCISE)
     parser.add_argument("--sizes", type=Path, metavar="FILE", help="take the sizes of the axes from another file")

@@ -28,7 +28,9 @@ def prove(options: argparse.Namespace) -> int:
     jobs = options.jobs or os.cpu_count() or 1
     result = validate(suite, seed=seed, jobs=jobs, told=_progress)
     if options.once and result.ok:
-        result = replace(result, once=tuple(prove_once(suite, seed=seed, jobs=jobs, told=_progress)))
+        result = replace(
+            result, once=tuple(prove_once(suite, seed=seed, jobs=jobs, every=options.once, told=_progress))
+        )
     if options.json is not None:
         text = json.dumps(result.to_json(), indent=1, ensure_ascii=options.json == "-") + "\n"
         if options.json == "-":
