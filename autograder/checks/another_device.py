@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
+from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_iter, tree_map
 
@@ -27,9 +29,18 @@ CROSSING = {aten.copy_.default, aten._to_copy.default}
 INDEXING = {aten.index.Tensor, aten.index_put.default, aten.index_put_.default, aten._index_put_impl_.default}
 """Operations whose index tensors may stay on the CPU."""
 
-
 MAKING = {torch.tensor, torch.as_tensor, torch.asarray}
 """Functions that make a tensor of Python's numbers."""
+
+MAKING_LIKE = {Tensor.new_tensor, Tensor.new}
+"""Methods that make one on the tensor's own device."""
+
+READING = {Tensor.tolist, Tensor.__format__}
+"""Methods that make something of Python's of a tensor."""
+
+INDEXING_IN_PYTHON = {Tensor.__getitem__, Tensor.__setitem__}
+
+SETTING_DATA = Tensor.data.__set__  # type: ignore[attr-defined]
 
 
 class DeviceMixError(RuntimeError):
@@ -90,21 +101,53 @@ class _Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 class _Python(TorchFunctionMode):
-    """What passes the dispatcher by: Python's lists and numbers, and NumPy's arrays."""
+    """What passes the dispatcher by: Python's lists and numbers, NumPy's arrays, and the inference mode.
+
+    That mode runs as `no_grad`, which gives the same values: in it torch takes short cuts past the dispatcher.
+    """
 
     def __torch_function__(
         self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
-        kwargs = dict(kwargs or {})
-        if func is Tensor.tolist and isinstance(args[0], Elsewhere):
-            return args[0].held.tolist()
-        if func is Tensor.numpy and isinstance(args[0], Elsewhere):
-            raise DeviceMixError("numpy: an array lies on the CPU, the tensor does not", args[0])
-        if func is Tensor.new_tensor and isinstance(args[0], Elsewhere):
-            return torch.tensor(*args[1:], **{"dtype": args[0].dtype, **kwargs, "device": DEVICE})
-        if func in MAKING and torch.device(kwargs.get("device") or "cpu").type == DEVICE.type:
+        if not torch.is_inference_mode_enabled():
+            return _in_python(func, args, dict(kwargs or {}))
+        with torch.inference_mode(False), torch.no_grad():
+            return _in_python(func, args, dict(kwargs or {}))
+
+
+def _in_python(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    first = args[0] if args else None
+    if func in MAKING:
+        if isinstance(first, list | tuple):
+            args = [tree_map(_unwrap, first), *args[1:]]
+        if torch.device(kwargs.get("device") or "cpu").type == DEVICE.type:
             return func(*args, **{**kwargs, "device": "cpu"}).to(DEVICE)
+    if not isinstance(first, Elsewhere):
         return func(*args, **kwargs)
+    if func in READING:
+        return func(first.held, *args[1:])
+    if func is Tensor.numpy:
+        raise DeviceMixError("numpy: an array lies on the CPU, the tensor does not", first)
+    if func in MAKING_LIKE:
+        device = kwargs.pop("device", None) or DEVICE
+        return func(first.held, *tree_map(_unwrap, args[1:]), **kwargs).to(device)
+    if func in INDEXING_IN_PYTHON:
+        return func(first, _index(args[1]), *args[2:])
+    if func == SETTING_DATA and isinstance(args[1], Elsewhere):
+        first.held = args[1].held
+    return func(*args, **kwargs)
+
+
+def _index(value: Any) -> Any:
+    """Return an index with its lists of numbers as tensors: torch would make them on the device, without a number."""
+    if isinstance(value, tuple):
+        return tuple(_index(each) for each in value)
+    if isinstance(value, list) and not all(isinstance(each, np.bool_ | np.integer | int) for each in value):
+        return [_index(each) for each in value]
+    if isinstance(value, list | range | np.ndarray):
+        made = torch.as_tensor(value)
+        return made if made.numel() else made.long()
+    return value
 
 
 def compute(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -120,6 +163,9 @@ def compute(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     real = func(*tree_map(_unwrap, args), **tree_map(_unwrap, dict(kwargs)))
     if not elsewhere:
         return real
+    if torch.Tag.inplace_view in func.tags:
+        with no_dispatch():
+            func(*args, **kwargs)  # unsqueeze_ and its like: the wrapper takes the new shape as well
     return tree_map(_wrapper(args, kwargs), real)
 
 

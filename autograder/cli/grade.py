@@ -47,12 +47,14 @@ def grade(options: argparse.Namespace) -> int:
         print(f"course: {options.out} cannot be written to: {error.strerror}", file=sys.stderr)
         return ENVIRONMENT
     progress = Progress(len(found.entries))
-    with Grader(suite, seed=seed, device=device) as grader:
-        grader.find_keys(suite.exercises)
+    jobs = options.jobs or os.cpu_count() or 1
+    with Grader(suite, seed=seed, device=device, finders=jobs) as grader:
+        bulk = Bulk(grader, options.out)
         try:
-            graded = Bulk(grader, options.out).grade_all(
-                found.entries, options.jobs or os.cpu_count() or 1, progress.told
-            )
+            if bulk.anything_new(found.entries):
+                grader.wait_for_keys(_keys_found)
+            progress.start()
+            graded = bulk.grade_all(found.entries, jobs, progress.told)
         except (OSError, KeyboardInterrupt) as error:
             return _stopped(error, progress, len(found.entries))
     reports = [each.report for each in graded]
@@ -113,6 +115,13 @@ def _show(options: argparse.Namespace, reports: Sequence[Report], graded: Sequen
     print(f"Reports are in {options.out / 'reports'}, the table in {options.out / 'scores.csv'}")
 
 
+def _keys_found(found: int, everything: int) -> None:
+    moving = sys.stderr.isatty()
+    if moving or found == everything:
+        end = "\n" if found == everything else ""
+        print(f"{chr(13) if moving else ''}answer keys: {found} of {everything}", end=end, file=sys.stderr, flush=True)
+
+
 class Progress:
     """Says how far the grading is, at what rate, and how long it still takes."""
 
@@ -120,15 +129,17 @@ class Progress:
         self.everything = everything
         self.done = 0
         self.new = 0
-        self.first = self.last = time.monotonic()
+        self.started = self.last = time.monotonic()
+
+    def start(self) -> None:
+        """Begin to count the time: the answer keys are found, and submissions follow at their own rate."""
+        self.started = self.last = time.monotonic()
 
     def told(self, graded: Graded) -> None:
         """Hear of one more submission."""
         self.done += 1
         self.new += not graded.kept
         now = time.monotonic()
-        if self.new == 1:
-            self.first = now  # what came before was the answer keys, too
         moving = sys.stderr.isatty()
         if not moving and self.done < self.everything and now - self.last < QUIET_SECONDS:
             return
@@ -137,9 +148,9 @@ class Progress:
         print(f"{chr(13) if moving else ''}{self.line(now)}", end=end, file=sys.stderr, flush=True)
 
     def line(self, now: float) -> str:
-        rate = (self.new - 1) / max(now - self.first, 1e-3)
+        rate = self.new / max(now - self.started, 1e-3)
         text = f"graded {self.done} of {self.everything}"
-        if self.done == self.everything or self.new < 2:
+        if self.done == self.everything or not self.new:
             return f"{text:<60}"
         left = (self.everything - self.done) / rate
         return f"{text}, {rate:.1f} a second, about {left:.0f} s left".ljust(60)

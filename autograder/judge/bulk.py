@@ -49,17 +49,30 @@ class Bulk:
             pool.shutdown(wait=True, cancel_futures=True)
         return [done[entry] for entry in entries]
 
+    def anything_new(self, entries: Sequence[Path]) -> bool:
+        """Whether any submission is still to be graded."""
+        return any(self._known(self._read(entry)) is None for entry in entries)
+
     def grade_one(self, entry: Path) -> Graded:
         """Grade one submission, or keep its report if nothing it depends on has changed."""
         submission = self._read(entry)
-        file = self.out / "reports" / f"{submission.student}.json"
-        run = self._run(submission)
-        known = read_report(file)
-        if known is not None and known[1].get("run") == run and "grader_error" not in known[0].statuses:
-            return Graded(known[0], kept=True)
+        known = self._known(submission)
+        if known is not None:
+            return Graded(known, kept=True)
         report = self.grader.grade(submission)
-        write_whole(file, json.dumps({**report.to_json(), "run": run}, indent=1, ensure_ascii=False) + "\n")
+        text = json.dumps({**report.to_json(), "run": self._run(submission)}, indent=1, ensure_ascii=False)
+        write_whole(self._file(submission), text + "\n")
         return Graded(report, kept=False)
+
+    def _file(self, submission: Submission) -> Path:
+        return self.out / "reports" / f"{submission.student}.json"
+
+    def _known(self, submission: Submission) -> Report | None:
+        """Return the report that is there, if it is of this very submission, suite and seed."""
+        known = read_report(self._file(submission))
+        if known is None or known[1].get("run") != self._run(submission) or "grader_error" in known[0].statuses:
+            return None
+        return known[0]
 
     def _read(self, entry: Path) -> Submission:
         course = self.grader.suite.course

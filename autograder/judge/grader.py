@@ -1,9 +1,10 @@
 """Grades submissions: runs them in workers, holds them against the answer keys, and writes reports."""
 
 import threading
-from collections.abc import Iterable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
+from queue import SimpleQueue
 
 from autograder.course import Exercise
 from autograder.judge.answers import AnswerKey
@@ -28,16 +29,26 @@ class Grader:
     """
 
     def __init__(
-        self, suite: Suite, *, seed: int, device: str = "cpu", evidence: bool = False, cache: Path | None = None
+        self,
+        suite: Suite,
+        *,
+        seed: int,
+        device: str = "cpu",
+        evidence: bool = False,
+        cache: Path | None = None,
+        finders: int = 1,
     ) -> None:
         self.suite = suite
         self.seed = seed
         self.device = device
         self.evidence = evidence
         self.suite_digest = suite.digest
-        self._keys = Keys(suite, seed=seed, device=device, cache=cache)
+        self._keys = [Keys(suite, seed=seed, device=device, cache=cache) for _ in range(finders)]
+        self._idle: SimpleQueue[Keys] = SimpleQueue()
+        for keys in self._keys:
+            self._idle.put(keys)
         self._found: dict[str, Future[AnswerKey]] = {}
-        self._finder = ThreadPoolExecutor(max_workers=1, thread_name_prefix="keys")
+        self._finder = ThreadPoolExecutor(max_workers=finders, thread_name_prefix="keys")
         self._lock = threading.Lock()
 
     def __enter__(self) -> "Grader":
@@ -45,14 +56,28 @@ class Grader:
 
     def __exit__(self, *_: object) -> None:
         self._finder.shutdown(wait=True, cancel_futures=True)
-        self._keys.close()
+        for keys in self._keys:
+            keys.close()
 
     def find_keys(self, exercises: Iterable[Exercise]) -> None:
         """Begin to find the answer keys, beside everything else."""
         with self._lock:
             for exercise in exercises:
                 if exercise.id not in self._found:
-                    self._found[exercise.id] = self._finder.submit(self._keys.get, exercise)
+                    self._found[exercise.id] = self._finder.submit(self._find, exercise)
+
+    def wait_for_keys(self, told: Callable[[int, int], None]) -> None:
+        """Find the keys of all exercises; `told(found, all)` hears of each. One that fails shows when it is needed."""
+        self.find_keys(self.suite.exercises)
+        for found, _ in enumerate(as_completed(self._found.values()), 1):
+            told(found, len(self._found))
+
+    def _find(self, exercise: Exercise) -> AnswerKey:
+        keys = self._idle.get()
+        try:
+            return keys.get(exercise)
+        finally:
+            self._idle.put(keys)
 
     def grade(
         self, submission: Submission, exercises: Iterable[Exercise] | None = None, runner: Runner | None = None

@@ -1,8 +1,11 @@
 """The pretended device: right programs run on it with the values of the CPU, wrong ones are noticed."""
 
+import copy
 import math
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -70,6 +73,23 @@ def generating(self: Model, logits: Tensor) -> Tensor:
     return logits + ids.sum() + sum(ids[0].tolist())
 
 
+def assigned(logits: Tensor) -> Tensor:
+    logits[:, [0, 2]] = 0.0
+    logits[0, 0] = 3.0
+    logits[logits > 2] = 1.0
+    return logits
+
+
+def replaced(self: Model, logits: Tensor) -> Tensor:
+    self.out.bias.data = torch.full_like(self.out.bias.data, 2.0)
+    return logits + self.out.bias
+
+
+def with_sparse_rows(self: Model) -> None:
+    Model.make(self)
+    self.embedding = nn.Embedding(V, D, sparse=True)
+
+
 def with_a_list(self: Model) -> None:
     Model.make(self)
     self.hidden = [nn.Linear(V, V)]
@@ -92,6 +112,22 @@ RIGHT = {
     "index on the CPU": program(after=lambda self, logits: logits[:, torch.tensor([1, 0])]),
     "tensor of numbers": program(after=lambda self, logits: logits + torch.tensor([1.0] * V, device=logits.device)),
     "branch on a value": program(after=branching),
+    "list as an index": program(after=lambda self, logits: logits[:, [2, 0], :][range(1)]),
+    "lists as an index": program(after=lambda self, logits: logits[[0, 1, 0], [2, 0, 1]].unsqueeze(1)),
+    "list that chooses": program(after=lambda self, logits: logits[[False, True]]),
+    "NumPy as an index": program(after=lambda self, logits: logits[:, np.array([1, 0])]),
+    "assigned by a list": program(after=lambda self, logits: assigned(logits.clone())),
+    "tensor of single tensors": program(
+        after=lambda self, logits: logits * torch.tensor(list(logits.detach()[0, 0]), device=logits.device).sum()
+    ),
+    "new_tensor": program(after=lambda self, logits: logits + logits.new_tensor(range(V))),
+    "new": program(after=lambda self, logits: logits + logits.new([2.0] * V)),
+    "shape changed in place": program(
+        after=lambda self, logits: (logits * 1).unsqueeze_(1).transpose_(1, 2).expand(-1, -1, 2, -1).sum(2)
+    ),
+    "printed": program(after=lambda self, logits: logits * float(f"{logits[0, 0, 0]:.3f}")),
+    "data replaced": program(after=replaced),
+    "sparse gradient": program(make=with_sparse_rows),
     "cache by device": program(allowed=lazily),
     "generation loop": program(after=generating),
 }
@@ -165,6 +201,30 @@ def test_an_optimizer_steps_elsewhere() -> None:
             optimizer.step()
             losses.append(loss.item())
     assert losses[-1] < losses[0]
+
+
+@pytest.mark.parametrize("mode", [torch.no_grad, torch.inference_mode])
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_program_runs_elsewhere_without_gradients(
+    name: str, mode: Callable[[], AbstractContextManager[None]]
+) -> None:
+    torch.manual_seed(0)
+    model, ids = RIGHT[name](), torch.randint(0, V, (2, T))
+    with mode():
+        on_cpu = copy.deepcopy(model)(ids)
+    with another_device() as device:
+        model.to(device)
+        moved = ids.to(device)
+        with mode():
+            output = model(moved)
+    assert isinstance(output, Elsewhere)
+    assert torch.equal(output.held, on_cpu)
+
+
+def test_a_tensor_on_the_cpu_is_used_as_ever_within_it() -> None:
+    with another_device():
+        assert torch.ones(2).unsqueeze_(0).shape == (1, 2)
+        assert torch.arange(4)[[1, 3]].tolist() == [1, 3]
 
 
 def test_nothing_is_left_behind_after_it() -> None:

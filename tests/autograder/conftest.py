@@ -1,0 +1,56 @@
+"""What the engine's tests share: the tiny course, its answer keys, and copies of it."""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import tiny
+
+from autograder.judge.grader import Grader
+from autograder.judge.key import Keys
+from autograder.judge.runner import Runner
+
+collect_ignore = ["tiny_course"]
+
+
+@pytest.fixture(scope="session")
+def key_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the answer keys of the tiny course under its public seed."""
+    cache = tmp_path_factory.mktemp("keys")
+    with Keys(tiny.SUITE, seed=tiny.COURSE.seed, cache=cache) as keys:
+        for exercise in tiny.SUITE.exercises:
+            keys.get(exercise)
+    return cache
+
+
+@pytest.fixture(scope="session")
+def grader(key_cache: Path) -> Iterator[Grader]:
+    """A grader of the tiny course, under its public seed."""
+    with Grader(tiny.SUITE, seed=tiny.COURSE.seed, evidence=True, cache=key_cache) as made:
+        yield made
+
+
+class Lasting(Runner):
+    """A runner whose worker goes on from submission to submission, unless one of them kills it: to save time."""
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="session")
+def runner() -> Iterator[Runner]:
+    made = Lasting(tiny.SUITE, seed=tiny.COURSE.seed, shared=True)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def course(tmp_path: Path, key_cache: Path) -> Path:
+    """A copy of the tiny course, to break at will."""
+    return tiny.copied(tmp_path / "course", key_cache)
+
+
+@pytest.fixture(autouse=True)
+def _no_check_files_left_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
