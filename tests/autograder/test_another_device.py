@@ -81,8 +81,11 @@ def assigned(logits: Tensor) -> Tensor:
 
 
 def replaced(self: Model, logits: Tensor) -> Tensor:
-    self.out.bias.data = torch.full_like(self.out.bias.data, 2.0)
-    return logits + self.out.bias
+    before = self.out.bias.data
+    self.out.bias.data = torch.full_like(before, 2.0)
+    result = logits * 1 + self.out.bias
+    self.out.bias.data = before
+    return result
 
 
 def with_sparse_rows(self: Model) -> None:

@@ -62,3 +62,22 @@ def test_dtype(impl, given):
     ids = given.integers(1, V, B, T)
     outputs = {name: embeddings(impl, given, D, V, dtype=name)(ids) for name in ("float64", "float16", "bfloat16")}
     return {f"{name} × 0": output * 0 for name, output in outputs.items()}
+
+
+@check("what is made inside is made on the device of what comes in", points=1, of="InputEmbeddings")
+def test_device(impl, given):
+    B, T, D, V = given.sizes("B T D V")
+    module, ids = embeddings(impl, given, D, V), given.integers(1, V, B, T)
+
+    def run(device):
+        return module.to(device)(ids.to(device))
+
+    here = run("cpu")  # what is kept from this call must not be used on the other device
+    with given.another_device() as device:
+        there = run(device)
+        gradients = given.gradients(there, *module.parameters())
+        return {
+            "output": there.new_zeros(()),
+            "output as on the CPU": bool(given.torch.allclose(there, here.to(there.device), atol=1e-4)),
+            "gradients there": all(each.device == there.device for each in gradients if each is not None),
+        }

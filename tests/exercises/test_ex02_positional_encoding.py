@@ -108,3 +108,22 @@ def test_dtype(impl, given):
     B, T, N, D = given.sizes("B T N D")
     inputs = {name: given.normal(B, T, even(D), dtype=name) for name in ("float64", "float16", "bfloat16")}
     return {f"{name} × 0": encoding(impl, given, even(D), N, x)(x) * 0 for name, x in inputs.items()}
+
+
+@check("what is made inside is made on the device of what comes in", points=1, of="PositionalEncoding")
+def test_device(impl, given):
+    B, T, N, D = given.sizes("B T N D")
+    x = given.normal(B, T, even(D)).requires_grad_()
+    module = encoding(impl, given, even(D), N, x)
+
+    def run(device):
+        return module.to(device)(x.to(device))
+
+    here = run("cpu")  # what is kept from this call must not be used on the other device
+    with given.another_device() as device:
+        there = run(device)
+        given.gradients(there, x)  # the way back runs there as well
+        return {
+            "output": there.new_zeros(()),
+            "output as on the CPU": bool(given.torch.allclose(there, here.to(there.device), atol=1e-4)),
+        }

@@ -92,3 +92,22 @@ def test_dtype(impl, given):
     B, T, D = given.sizes("B T D")
     inputs = {name: given.normal(B, T, D, dtype=name) for name in ("float64", "float16", "bfloat16")}
     return {f"{name} × 0": fresh(impl, given, x)(x) * 0 for name, x in inputs.items()}
+
+
+@check("what is made inside is made on the device of what comes in", points=1, of="LayerNormalization")
+def test_device(impl, given):
+    B, T, D = given.sizes("B T D")
+    module, x = loaded(impl, given, D), given.normal(B, T, D, scale=2.0)
+
+    def run(device):
+        return module.to(device)(x.to(device))
+
+    here = run("cpu")  # what is kept from this call must not be used on the other device
+    with given.another_device() as device:
+        there = run(device)
+        gradients = given.gradients(there, *module.parameters())
+        return {
+            "output": there.new_zeros(()),
+            "output as on the CPU": bool(given.torch.allclose(there, here.to(there.device), atol=1e-4)),
+            "gradients there": all(each.device == there.device for each in gradients if each is not None),
+        }

@@ -73,8 +73,8 @@ def test_look_ahead_form(impl, given):
 
 @check("the look-ahead mask is made on the device that is asked for", points=2, of=LOOK_AHEAD)
 def test_look_ahead_device(impl, given):
-    elsewhere = given.torch.device("meta")  # a device without memory, which every machine has
-    return {"device": getattr(impl.create_look_ahead_mask(given.size("T"), device=elsewhere), "device", None)}
+    with given.another_device() as device:
+        return {"device": getattr(impl.create_look_ahead_mask(given.size("T"), device=device), "device", None)}
 
 
 @check("the target mask blocks padding and what comes later, nothing else", points=4, of=TARGET)
@@ -102,3 +102,22 @@ def test_ids_kept(impl, given):
     impl.create_padding_mask(seq)
     impl.create_target_mask(tgt)
     return {"seq after the call": seq, "tgt after the call": tgt}
+
+
+@check("what is made inside is made on the device of what comes in", points=1)
+def test_device(impl, given):
+    seq, tgt = sentences(given, given.size("S")), sentences(given, given.size("T"))
+
+    def run(device):
+        return {
+            "padding mask": impl.create_padding_mask(seq.to(device)),
+            "look-ahead mask": impl.create_look_ahead_mask(given.size("T"), device=device),
+            "target mask": impl.create_target_mask(tgt.to(device)),
+        }
+
+    here, seen = run("cpu"), {}  # what is kept from this call must not be used on the other device
+    with given.another_device() as device:
+        for name, there in run(device).items():
+            seen[name] = there.new_zeros(())
+            seen[f"{name} as on the CPU"] = given.torch.equal(there, here[name].to(there.device))
+    return seen

@@ -262,3 +262,22 @@ def test_dtypes(impl, given):
             "blocked keys that get weight": int(((weights != 0) & (wide_weights == 0)).sum()),
         }
     return seen
+
+
+@check("what is made inside is made on the device of what comes in", points=1, of=FUNCTION)
+def test_device(impl, given):
+    B, H, S = given.sizes("B H S")
+    inputs, mask = [each.requires_grad_() for each in attention_inputs(given, B, H)], given.mask(B, 1, S, S)
+
+    def run(device, mask=None):
+        return attend(impl, *(each.to(device) for each in inputs), mask if mask is None else mask.to(device))
+
+    here = [*run("cpu"), *run("cpu", mask)]  # what is kept from these calls must not be used on the other device
+    names = ("output", "weights", "output under a mask", "weights under a mask")
+    with given.another_device() as device:
+        seen, results = {}, [*run(device), *run(device, mask)]
+        for name, there, before in zip(names, results, here, strict=True):
+            seen[name] = there.new_zeros(())
+            seen[f"{name} as on the CPU"] = bool(given.torch.allclose(there, before.to(there.device), atol=1e-4))
+        given.gradients(results[2], *inputs)  # the way back runs there as well
+        return seen

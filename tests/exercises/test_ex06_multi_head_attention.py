@@ -184,3 +184,23 @@ def test_dtypes(impl, given):
             "1 + difference from float32": 1 + off.to(output.dtype if dtype != "float64" else off.dtype),
         }
     return seen
+
+
+@check("what is made inside is made on the device of what comes in", points=1, of=CLASS)
+def test_device(impl, given):
+    B, S, D, H = given.sizes("B S D H")
+    inputs, mask = sequences(given), given.mask(B, 1, S, S)
+    module = multi_head(impl, given, D, H)
+
+    def run(device):
+        return module.to(device)(*(each.to(device) for each in (*inputs, mask)))
+
+    here = run("cpu")  # what is kept from this call must not be used on the other device
+    with given.another_device() as device:
+        there = run(device)
+        gradients = given.gradients(there, *module.parameters())
+        return {
+            "output": there.new_zeros(()),
+            "output as on the CPU": bool(given.torch.allclose(there, here.to(there.device), atol=1e-4)),
+            "gradients there": all(each.device == there.device for each in gradients if each is not None),
+        }

@@ -66,3 +66,22 @@ def test_dtypes(impl, given):
         f"{dtype} × 0": network(impl, given, D, F, dtype=dtype)(given.normal(B, T, D, dtype=dtype)) * 0
         for dtype in ("float64", "bfloat16", "float16")
     }
+
+
+@check("what is made inside is made on the device of what comes in", points=1, of=CLASS)
+def test_device(impl, given):
+    B, T, D, F = given.sizes("B T D F")
+    module, x = network(impl, given, D, F), given.normal(B, T, D)
+
+    def run(device):
+        return module.to(device)(x.to(device))
+
+    here = run("cpu")  # what is kept from this call must not be used on the other device
+    with given.another_device() as device:
+        there = run(device)
+        gradients = given.gradients(there, *module.parameters())
+        return {
+            "output": there.new_zeros(()),
+            "output as on the CPU": bool(given.torch.allclose(there, here.to(there.device), atol=1e-4)),
+            "gradients there": all(each.device == there.device for each in gradients if each is not None),
+        }

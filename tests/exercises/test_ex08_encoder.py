@@ -164,3 +164,25 @@ def test_dtypes(impl, given):
     # A table made in float32 is no mistake: of float64 the dtype counts, and the values as far as float32 goes.
     seen["float64"] = [seen["float64"].dtype, seen["float64"].float()]
     return seen
+
+
+@check("what is made inside is made on the device of what comes in", points=1, of=ENCODER, draws=1)
+def test_device(impl, given):
+    B, S = given.sizes("B S")
+    module, ids, mask = encoder(impl, given, 1), sentences(given), given.mask(B, 1, 1, S)
+
+    def run(device):
+        model = module.to(device)
+        return {
+            "output": model(ids.to(device)),
+            "output under a mask": model(ids.to(device), mask.to(device)),
+        }
+
+    here, seen = run("cpu"), {}  # what is kept from these calls must not be used on the other device
+    with given.another_device() as device:
+        for name, there in run(device).items():
+            seen[name] = there.new_zeros(())
+            seen[f"{name} as on the CPU"] = bool(given.torch.allclose(there, here[name].to(there.device), atol=1e-4))
+        gradients = given.gradients(there, *module.parameters())
+        seen["gradients there"] = all(each.device == there.device for each in gradients if each is not None)
+    return seen

@@ -202,3 +202,24 @@ def test_dtypes(impl, given):
     # A table made in float32 is no mistake: of float64 the dtype counts, and the values as far as float32 goes.
     seen["float64"] = [seen["float64"].dtype, seen["float64"].float()]
     return seen
+
+
+@check("what is made inside is made on the device of what comes in", points=1, of=DECODER, draws=1)
+def test_device(impl, given):
+    module, inputs, masks = decoder(impl, given, 1), targets_and_source(given), two_masks(given)
+
+    def run(device):
+        model = module.to(device)
+        return {
+            "output": model(*(each.to(device) for each in inputs)),
+            "output under masks": model(*(each.to(device) for each in (*inputs, *masks))),
+        }
+
+    here, seen = run("cpu"), {}  # what is kept from these calls must not be used on the other device
+    with given.another_device() as device:
+        for name, there in run(device).items():
+            seen[name] = there.new_zeros(())
+            seen[f"{name} as on the CPU"] = bool(given.torch.allclose(there, here[name].to(there.device), atol=1e-4))
+        gradients = given.gradients(there, *module.parameters())
+        seen["gradients there"] = all(each.device == there.device for each in gradients if each is not None)
+    return seen

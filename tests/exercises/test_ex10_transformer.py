@@ -220,3 +220,23 @@ def test_dtypes(impl, given):
     logits = seen["float64"]["logits"]
     seen["float64"]["logits"] = [logits.dtype, logits.float()]
     return seen
+
+
+@check("what is made inside is made on the device of what comes in", points=1, of=CLASS, draws=1)
+def test_device(impl, given):
+    src, tgt = sentences(given)
+    src, tgt = padded_right(given, src), padded_between(given, tgt)
+    model = transformer(impl, given)
+
+    def run(device):
+        return model.to(device)(src.to(device), tgt.to(device))
+
+    here = run("cpu")  # what is kept from this call must not be used on the other device
+    with given.another_device() as device:
+        there = run(device)
+        gradients = given.gradients(there, *model.parameters())
+        return {
+            "logits": there.new_zeros(()),
+            "logits as on the CPU": bool(given.torch.allclose(there, here.to(there.device), atol=1e-4)),
+            "gradients there": all(each.device == there.device for each in gradients if each is not None),
+        }

@@ -142,3 +142,25 @@ def test_dtypes(impl, given):
     seen = {each: language_model(impl, given, dtype=each)(ids) for each in ("float64", "bfloat16", "float16")}
     # A table made in float32 is no mistake: of float64 the dtype counts, and the values as far as float32 goes.
     return {**seen, "float64": [seen["float64"].dtype, seen["float64"].float()]}
+
+
+@check("what is made inside is made on the device of what comes in", points=1, of=CLASS, draws=1)
+def test_device(impl, given):
+    B, T = given.sizes("B T")
+    module, ids, mask = language_model(impl, given), text(given), open_to_itself(given, B, T, T)
+
+    def run(device):
+        model = module.to(device)
+        return {
+            "logits": model(ids.to(device)),
+            "logits under a mask": model(ids.to(device), mask.to(device)),
+        }
+
+    here, seen = run("cpu"), {}  # what is kept from these calls must not be used on the other device
+    with given.another_device() as device:
+        for name, there in run(device).items():
+            seen[name] = there.new_zeros(())
+            seen[f"{name} as on the CPU"] = bool(given.torch.allclose(there, here[name].to(there.device), atol=1e-4))
+        gradients = given.gradients(there, *module.parameters())
+        seen["gradients there"] = all(each.device == there.device for each in gradients if each is not None)
+    return seen

@@ -242,6 +242,26 @@ def test_fit_padding(impl, given):
     return {"losses": numbers(losses), **trained(model)}
 
 
+@check("what is made inside is made on the device of what comes in", points=1)
+def test_device(impl, given):
+    model, (src, tgt), (logits, labels) = small_model(given), batch(given, 0), labelled(given, 0)
+
+    def run(device):
+        loss = impl.sequence_loss(logits.to(device), labels.to(device), label_smoothing=0.1)
+        optimizer = descent(given, model.to(device), rate=0.0)
+        return loss, float(impl.train_step(model, optimizer, src.to(device), tgt.to(device), max_grad_norm=0.1))
+
+    loss, loss_of_step = run("cpu")
+    with given.another_device() as device:
+        there, there_of_step = run(device)
+        return {
+            "loss": there.new_zeros(()),
+            "loss as on the CPU": bool(given.torch.allclose(there, loss.to(there.device), atol=1e-4)),
+            "loss of a step as on the CPU": abs(there_of_step - loss_of_step) < 1e-4,
+            "parameters there": all(each.device == there.device for each in model.parameters()),
+        }
+
+
 @check("what comes in stays as it was", points=1)
 def test_inputs_kept(impl, given):
     logits, labels = labelled(given, pad_idx=0)

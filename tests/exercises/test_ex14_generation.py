@@ -254,7 +254,7 @@ def transformer(given, seq_len, *, end=2, pad=0, table=None, zeros=0):
             second = first + mixed(first * first, tgt_mask)
             source, lengths = encoder_output.long().unbind(dim=-1)
             state = second * (mixed(source, src_mask) + 1) + self.training
-            words = known[state % PRIME % len(known)]
+            words = known.to(state.device)[state % PRIME % len(known)]
             places = torch.arange(ids.size(1), device=ids.device)
             answer = scores_of(given, torch.where(places == lengths[:, :1], end, words), W)
             return (answer if table is None else table[ids]).roll(1, dims=-1)
@@ -452,6 +452,32 @@ def test_mode_of_translation(impl, given):
         ids = impl.greedy_translate(model.train(train), sources_of(given, 19), 4)
         observed[f"called in {'train' if train else 'eval'} mode"] = {"ids": ids, **diary.seen(model)}
     return observed
+
+
+# All of them but beam search
+
+
+@check("what is made inside is made on the device of what comes in", points=1)
+def test_device(impl, given):
+    B, T, S, V = given.sizes("B T S V")
+    logits, prompt, src = given.normal(B, V), prompt_of(given, T + 2), sources_of(given, FIRST_WORD)
+    src[0, -1] = 0
+    (language, _), (translator, _) = language_model(given, 3 * T), transformer(given, 3 * S)
+
+    def run(device):
+        prompts, sources, scores = prompt.to(device), src.to(device), logits.to(device)
+        return {
+            "sampled": impl.sample_next(scores, top_k=1, top_p=0.5),  # of one token there is nothing to choose
+            "generated": impl.generate(language.to(device), prompts, B + 3, eos_idx=2),
+            "translated": impl.greedy_translate(translator.to(device), sources, S + 3),
+        }
+
+    here, seen = run("cpu"), {}
+    with given.another_device() as device:
+        for name, there in run(device).items():
+            seen[name] = there.new_zeros(())
+            seen[f"{name} as on the CPU"] = given.torch.equal(there, here[name].to(there.device))
+    return seen
 
 
 # Beam search
