@@ -1,0 +1,14 @@
+import torch.nn as nn
+
+
+class FeedForwardNetwork(nn.Module):
+    "FFN(x) = max(0, x W1 + b1) W2 + b2"
+
+    def __init__(self, d_model, d_ff, dropout=0.1):
+        super(FeedForwardNetwork, self).__init__()
+        self.linear_1 = nn.Linear(d_model, d_ff)
+        self.linear_2 = nn.Linear(d_ff, d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x):
+        return self.linear_2(self.dropout(self.linear_1(x).relu()))

@@ -1,0 +1,45 @@
+import torch.nn as nn
+from ex01_embeddings import InputEmbeddings
+from ex02_positional_encoding import PositionalEncoding
+from ex03_layer_norm import LayerNormalization
+from ex06_multi_head_attention import MultiHeadAttention
+from ex07_feed_forward import FeedForwardNetwork
+
+
+class DecoderBlock(nn.Module):
+    "Self-attention, attention over the encoder, feed-forward."
+
+    def __init__(self, d_model, num_heads, d_ff, dropout):
+        super(DecoderBlock, self).__init__()
+        self.self_attention = MultiHeadAttention(d_model, num_heads, dropout)
+        self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout)
+        self.feed_forward = FeedForwardNetwork(d_model, d_ff, dropout)
+        self.layer_norm_1 = LayerNormalization(d_model)
+        self.layer_norm_2 = LayerNormalization(d_model)
+        self.layer_norm_3 = LayerNormalization(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x, encoder_output, src_mask=None, tgt_mask=None):
+        m = encoder_output
+        x = self.layer_norm_1(x + self.dropout(self.self_attention(x, x, x, tgt_mask)))
+        x = self.layer_norm_2(x + self.dropout(self.cross_attention(x, m, m, src_mask)))
+        return self.layer_norm_3(x + self.dropout(self.feed_forward(x)))
+
+
+class Decoder(nn.Module):
+    "A stack of N blocks with a norm at the end."
+
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, dropout, num_decoder_blocks, seq_len):
+        super(Decoder, self).__init__()
+        self.embedding = InputEmbeddings(d_model, vocab_size)
+        self.positional_encoding = PositionalEncoding(d_model, seq_len, dropout)
+        self.decoder_blocks = nn.ModuleList(
+            [DecoderBlock(d_model, num_heads, d_ff, dropout) for _ in range(num_decoder_blocks)]
+        )
+        self.layer_norm = LayerNormalization(d_model)
+
+    def forward(self, x, encoder_output, src_mask=None, tgt_mask=None):
+        x = self.positional_encoding(self.embedding(x))
+        for block in self.decoder_blocks:
+            x = block(x, encoder_output, src_mask, tgt_mask)
+        return self.layer_norm(x)

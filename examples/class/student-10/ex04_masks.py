@@ -1,0 +1,13 @@
+import torch
+
+
+def create_padding_mask(seq, pad_idx=0):
+    return (seq != pad_idx)[:, None, None, :]
+
+
+def create_look_ahead_mask(size, device=None):
+    return torch.ones(size, size, device=device).tril() == 1
+
+
+def create_target_mask(tgt, pad_idx=0):
+    return create_padding_mask(tgt, pad_idx) & create_look_ahead_mask(tgt.shape[1], tgt.device)

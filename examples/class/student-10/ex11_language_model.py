@@ -1,0 +1,21 @@
+from ex01_embeddings import InputEmbeddings
+from ex02_positional_encoding import PositionalEncoding
+from ex04_masks import create_look_ahead_mask
+from ex08_encoder import EncoderBlock
+from torch import nn
+
+
+class LanguageModel(nn.Module):
+    def __init__(self, vocab_size, d_model, num_heads, d_ff, num_layers, seq_len, dropout=0.1):
+        super().__init__()
+        self.embedding = InputEmbeddings(d_model, vocab_size)
+        self.positional_encoding = PositionalEncoding(d_model, seq_len, dropout)
+        self.layers = nn.ModuleList([EncoderBlock(d_model, num_heads, d_ff, dropout) for _ in range(num_layers)])
+        self.output_projection = nn.Linear(d_model, vocab_size)
+
+    def forward(self, ids, mask=None):
+        m = create_look_ahead_mask(ids.shape[1], ids.device)
+        if mask is not None: m = m & mask
+        x = self.positional_encoding(self.embedding(ids))
+        for b in self.layers: x = b(x, m)
+        return self.output_projection(x)
