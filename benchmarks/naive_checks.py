@@ -1,0 +1,164 @@
+"""How many wrong programs pass naive checks, and how many pass the course's own: writes the comparison as a page.
+
+    python benchmarks/naive_checks.py --out docs/comparison.md
+
+Every program runs in a forked process of its own, with the solutions of the other exercises as its other files; so this
+needs a system with fork. It reads the course at its start: what is edited later does not count.
+"""
+
+import argparse
+import importlib
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NoReturn
+
+import torch
+from naive_exercises import EXAMPLES, SHAPES, Check, small_transformer
+from naive_page import Comparison, Program, page
+
+from autograder.course import Course, find_course, read_course
+from autograder.judge.bank import BankError, patched, read_bank
+from autograder.progress import write_whole
+
+SECONDS = 20
+"""So long a program may run, by the clock; right ones need less than one."""
+
+MEMORY = 16 << 30
+"""So many bytes of address space a program may ask for."""
+
+CHECKS: Mapping[str, Mapping[str, Check]] = {"shape": SHAPES, "example": EXAMPLES}
+
+
+def main() -> None:
+    """Run the comparison and write the page."""
+    options = arguments()
+    course = read_course(find_course())
+    programs = [each for each in programs_of(course) if each.exercise in SHAPES]
+    solutions = imported(course)
+    proofs = validated(course, options.jobs)
+    passing = {"course": frozenset(each for each in programs if passes_course(each, proofs))}
+    for kind, checks in CHECKS.items():
+        passing[kind] = passing_programs(programs, checks, solutions, options.jobs)
+        rejected = [each for each in programs if each.kind == "solution" and each not in passing[kind]]
+        if rejected:
+            raise SystemExit(f"the naive {kind} check of {rejected[0].exercise} is wrong: the solution fails it")
+    comparison = Comparison(programs, passing, seed=course.seed)
+    write_whole(options.out, page(comparison, f"python benchmarks/naive_checks.py --out {options.out}"))
+    print(comparison.summary())
+
+
+def arguments() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Compare naive checks with the course's own on every wrong program.")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="where to write the page")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, metavar="N", help="programs at a time")
+    return parser.parse_args()
+
+
+def programs_of(course: Course) -> list[Program]:
+    """Read the solutions, the wrong programs of the bank, and the right ones that look different."""
+    programs = []
+    for exercise in course.exercises:
+        solution = (course.solutions_dir / exercise.file).read_text("utf-8")
+        programs.append(Program("solution", exercise.id, exercise.id, exercise.id, solution))
+        try:
+            bank = read_bank(course.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution)
+        except BankError as error:
+            raise SystemExit(str(error)) from error
+        programs += [
+            Program("misconception", exercise.id, each.id, each.name, patched(solution, each)) for each in bank
+        ]
+        for file in sorted((course.solutions_dir / "accepted" / exercise.id).glob("*.py")):
+            programs.append(Program("accepted", exercise.id, file.stem, file.stem, file.read_text("utf-8")))
+    return programs
+
+
+def imported(course: Course) -> dict[str, ModuleType]:
+    """Import the solutions, and what else a process would otherwise import for itself."""
+    torch.set_num_threads(1)  # threads do not outlive a fork
+    sys.path.insert(0, str(course.solutions_dir))
+    solutions = {exercise: importlib.import_module(exercise) for exercise in sorted(SHAPES)}
+    small_transformer()  # the first optimizer imports half of torch
+    return solutions
+
+
+def validated(course: Course, jobs: int) -> Mapping[tuple[str, str, str], Mapping[str, str]]:
+    """Run the course's own checks; return the status of each check, by kind, exercise and name of the program."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "validation.json"
+        command = [sys.executable, "-m", "autograder", "validate", "--jobs", str(jobs), "--json", str(file)]
+        run = subprocess.run(command, cwd=course.root, capture_output=True, text=True, check=False)
+        if not file.is_file():
+            raise SystemExit(f"course validate wrote nothing:\n{run.stdout}{run.stderr}")
+        validation: Mapping[str, Any] = json.loads(file.read_text("utf-8"))
+    return {(each["kind"], each["exercise"], each["name"]): each["checks"] for each in validation["proofs"]}
+
+
+def passes_course(program: Program, proofs: Mapping[tuple[str, str, str], Mapping[str, str]]) -> bool:
+    """Say whether a program passes every check of the course."""
+    checks = proofs.get((program.kind, program.exercise, program.name))
+    if not checks:
+        raise SystemExit(f"course validate did not run {program.name}: was the course edited meanwhile? Run it again.")
+    return all(status == "pass" for status in checks.values())
+
+
+def passing_programs(
+    programs: Sequence[Program], checks: Mapping[str, Check], solutions: Mapping[str, ModuleType], jobs: int
+) -> frozenset[Program]:
+    """Run a check on each program, `jobs` at a time, and return those that pass."""
+    running: dict[int, Program] = {}
+    passed = set()
+
+    def wait_for_one() -> None:
+        process, status = os.wait()
+        program = running.pop(process)
+        if status == 0:
+            passed.add(program)
+
+    for program in programs:
+        if len(running) == jobs:
+            wait_for_one()
+        process = os.fork()
+        if process == 0:
+            attempt(program, checks[program.exercise], solutions[program.exercise])
+        running[process] = program
+    while running:
+        wait_for_one()
+    return frozenset(passed)
+
+
+def attempt(program: Program, check: Check, solution: ModuleType) -> NoReturn:
+    """Run a check in this process and end it: with status 0 if nothing was raised, else with another, or a signal."""
+    status = 1
+    try:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        signal.alarm(SECONDS)
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        silence = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(silence, 1)
+        os.dup2(silence, 2)
+        torch.manual_seed(0)
+        check(loaded(program), solution)
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def loaded(program: Program) -> ModuleType:
+    """Import a program in the place of the solution of its exercise."""
+    module = ModuleType(program.exercise)
+    sys.modules[program.exercise] = module
+    exec(compile(program.source, f"{program.exercise}.py", "exec", dont_inherit=True), module.__dict__)
+    return module
+
+
+if __name__ == "__main__":
+    main()
