@@ -184,7 +184,7 @@ def _prove_all(
 def _prove(suite: Suite, runner: Runner, program: Program, key: AnswerKey) -> Proof:
     exercise = suite.course.exercise(program.exercise)
     run = runner.run(program.sources, suite.plan([exercise]), stand_ins=program.stand_ins)
-    verdicts = Verdicts(suite, exercise, lambda: key, seed=runner.seed, evidence=True)
+    verdicts = Verdicts(suite, exercise, lambda _: key, seed=runner.seed, evidence=True)
     result = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), program.sources[exercise.file])
     problems = tuple(f"{program.exercise}: {sentence}" for sentence in _problems(program, result))
     checks = {each.id: each.status for each in result.checks}

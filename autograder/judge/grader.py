@@ -47,7 +47,7 @@ class Grader:
         self._idle: SimpleQueue[Keys] = SimpleQueue()
         for keys in self._keys:
             self._idle.put(keys)
-        self._found: dict[str, Future[AnswerKey]] = {}
+        self._found: dict[tuple[str, bool], Future[AnswerKey]] = {}
         self._finder = ThreadPoolExecutor(max_workers=finders, thread_name_prefix="keys")
         self._lock = threading.Lock()
 
@@ -59,23 +59,26 @@ class Grader:
         for keys in self._keys:
             keys.close()
 
-    def find_keys(self, exercises: Iterable[Exercise]) -> None:
-        """Begin to find the answer keys, beside everything else."""
+    def find_keys(self, exercises: Iterable[Exercise], *, with_bank: bool = False) -> None:
+        """Begin to find answer keys, beside everything else: what is expected, and with the bank what is known."""
         with self._lock:
             for exercise in exercises:
-                if exercise.id not in self._found:
-                    self._found[exercise.id] = self._finder.submit(self._find, exercise)
+                if (exercise.id, with_bank) not in self._found:
+                    self._found[exercise.id, with_bank] = self._finder.submit(self._find, exercise, with_bank)
 
     def wait_for_keys(self, told: Callable[[int, int], None]) -> None:
-        """Find the keys of all exercises; `told(found, all)` hears of each. One that fails shows when it is needed."""
-        self.find_keys(self.suite.exercises)
+        """Find the whole keys of all exercises; `told(found, all)` hears of each.
+
+        One that cannot be had shows when it is needed.
+        """
+        self.find_keys(self.suite.exercises, with_bank=True)
         for found, _ in enumerate(as_completed(self._found.values()), 1):
             told(found, len(self._found))
 
-    def _find(self, exercise: Exercise) -> AnswerKey:
+    def _find(self, exercise: Exercise, with_bank: bool) -> AnswerKey:
         keys = self._idle.get()
         try:
-            return keys.get(exercise)
+            return keys.get(exercise) if with_bank else keys.reference(exercise)
         finally:
             self._idle.put(keys)
 
@@ -109,8 +112,8 @@ class Grader:
         )
 
     def _verdicts(self, exercise: Exercise) -> Verdicts:
-        def key() -> AnswerKey:
-            self.find_keys([exercise])
-            return self._found[exercise.id].result()
+        def key(with_bank: bool) -> AnswerKey:
+            self.find_keys([exercise], with_bank=with_bank)
+            return self._found[exercise.id, with_bank].result()
 
         return Verdicts(self.suite, exercise, key, seed=self.seed, evidence=self.evidence)

@@ -41,12 +41,25 @@ class Keys:
         """Return the key of an exercise; raises `GraderProblem` when it cannot be had."""
         sources = self._solutions(exercise)
         bank = self._bank(exercise, sources)
-        file = self.cache / f"{exercise.id}-{self._digest(exercise, sources)}.key"
+        file = self._file(exercise, sources, ".key")
         key = _load(file)
         if key is None:
             key = self._build(exercise, sources, bank)
             _store(file, key)
         return key
+
+    def reference(self, exercise: Exercise) -> AnswerKey:
+        """Return the key without its bank: all that a right program needs, and quickly made."""
+        sources = self._solutions(exercise)
+        file = self._file(exercise, sources, ".reference")
+        key = _load(file)
+        if key is None:
+            key = AnswerKey(self._reference(exercise, sources), ())
+            _store(file, key)
+        return key
+
+    def _file(self, exercise: Exercise, sources: Mapping[str, bytes], suffix: str) -> Path:
+        return self.cache / f"{exercise.id}-{self._digest(exercise, sources)}{suffix}"
 
     def close(self) -> None:
         """Let the worker go that ran the solutions, if there was one."""
@@ -90,15 +103,14 @@ class Keys:
         return digest.hexdigest()[:32]
 
     def _build(self, exercise: Exercise, sources: dict[str, bytes], bank: tuple[Misconception, ...]) -> AnswerKey:
-        if self._runner is None:
-            self._runner = Runner(self.suite, seed=self.seed, device=self.device, shared=True)
-        reference = self._reference(exercise, sources)
+        reference = self.reference(exercise).reference
+        runner = self._run_with()
         solution = sources[exercise.file].decode("utf-8")
         judges = {check.id: check.judge for check in self.suite.checks[exercise.id]}
         entries = []
         for each in bank:
             program = {**sources, exercise.file: patched(solution, each).encode()}
-            run = self._runner.run(program, self.suite.plan([exercise]))
+            run = runner.run(program, self.suite.plan([exercise]))
             outcomes = {
                 at: outcome
                 for at, outcome in run.outcomes[exercise.id].items()
@@ -107,12 +119,17 @@ class Keys:
             entries.append(BankEntry(each.id, each.name, each.explanation, each.hint, each.same_as, outcomes))
         return AnswerKey(reference, tuple(entries))
 
+    def _run_with(self) -> Runner:
+        if self._runner is None:
+            self._runner = Runner(self.suite, seed=self.seed, device=self.device, shared=True)
+        return self._runner
+
     def _reference(self, exercise: Exercise, sources: Mapping[str, bytes]) -> dict[Key, Expected]:
-        assert self._runner is not None
+        runner = self._run_with()
         plan = self.suite.plan([exercise])
-        nominal = _observed(self._runner.run(sources, plan).outcomes[exercise.id], exercise)
+        nominal = _observed(runner.run(sources, plan).outcomes[exercise.id], exercise)
         if self.device == "cpu":
-            exact = _observed(self._runner.run(sources, plan, exact=True).outcomes[exercise.id], exercise)
+            exact = _observed(runner.run(sources, plan, exact=True).outcomes[exercise.id], exercise)
         else:
             with Runner(self.suite, seed=self.seed, shared=True) as on_cpu:
                 exact = _observed(on_cpu.run(sources, plan, exact=True).outcomes[exercise.id], exercise)
@@ -173,6 +190,8 @@ def _store(file: Path, key: AnswerKey) -> None:
 def _forget_old(newest: Path) -> None:
     """Keep the keys of an exercise that were used last, and let the others go."""
     exercise = newest.name.rpartition("-")[0]
-    kept = sorted(newest.parent.glob(f"{exercise}-*.key"), key=lambda file: file.stat().st_mtime, reverse=True)
+    kept = sorted(
+        newest.parent.glob(f"{exercise}-*{newest.suffix}"), key=lambda file: file.stat().st_mtime, reverse=True
+    )
     for file in kept[KEPT_KEYS:]:
         file.unlink(missing_ok=True)

@@ -7,7 +7,7 @@ from autograder.checks.draws import sizes_of
 from autograder.course import Exercise
 from autograder.judge import findings
 from autograder.judge.answers import AnswerKey
-from autograder.judge.compare import Difference, judge_observation
+from autograder.judge.compare import Difference, judge_observation, passes
 from autograder.judge.naming import agreements, name
 from autograder.judge.outcomes import Died, Fault, Key, Observed, Outcome, Survey
 from autograder.judge.suite import Suite
@@ -19,10 +19,13 @@ WORST_FIRST: tuple[Status, ...] = ("grader_error", "timeout", "memory", "error",
 
 
 class Verdicts:
-    """Judges one submission's outcomes in one exercise. The answer key is found when it is needed."""
+    """Judges one submission's outcomes in one exercise.
+
+    `find_key` finds the answer key when it is needed: without the bank, or with it where something is to be named.
+    """
 
     def __init__(
-        self, suite: Suite, exercise: Exercise, find_key: Callable[[], AnswerKey], *, seed: int, evidence: bool
+        self, suite: Suite, exercise: Exercise, find_key: Callable[[bool], AnswerKey], *, seed: int, evidence: bool
     ) -> None:
         self.suite = suite
         self.exercise = exercise
@@ -37,7 +40,9 @@ class Verdicts:
 
         Raises `GraderProblem` when there is no answer key.
         """
-        self.key = self.find_key()
+        self.key = self.find_key(False)
+        if any(self._can_be_named(at, outcome) for at, outcome in outcomes.items()):
+            self.key = self.find_key(True)
         found = agreements(outcomes, self.key, self.checks)
         forbidden = self._forbidden(outcomes, survey)
         results = []
@@ -48,6 +53,15 @@ class Verdicts:
                 finding = findings.of_misconception(entry, finding)
             results.append(self._result(check, status, finding, draws, survey, source))
         return self._exercise(tuple(results))
+
+    def _can_be_named(self, at: Key, outcome: Outcome) -> bool:
+        """Whether an outcome is wrong in a way that a misconception could explain."""
+        match outcome:
+            case Died():
+                return False
+            case Fault():
+                return outcome.kind not in ("todo", "forbidden")
+        return not passes(outcome, self.key.reference[at], self.checks[at[0]].judge)
 
     def missing(self) -> ExerciseResult:
         """Return the result of an exercise whose file was not handed in."""
