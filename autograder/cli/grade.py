@@ -95,7 +95,8 @@ def _note_run(out: Path, seed: int, device: str, suite: str) -> None:
 
 
 def _stopped(error: BaseException, progress: "Progress", everything: int) -> int:
-    why = f"{error.strerror} ({error.filename})" if isinstance(error, OSError) else "interrupted"
+    where = f" ({error.filename})" if isinstance(error, OSError) and error.filename else ""
+    why = f"{error.strerror}{where}" if isinstance(error, OSError) else "interrupted"
     print(
         f"course: stopped after {progress.done} of {everything} submissions: {why}; "
         "their reports are whole, and the same command goes on from there",
