@@ -21,6 +21,10 @@ def show_hint(options: argparse.Namespace) -> int:
     if standing.status == "pass":
         print(f"{exercise.number} {exercise.title} passes: there is nothing to hint at.")
         return PASS
+    if standing.status == "not_started" and exercise.id in progress.standings:
+        print(f"{exercise.number} {exercise.title}: nothing is written yet, so there is nothing to hint at.")
+        print(f"Each TODO in {course.exercises_dir.name}/{exercise.file} says what is to be written.")
+        return PASS
     if not standing.hints:
         raise UsageError(f"no hint is due for {exercise.id}: run `course check {exercise.number}` first")
     progress = progress.after_hint(exercise)
