@@ -128,7 +128,7 @@ def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
     for file in sorted((course.solutions_dir / "accepted" / exercise.id).glob("*.py")):
         yield Program("accepted", exercise.id, file.stem, {**base, exercise.file: file.read_bytes()})
     for folder in sorted((course.solutions_dir / "accepted" / "whole").glob("*/")):
-        whole = {each.file: (folder / each.file).read_bytes() for each in needs if (folder / each.file).is_file()}
+        whole = {file: (folder / file).read_bytes() for file in course.files if (folder / file).is_file()}
         if exercise.file in whole:
             yield Program("accepted", exercise.id, f"whole/{folder.name}", {**base, **whole})
     stand_ins = {each.file: suite.stand_ins[each.file] for each in needs[:-1] if each.file in suite.stand_ins}

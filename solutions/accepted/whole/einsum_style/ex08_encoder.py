@@ -1,0 +1,47 @@
+"""The encoder as a fold over its blocks."""
+
+from functools import reduce
+
+from ex01_embeddings import InputEmbeddings
+from ex02_positional_encoding import PositionalEncoding
+from ex03_layer_norm import LayerNormalization
+from ex06_multi_head_attention import MultiHeadAttention
+from ex07_feed_forward import FeedForwardNetwork
+from torch import Tensor, nn
+
+
+class EncoderBlock(nn.Module):
+    def __init__(self, d_model: int, num_heads: int, d_ff: int, dropout: float) -> None:
+        super().__init__()
+        self.attention = MultiHeadAttention(d_model, num_heads, dropout)
+        self.feed_forward = FeedForwardNetwork(d_model, d_ff, dropout)
+        self.layer_norm_1, self.layer_norm_2 = LayerNormalization(d_model), LayerNormalization(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = self.layer_norm_1(x + self.dropout(self.attention(x, x, x, mask)))
+        return self.layer_norm_2(x + self.dropout(self.feed_forward(x)))
+
+
+class Encoder(nn.Module):
+    def __init__(
+        self,
+        vocab_size: int,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout: float,
+        num_encoder_blocks: int,
+        seq_len: int,
+    ) -> None:
+        super().__init__()
+        self.embedding = InputEmbeddings(d_model, vocab_size)
+        self.positional_encoding = PositionalEncoding(d_model, seq_len, dropout)
+        self.encoder_blocks = nn.ModuleList(
+            EncoderBlock(d_model, num_heads, d_ff, dropout) for _ in range(num_encoder_blocks)
+        )
+        self.layer_norm = LayerNormalization(d_model)
+
+    def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = self.positional_encoding(self.embedding(ids))
+        return self.layer_norm(reduce(lambda y, block: block(y, mask), self.encoder_blocks, x))

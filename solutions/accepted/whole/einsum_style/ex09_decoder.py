@@ -1,0 +1,54 @@
+"""The decoder as a fold over its blocks."""
+
+from functools import reduce
+
+from ex01_embeddings import InputEmbeddings
+from ex02_positional_encoding import PositionalEncoding
+from ex03_layer_norm import LayerNormalization
+from ex06_multi_head_attention import MultiHeadAttention
+from ex07_feed_forward import FeedForwardNetwork
+from torch import Tensor, nn
+
+
+class DecoderBlock(nn.Module):
+    def __init__(self, d_model: int, num_heads: int, d_ff: int, dropout: float) -> None:
+        super().__init__()
+        self.self_attention, self.cross_attention = (MultiHeadAttention(d_model, num_heads, dropout) for _ in range(2))
+        self.feed_forward = FeedForwardNetwork(d_model, d_ff, dropout)
+        self.layer_norm_1, self.layer_norm_2, self.layer_norm_3 = (LayerNormalization(d_model) for _ in range(3))
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, x: Tensor, encoder_output: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
+    ) -> Tensor:
+        x = self.layer_norm_1(x + self.dropout(self.self_attention(x, x, x, tgt_mask)))
+        x = self.layer_norm_2(x + self.dropout(self.cross_attention(x, encoder_output, encoder_output, src_mask)))
+        return self.layer_norm_3(x + self.dropout(self.feed_forward(x)))
+
+
+class Decoder(nn.Module):
+    def __init__(
+        self,
+        vocab_size: int,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        dropout: float,
+        num_decoder_blocks: int,
+        seq_len: int,
+    ) -> None:
+        super().__init__()
+        self.embedding = InputEmbeddings(d_model, vocab_size)
+        self.positional_encoding = PositionalEncoding(d_model, seq_len, dropout)
+        self.decoder_blocks = nn.ModuleList(
+            DecoderBlock(d_model, num_heads, d_ff, dropout) for _ in range(num_decoder_blocks)
+        )
+        self.layer_norm = LayerNormalization(d_model)
+
+    def forward(
+        self, ids: Tensor, encoder_output: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
+    ) -> Tensor:
+        x = self.positional_encoding(self.embedding(ids))
+        return self.layer_norm(
+            reduce(lambda y, block: block(y, encoder_output, src_mask, tgt_mask), self.decoder_blocks, x)
+        )

@@ -1,0 +1,37 @@
+"""Encoder, decoder, projection."""
+
+from ex04_masks import create_padding_mask, create_target_mask
+from ex08_encoder import Encoder
+from ex09_decoder import Decoder
+from torch import Tensor, nn
+
+
+class Transformer(nn.Module):
+    def __init__(
+        self,
+        src_vocab_size: int,
+        tgt_vocab_size: int,
+        d_model: int = 512,
+        num_heads: int = 8,
+        d_ff: int = 2048,
+        num_encoder_blocks: int = 6,
+        num_decoder_blocks: int = 6,
+        dropout: float = 0.1,
+        seq_len: int = 512,
+        pad_idx: int = 0,
+    ) -> None:
+        super().__init__()
+        self.encoder = Encoder(src_vocab_size, d_model, num_heads, d_ff, dropout, num_encoder_blocks, seq_len)
+        self.decoder = Decoder(tgt_vocab_size, d_model, num_heads, d_ff, dropout, num_decoder_blocks, seq_len)
+        self.output_projection = nn.Linear(d_model, tgt_vocab_size)
+        self.pad_idx = pad_idx
+
+    def forward(
+        self, src: Tensor, tgt: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
+    ) -> Tensor:
+        src_mask = create_padding_mask(src, self.pad_idx) if src_mask is None else src_mask
+        tgt_mask = create_target_mask(tgt, self.pad_idx) if tgt_mask is None else tgt_mask
+        return self.output_projection(self.decoder(tgt, self.encoder(src, src_mask), src_mask, tgt_mask))
+
+    def forward_with_softmax(self, *args: Tensor | None, **kwargs: Tensor | None) -> Tensor:
+        return self(*args, **kwargs).softmax(-1)

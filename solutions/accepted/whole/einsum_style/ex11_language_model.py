@@ -1,0 +1,33 @@
+"""The decoder-only model as a fold over encoder blocks."""
+
+from functools import reduce
+
+from ex01_embeddings import InputEmbeddings
+from ex02_positional_encoding import PositionalEncoding
+from ex04_masks import create_look_ahead_mask
+from ex08_encoder import EncoderBlock
+from torch import Tensor, nn
+
+
+class LanguageModel(nn.Module):
+    def __init__(
+        self,
+        vocab_size: int,
+        d_model: int,
+        num_heads: int,
+        d_ff: int,
+        num_layers: int,
+        seq_len: int,
+        dropout: float = 0.1,
+    ) -> None:
+        super().__init__()
+        self.embedding = InputEmbeddings(d_model, vocab_size)
+        self.positional_encoding = PositionalEncoding(d_model, seq_len, dropout)
+        self.layers = nn.ModuleList(EncoderBlock(d_model, num_heads, d_ff, dropout) for _ in range(num_layers))
+        self.output_projection = nn.Linear(d_model, vocab_size)
+
+    def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
+        causal = create_look_ahead_mask(ids.size(1), ids.device)
+        seen = causal if mask is None else causal & mask
+        x = self.positional_encoding(self.embedding(ids))
+        return self.output_projection(reduce(lambda y, block: block(y, seen), self.layers, x))

@@ -1,0 +1,22 @@
+# Token embeddings, with the scale held as a buffer.
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+
+class InputEmbeddings(nn.Module):
+    """A table of rows, one for each token; what is looked up is multiplied by sqrt(d_model)."""
+
+    def __init__(self, d_model: int, vocab_size: int) -> None:
+        super().__init__()
+        self.d_model = d_model
+        self.vocab_size = vocab_size
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        # The factor moves and changes its dtype together with the table.
+        self.register_buffer("scale", torch.tensor(math.sqrt(d_model)))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        rows = self.embedding(ids)
+        return rows * self.scale
