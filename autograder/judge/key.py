@@ -23,6 +23,12 @@ from autograder.protocol import Limits, ProtocolError, Value, read_frame, write_
 
 KEY_LIMITS = Limits(text=64 << 20, blob=512 << 20, nodes=1_000_000)
 DIGEST_SIZE = 32
+MAKES_KEYS = (
+    *("checks/*.py", "protocol/*.py", "worker/*.py"),
+    *(f"judge/{each}.py" for each in ("answers", "arrays", "bank", "compare", "key", "outcomes", "process", "runner")),
+)
+"""The code a key depends on: what runs the programs, and what tells a wrong outcome."""
+
 KEPT_KEYS = 6
 """So many keys of an exercise are kept: one for each of the seeds and versions in use."""
 
@@ -90,7 +96,7 @@ class Keys:
     def _digest(self, exercise: Exercise, sources: Mapping[str, bytes]) -> str:
         bank = self.suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
         parts: list[bytes] = [
-            engine_digest(),
+            engine_digest(*MAKES_KEYS),
             repr((self.seed, self.device, metadata.version("torch"), metadata.version("numpy"))).encode(),
             repr(self.suite.course.sizes).encode(),
             self.suite.sources[f"test_{exercise.id}.py"],

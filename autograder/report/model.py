@@ -12,11 +12,40 @@ FindingKind = Literal["misconception", "pattern", "place", "exception", "structu
 
 @dataclass(frozen=True)
 class Place:
-    """Where a finding points: a line of the student's own file."""
+    """Where a finding points: a line of the student's own file, and there the characters from `column` up to `end`."""
 
     file: str
     line: int
     function: str | None = None
+    column: int | None = None
+    end: int | None = None
+
+
+@dataclass(frozen=True)
+class Maps:
+    """The same two-dimensional slice of what was expected and of yours, a row a tuple, to be drawn on one scale.
+
+    None stands for what is no finite number. `caption` says which slice it is, and what its rows and columns are.
+    """
+
+    caption: str
+    expected: tuple[tuple[float | None, ...], ...]
+    yours: tuple[tuple[float | None, ...], ...]
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What a student's finished part does, as a two-dimensional array to be drawn; None is no finite number.
+
+    `rows` and `columns` say what the axes are, `row_labels` and `column_labels` may name each of them.
+    """
+
+    title: str
+    values: tuple[tuple[float | None, ...], ...]
+    rows: str = ""
+    columns: str = ""
+    row_labels: tuple[str, ...] = ()
+    column_labels: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -24,12 +53,16 @@ class Evidence:
     """The numbers behind a finding; only in self-checks, whose seed is public.
 
     `name` says which part of the observation; `rows` are `(label, expected, yours)`, already formatted, the shape and
-    the dtype first; `witnesses` are `(index, expected, yours)` of single elements.
+    the dtype first, and last the one that tells most; `witnesses` are `(index, expected, yours)` of single elements
+    that show what the finding says, with a title, and `axes` names what the parts of an index count.
     """
 
     name: str
     rows: tuple[tuple[str, str, str], ...] = ()
     witnesses: tuple[tuple[str, str, str], ...] = ()
+    witness_title: str = "largest differences"
+    axes: str = "at"
+    maps: Maps | None = None
 
 
 @dataclass(frozen=True)
@@ -37,7 +70,9 @@ class Finding:
     """Why a check failed: one sentence or two, at most 160 characters, and what is known beside it.
 
     `id` names the misconception or the pattern; `name` is a misconception's name in words. `detail` is the library's
-    own message, or the sentence that explains a misconception. `source` has the lines around the place.
+    own message, or the sentence that explains a misconception. `source` has the lines around the place, `label` says in
+    a few words what is wrong with what stands there, and `agrees` are the lines before it that still agree with the
+    solution. `certain` is false where the place is only probable.
     """
 
     kind: FindingKind
@@ -48,6 +83,9 @@ class Finding:
     place: Place | None = None
     source: tuple[tuple[int, str], ...] = ()
     evidence: Evidence | None = None
+    label: str | None = None
+    agrees: tuple[int, ...] = ()
+    certain: bool = True
 
 
 @dataclass(frozen=True)
@@ -70,7 +108,10 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class ExerciseResult:
-    """One exercise: its verdict, and its points together. `stood_in` has the earlier exercises that had stand-ins."""
+    """One exercise: its verdict, and its points together. `stood_in` has the earlier exercises that had stand-ins.
+
+    `built` says in one line what a student who passed has built, and `pictures` show it; only in self-checks.
+    """
 
     id: str
     title: str
@@ -80,6 +121,8 @@ class ExerciseResult:
     checks: tuple[CheckResult, ...]
     parts: Literal["own", "stand-in"] = "own"
     stood_in: tuple[str, ...] = ()
+    built: str | None = None
+    pictures: tuple[Picture, ...] = ()
 
     @property
     def first_failure(self) -> CheckResult | None:
