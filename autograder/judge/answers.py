@@ -11,7 +11,7 @@ from autograder.protocol import Value
 
 @dataclass(frozen=True)
 class BankEntry:
-    """A misconception with its outcomes, only those that are wrong."""
+    """A misconception with its outcomes, only those that are wrong, and the hashes of the statements it is made of."""
 
     id: str
     name: str
@@ -19,6 +19,7 @@ class BankEntry:
     hint: str
     same_as: tuple[str, ...]
     outcomes: Mapping[Key, Outcome]
+    marks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ def to_record(key: AnswerKey) -> Value:
                 "explanation": entry.explanation,
                 "hint": entry.hint,
                 "same_as": list(entry.same_as),
+                "marks": list(entry.marks),
                 "outcomes": [[*at, _outcome(each)] for at, each in entry.outcomes.items()],
             }
             for entry in key.bank
@@ -59,6 +61,7 @@ def from_record(record: Any) -> AnswerKey:
                 each["hint"],
                 tuple(each["same_as"]),
                 _outcomes(each["outcomes"]),
+                tuple(each["marks"]),
             )
             for each in record["bank"]
         ),

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autograder.protocol.statements import statements
+
 TEXTS = {"name": 80, "explanation": 240, "hint": 200}
 """The texts every misconception has, and their longest length."""
 
@@ -51,6 +53,13 @@ def patched(solution: str, misconception: Misconception) -> str:
     for find, replace in misconception.patches:
         solution = solution.replace(find, replace)
     return solution
+
+
+def marks_of(misconception: Misconception, solution: str) -> tuple[str, ...]:
+    """Return the hashes of the statements that the wrong program has and the solution has not."""
+    right = {each for each, _, _ in statements(solution)}
+    found = (each for each, _, _ in statements(patched(solution, misconception)) if each not in right)
+    return tuple(dict.fromkeys(found))
 
 
 def _patches(entry: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

@@ -1,7 +1,7 @@
 """Grades submissions: runs them in workers, holds them against the answer keys, and writes reports."""
 
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
 from queue import SimpleQueue
@@ -10,8 +10,10 @@ from autograder.course import Exercise
 from autograder.judge.answers import AnswerKey
 from autograder.judge.key import Keys
 from autograder.judge.marking import Marking
+from autograder.judge.outcomes import Key
 from autograder.judge.runner import Runner
 from autograder.judge.suite import Suite
+from autograder.judge.traces import Trace
 from autograder.judge.verdict import Verdicts
 from autograder.report import Report
 from autograder.submission import Submission
@@ -48,6 +50,7 @@ class Grader:
         for keys in self._keys:
             self._idle.put(keys)
         self._found: dict[tuple[str, bool], Future[AnswerKey]] = {}
+        self._traced: dict[str, Future[Mapping[Key, Trace]]] = {}
         self._finder = ThreadPoolExecutor(max_workers=finders, thread_name_prefix="keys")
         self._lock = threading.Lock()
 
@@ -99,7 +102,7 @@ class Grader:
         if present:
             runner.prepare()
         self.find_keys(present)
-        marking = Marking(self.suite, submission, runner, self._verdicts)
+        marking = Marking(self.suite, submission, runner, self._verdicts, self._traces)
         marking.run_own(present)
         return Report(
             course=self.suite.course.title,
@@ -110,6 +113,19 @@ class Grader:
             exercises=tuple(marking.result(each) for each in wanted),
             log=marking.log[:LOG_KEPT],
         )
+
+    def _traces(self, exercise: Exercise) -> Mapping[Key, Trace]:
+        with self._lock:
+            if exercise.id not in self._traced:
+                self._traced[exercise.id] = self._finder.submit(self._find_traces, exercise)
+        return self._traced[exercise.id].result()
+
+    def _find_traces(self, exercise: Exercise) -> Mapping[Key, Trace]:
+        keys = self._idle.get()
+        try:
+            return keys.traces(exercise)
+        finally:
+            self._idle.put(keys)
 
     def _verdicts(self, exercise: Exercise) -> Verdicts:
         def key(with_bank: bool) -> AnswerKey:

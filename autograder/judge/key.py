@@ -8,24 +8,32 @@ import contextlib
 import hashlib
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
+from typing import Any, TypeVar
 
 from autograder.course import Exercise
 from autograder.judge.answers import AnswerKey, BankEntry, from_record, to_record
-from autograder.judge.bank import BankError, Misconception, patched, read_bank
+from autograder.judge.bank import BankError, Misconception, marks_of, patched, read_bank
 from autograder.judge.compare import Expected, passes
 from autograder.judge.outcomes import Fault, Key, Observed, Outcome
 from autograder.judge.runner import GraderProblem, Runner
 from autograder.judge.suite import Suite, engine_digest
+from autograder.judge.traces import Trace, read_trace
+from autograder.judge.traces import to_record as to_traced
 from autograder.protocol import Limits, ProtocolError, Value, read_frame, write_frame
 
 KEY_LIMITS = Limits(text=64 << 20, blob=512 << 20, nodes=1_000_000)
+Kept = TypeVar("Kept")
+
 DIGEST_SIZE = 32
 MAKES_KEYS = (
     *("checks/*.py", "protocol/*.py", "worker/*.py"),
-    *(f"judge/{each}.py" for each in ("answers", "arrays", "bank", "compare", "key", "outcomes", "process", "runner")),
+    *(
+        f"judge/{each}.py"
+        for each in ("answers", "arrays", "bank", "compare", "key", "outcomes", "process", "runner", "traces")
+    ),
 )
 """The code a key depends on: what runs the programs, and what tells a wrong outcome."""
 
@@ -48,21 +56,33 @@ class Keys:
         sources = self._solutions(exercise)
         bank = self._bank(exercise, sources)
         file = self._file(exercise, sources, ".key")
-        key = _load(file)
+        key = _read(file, from_record)
         if key is None:
             key = self._build(exercise, sources, bank)
-            _store(file, key)
+            _store(file, to_record(key))
         return key
 
     def reference(self, exercise: Exercise) -> AnswerKey:
         """Return the key without its bank: all that a right program needs, and quickly made."""
         sources = self._solutions(exercise)
         file = self._file(exercise, sources, ".reference")
-        key = _load(file)
+        key = _read(file, from_record)
         if key is None:
             key = AnswerKey(self._reference(exercise, sources), ())
-            _store(file, key)
+            _store(file, to_record(key))
         return key
+
+    def traces(self, exercise: Exercise) -> Mapping[Key, Trace]:
+        """Return what the solution computes on its way, by draw: shapes and fingerprints, no text of it."""
+        sources = self._solutions(exercise)
+        file = self._file(exercise, sources, ".traces")
+        kept = _read(file, lambda record: {(check, draw): read_trace(each) for check, draw, each in record})
+        if kept is not None:
+            return kept
+        run = self._run_with().run(sources, self.suite.plan([exercise]), exact=self.device == "cpu", trace=True)
+        traces = run.traces.get(exercise.id, {})
+        _store(file, [[*at, to_traced(each)] for at, each in traces.items()])
+        return traces
 
     def _file(self, exercise: Exercise, sources: Mapping[str, bytes], suffix: str) -> Path:
         return self.cache / f"{exercise.id}-{self._digest(exercise, sources)}{suffix}"
@@ -122,7 +142,8 @@ class Keys:
                 for at, outcome in run.outcomes[exercise.id].items()
                 if not passes(outcome, reference[at], judges[at[0]])
             }
-            entries.append(BankEntry(each.id, each.name, each.explanation, each.hint, each.same_as, outcomes))
+            marks = marks_of(each, solution)
+            entries.append(BankEntry(each.id, each.name, each.explanation, each.hint, each.same_as, outcomes, marks))
         return AnswerKey(reference, tuple(entries))
 
     def _run_with(self) -> Runner:
@@ -152,8 +173,8 @@ def _observed(outcomes: Mapping[Key, Outcome], exercise: Exercise) -> dict[Key, 
     return values
 
 
-def _load(file: Path) -> AnswerKey | None:
-    """Read a kept key; one that is missing, damaged or of another form is made again."""
+def _read(file: Path, form: Callable[[Any], Kept]) -> Kept | None:
+    """Read what was kept; None where it is missing, damaged or of another form, and is to be made again."""
     try:
         data = file.read_bytes()
     except OSError:
@@ -171,14 +192,14 @@ def _load(file: Path) -> AnswerKey | None:
         return bytes(part)
 
     try:
-        return from_record(read_frame(read, KEY_LIMITS))
+        return form(read_frame(read, KEY_LIMITS))
     except (ProtocolError, KeyError, TypeError, ValueError):
         return None
 
 
-def _store(file: Path, key: AnswerKey) -> None:
-    """Keep a key, whole or not at all. A cache that cannot be written only costs time."""
-    body = write_frame(to_record(key))
+def _store(file: Path, record: Value) -> None:
+    """Keep a record, whole or not at all. A cache that cannot be written only costs time."""
+    body = write_frame(record)
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         (file.parent / ".gitignore").write_text("*\n")

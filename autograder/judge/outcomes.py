@@ -54,10 +54,14 @@ Outcome = Observed | Fault | Died
 
 @dataclass(frozen=True)
 class Survey:
-    """What the syntax of a file says: the lines of definition and returns by name, and forbidden calls."""
+    """What the syntax of a file says: the lines of definition and returns by name, forbidden calls, and statements.
+
+    A statement is its hash and its first line.
+    """
 
     places: Mapping[str, tuple[int, ...]]
     forbidden: tuple[tuple[str, int], ...]
+    statements: tuple[tuple[str, int], ...] = ()
 
 
 def read_fault(data: Any, *, at_import: bool = False, seconds: float = 0.0) -> Fault:
@@ -83,4 +87,5 @@ def read_frames(data: Any) -> tuple[Place, ...]:
 def read_survey(event: Mapping[str, Any]) -> Survey:
     """Return what a worker said of a file's syntax."""
     places = {str(name): tuple(int(line) for line in lines) for name, lines in event["places"].items()}
-    return Survey(places, tuple((str(name), int(line)) for name, line in event["forbidden"]))
+    found = tuple((str(each), int(line)) for each, line, _ in event["statements"])
+    return Survey(places, tuple((str(name), int(line)) for name, line in event["forbidden"]), found)

@@ -9,6 +9,7 @@ from typing import Any
 from autograder.judge.outcomes import Died, Key, Observed, Outcome, Survey, read_fault, read_frames, read_survey
 from autograder.judge.process import End, WorkerProcess
 from autograder.judge.suite import Suite
+from autograder.judge.traces import Trace, read_trace
 
 MOST_DEATHS = 2
 """So many draws of one exercise may end the process; then the rest of the exercise is not run."""
@@ -33,6 +34,7 @@ class Run:
 
     outcomes: dict[str, dict[Key, Outcome]] = field(default_factory=dict)
     surveys: dict[str, Survey] = field(default_factory=dict)
+    traces: dict[str, dict[Key, Trace]] = field(default_factory=dict)
     log: str = ""
     problem: str | None = None
 
@@ -80,9 +82,12 @@ class Runner:
         plan: Plan,
         *,
         exact: bool = False,
+        trace: bool = False,
         stand_ins: Mapping[str, bytes] | None = None,
     ) -> Run:
         """Run a plan on the files of one program, with stand-ins for the contract's names of some.
+
+        With `trace`, also what each draw computes on its way.
 
         Raises `GraderProblem` or `EnvironmentProblem`, which are no fault of the program's.
         """
@@ -91,7 +96,7 @@ class Runner:
         while attempt.plan:
             self.prepare()
             assert self._worker is not None
-            self._worker.send(self._job(sources, attempt.plan, exact, stand_ins or {}))
+            self._worker.send(self._job(sources, attempt.plan, exact, trace, stand_ins or {}))
             end = attempt.listen(self._worker)
             run.log = run.log or self._worker.log
             if end is not None or not self.shared:
@@ -101,7 +106,7 @@ class Runner:
         return run
 
     def _job(
-        self, sources: Mapping[str, bytes], plan: Plan, exact: bool, stand_ins: Mapping[str, bytes]
+        self, sources: Mapping[str, bytes], plan: Plan, exact: bool, trace: bool, stand_ins: Mapping[str, bytes]
     ) -> dict[str, Any]:
         course = self.suite.course
         return {
@@ -113,6 +118,7 @@ class Runner:
             "sizes": [dict(column) for column in course.sizes],
             "device": self.device,
             "exact": exact,
+            "trace": trace,
             "forbidden": {each.id: list(each.forbidden) for each in course.exercises},
             "limits": asdict(course.limits),
         }
@@ -164,6 +170,9 @@ class Attempt:
                 self._settle_exercise(self._planned(event["exercise"]), read_fault(event["fault"], at_import=True))
             case "begin":
                 self.at = (self._planned(event["exercise"]), self._key(event))
+            case "traced":
+                key = self._key(event)
+                self.run.traces.setdefault(event["exercise"], {})[key] = read_trace(event)
             case "observed":
                 self._settle(event, Observed(event["value"], _seconds(event)))
             case "raised":

@@ -1,8 +1,8 @@
 """One job after another: load the student's files, run the probes, answer with events.
 
 A job is a dict: `sources`, `stand_ins` and `checks` (file name to bytes), `plan` (exercises with their checks and
-draws), `seed`, `sizes`, `device`, `exact`, `forbidden` (exercise to dotted names) and `limits`. Every answer is a dict
-with an `event`.
+draws), `seed`, `sizes`, `device`, `exact`, `trace`, `forbidden` (exercise to dotted names) and `limits`. Every answer
+is a dict with an `event`.
 """
 
 import importlib
@@ -11,6 +11,7 @@ import random
 import sys
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from types import ModuleType
 from typing import Any
 
@@ -117,10 +118,12 @@ class Job:
         from autograder.worker import faults
         from autograder.worker.forbidding import Forbidding
         from autograder.worker.observe import observe
+        from autograder.worker.tracing import Tracing
 
         job = self.job
         where = {"exercise": exercise, "check": check, "draw": draw}
         self.emit({"event": "begin", **where})
+        tracing = Tracing(self.sources.names, parts=job["exact"]) if job["trace"] else nullcontext()
         seed = derived_seed(job["seed"], exercise, check, draw)
         sizes = sizes_of(job["sizes"], job["seed"], exercise, check, draw)
         given = Given(seed, sizes, job["device"], exact=job["exact"])
@@ -128,12 +131,17 @@ class Job:
         _calm(seed)
         started = time.perf_counter()
         try:
-            with Forbidding(job["forbidden"].get(exercise, []), f"{exercise}.py", self.sources.names):
-                value = observe(probe(implementation, given))
+            with Forbidding(job["forbidden"].get(exercise, []), f"{exercise}.py", self.sources.names), tracing:
+                returned = probe(implementation, given)
+            value = observe(returned)
         except BaseException as error:
             fault = faults.describe(error, self.sources.names)
+            if isinstance(tracing, Tracing):
+                self.emit({"event": "traced", **where, **tracing.told()})
             self.emit({"event": "raised", **where, "fault": fault, "seconds": time.perf_counter() - started})
             return
+        if isinstance(tracing, Tracing):
+            self.emit({"event": "traced", **where, **tracing.told(returned)})
         self.emit({"event": "observed", **where, "value": value, "seconds": time.perf_counter() - started})
 
     def _stuck(self, frame: Any) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
+from autograder.protocol.statements import statements
 from autograder.worker.syntax import forbidden_calls, outermost_loop, places
 
 
@@ -70,6 +71,10 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return frames[-1]
 
     def survey(self, exercise: str, forbidden: Sequence[str]) -> dict[str, Any]:
-        """Say where the functions of a file return their values, and which forbidden calls it names."""
+        """Say where the functions of a file return their values, which forbidden calls it names, and its statements."""
         source = self.files[f"{exercise}.py"]
-        return {"places": places(source), "forbidden": forbidden_calls(source, forbidden)}
+        return {
+            "places": places(source),
+            "forbidden": forbidden_calls(source, forbidden),
+            "statements": [list(each) for each in statements(importlib.util.decode_source(source))],
+        }

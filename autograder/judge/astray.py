@@ -1,0 +1,343 @@
+"""The first of a student's own lines that goes astray: what was computed on the way, held against the solution's.
+
+Steps are matched by value alone, so the style of a program does not matter. From what came out wrong the walk goes back
+through the steps that match nothing, to where their inputs still agree.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+import numpy as np
+
+from autograder.judge.traces import Step, Trace
+from autograder.protocol.prints import LOOSE, factors, same_order, same_values
+from autograder.report import Place
+
+TOLERANCES = {"float16": 1e-2, "bfloat16": 4e-2}
+TOLERANCE = 5e-5
+
+_MOVING = (
+    "__getitem__ chunk clone contiguous detach expand expand_as flatten movedim mT narrow permute repeat reshape select"
+    " split squeeze swapaxes t T to transpose type float double unbind unflatten unsqueeze view view_as cpu"
+)
+NEUTRAL = frozenset(_MOVING.split())
+"""Operations that only choose or move what is there."""
+
+
+CONVERSIONS = frozenset(["to", "double", "float", "half", "bfloat16", "type", "cpu"])
+"""Operations the check does in another dtype for the exact values, or not at all."""
+
+
+Where = Callable[[Sequence[Place]], Place | None]
+"""Chooses, of the places in the student's frames, the one to show."""
+
+
+class State(Enum):
+    """How a step stands to the solution's: it agrees, holds its numbers in another form or order, or matches none."""
+
+    AGREES = "agrees"
+    RESHAPED = "reshaped"
+    MOVED = "moved"
+    UNKNOWN = "unknown"
+    MISUSED = "misused"
+    CUT = "cut"
+
+
+@dataclass(frozen=True)
+class Astray:
+    """The step that goes astray and what is known of it; `agreeing` are the lines before it that lead to it and agree.
+
+    `factor` is by how much it is too large, where that is all.
+    """
+
+    place: Place
+    state: State
+    factor: float | None
+    agreeing: tuple[int, ...]
+    certain: bool
+
+
+def find_astray(trace: Trace, reference: Trace, where: Where) -> Astray | None:
+    """Return the first step that goes astray, None where it cannot be told."""
+    if not trace.steps or not reference.steps:
+        return None
+    return Matching(trace, reference, where).astray()
+
+
+class Matching:
+    """The steps of a student's trace, each with its state.
+
+    What the check itself does is the same in both traces, so it divides them into calls: a step is matched with those
+    of the same call only.
+    """
+
+    def __init__(self, trace: Trace, reference: Trace, where: Where) -> None:
+        self.trace = trace
+        self.where = where
+        self.places = [where(step.stack) for step in trace.steps]
+        self.reference = reference
+        self.shapes = _shapes(reference)
+        self.calls, self.own_of_call, self.check_steps = _calls(reference)
+        self.states: list[State] = []
+        self.matched: list[int | None] = []
+        self.same_shape: list[bool] = []
+        self._good: list[bool] = []
+        done = 0
+        for step in trace.steps:
+            self._match(step, done)
+            done += _marks(step)
+
+    def _match(self, step: Step, done: int) -> None:
+        """Find a step of the reference for one of the student's, made after so many steps of the check."""
+        candidates = self._candidates(step, done)
+        own, shape = self.trace.print_of(step), _squeezed(step.shape)
+        tolerance = TOLERANCES.get(step.dtype, TOLERANCE)
+        prints = self.reference.prints[candidates]
+        alike = same_values(own, prints, tolerance)
+        ordered = alike & same_order(own, prints, tolerance)
+        fitting = np.array([self.shapes[each] == shape for each in candidates], dtype=bool)
+        matched = None
+        if (ordered & fitting).any():
+            state = State.AGREES
+            matched = self.calls[int(candidates[np.flatnonzero(ordered & fitting)[-1]])]
+        else:
+            state = State.RESHAPED if ordered.any() else State.MOVED if alike.any() else State.UNKNOWN
+        self.states.append(state)
+        self.matched.append(matched)
+        self.same_shape.append(bool(fitting.any()))
+        suspicious = bool(fitting.any()) or step.name not in NEUTRAL or _marks(step)
+        self._good.append(state is State.AGREES or (not suspicious and all(self._good[each] for each in step.inputs)))
+
+    def _candidates(self, step: Step, done: int) -> np.ndarray:
+        """Return the numbers of the fingerprints a step may be matched with."""
+        if _marks(step):
+            return self.check_steps[done : done + 1]
+        return np.concatenate([self.own_of_call.get(done, _NONE), self.check_steps[:done]])
+
+    def good(self, at: int) -> bool:
+        """Whether a step is beyond suspicion: it agrees, or only moves what agrees into another layout."""
+        return self._good[at]
+
+    def astray(self) -> Astray | None:
+        """Return the first step that goes astray."""
+        misused = [at for at in self._differing_results() if self.good(at)]
+        suspects = self._suspects()
+        first = [
+            each
+            for each in suspects
+            if self.places[each] is not None and all(self.good(at) for at in self.trace.steps[each].inputs)
+        ]
+        if first:
+            return self._told([self._culprit(each) for each in first])
+        copies = [copy for each in misused if (copy := self._copy(each)) is not None]
+        if copies:
+            return self._told([(each, State.MISUSED) for each in copies])
+        if not misused and (cut := self._cut()) is not None:
+            return self._told([(cut, State.CUT)])
+        return None
+
+    def _differing_results(self) -> list[int]:
+        """Return the steps that made a part of the result, where the solution's part is another."""
+        pairs = zip(self.trace.results, self.reference.results, strict=False)
+        return [mine for mine, theirs in pairs if self.matched[mine] != theirs and not self._equal(mine, theirs)]
+
+    def _equal(self, mine: int, theirs: int) -> bool:
+        step, other = self.trace.steps[mine], self.reference.steps[theirs]
+        own, prints = self.trace.print_of(step), self.reference.print_of(other)[None]
+        tolerance = TOLERANCES.get(step.dtype, TOLERANCE)
+        same = same_values(own, prints, tolerance) & same_order(own, prints, tolerance)
+        return bool(same[0]) and step.shape == other.shape
+
+    def _suspects(self) -> list[int]:
+        """Return the steps that are not good and lead to what is wrong through such steps alone, in their order.
+
+        Where nothing is known of what is wrong, they may lead to whatever the check goes on to compute with.
+        """
+        rest = [each for each in self.trace.results if not self.good(each)]
+        if not rest:
+            rest = [at for at, step in enumerate(self.trace.steps) if _marks(step) and not self.good(at)]
+        found: set[int] = set()
+        while rest:
+            at = rest.pop()
+            if at not in found and not self.good(at):
+                found.add(at)
+                rest += self.trace.steps[at].inputs
+        return sorted(found)
+
+    def _culprit(self, at: int) -> tuple[int, State]:
+        """Return the step to blame for one that does not agree though its inputs do, and its state."""
+        step = self.trace.steps[at]
+        if (before := self._left_out(step)) is not None:
+            return before, State.UNKNOWN
+        for each in step.inputs:
+            if (copy := self._copy(each)) is not None:
+                return copy, State.MISUSED
+        return at, self.states[at]
+
+    def _left_out(self, step: Step) -> int | None:
+        """Return the input of a step after which the solution does something more on the same line, if any."""
+        steps = self.reference.steps
+        for each in step.inputs:
+            start = self.matched[each]
+            source = self._source(each)
+            if start is None or source is None or not steps[start].stack:
+                continue
+            for after in self._users(start):
+                same_line = _line(steps[after]) == _line(steps[start]) and steps[after].name not in NEUTRAL
+                if same_line and any(steps[last].name == step.name for last in self._users(after)):
+                    return source
+        return None
+
+    def _users(self, at: int) -> Iterator[int]:
+        """Yield the steps of the reference that use another, through those that only move it."""
+        for user in self._used_by.get(at, ()):
+            yield user
+            if self.reference.steps[user].name in NEUTRAL:
+                yield from self._users(user)
+
+    @cached_property
+    def _used_by(self) -> dict[int, list[int]]:
+        users: dict[int, list[int]] = {}
+        for at, step in enumerate(self.reference.steps):
+            for each in step.inputs:
+                users.setdefault(each, []).append(at)
+        return users
+
+    def _copy(self, at: int) -> int | None:
+        """Return the step behind an input if it computes again, on another line, what another step has computed."""
+        source = self._source(at)
+        if source is None or self.matched[source] is None or not self._telling(source):
+            return None
+        place = self.places[source]
+        twins = [
+            each
+            for each in range(source)
+            if self.matched[each] == self.matched[source]
+            and self.places[each] not in (None, place)
+            and self.trace.steps[each].name not in NEUTRAL
+        ]
+        return source if twins else None
+
+    def _telling(self, at: int) -> bool:
+        """Whether a step holds enough different numbers to be known by them."""
+        own = self.trace.print_of(self.trace.steps[at])
+        return bool(own[0] > 4 and own[LOOSE][2] < own[LOOSE][-1])
+
+    def _source(self, at: int) -> int | None:
+        """Return the student's step that computed a value, before it was only moved."""
+        step = self.trace.steps[at]
+        while step.name in NEUTRAL and step.inputs:
+            at = step.inputs[0]
+            step = self.trace.steps[at]
+        return at if self.places[at] is not None else None
+
+    def _cut(self) -> int | None:
+        """Return the first step whose value agrees, and which gradients no longer pass though they should."""
+        for at, step in enumerate(self.trace.steps):
+            matched = self.matched[at]
+            if self.places[at] is None or matched is None or step.grad or not self.reference.steps[matched].grad:
+                continue
+            return at
+        return None
+
+    def _told(self, found: Sequence[tuple[int, State]]) -> Astray:
+        """Return the one to show of several: the first that depends on what was given, not on constants alone."""
+        for at, _ in found:
+            self.places[at] = self._place(at)
+        at, state = next((each for each in found if self.trace.steps[each[0]].inputs), found[0])
+        places = {self.places[each] for each, _ in found}
+        lines = {(each.file, each.line) for each in places if each is not None}
+        place = self.places[at]
+        assert place is not None
+        return Astray(place, state, self._factor(at), self._agreeing(at), len(lines) == 1)
+
+    def _place(self, at: int) -> Place | None:
+        """Return the place to show for a step: its own, or that of its caller, where the same line agrees elsewhere."""
+        stack = self.trace.steps[at].stack
+        place = self.places[at]
+        while place is not None and self._agrees_elsewhere(place):
+            stack = stack[stack.index(place) + 1 :]
+            outer = self.where(stack)
+            if outer is None or outer.file != place.file:
+                break
+            place = outer
+        return place
+
+    def _agrees_elsewhere(self, place: Place) -> bool:
+        return any(place in step.stack and self.matched[at] is not None for at, step in enumerate(self.trace.steps))
+
+    def _factor(self, at: int) -> float | None:
+        step = self.trace.steps[at]
+        if not step.shape:
+            return None
+        found = factors(self.trace.print_of(step), self.reference.prints, TOLERANCES.get(step.dtype, TOLERANCE))
+        alike = [
+            float(each)
+            for each, shape in zip(found, self.shapes, strict=True)
+            if shape == _squeezed(step.shape) and np.isfinite(each)
+        ]
+        return next((each for each in alike if abs(each - 1) > 1e-3), None)
+
+    def _agreeing(self, at: int) -> tuple[int, ...]:
+        """Return the lines that lead to a step and hold nothing but what agrees."""
+        before: set[int] = set()
+        rest = list(self.trace.steps[at].inputs)
+        while rest:
+            each = rest.pop()
+            if each not in before:
+                before.add(each)
+                rest += self.trace.steps[each].inputs
+        here = self.places[at]
+        lines: dict[int, bool] = {}
+        for each, place in enumerate(self.places):
+            if place is None or here is None or place.file != here.file or place.line == here.line:
+                continue
+            agrees = self.good(each)
+            if each in before or not agrees:
+                lines[place.line] = lines.get(place.line, True) and agrees
+        return tuple(sorted(line for line, agrees in lines.items() if agrees))
+
+
+_NONE = np.empty(0, dtype=np.intp)
+
+
+def _line(step: Step) -> int | None:
+    return step.stack[0].line if step.stack else None
+
+
+def _marks(step: Step) -> bool:
+    """Whether the check itself made a step, and the same in both traces."""
+    return not step.stack and step.name not in CONVERSIONS
+
+
+def _calls(reference: Trace) -> tuple[list[int], dict[int, np.ndarray], np.ndarray]:
+    """Return the step behind every fingerprint, the fingerprints of each call, and those of the check's own steps."""
+    behind: list[int] = []
+    of_call: dict[int, list[int]] = {}
+    check_steps: list[int] = []
+    for at, step in enumerate(reference.steps):
+        first, count = step.prints
+        behind += [at] * count
+        if _marks(step):
+            check_steps.append(first)
+        elif step.stack:
+            of_call.setdefault(len(check_steps), []).extend(range(first, first + count))
+    return behind, {call: np.array(each) for call, each in of_call.items()}, np.array(check_steps, dtype=np.intp)
+
+
+def _shapes(reference: Trace) -> list[tuple[int, ...]]:
+    """Return the shape behind every fingerprint: of the whole tensor, then of its slices along the first two axes."""
+    shapes: list[tuple[int, ...]] = []
+    for step in reference.steps:
+        shapes.append(_squeezed(step.shape))
+        for axis in (0, 1):
+            if step.prints[1] > 1:
+                rest = step.shape[:axis] + step.shape[axis + 1 :]
+                shapes += [_squeezed(rest)] * min(step.shape[axis], 16)
+    return shapes
+
+
+def _squeezed(shape: Sequence[int]) -> tuple[int, ...]:
+    return tuple(each for each in shape if each != 1)

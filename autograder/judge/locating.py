@@ -1,0 +1,93 @@
+"""Where a mistake is: the statement a misconception is known by, else the first line that goes astray."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from autograder.judge.answers import BankEntry
+from autograder.judge.astray import Astray, State, Where, find_astray
+from autograder.judge.outcomes import Survey
+from autograder.judge.traces import Trace
+from autograder.report import Finding, Place
+
+UNEXPLAINED = ("value", "special", "other")
+"""The ids of findings that say only that something differs."""
+
+SAID = {
+    State.UNKNOWN: "the first value that is not the expected one",
+    State.RESHAPED: "the right numbers, in another shape",
+    State.MOVED: "the right numbers, in other places",
+    State.MISUSED: "what another line has already computed",
+    State.CUT: "no gradient passes from here on",
+}
+
+
+def by_statement(entry: BankEntry, survey: Survey | None, file: str) -> Place | None:
+    """Return the one statement of a file that a misconception is made of; None where there is none, or several."""
+    lines = [line for hash_, line in (survey.statements if survey else ()) if hash_ in entry.marks]
+    each_once = len(lines) <= len(entry.marks) and lines
+    return Place(file, min(lines)) if each_once else None
+
+
+def by_value(trace: Trace, reference: Trace, file: str, trusted: Collection[str]) -> Astray | None:
+    """Return the first step that goes astray, with its place in the exercise's own file.
+
+    `trusted` are the functions and classes whose own checks pass: what goes wrong in them was handed to them.
+    """
+    return find_astray(trace, reference, in_file(file, trusted))
+
+
+def in_file(file: str, trusted: Collection[str]) -> Where:
+    """Return what chooses, of the places in the student's frames, the nearest in a file that is not trusted."""
+
+    def choose(stack: Sequence[Place]) -> Place | None:
+        own = [each for each in stack if each.file == file]
+        doubted = [each for each in own if (each.function or "").split(".")[0] not in trusted]
+        return next(iter(doubted or own[-1:]), None)
+
+    return choose
+
+
+def trusted_parts(failed: str | None, passing: Iterable[str | None], failing: Iterable[str | None]) -> frozenset[str]:
+    """Return the parts of an exercise that pass every check of their own, save the one a failed check is about."""
+    return frozenset({each for each in passing if each} - {each for each in failing if each} - {failed or ""})
+
+
+def located(
+    finding: Finding, known: Place | None, astray: Astray | None, lines: Sequence[str], functions: Mapping[int, str]
+) -> Finding:
+    """Return a finding with the best place there is for it: the statement that is known, else the one astray."""
+    if known is not None:
+        known = replace(known, function=functions.get(known.line))
+        same = astray is not None and astray.place.line == known.line
+        if astray is None or not same:
+            return replace(finding, place=known, label=None, agrees=(), certain=True)
+    if astray is None:
+        return finding
+    place = _in_characters(astray.place, lines)
+    if finding.kind == "exception" and finding.place is not None and finding.place.line != place.line:
+        finding = replace(finding, message=f"{finding.message.removesuffix('.')}, line {finding.place.line}.")
+    told = replace(finding, place=place, label=said(astray), agrees=astray.agreeing, certain=astray.certain)
+    if told.kind == "pattern" and told.id in UNEXPLAINED and astray.certain:
+        message = f"Line {place.line} is the first that goes astray: {said(astray)}."
+        return replace(told, kind="place", id=astray.state.value, message=message, detail=_beside(finding))
+    return told
+
+
+def said(astray: Astray) -> str:
+    """Return in a few words what is wrong with the value of a step."""
+    if astray.state is State.UNKNOWN and astray.factor is not None:
+        return f"{astray.factor:.4g} × the expected value"
+    return SAID[astray.state]
+
+
+def _beside(finding: Finding) -> str:
+    return f"{finding.message}\n{finding.detail}" if finding.detail else finding.message
+
+
+def _in_characters(place: Place, lines: Sequence[str]) -> Place:
+    """Return a place whose columns, which Python counts in bytes, are counted in characters."""
+    if place.column is None or place.end is None or not 0 < place.line <= len(lines):
+        return replace(place, column=None, end=None)
+    data = lines[place.line - 1].encode("utf-8", "replace")
+    column = len(data[: place.column].decode("utf-8", "replace"))
+    return replace(place, column=column, end=len(data[: place.end].decode("utf-8", "replace")))

@@ -1,0 +1,75 @@
+"""Fingerprints of arrays: a few numbers that tell whether two arrays hold the same values, or the same in other places.
+
+The worker sends them in place of the hundreds of tensors a traced program makes; the judge compares them.
+"""
+
+import math
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+Prints: TypeAlias = NDArray[np.float64]
+"""Fingerprints, one a row."""
+
+COUNTS, LOOSE, ORDERED = slice(0, 4), slice(4, 12), slice(12, 15)
+"""The columns: how many elements, and how many are NaN, above or below what scores reach; what does not depend on the
+order of the others; and what does."""
+
+WIDTH = 15
+BEYOND = 1e4
+"""A larger number stands for infinity: a mask may be filled with either."""
+
+MOST_ELEMENTS = 1 << 17
+_STEPS = (1.0, 0.3713, 2.2361)
+_SHARES = np.linspace(0, 1, 6)
+
+
+def fingerprint(values: NDArray[Any]) -> Prints:
+    """Return the fingerprint of an array of numbers or truth values, read in its C order."""
+    flat = np.ascontiguousarray(values).reshape(-1).astype(np.float64)
+    odd = ~(np.abs(flat) < BEYOND)
+    found = np.zeros(WIDTH)
+    found[0] = flat.size
+    if odd.any():
+        found[1:4] = np.isnan(flat).sum(), (flat >= BEYOND).sum(), (flat <= -BEYOND).sum()
+        flat = np.where(odd, 0.0, flat)
+    if flat.size:
+        ordered = np.sort(flat)
+        found[4:6] = flat.mean(), math.sqrt(float(flat @ flat) / flat.size)
+        found[6:12] = ordered[np.rint(_SHARES * (flat.size - 1)).astype(np.intp)]
+        at = np.arange(1, flat.size + 1)
+        found[ORDERED] = [float(np.cos(step * at) @ flat) / math.sqrt(flat.size) for step in _STEPS]
+    return found
+
+
+def same_values(one: Prints, others: Prints, tolerance: float) -> NDArray[np.bool_]:
+    """Return which of the other arrays hold the values of one, in whatever places."""
+    counts = (others[:, COUNTS] == one[COUNTS]).all(axis=1)
+    return np.asarray(counts & _close(one[LOOSE], others[:, LOOSE], _scale(one, others), tolerance))
+
+
+def same_order(one: Prints, others: Prints, tolerance: float) -> NDArray[np.bool_]:
+    """Return which of the other arrays hold their values in the places where one holds them."""
+    return _close(one[ORDERED], others[:, ORDERED], _scale(one, others), tolerance)
+
+
+def factors(one: Prints, others: Prints, tolerance: float) -> Prints:
+    """Return by which factor one is each of the other arrays; NaN where it is none."""
+    base, own = others[:, ORDERED], one[ORDERED]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        factor = (base @ own) / (base * base).sum(axis=1)
+        right = _close(own, factor[:, None] * base, np.full(len(others), one[5]), tolerance)
+        right &= np.abs(np.abs(factor) * others[:, 5] - one[5]) <= tolerance * one[5]
+    right &= (others[:, COUNTS] == one[COUNTS]).all(axis=1)
+    found: Prints = np.where(right, factor, np.nan)
+    return found
+
+
+def _scale(one: Prints, others: Prints) -> Prints:
+    larger: Prints = np.maximum(np.maximum(others[:, 5], one[5]), 1e-6)
+    return larger
+
+
+def _close(one: Prints, others: Prints, scale: Prints, tolerance: float) -> NDArray[np.bool_]:
+    return np.asarray((np.abs(others - one) <= tolerance * scale[:, None]).all(axis=1))

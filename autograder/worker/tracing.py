@@ -1,0 +1,161 @@
+"""What a program computes on its way: every tensor torch makes while a probe runs, and on which of the student's lines.
+
+No name and no function is asked of the student: operations are seen where they are called, whatever the style, and
+the line and the characters are those of the student's own frame that is nearest to the call.
+"""
+
+import itertools
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from types import CodeType
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from autograder.checks.another_device import Elsewhere
+from autograder.protocol import Array, Value
+from autograder.protocol.prints import MOST_ELEMENTS, WIDTH, fingerprint
+
+MOST_STEPS = 800
+MOST_INPUTS = 8
+MOST_FRAMES = 6
+MOST_SLICES = 16
+
+WRITING = frozenset({"__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__"})
+
+
+class Tracing(TorchFunctionMode):
+    """Records the tensors that torch makes; with `parts`, also the slices of each along its first axes."""
+
+    def __init__(self, own_files: Collection[str], *, parts: bool = False) -> None:
+        super().__init__()
+        self.files = sorted(own_files)
+        self.parts = parts
+        self.steps: list[dict[str, Any]] = []
+        self.prints: list[Any] = []
+        self._kept: list[Tensor] = []
+        self._made_by: dict[int, int] = {}
+        self._written_by: dict[int, int] = {}
+        self.places: list[list[Any]] = []
+        self._places: dict[tuple[CodeType, int], int] = {}
+        self._failed: list[int] = []
+
+    def __torch_function__(
+        self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
+    ) -> Any:
+        try:
+            result = func(*args, **(kwargs or {}))
+        except BaseException:
+            self._failed = [at for each in _tensors([args, kwargs or {}]) if (at := self._origin(each)) is not None]
+            raise
+        if len(self.steps) < MOST_STEPS:
+            with torch.no_grad():
+                self._record(func, result, args, kwargs or {})
+        return result
+
+    def told(self, returned: Any = None) -> dict[str, Value]:
+        """Return the whole trace as data, with the steps that made what the probe returned, or what it failed on."""
+        results = [at for each in _tensors(returned) if (at := self._origin(each)) is not None] or self._failed
+        prints = np.array(self.prints).reshape(-1, WIDTH)
+        return {
+            "files": self.files,
+            "places": self.places,
+            "steps": [list(each.values()) for each in self.steps],
+            "results": results[:MOST_SLICES],
+            "prints": Array("float64", prints.shape, prints.astype("<f8").tobytes()),
+        }
+
+    def _record(self, func: Any, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
+        name = _name(func)
+        writes = name in WRITING or (name.endswith("_") and not name.endswith("__"))
+        made = list(_tensors([args[0]] if writes and args else result))
+        if not made:
+            return
+        inputs = [at for each in _tensors([args, kwargs]) if (at := self._origin(each)) is not None]
+        stack = self._stack()
+        for tensor in made[:MOST_SLICES]:
+            values = _values(tensor)
+            if values is None:
+                continue
+            self._made_by[id(tensor)] = len(self.steps)
+            if writes:
+                self._written_by[_storage(tensor)] = len(self.steps)
+            self._kept.append(tensor)
+            self.steps.append(
+                {
+                    "name": name,
+                    "stack": stack,
+                    "inputs": list(dict.fromkeys(inputs))[:MOST_INPUTS],
+                    "shape": list(values.shape),
+                    "dtype": str(tensor.dtype).removeprefix("torch."),
+                    "grad": bool(tensor.requires_grad),
+                    "prints": self._print(values),
+                }
+            )
+
+    def _print(self, values: Any) -> list[int]:
+        """Keep the fingerprints of a tensor and of its slices; return the first's number and how many there are."""
+        first = len(self.prints)
+        self.prints.append(fingerprint(values))
+        if self.parts and values.ndim >= 3:
+            for axis in (0, 1):
+                slices = np.moveaxis(values, axis, 0)[:MOST_SLICES]
+                self.prints += [fingerprint(each) for each in slices]
+        return [first, len(self.prints) - first]
+
+    def _origin(self, tensor: Tensor) -> int | None:
+        made, written = self._made_by.get(id(tensor)), self._written_by.get(_storage(tensor))
+        return max((each for each in (made, written) if each is not None), default=None)
+
+    def _stack(self) -> list[int]:
+        """Return the numbers of the places in the student's frames, the nearest first."""
+        found: list[int] = []
+        frame: Any = sys._getframe(3)
+        while frame is not None and len(found) < MOST_FRAMES:
+            code = frame.f_code
+            if code.co_filename in self.files:
+                at = (code, frame.f_lasti)
+                if at not in self._places:
+                    line, end_line, column, end = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None))
+                    self._places[at] = len(self.places)
+                    file = self.files.index(code.co_filename)
+                    self.places.append([file, code.co_qualname[:100], line, end_line, column, end])
+                found.append(self._places[at])
+            frame = frame.f_back
+        return found
+
+
+def _name(func: Any) -> str:
+    name = str(getattr(func, "__name__", ""))
+    owner = getattr(func, "__self__", None)
+    return str(getattr(owner, "__name__", name)) if name in ("__get__", "__set__") else name
+
+
+def _tensors(value: Any, depth: int = 0) -> Iterator[Tensor]:
+    if isinstance(value, Tensor):
+        yield value
+    elif depth < 3 and isinstance(value, list | tuple):
+        for each in value[:1000]:
+            yield from _tensors(each, depth + 1)
+    elif depth < 3 and isinstance(value, dict):
+        yield from _tensors(list(value.values()), depth + 1)
+
+
+def _values(tensor: Tensor) -> Any:
+    """Return the elements as a NumPy array; None where there are too many, or none that can be read."""
+    plain = tensor.held if isinstance(tensor, Elsewhere) else tensor.as_subclass(Tensor)
+    if plain.is_meta or plain.layout is not torch.strided or plain.numel() > MOST_ELEMENTS or plain.is_complex():
+        return None
+    here = plain.detach().cpu()
+    return (here.double() if here.is_floating_point() else here).numpy().copy()
+
+
+def _storage(tensor: Tensor) -> int:
+    plain = tensor.held if isinstance(tensor, Elsewhere) else tensor
+    try:
+        return plain.untyped_storage().data_ptr()
+    except RuntimeError:
+        return 0
