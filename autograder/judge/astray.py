@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from autograder.judge.traces import Step, Trace
-from autograder.protocol.prints import LOOSE, factors, same_order, same_values
+from autograder.protocol.prints import LOOSE, Prints, factors, part_shapes, same_order, same_values
 from autograder.report import Place
 
 TOLERANCES = {"float16": 1e-2, "bfloat16": 4e-2}
@@ -30,6 +32,8 @@ CONVERSIONS = frozenset(["to", "double", "float", "half", "bfloat16", "type", "c
 """Operations the check does in another dtype for the exact values, or not at all."""
 
 
+Numbers: TypeAlias = NDArray[np.intp]
+
 Where = Callable[[Sequence[Place]], Place | None]
 """Chooses, of the places in the student's frames, the one to show."""
 
@@ -41,6 +45,7 @@ class State(Enum):
     RESHAPED = "reshaped"
     MOVED = "moved"
     UNKNOWN = "unknown"
+    UNFINISHED = "unfinished"
     MISUSED = "misused"
     CUT = "cut"
 
@@ -79,10 +84,13 @@ class Matching:
         self.places = [where(step.stack) for step in trace.steps]
         self.reference = reference
         self.shapes = _shapes(reference)
+        self.wholes = {step.prints[0] for step in reference.steps}
         self.calls, self.own_of_call, self.check_steps = _calls(reference)
         self.states: list[State] = []
         self.matched: list[int | None] = []
-        self.same_shape: list[bool] = []
+        self._constant: list[bool] = []
+        self._kept: dict[tuple[int, bool], tuple[Numbers, Prints, Numbers]] = {}
+        self._numbers: dict[tuple[int, ...], int] = {}
         self._good: list[bool] = []
         done = 0
         for step in trace.steps:
@@ -91,45 +99,51 @@ class Matching:
 
     def _match(self, step: Step, done: int) -> None:
         """Find a step of the reference for one of the student's, made after so many steps of the check."""
-        candidates = self._candidates(step, done)
+        candidates, prints, shapes = self._candidates(done, _marks(step))
         own, shape = self.trace.print_of(step), _squeezed(step.shape)
         tolerance = TOLERANCES.get(step.dtype, TOLERANCE)
-        prints = self.reference.prints[candidates]
         alike = same_values(own, prints, tolerance)
-        ordered = alike & same_order(own, prints, tolerance)
-        fitting = np.array([self.shapes[each] == shape for each in candidates], dtype=bool)
-        matched = None
+        ordered = alike & same_order(own, prints, tolerance) if alike.any() else alike
+        fitting = shapes == self._number_of(shape)
+        matched, part = None, False
         if (ordered & fitting).any():
             state = State.AGREES
-            matched = self.calls[int(candidates[np.flatnonzero(ordered & fitting)[-1]])]
+            found = candidates[np.flatnonzero(ordered & fitting)]
+            matched = self.calls[int(found[-1])]
+            part = not any(int(each) in self.wholes for each in found)
         else:
             state = State.RESHAPED if ordered.any() else State.MOVED if alike.any() else State.UNKNOWN
+        handed_on = all(self._good[each] for each in step.inputs)
+        if state is State.AGREES and step.name in NEUTRAL and not handed_on and part:
+            state, matched = State.MOVED, None
         self.states.append(state)
         self.matched.append(matched)
-        self.same_shape.append(bool(fitting.any()))
-        suspicious = bool(fitting.any()) or step.name not in NEUTRAL or _marks(step)
-        self._good.append(state is State.AGREES or (not suspicious and all(self._good[each] for each in step.inputs)))
+        alone = not fitting.any() and not _marks(step)
+        self._good.append(state is State.AGREES or _loads(step) or (alone and (state is State.RESHAPED or handed_on)))
+        self._constant.append(bool(step.stack) and all(self._constant[each] for each in step.inputs))
 
-    def _candidates(self, step: Step, done: int) -> np.ndarray:
-        """Return the numbers of the fingerprints a step may be matched with."""
-        if _marks(step):
-            return self.check_steps[done : done + 1]
-        return np.concatenate([self.own_of_call.get(done, _NONE), self.check_steps[:done]])
+    def _candidates(self, done: int, marks: bool) -> tuple[Numbers, Prints, Numbers]:
+        """Return what a step may be matched with, after so many steps of the check: numbers, fingerprints, shapes."""
+        if (done, marks) not in self._kept:
+            earlier = self.check_steps[:done]
+            found = self.check_steps[done : done + 1]
+            if not marks:
+                found = np.concatenate([self.own_of_call.get(done, _NONE), earlier])
+            shapes = np.array([self._number_of(self.shapes[each]) for each in found], dtype=np.intp)
+            self._kept[done, marks] = found, self.reference.prints[found], shapes
+        return self._kept[done, marks]
+
+    def _number_of(self, shape: tuple[int, ...]) -> int:
+        return self._numbers.setdefault(shape, len(self._numbers))
 
     def good(self, at: int) -> bool:
-        """Whether a step is beyond suspicion: it agrees, or only moves what agrees into another layout."""
+        """Whether a step is beyond suspicion: it agrees, or there is nothing to hold it against and its inputs do."""
         return self._good[at]
 
     def astray(self) -> Astray | None:
         """Return the first step that goes astray."""
         misused = [at for at in self._differing_results() if self.good(at)]
-        suspects = self._suspects()
-        first = [
-            each
-            for each in suspects
-            if self.places[each] is not None and all(self.good(at) for at in self.trace.steps[each].inputs)
-        ]
-        if first:
+        if first := self._first():
             return self._told([self._culprit(each) for each in first])
         copies = [copy for each in misused if (copy := self._copy(each)) is not None]
         if copies:
@@ -137,6 +151,20 @@ class Matching:
         if not misused and (cut := self._cut()) is not None:
             return self._told([(cut, State.CUT)])
         return None
+
+    def _first(self) -> list[int]:
+        """Return the steps that do not agree though all they are made of does.
+
+        What is made of constants alone is in doubt only where nothing else is.
+        """
+        suspects = [each for each in self._suspects() if self.places[each] is not None]
+        inputs = {each: self.trace.steps[each].inputs for each in suspects}
+        first = [
+            each
+            for each in suspects
+            if not self._constant[each] and all(self.good(at) or self._constant[at] for at in inputs[each])
+        ]
+        return first or [each for each in suspects if all(self.good(at) for at in inputs[each])]
 
     def _differing_results(self) -> list[int]:
         """Return the steps that made a part of the result, where the solution's part is another."""
@@ -169,25 +197,32 @@ class Matching:
     def _culprit(self, at: int) -> tuple[int, State]:
         """Return the step to blame for one that does not agree though its inputs do, and its state."""
         step = self.trace.steps[at]
-        if (before := self._left_out(step)) is not None:
-            return before, State.UNKNOWN
-        for each in step.inputs:
+        made_of = self._made_of(at)
+        if (before := self._left_out(step, made_of)) is not None:
+            return before, State.UNFINISHED
+        for each in made_of:
             if (copy := self._copy(each)) is not None:
                 return copy, State.MISUSED
         return at, self.states[at]
 
-    def _left_out(self, step: Step) -> int | None:
+    def _made_of(self, at: int) -> list[int]:
+        """Return what a step is made of, seen through the steps that there is nothing to hold against."""
+        found: list[int] = []
+        for each in self.trace.steps[at].inputs:
+            seen_through = self.states[each] is State.UNKNOWN and self.good(each)
+            found += self._made_of(each) if seen_through else [each]
+        return list(dict.fromkeys(found))
+
+    def _left_out(self, step: Step, made_of: Sequence[int]) -> int | None:
         """Return the input of a step after which the solution does something more on the same line, if any."""
         steps = self.reference.steps
-        for each in step.inputs:
-            start = self.matched[each]
-            source = self._source(each)
-            if start is None or source is None or not steps[start].stack:
+        for each in made_of:
+            start, source = self.matched[each], self._source(each)
+            if start is None or source is None or not steps[start].stack or self.places[source] is None:
                 continue
-            for after in self._users(start):
-                same_line = _line(steps[after]) == _line(steps[start]) and steps[after].name not in NEUTRAL
-                if same_line and any(steps[last].name == step.name for last in self._users(after)):
-                    return source
+            users = [steps[user] for user in self._users(start) if steps[user].name not in NEUTRAL]
+            if users and all(_line(user) == _line(steps[start]) != 0 and user.name != step.name for user in users):
+                return source
         return None
 
     def _users(self, at: int) -> Iterator[int]:
@@ -244,8 +279,9 @@ class Matching:
 
     def _told(self, found: Sequence[tuple[int, State]]) -> Astray:
         """Return the one to show of several: the first that depends on what was given, not on constants alone."""
-        for at, _ in found:
-            self.places[at] = self._place(at)
+        for at, state in found:
+            if state is not State.UNFINISHED:
+                self.places[at] = self._place(at)
         at, state = next((each for each in found if self.trace.steps[each[0]].inputs), found[0])
         places = {self.places[each] for each, _ in found}
         lines = {(each.file, each.line) for each in places if each is not None}
@@ -303,6 +339,11 @@ class Matching:
 _NONE = np.empty(0, dtype=np.intp)
 
 
+def _loads(step: Step) -> bool:
+    """Whether a step only brings the weights it was given into another layout."""
+    return any((each.function or "").split(".")[-1] == "from_reference" for each in step.stack)
+
+
 def _line(step: Step) -> int | None:
     return step.stack[0].line if step.stack else None
 
@@ -328,14 +369,12 @@ def _calls(reference: Trace) -> tuple[list[int], dict[int, np.ndarray], np.ndarr
 
 
 def _shapes(reference: Trace) -> list[tuple[int, ...]]:
-    """Return the shape behind every fingerprint: of the whole tensor, then of its slices along the first two axes."""
+    """Return the shape behind every fingerprint: of the whole tensor, then of its parts."""
     shapes: list[tuple[int, ...]] = []
     for step in reference.steps:
         shapes.append(_squeezed(step.shape))
-        for axis in (0, 1):
-            if step.prints[1] > 1:
-                rest = step.shape[:axis] + step.shape[axis + 1 :]
-                shapes += [_squeezed(rest)] * min(step.shape[axis], 16)
+        if step.prints[1] > 1:
+            shapes += [_squeezed(each) for each in part_shapes(step.shape)]
     return shapes
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import pairwise
 
 from autograder.checks import Check
 from autograder.checks.draws import sizes_of
@@ -58,9 +59,10 @@ class Verdicts:
         return self._exercise(tuple(results))
 
     def to_trace(self, result: ExerciseResult) -> list[Key]:
-        """Return the draws worth to be run again with tracing: of each failed check the first that is wrong."""
-        found = (self._traceable(each) for each in result.checks if each.status in ("fail", "error"))
-        return [each for each in found if each is not None]
+        """Return the draw that is worth to be run again with tracing: the first wrong one of the first failure."""
+        first = result.first_failure
+        found = self._traceable(first) if first is not None and first.status in ("fail", "error") else None
+        return [found] if found is not None else []
 
     def _traceable(self, result: CheckResult) -> Key | None:
         if result.finding is None or result.finding.kind == "forbidden":
@@ -248,7 +250,7 @@ class Verdicts:
 
 
 def _spread(starts: list[tuple[int, str]], last: int) -> Iterator[tuple[int, str]]:
-    for (line, function), (following, _) in zip(starts, [*starts[1:], (last + 1, "")], strict=True):
+    for (line, function), (following, _) in pairwise([*starts, (last + 1, "")]):
         yield from ((each, function) for each in range(line, following))
 
 

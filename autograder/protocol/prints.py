@@ -4,6 +4,7 @@ The worker sends them in place of the hundreds of tensors a traced program makes
 """
 
 import math
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,6 +22,7 @@ BEYOND = 1e4
 """A larger number stands for infinity: a mask may be filled with either."""
 
 MOST_ELEMENTS = 1 << 17
+MOST_PARTS = 24
 _STEPS = (1.0, 0.3713, 2.2361)
 _SHARES = np.linspace(0, 1, 6)
 
@@ -41,6 +43,27 @@ def fingerprint(values: NDArray[Any]) -> Prints:
         at = np.arange(1, flat.size + 1)
         found[ORDERED] = [float(np.cos(step * at) @ flat) / math.sqrt(flat.size) for step in _STEPS]
     return found
+
+
+def parts(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """Yield the slices of an array of three axes and more that a loop would make: along each of its first two axes.
+
+    Of four axes and more, also those along both.
+    """
+    if values.ndim >= 3:
+        yield from values[:MOST_PARTS]
+        yield from np.moveaxis(values, 1, 0)[:MOST_PARTS]
+    if values.ndim >= 4:
+        yield from values.reshape(-1, *values.shape[2:])[:MOST_PARTS]
+
+
+def part_shapes(shape: Sequence[int]) -> list[tuple[int, ...]]:
+    """Return the shapes of the parts of an array of that shape, in their order."""
+    if len(shape) < 3:
+        return []
+    first, second, *rest = shape
+    found = [(second, *rest)] * min(first, MOST_PARTS) + [(first, *rest)] * min(second, MOST_PARTS)
+    return found + [tuple(rest)] * (min(first * second, MOST_PARTS) if len(shape) > 3 else 0)
 
 
 def same_values(one: Prints, others: Prints, tolerance: float) -> NDArray[np.bool_]:

@@ -17,11 +17,12 @@ from torch.overrides import TorchFunctionMode
 
 from autograder.checks.another_device import Elsewhere
 from autograder.protocol import Array, Value
-from autograder.protocol.prints import MOST_ELEMENTS, WIDTH, fingerprint
+from autograder.protocol.prints import MOST_ELEMENTS, WIDTH, fingerprint, parts
 
 MOST_STEPS = 800
 MOST_INPUTS = 8
 MOST_FRAMES = 6
+MOST_TIMES = 40
 MOST_SLICES = 16
 
 WRITING = frozenset({"__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__"})
@@ -42,6 +43,7 @@ class Tracing(TorchFunctionMode):
         self.places: list[list[Any]] = []
         self._places: dict[tuple[CodeType, int], int] = {}
         self._failed: list[int] = []
+        self._times: dict[int, int] = {}
 
     def __torch_function__(
         self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
@@ -76,6 +78,8 @@ class Tracing(TorchFunctionMode):
             return
         inputs = [at for each in _tensors([args, kwargs]) if (at := self._origin(each)) is not None]
         stack = self._stack()
+        if not self._counts(stack):
+            return
         for tensor in made[:MOST_SLICES]:
             values = _values(tensor)
             if values is None:
@@ -96,14 +100,20 @@ class Tracing(TorchFunctionMode):
                 }
             )
 
+    def _counts(self, stack: list[int]) -> bool:
+        """Whether a step is to be told: of what a loop does again and again, the first times will do."""
+        if not stack:
+            self._times.clear()
+            return True
+        self._times[stack[0]] = self._times.get(stack[0], 0) + 1
+        return self._times[stack[0]] <= MOST_TIMES
+
     def _print(self, values: Any) -> list[int]:
         """Keep the fingerprints of a tensor and of its slices; return the first's number and how many there are."""
         first = len(self.prints)
         self.prints.append(fingerprint(values))
-        if self.parts and values.ndim >= 3:
-            for axis in (0, 1):
-                slices = np.moveaxis(values, axis, 0)[:MOST_SLICES]
-                self.prints += [fingerprint(each) for each in slices]
+        if self.parts:
+            self.prints += [fingerprint(each) for each in parts(values)]
         return [first, len(self.prints) - first]
 
     def _origin(self, tensor: Tensor) -> int | None:
