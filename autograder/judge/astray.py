@@ -306,7 +306,7 @@ class Matching:
 
     def _factor(self, at: int) -> float | None:
         step = self.trace.steps[at]
-        if not step.shape:
+        if not self._telling(at):
             return None
         found = factors(self.trace.print_of(step), self.reference.prints, TOLERANCES.get(step.dtype, TOLERANCE))
         alike = [

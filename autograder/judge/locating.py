@@ -16,6 +16,7 @@ SAID = {
     State.UNKNOWN: "the first value that is not the expected one",
     State.RESHAPED: "the right numbers, in another shape",
     State.MOVED: "the right numbers, in other places",
+    State.UNFINISHED: "agrees so far, but a step is missing here",
     State.MISUSED: "what another line has already computed",
     State.CUT: "no gradient passes from here on",
 }
@@ -75,7 +76,7 @@ def located(
 
 def said(astray: Astray) -> str:
     """Return in a few words what is wrong with the value of a step."""
-    if astray.state is State.UNKNOWN and astray.factor is not None:
+    if astray.state in (State.UNKNOWN, State.UNFINISHED) and astray.factor is not None:
         return f"{astray.factor:.4g} × the expected value"
     return SAID[astray.state]
 

@@ -22,7 +22,7 @@ from autograder.protocol.prints import MOST_ELEMENTS, WIDTH, fingerprint, parts
 MOST_STEPS = 800
 MOST_INPUTS = 8
 MOST_FRAMES = 6
-MOST_TIMES = 40
+MOST_TIMES = 12
 MOST_SLICES = 16
 
 WRITING = frozenset({"__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__"})
@@ -44,6 +44,7 @@ class Tracing(TorchFunctionMode):
         self._places: dict[tuple[CodeType, int], int] = {}
         self._failed: list[int] = []
         self._times: dict[int, int] = {}
+        self._last: dict[int, int] = {}
 
     def __torch_function__(
         self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
@@ -78,13 +79,20 @@ class Tracing(TorchFunctionMode):
             return
         inputs = [at for each in _tensors([args, kwargs]) if (at := self._origin(each)) is not None]
         stack = self._stack()
-        if not self._counts(stack):
+        if stack and not self._counts(stack[0]):
+            for tensor in made[:MOST_SLICES]:
+                self._made_by[id(tensor)] = self._last[stack[0]]
+                self._kept.append(tensor)
             return
         for tensor in made[:MOST_SLICES]:
             values = _values(tensor)
             if values is None:
                 continue
             self._made_by[id(tensor)] = len(self.steps)
+            if stack:
+                self._last[stack[0]] = len(self.steps)
+            else:
+                self._times.clear()
             if writes:
                 self._written_by[_storage(tensor)] = len(self.steps)
             self._kept.append(tensor)
@@ -100,13 +108,10 @@ class Tracing(TorchFunctionMode):
                 }
             )
 
-    def _counts(self, stack: list[int]) -> bool:
-        """Whether a step is to be told: of what a loop does again and again, the first times will do."""
-        if not stack:
-            self._times.clear()
-            return True
-        self._times[stack[0]] = self._times.get(stack[0], 0) + 1
-        return self._times[stack[0]] <= MOST_TIMES
+    def _counts(self, place: int) -> bool:
+        """Whether a step is to be told: of what a loop does again and again, the first times stand for all."""
+        self._times[place] = self._times.get(place, 0) + 1
+        return self._times[place] <= MOST_TIMES or place not in self._last
 
     def _print(self, values: Any) -> list[int]:
         """Keep the fingerprints of a tensor and of its slices; return the first's number and how many there are."""
