@@ -48,6 +48,13 @@ def of_misconception(entry: BankEntry, seen: Finding | None) -> Finding:
     return Finding("misconception", entry.id, _sentence(f"{entry.name}."), name=entry.name, detail=detail, place=place)
 
 
+def of_first_mistake(entry: BankEntry, seen: Finding) -> Finding:
+    """Return the finding of a misconception that does not explain everything: of several mistakes it is the first."""
+    detail = f"{entry.explanation}\nThat is not all: something after it is not as expected either."
+    message = _sentence(f"{entry.name}.")
+    return Finding("misconception", entry.id, message, name=entry.name, detail=detail, place=seen.place)
+
+
 def of_fault(fault: Fault) -> Finding:
     """Return the finding of an exception: the learner's own last line first, the library's words below it."""
     place = fault.frames[-1] if fault.frames else None

@@ -3,11 +3,15 @@
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
+from typing import Any, TypeVar
 
+from autograder.checks import Check
 from autograder.course import Exercise
 from autograder.judge.answers import AnswerKey
+from autograder.judge.first_steps import FirstSteps
 from autograder.judge.key import Keys
 from autograder.judge.marking import Marking
 from autograder.judge.outcomes import Key
@@ -17,6 +21,8 @@ from autograder.judge.traces import Trace
 from autograder.judge.verdict import Verdicts
 from autograder.report import Report
 from autograder.submission import Submission
+
+Found = TypeVar("Found")
 
 ISOLATION = "process"
 """A fresh process for each submission: it cannot touch a verdict, but sees this machine as its user does."""
@@ -50,7 +56,7 @@ class Grader:
         for keys in self._keys:
             self._idle.put(keys)
         self._found: dict[tuple[str, bool], Future[AnswerKey]] = {}
-        self._traced: dict[str, Future[Mapping[Key, Trace]]] = {}
+        self._steps: dict[tuple[str, ...], Future[Any]] = {}
         self._finder = ThreadPoolExecutor(max_workers=finders, thread_name_prefix="keys")
         self._lock = threading.Lock()
 
@@ -102,7 +108,7 @@ class Grader:
         if present:
             runner.prepare()
         self.find_keys(present)
-        marking = Marking(self.suite, submission, runner, self._verdicts, self._traces)
+        marking = Marking(self.suite, submission, runner, self._verdicts, self._known_steps)
         marking.run_own(present)
         return Report(
             course=self.suite.course.title,
@@ -114,18 +120,24 @@ class Grader:
             log=marking.log[:LOG_KEPT],
         )
 
-    def _traces(self, exercise: Exercise) -> Mapping[Key, Trace]:
-        with self._lock:
-            if exercise.id not in self._traced:
-                self._traced[exercise.id] = self._finder.submit(self._find_traces, exercise)
-        return self._traced[exercise.id].result()
+    def _known_steps(self, exercise: Exercise) -> "FoundSteps":
+        return FoundSteps(self, exercise)
 
-    def _find_traces(self, exercise: Exercise) -> Mapping[Key, Trace]:
-        keys = self._idle.get()
-        try:
-            return keys.traces(exercise)
-        finally:
-            self._idle.put(keys)
+    def find_once(self, what: tuple[str, ...], find: Callable[[Keys], Found]) -> Found:
+        """Return what a finder finds, and found once."""
+
+        def run() -> Found:
+            keys = self._idle.get()
+            try:
+                return find(keys)
+            finally:
+                self._idle.put(keys)
+
+        with self._lock:
+            if what not in self._steps:
+                self._steps[what] = self._finder.submit(run)
+        found: Found = self._steps[what].result()
+        return found
 
     def _verdicts(self, exercise: Exercise) -> Verdicts:
         def key(with_bank: bool) -> AnswerKey:
@@ -133,3 +145,23 @@ class Grader:
             return self._found[exercise.id, with_bank].result()
 
         return Verdicts(self.suite, exercise, key, seed=self.seed, evidence=self.evidence)
+
+
+@dataclass(frozen=True)
+class FoundSteps:
+    """The steps of the solution and of the misconceptions of an exercise, found when they are asked for."""
+
+    grader: Grader
+    exercise: Exercise
+
+    def references(self, check: Check) -> Mapping[Key, Trace]:
+        """Return what the solution computes on its way in a check."""
+        return self.grader.find_once(
+            ("traces", self.exercise.id, check.id), lambda keys: keys.traces(self.exercise, check)
+        )
+
+    def first_steps(self, check: Check) -> Mapping[str, FirstSteps]:
+        """Return where the misconceptions go astray in a check."""
+        return self.grader.find_once(
+            ("steps", self.exercise.id, check.id), lambda keys: keys.first_steps(self.exercise, check)
+        )

@@ -3,20 +3,20 @@
 So one mistake costs its points once: an exercise that is right by itself is not lost to an earlier one it builds on.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from autograder.course import Exercise
-from autograder.judge.outcomes import Died, Fault, Key
+from autograder.judge.locator import KnownSteps
+from autograder.judge.outcomes import Died, Fault
 from autograder.judge.runner import GraderProblem, Plan, Run, Runner
 from autograder.judge.suite import Suite
-from autograder.judge.traces import Trace
 from autograder.judge.verdict import Verdicts
 from autograder.report import ExerciseResult
 from autograder.submission import Submission
 
 FindVerdicts = Callable[[Exercise], Verdicts]
-FindTraces = Callable[[Exercise], Mapping[Key, Trace]]
+FindKnownSteps = Callable[[Exercise], KnownSteps]
 Judged = tuple[ExerciseResult, Verdicts]
 
 
@@ -24,13 +24,13 @@ class Marking:
     """The results of one submission, made as they are asked for. The runner keeps its worker from run to run."""
 
     def __init__(
-        self, suite: Suite, submission: Submission, runner: Runner, verdicts: FindVerdicts, traces: FindTraces
+        self, suite: Suite, submission: Submission, runner: Runner, verdicts: FindVerdicts, known_steps: FindKnownSteps
     ) -> None:
         self.suite = suite
         self.submission = submission
         self.runner = runner
         self.verdicts = verdicts
-        self.traces = traces
+        self.known_steps = known_steps
         self.log = ""
         self._own: dict[str, Judged] = {}
         self._loads: dict[str, bool] = {}
@@ -80,12 +80,12 @@ class Marking:
         """
         if result.status not in ("fail", "error"):
             return result
-        keys = verdicts.to_trace(result)
+        locator = verdicts.locator()
+        keys = locator.to_trace(result)
         wrong = [self.suite.course.exercise(each) for each in result.stood_in]
         run = self._run({exercise.id: keys}, wrong, trace=True) if keys else Run()
         try:
-            references = self.traces(exercise) if keys else {}
-            return verdicts.locate(result, run.traces.get(exercise.id, {}), references)
+            return locator.locate(result, run.traces.get(exercise.id, {}), self.known_steps(exercise))
         except GraderProblem:
             return result
 

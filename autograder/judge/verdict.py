@@ -1,19 +1,17 @@
 """Verdicts: the outcomes of an exercise against its answer key, as results with findings."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from itertools import pairwise
+from collections.abc import Callable, Mapping
 
 from autograder.checks import Check
 from autograder.checks.draws import sizes_of
 from autograder.course import Exercise
-from autograder.judge import findings, locating
+from autograder.judge import findings
 from autograder.judge.answers import AnswerKey
 from autograder.judge.compare import Difference, judge_observation, passes
+from autograder.judge.locator import Locator
 from autograder.judge.naming import agreements, name
 from autograder.judge.outcomes import Died, Fault, Key, Observed, Outcome, Survey
 from autograder.judge.suite import Suite
-from autograder.judge.traces import Trace
 from autograder.report import CheckResult, ExerciseResult, Finding, Place, Status
 
 OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "Cannot allocate memory")
@@ -58,60 +56,9 @@ class Verdicts:
             results.append(self._result(check, status, finding, draws, survey, source))
         return self._exercise(tuple(results))
 
-    def to_trace(self, result: ExerciseResult) -> list[Key]:
-        """Return the draw that is worth to be run again with tracing: the first wrong one of the first failure."""
-        first = result.first_failure
-        found = self._traceable(first) if first is not None and first.status in ("fail", "error") else None
-        return [found] if found is not None else []
-
-    def _traceable(self, result: CheckResult) -> Key | None:
-        if result.finding is None or result.finding.kind == "forbidden":
-            return None
-        check = self.checks[result.id]
-        keys = [(check.id, draw) for draw in range(check.draws)]
-        wrong = [at for at in keys if not passes(self.outcomes[at], self.key.reference[at], check.judge)]
-        first = self.outcomes[wrong[0]] if wrong else None
-        return wrong[0] if isinstance(first, Observed) or (isinstance(first, Fault) and first.kind == "other") else None
-
-    def locate(
-        self, result: ExerciseResult, traces: Mapping[Key, Trace], references: Mapping[Key, Trace]
-    ) -> ExerciseResult:
-        """Return the result with the place of every mistake that can be told by what was computed on the way."""
-        return replace(result, checks=tuple(self._located(each, result, traces, references) for each in result.checks))
-
-    def _located(
-        self,
-        check: CheckResult,
-        result: ExerciseResult,
-        traces: Mapping[Key, Trace],
-        references: Mapping[Key, Trace],
-    ) -> CheckResult:
-        if check.finding is None or check.status not in ("fail", "error") or check.finding.kind == "forbidden":
-            return check
-        at, known, astray = self._traceable(check), None, None
-        if check.finding.kind == "misconception":
-            entry = next(each for each in self.key.bank if each.id == check.finding.id)
-            known = locating.by_statement(entry, self.survey, self.exercise.file)
-        if at is not None and at in traces and at in references:
-            trusted = self._trusted(check.id, result)
-            astray = locating.by_value(traces[at], references[at], self.exercise.file, trusted)
-        lines = self.source.decode("utf-8", "replace").splitlines()
-        finding = locating.located(check.finding, known, astray, lines, self._functions())
-        if finding.place is not None and finding.place.file == self.exercise.file:
-            finding = findings.with_source(finding, self.source)
-        return replace(check, finding=finding)
-
-    def _trusted(self, failed: str, result: ExerciseResult) -> frozenset[str]:
-        of = {each.id: self.checks[each.id].of for each in result.checks}
-        passing = [of[each.id] for each in result.checks if each.status == "pass"]
-        failing = [of[each.id] for each in result.checks if each.status != "pass"]
-        return locating.trusted_parts(of[failed], passing, failing)
-
-    def _functions(self) -> Mapping[int, str]:
-        """Return the function that each line of a file is in, as far as the survey tells."""
-        places = self.survey.places if self.survey else {}
-        starts = sorted((lines[0], name) for name, lines in places.items() if lines)
-        return dict(_spread(starts, len(self.source.splitlines())))
+    def locator(self) -> Locator:
+        """Return what finds the places of the mistakes in what was judged last."""
+        return Locator(self.exercise, self.checks, self.key, self.outcomes, self.survey, self.source)
 
     def _can_be_named(self, at: Key, outcome: Outcome) -> bool:
         """Whether an outcome is wrong in a way that a misconception could explain."""
@@ -247,11 +194,6 @@ class Verdicts:
             sum(each.max_score for each in checks),
             checks,
         )
-
-
-def _spread(starts: list[tuple[int, str]], last: int) -> Iterator[tuple[int, str]]:
-    for (line, function), (following, _) in pairwise([*starts, (last + 1, "")]):
-        yield from ((each, function) for each in range(line, following))
 
 
 def overall(statuses: list[Status]) -> Status:
