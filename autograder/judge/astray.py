@@ -62,9 +62,6 @@ class Astray:
     factor: float | None
     agreeing: tuple[int, ...]
     certain: bool
-    shape: tuple[int, ...]
-    dtype: str
-    prints: Prints
 
 
 def find_astray(trace: Trace, reference: Trace, where: Where) -> Astray | None:
@@ -290,9 +287,7 @@ class Matching:
         lines = {(each.file, each.line) for each in places if each is not None}
         place = self.places[at]
         assert place is not None
-        step, prints = self.trace.steps[at], self.trace.print_of(self.trace.steps[at])
-        certain, shape = len(lines) == 1, _squeezed(step.shape)
-        return Astray(place, state, self._factor(at), self._agreeing(at), certain, shape, step.dtype, prints)
+        return Astray(place, state, self._factor(at), self._agreeing(at), len(lines) == 1)
 
     def _place(self, at: int) -> Place | None:
         """Return the place to show for a step: its own, or that of its caller, where the same line agrees elsewhere."""

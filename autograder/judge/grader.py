@@ -3,16 +3,14 @@
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, TypeVar
 
 from autograder.checks import Check
 from autograder.course import Exercise
 from autograder.judge.answers import AnswerKey
-from autograder.judge.first_steps import FirstSteps
 from autograder.judge.key import Keys
+from autograder.judge.locator import FindTraces
 from autograder.judge.marking import Marking
 from autograder.judge.outcomes import Key
 from autograder.judge.runner import Runner
@@ -21,8 +19,6 @@ from autograder.judge.traces import Trace
 from autograder.judge.verdict import Verdicts
 from autograder.report import Report
 from autograder.submission import Submission
-
-Found = TypeVar("Found")
 
 ISOLATION = "process"
 """A fresh process for each submission: it cannot touch a verdict, but sees this machine as its user does."""
@@ -56,7 +52,7 @@ class Grader:
         for keys in self._keys:
             self._idle.put(keys)
         self._found: dict[tuple[str, bool], Future[AnswerKey]] = {}
-        self._steps: dict[tuple[str, ...], Future[Any]] = {}
+        self._traced: dict[tuple[str, str], Future[Mapping[Key, Trace]]] = {}
         self._finder = ThreadPoolExecutor(max_workers=finders, thread_name_prefix="keys")
         self._lock = threading.Lock()
 
@@ -108,7 +104,7 @@ class Grader:
         if present:
             runner.prepare()
         self.find_keys(present)
-        marking = Marking(self.suite, submission, runner, self._verdicts, self._known_steps)
+        marking = Marking(self.suite, submission, runner, self._verdicts, self._traces)
         marking.run_own(present)
         return Report(
             course=self.suite.course.title,
@@ -120,24 +116,21 @@ class Grader:
             log=marking.log[:LOG_KEPT],
         )
 
-    def _known_steps(self, exercise: Exercise) -> "FoundSteps":
-        return FoundSteps(self, exercise)
+    def _traces(self, exercise: Exercise) -> FindTraces:
+        def find(check: Check) -> Mapping[Key, Trace]:
+            with self._lock:
+                if (exercise.id, check.id) not in self._traced:
+                    self._traced[exercise.id, check.id] = self._finder.submit(self._find_traces, exercise, check)
+            return self._traced[exercise.id, check.id].result()
 
-    def find_once(self, what: tuple[str, ...], find: Callable[[Keys], Found]) -> Found:
-        """Return what a finder finds, and found once."""
+        return find
 
-        def run() -> Found:
-            keys = self._idle.get()
-            try:
-                return find(keys)
-            finally:
-                self._idle.put(keys)
-
-        with self._lock:
-            if what not in self._steps:
-                self._steps[what] = self._finder.submit(run)
-        found: Found = self._steps[what].result()
-        return found
+    def _find_traces(self, exercise: Exercise, check: Check) -> Mapping[Key, Trace]:
+        keys = self._idle.get()
+        try:
+            return keys.traces(exercise, check)
+        finally:
+            self._idle.put(keys)
 
     def _verdicts(self, exercise: Exercise) -> Verdicts:
         def key(with_bank: bool) -> AnswerKey:
@@ -145,23 +138,3 @@ class Grader:
             return self._found[exercise.id, with_bank].result()
 
         return Verdicts(self.suite, exercise, key, seed=self.seed, evidence=self.evidence)
-
-
-@dataclass(frozen=True)
-class FoundSteps:
-    """The steps of the solution and of the misconceptions of an exercise, found when they are asked for."""
-
-    grader: Grader
-    exercise: Exercise
-
-    def references(self, check: Check) -> Mapping[Key, Trace]:
-        """Return what the solution computes on its way in a check."""
-        return self.grader.find_once(
-            ("traces", self.exercise.id, check.id), lambda keys: keys.traces(self.exercise, check)
-        )
-
-    def first_steps(self, check: Check) -> Mapping[str, FirstSteps]:
-        """Return where the misconceptions go astray in a check."""
-        return self.grader.find_once(
-            ("steps", self.exercise.id, check.id), lambda keys: keys.first_steps(self.exercise, check)
-        )

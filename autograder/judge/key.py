@@ -18,7 +18,6 @@ from autograder.course import Exercise
 from autograder.judge.answers import AnswerKey, BankEntry, from_record, to_record
 from autograder.judge.bank import BankError, Misconception, marks_of, patched, read_bank
 from autograder.judge.compare import Expected, passes
-from autograder.judge.first_steps import FirstSteps, first_steps, read_first_steps, to_first_steps
 from autograder.judge.outcomes import Fault, Key, Observed, Outcome
 from autograder.judge.runner import GraderProblem, Runner
 from autograder.judge.suite import Suite, engine_digest
@@ -81,33 +80,11 @@ class Keys:
         kept = _read(file, lambda record: {(check.id, draw): read_trace(each) for draw, each in record})
         if kept is not None:
             return kept
-        traces = self._traces(exercise, check, sources, exact=self.device == "cpu")
+        plan = {exercise.id: [(check.id, draw) for draw in range(check.draws)]}
+        run = self._run_with().run(sources, plan, exact=self.device == "cpu", trace=True)
+        traces = run.traces.get(exercise.id, {})
         _store(file, [[draw, to_traced(each)] for (_, draw), each in traces.items()])
         return traces
-
-    def first_steps(self, exercise: Exercise, check: Check) -> Mapping[str, FirstSteps]:
-        """Return, for each misconception that fails a check, the first step in which it goes astray, by draw."""
-        sources = self._solutions(exercise)
-        file = self._file(exercise, sources, f".steps-{check.id}")
-        kept = _read(file, lambda record: {id_: read_first_steps(each) for id_, each in record.items()})
-        if kept is not None:
-            return kept
-        solution, references = sources[exercise.file].decode("utf-8"), self.traces(exercise, check)
-        failing = {each.id for each in self.get(exercise).bank if any(at[0] == check.id for at in each.outcomes)}
-        found = {}
-        for each in self._bank(exercise, sources):
-            if each.id in failing:
-                program = {**sources, exercise.file: patched(solution, each).encode()}
-                traces = self._traces(exercise, check, program, exact=self.device == "cpu")
-                found[each.id] = first_steps(traces, references, exercise.file)
-        _store(file, {id_: to_first_steps(each) for id_, each in found.items()})
-        return found
-
-    def _traces(
-        self, exercise: Exercise, check: Check, sources: Mapping[str, bytes], *, exact: bool
-    ) -> Mapping[Key, Trace]:
-        plan = {exercise.id: [(check.id, draw) for draw in range(check.draws)]}
-        return self._run_with().run(sources, plan, exact=exact, trace=True).traces.get(exercise.id, {})
 
     def _file(self, exercise: Exercise, sources: Mapping[str, bytes], suffix: str) -> Path:
         return self.cache / f"{exercise.id}-{self._digest(exercise, sources)}{suffix}"

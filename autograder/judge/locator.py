@@ -1,9 +1,8 @@
 """Finds the places of the mistakes in one submission's exercise, by running what failed once more with tracing."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Protocol
 
 from autograder.checks import Check
 from autograder.course import Exercise
@@ -11,19 +10,13 @@ from autograder.judge import findings
 from autograder.judge.answers import AnswerKey, BankEntry
 from autograder.judge.astray import Astray
 from autograder.judge.compare import passes
-from autograder.judge.first_steps import FirstSteps, first_step, known_by
 from autograder.judge.locating import by_statement, by_value, located, trusted_parts
 from autograder.judge.outcomes import Fault, Key, Observed, Outcome, Survey
 from autograder.judge.traces import Trace
 from autograder.report import CheckResult, ExerciseResult
 
-
-class KnownSteps(Protocol):
-    """Finds what the solution computes on its way in a check, and where the misconceptions go astray."""
-
-    def references(self, check: Check) -> Mapping[Key, Trace]: ...
-
-    def first_steps(self, check: Check) -> Mapping[str, FirstSteps]: ...
+FindTraces = Callable[[Check], Mapping[Key, Trace]]
+"""Finds what the solution computes on its way in the draws of a check."""
 
 
 @dataclass(frozen=True)
@@ -47,22 +40,23 @@ class Locator:
         wrong = [at for at in keys if not passes(self.outcomes[at], self.key.reference[at], check.judge)]
         return [at for at in wrong if _shows_on_the_way(self.outcomes[at])]
 
-    def locate(self, result: ExerciseResult, traces: Mapping[Key, Trace], known: KnownSteps) -> ExerciseResult:
+    def locate(self, result: ExerciseResult, traces: Mapping[Key, Trace], references: FindTraces) -> ExerciseResult:
         """Return the result with the place of every mistake that can be told by what was computed on the way.
 
-        `known` is asked for the steps of the solution and of the misconceptions where they are needed.
+        `references` is asked for what the solution computes where it is needed.
         """
-        checks = (self._located(each, result, traces, known) if _is_open(each) else each for each in result.checks)
+        checks = (self._located(each, result, traces, references) if _is_open(each) else each for each in result.checks)
         return replace(result, checks=tuple(checks))
 
     def _located(
-        self, result: CheckResult, exercise: ExerciseResult, traces: Mapping[Key, Trace], known: KnownSteps
+        self, result: CheckResult, exercise: ExerciseResult, traces: Mapping[Key, Trace], references: FindTraces
     ) -> CheckResult:
         finding, hints = result.finding, result.hints
         assert finding is not None
         check = self.checks[result.id]
-        astray = self._astray(check, exercise, traces, known)
-        if finding.kind in ("pattern", "exception") and (entry := self._by_steps(check, astray, known)):
+        astray = self._astray(check, exercise, traces, references)
+        first = next(iter(astray.values()), None)
+        if finding.kind in ("pattern", "exception") and first and first.certain and (entry := self._known(first)):
             finding = findings.of_first_mistake(entry, finding)
             hints = (entry.hint, *self.exercise.hints.get(check.id, ())[1:])
         statement = None
@@ -70,36 +64,32 @@ class Locator:
             entry = next(each for each in self.key.bank if each.id == finding.id)
             statement = by_statement(entry, self.survey, self.exercise.file)
         lines = self.source.decode("utf-8", "replace").splitlines()
-        first = next(iter(astray.values()), None)
         finding = located(finding, statement, first, lines, self._functions())
         if finding.place is not None and finding.place.file == self.exercise.file:
             finding = findings.with_source(finding, self.source)
         return replace(result, finding=finding, hints=hints)
 
     def _astray(
-        self, check: Check, exercise: ExerciseResult, traces: Mapping[Key, Trace], known: KnownSteps
+        self, check: Check, exercise: ExerciseResult, traces: Mapping[Key, Trace], references: FindTraces
     ) -> dict[int, Astray]:
         """Return where the draws of a check go astray; certain only where they agree on the line."""
         own = {at: trace for at, trace in traces.items() if at[0] == check.id}
         if not own:
             return {}
-        references, trusted = known.references(check), self._trusted(check.id, exercise)
+        expected, trusted = references(check), self._trusted(check.id, exercise)
         found = {
-            at[1]: by_value(trace, references[at], self.exercise.file, trusted)
+            at[1]: by_value(trace, expected[at], self.exercise.file, trusted)
             for at, trace in own.items()
-            if at in references
+            if at in expected
         }
         told = {draw: each for draw, each in found.items() if each is not None}
         alike = len({each.place.line for each in told.values()}) == 1
         return {draw: replace(each, certain=each.certain and alike) for draw, each in told.items()}
 
-    def _by_steps(self, check: Check, astray: Mapping[int, Astray], known: KnownSteps) -> BankEntry | None:
-        """Return the misconception that goes astray with the same values, though it does not explain everything."""
-        mine = {draw: step for draw, each in astray.items() if (step := first_step(each)) is not None}
-        if not mine or not all(each.certain for each in astray.values()):
-            return None
-        ids = known_by(mine, known.first_steps(check), next(iter(astray.values())).dtype)
-        found = [each for each in self.key.bank if each.id in ids]
+    def _known(self, astray: Astray) -> BankEntry | None:
+        """Return the misconception that the statement astray is known from, though it does not explain everything."""
+        here = {hash_ for hash_, line in (self.survey.statements if self.survey else ()) if line == astray.place.line}
+        found = [each for each in self.key.bank if here & set(each.marks)]
         alike = found and all(each.id in (found[0].id, *found[0].same_as) for each in found)
         return found[0] if alike else None
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from autograder.course import Exercise
-from autograder.judge.locator import KnownSteps
+from autograder.judge.locator import FindTraces
 from autograder.judge.outcomes import Died, Fault
 from autograder.judge.runner import GraderProblem, Plan, Run, Runner
 from autograder.judge.suite import Suite
@@ -16,7 +16,7 @@ from autograder.report import ExerciseResult
 from autograder.submission import Submission
 
 FindVerdicts = Callable[[Exercise], Verdicts]
-FindKnownSteps = Callable[[Exercise], KnownSteps]
+FindReferences = Callable[[Exercise], FindTraces]
 Judged = tuple[ExerciseResult, Verdicts]
 
 
@@ -24,13 +24,13 @@ class Marking:
     """The results of one submission, made as they are asked for. The runner keeps its worker from run to run."""
 
     def __init__(
-        self, suite: Suite, submission: Submission, runner: Runner, verdicts: FindVerdicts, known_steps: FindKnownSteps
+        self, suite: Suite, submission: Submission, runner: Runner, verdicts: FindVerdicts, traces: FindReferences
     ) -> None:
         self.suite = suite
         self.submission = submission
         self.runner = runner
         self.verdicts = verdicts
-        self.known_steps = known_steps
+        self.traces = traces
         self.log = ""
         self._own: dict[str, Judged] = {}
         self._loads: dict[str, bool] = {}
@@ -85,7 +85,7 @@ class Marking:
         wrong = [self.suite.course.exercise(each) for each in result.stood_in]
         run = self._run({exercise.id: keys}, wrong, trace=True) if keys else Run()
         try:
-            return locator.locate(result, run.traces.get(exercise.id, {}), self.known_steps(exercise))
+            return locator.locate(result, run.traces.get(exercise.id, {}), self.traces(exercise))
         except GraderProblem:
             return result
 
