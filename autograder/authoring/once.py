@@ -1,17 +1,13 @@
 """Proves that one mistake costs its points once: a submission that is right but for one misconception loses points in
 the exercise that holds it, and in no other."""
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from collections.abc import Iterator
 from pathlib import Path
-from queue import SimpleQueue
 
+from autograder.authoring.grading import Told, grade_each
 from autograder.authoring.validate import bank_of
 from autograder.course import Exercise
 from autograder.judge.bank import patched
-from autograder.judge.grader import Grader
-from autograder.judge.runner import Runner
 from autograder.judge.suite import Suite
 from autograder.submission import Submission
 from autograder.submission.submission import digest
@@ -24,36 +20,20 @@ def prove_once(
     jobs: int,
     every: int = 1,
     cache: Path | None = None,
-    told: Callable[[int, int], None] = lambda *_: None,
+    told: Told = lambda *_: None,
 ) -> list[str]:
     """Return a sentence for each misconception that costs points in a later exercise, trying every Nth of them.
 
     `told` hears of the progress.
     """
-    submissions = list(_submissions(suite))[::every]
-    problems: list[str] = []
-    runners: SimpleQueue[Runner] = SimpleQueue()
-    with ExitStack() as stack:
-        for _ in range(jobs):
-            runners.put(stack.enter_context(Runner(suite, seed=seed, shared=True)))
-        grader = stack.enter_context(Grader(suite, seed=seed, cache=cache))
-        pool = stack.enter_context(ThreadPoolExecutor(jobs))
-
-        def later_losses(wrong: tuple[Submission, list[Exercise]]) -> list[str]:
-            submission, later = wrong
-            runner = runners.get()
-            report = grader.report(submission, later, runner)
-            runners.put(runner)
-            return [
-                f"{submission.student} costs {each.max_score - each.score} hundredths in {each.id}"
-                for each in report.exercises
-                if each.score < each.max_score
-            ]
-
-        for done, found in enumerate(pool.map(later_losses, submissions), 1):
-            problems += found
-            told(done, len(submissions))
-    return problems
+    programs = list(_submissions(suite))[::every]
+    reports = grade_each(suite, programs, seed=seed, jobs=jobs, cache=cache, told=told)
+    return [
+        f"{report.submission['student']} costs {each.max_score - each.score} hundredths in {each.id}"
+        for report in reports
+        for each in report.exercises
+        if each.score < each.max_score
+    ]
 
 
 def _submissions(suite: Suite) -> Iterator[tuple[Submission, list[Exercise]]]:

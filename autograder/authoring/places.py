@@ -1,9 +1,65 @@
-"""Whether a place is right: the lines on which a wrong program differs from the solution, or the next statement."""
+"""Measures the places: how many findings point to the faulty line of a misconception, or to the next statement."""
 
+from collections import Counter
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from pathlib import Path
+from typing import Literal
 
+from autograder.authoring.grading import Told, grade_each
+from autograder.authoring.validate import bank_of
+from autograder.course import Exercise
+from autograder.judge.bank import patched
+from autograder.judge.suite import Suite
 from autograder.protocol.statements import statements
+from autograder.report import ExerciseResult
+from autograder.submission import Submission
+from autograder.submission.submission import digest
+
+Placed = Literal["right", "elsewhere", "nowhere"]
+
+
+def measure_places(
+    suite: Suite,
+    *,
+    seed: int,
+    jobs: int,
+    every: int = 1,
+    cache: Path | None = None,
+    told: Told = lambda *_: None,
+) -> Counter[Placed]:
+    """Return how many misconceptions, of every Nth, are shown at the right place by their first failure.
+
+    `told` hears of the progress.
+    """
+    wrong = list(_wrong(suite))[::every]
+    programs = [(submission, [exercise]) for exercise, submission, _ in wrong]
+    reports = grade_each(suite, programs, seed=seed, jobs=jobs, cache=cache, told=told)
+    return Counter(
+        _placed(report.exercises[0], exercise, faulty)
+        for report, (exercise, _, faulty) in zip(reports, wrong, strict=True)
+    )
+
+
+def _wrong(suite: Suite) -> Iterator[tuple[Exercise, Submission, frozenset[int]]]:
+    """Yield, for each misconception, its exercise, the solutions with it, and the lines it is on."""
+    course = suite.course
+    for exercise in suite.exercises:
+        files = {each.file: (course.solutions_dir / each.file).read_bytes() for each in course.with_needs(exercise)}
+        solution = files[exercise.file].decode("utf-8")
+        for misconception in bank_of(suite, exercise):
+            program = patched(solution, misconception)
+            sources = {**files, exercise.file: program.encode()}
+            submission = Submission(misconception.id, course.files, sources, digest(sources), ())
+            yield exercise, submission, faulty_lines(solution, program)
+
+
+def _placed(result: ExerciseResult, exercise: Exercise, faulty: frozenset[int]) -> Placed:
+    failure = result.first_failure
+    place = failure.finding.place if failure is not None and failure.finding is not None else None
+    if place is None:
+        return "nowhere"
+    return "right" if place.file == exercise.file and place.line in faulty else "elsewhere"
 
 
 def faulty_lines(solution: str, wrong: str) -> frozenset[int]:

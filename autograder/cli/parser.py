@@ -88,6 +88,14 @@ def _validate(commands: Commands) -> None:
         metavar="N",
         help="prove also that a mistake costs points in one exercise only; with N, for every Nth misconception",
     )
+    parser.add_argument(
+        "--places",
+        type=_positive,
+        nargs="?",
+        const=1,
+        metavar="N",
+        help="measure also how often the place of a mistake is right; with N, for every Nth misconception",
+    )
     parser.add_argument("exercises", nargs="*", metavar="EX", help=EXERCISE)
     parser.add_argument("--sizes", type=Path, metavar="FILE", help="take the sizes of the axes from another file")
     parser.add_argument("--page", type=Path, metavar="FILE", help="write there which check catches which misconception")

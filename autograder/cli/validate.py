@@ -4,11 +4,13 @@ import argparse
 import json
 import os
 import sys
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 from autograder.authoring.once import prove_once
 from autograder.authoring.page import page
+from autograder.authoring.places import Placed, measure_places
 from autograder.authoring.validate import Validation, validate
 from autograder.cli.exits import FAIL, PASS
 from autograder.course import find_course, read_course, with_sizes
@@ -31,6 +33,9 @@ def prove(options: argparse.Namespace) -> int:
         result = replace(
             result, once=tuple(prove_once(suite, seed=seed, jobs=jobs, every=options.once, told=_progress))
         )
+    places = None
+    if options.places:
+        places = measure_places(suite, seed=seed, jobs=jobs, every=options.places, told=_progress)
     if options.json is not None:
         text = json.dumps(result.to_json(), indent=1, ensure_ascii=options.json == "-") + "\n"
         if options.json == "-":
@@ -40,7 +45,18 @@ def prove(options: argparse.Namespace) -> int:
     if options.page is not None:
         write_whole(options.page, page(suite, result))
     _show(result, options)
+    if places is not None:
+        print(_of_places(places))
     return PASS if result.ok else FAIL
+
+
+def _of_places(places: Counter[Placed]) -> str:
+    count = places.total()
+    share = f"{places['right'] / count:.0%}" if count else "none"
+    return (
+        f"places: {places['right']} of {count} misconceptions ({share}) on the faulty line or the next, "
+        f"{places['elsewhere']} on another, {places['nowhere']} on none"
+    )
 
 
 def _progress(done: int, everything: int) -> None:
