@@ -1,0 +1,63 @@
+"""All patterns in their order: exact before approximate, structure before statistics, regions before factors."""
+
+from collections.abc import Iterator
+
+from autograder.judge.patterns import (
+    along,
+    dropout,
+    dtype,
+    elementwise,
+    known,
+    masks,
+    precision,
+    rearrangement,
+    regions,
+    scaled,
+    shape,
+    softmax,
+    special,
+)
+from autograder.judge.patterns.case import LARGE, Case
+from autograder.judge.patterns.pattern import Pattern
+
+_CHEAP = (special, scaled)
+_ALL = (
+    special,
+    masks,
+    known,
+    scaled,
+    elementwise,
+    rearrangement,
+    softmax,
+    dropout,
+    precision,
+    regions,
+    along,
+)
+
+
+def recognise(case: Case) -> Iterator[Pattern]:
+    """Yield every pattern that fits, the most telling first."""
+    if case.yours.shape != case.expected.shape:
+        yield from shape.detect(case)
+        return
+    if case.dtypes[0] != case.dtypes[1]:
+        yield from dtype.detect(case)
+        if case.dtypes[1] != "bool":
+            return
+    if not case.expected.size or not case.wrong.any():
+        return
+    for each in _CHEAP if case.expected.size > LARGE else _ALL:
+        yield from each.detect(case)
+
+
+def explain(first: Case, second: Case | None) -> Pattern | None:
+    """Return the first pattern of a case that a second draw confirms, or that is sure by itself where there is none."""
+    if second is None:
+        return next((found for each in recognise(first) if (found := each.alone())), None)
+    others: list[Pattern] = []
+    for each in recognise(first):
+        others = others or list(recognise(second))
+        if found := each.confirmed_by(others):
+            return found
+    return None
