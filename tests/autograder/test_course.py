@@ -175,7 +175,7 @@ ONE_MISTAKE = [
     (
         "K = [6, 5]",
         "K = [6, 5]\n[words]\nKv = 'feature'",
-        "course.toml:11: words: Kv is not in [sizes]; expected one of T, K",
+        "course.toml:11: words: Kv is not in [sizes]; is K meant?",
     ),
     (
         "K = [6, 5]",

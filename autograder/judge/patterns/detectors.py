@@ -14,7 +14,7 @@ from autograder.judge.patterns import (
     regions,
     scaled,
     shape,
-    softmax,
+    shares,
     special,
 )
 from autograder.judge.patterns.case import LARGE, Case
@@ -28,7 +28,7 @@ _ALL = (
     scaled,
     elementwise,
     rearrangement,
-    softmax,
+    shares,
     dropout,
     precision,
     regions,

@@ -15,13 +15,13 @@ def _sigmoid(x: Numbers) -> Numbers:
     return 1 / (1 + np.exp(-x))
 
 
-def softmax(x: Numbers, axis: int) -> Numbers:
+def _shares(x: Numbers, axis: int) -> Numbers:
     """Return the softmax along an axis."""
     powers = np.exp(x - x.max(axis=axis, keepdims=True))
     return np.asarray(powers / powers.sum(axis=axis, keepdims=True))
 
 
-def _log_softmax(x: Numbers, axis: int) -> Numbers:
+def _log_shares(x: Numbers, axis: int) -> Numbers:
     low = x - x.max(axis=axis, keepdims=True)
     return np.asarray(low - np.log(np.exp(low).sum(axis=axis, keepdims=True)))
 
@@ -102,7 +102,7 @@ def _makes(case: Case, function: Function, one: Numbers, other: Numbers) -> bool
 
 def _along(case: Case, axis: int) -> Iterator[Pattern]:
     word = case.at(axis)
-    for name, function in (("softmax", softmax), ("log-softmax", _log_softmax)):
+    for name, function in (("softmax", _shares), ("log-softmax", _log_shares)):
         shown = Shown(f"{name} over {word} of one is the other")
         if _makes(case, lambda x, f=function: f(x, axis), case.expected, case.yours):  # type: ignore[misc]
             phrase = f"the {name} over {word} of the expected: one softmax too many"
