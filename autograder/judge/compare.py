@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from autograder.checks import Dropout, Judge, Raises, Same
 from autograder.judge.arrays import TOLERANCES, Numbers, is_floating, numbers, wrong
@@ -26,7 +27,7 @@ class Expected:
 class Difference:
     """The first thing that differs: its kind, the name of the part, a sentence, and the arrays if there are two.
 
-    `dtypes` are those of yours and of the expected.
+    `dtypes` are those of yours and of the expected; `off` is where they differ, for arrays of one shape and dtype.
     """
 
     kind: Kind
@@ -35,6 +36,7 @@ class Difference:
     yours: Numbers | None = None
     expected: Numbers | None = None
     dtypes: tuple[str, str] = ("float32", "float32")
+    off: NDArray[np.bool_] | None = None
 
 
 def judge_observation(yours: Value, expected: Expected, judge: Judge) -> Difference | None:
@@ -136,9 +138,9 @@ def _compare_arrays(yours: Value, nominal: Array, exact: Value, judge: Same, nam
             "NaN" if np.isnan(mine[odd]).all() else "infinite" if not np.isnan(mine[odd]).any() else "NaN or infinite"
         )
         sentence = f"{_the(name)}: {int(odd.sum())} of {odd.size} numbers are {what}, expected finite ones"
-        return Difference("special", name, sentence, mine, theirs, dtypes)
+        return Difference("special", name, sentence, mine, theirs, dtypes, off)
     sentence = f"{_the(name)}: {int(off.sum())} of {off.size} numbers differ from the expected"
-    return Difference("value", name, sentence, mine, theirs, dtypes)
+    return Difference("value", name, sentence, mine, theirs, dtypes, off)
 
 
 def _instead_of_a_tensor(yours: Value, nominal: Array, exact: Value, judge: Same, name: str) -> str:

@@ -73,7 +73,9 @@ def _case(check: Check, first: Drawn, second: Drawn | None) -> Case | None:
         words = agreed(words, second.axes.names(other.expected.shape))
     rate = {"1 - p": 1 - check.judge.rate, "1/(1 - p)": 1 / (1 - check.judge.rate)} if _drops(check.judge) else {}
     known = dict(_parts(first.reference, "", difference))
-    return Case(difference.yours, difference.expected, first.axes, words, difference.dtypes, known, rate)
+    return Case(
+        difference.yours, difference.expected, first.axes, words, difference.dtypes, known, rate, difference.off
+    )
 
 
 def _drops(judge: Judge) -> TypeGuard[Dropout]:
@@ -122,7 +124,7 @@ def _unexplained(kind: FindingKind, difference: Difference, case: Case | None, e
     if case.expected.size == 1:
         one, other = (number(float(each.flat[0]), case) for each in (case.yours, case.expected))
         return Finding(kind, difference.kind, _fitting(_subject(difference), f"{one}, expected {other}"))
-    wrong = case.wrong if case.wrong.any() else case.yours != case.expected
+    wrong = case.wrong if difference.off is None else difference.off
     index = tuple(int(each) for each in np.argwhere(wrong)[0])
     count = "every number differs" if wrong.all() else f"{wrong.sum()} of {wrong.size} numbers differ"
     values = f": expected {number(case.expected[index], case)}, yours {number(case.yours[index], case)}"

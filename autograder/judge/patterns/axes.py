@@ -46,6 +46,16 @@ def unnamed(axis: int) -> str:
     return f"axis {axis}"
 
 
+def item(name: str, index: int) -> str:
+    """Return one place along an axis: `head 2`, or `index 2 of axis 1`."""
+    return f"{name} {index}" if is_named(name) else f"index {index} of {name}"
+
+
+def one_of(name: str) -> str:
+    """Return what an axis counts, in the singular: `head`, or `index of axis 1`."""
+    return name if is_named(name) else f"index of {name}"
+
+
 def is_named(name: str) -> bool:
     """Whether an axis has a word."""
     return not name.startswith("axis ")

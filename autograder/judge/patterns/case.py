@@ -29,7 +29,7 @@ class Case:
     """What was observed and what was expected, with a name for every axis of the expected.
 
     `dtypes` are those of yours and of the expected; `known` has the other expected parts of the observation by name;
-    `constants` are numbers of the check itself, such as a rate.
+    `constants` are numbers of the check itself, such as a rate; `off` is where the judge found yours wrong.
     """
 
     yours: Numbers
@@ -39,6 +39,7 @@ class Case:
     dtypes: tuple[str, str] = ("float32", "float32")
     known: Mapping[str, Numbers] = field(default_factory=dict)
     constants: Mapping[str, float] = field(default_factory=dict)
+    off: Places | None = None
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -73,13 +74,20 @@ class Case:
 
     @cached_property
     def wrong(self) -> Places:
-        """Where the two differ by more than rounding."""
+        """Where the two differ by more than rounding; where the judge says so if that is nowhere."""
         with np.errstate(invalid="ignore"):
             gap = np.abs(self.yours - self.expected)
             finite = np.abs(self.expected[np.isfinite(self.expected)])
-            bound = self.tau * (3 * np.abs(self.expected) + float(finite.max(initial=0.0)))
+            bound = self.tau * (2 * np.abs(self.expected) + 0.2 * float(finite.max(initial=0.0)))
             same = (self.yours == self.expected) | (np.isnan(self.yours) & np.isnan(self.expected))
-            return np.asarray(~((gap <= bound) | same), dtype=np.bool_)
+            near = (gap <= bound) & np.isfinite(self.expected)
+        found = np.asarray(~(near | same), dtype=np.bool_)
+        return found if found.any() or self.off is None else self.off
+
+    @cached_property
+    def nearly_right(self) -> bool:
+        """Whether the two are the same up to rounding, taken together."""
+        return self.finite and close(self.yours, self.expected, self.tau)
 
     def same(self, one: Numbers, other: Numbers) -> bool:
         """Whether two arrays are the same up to rounding."""

@@ -20,6 +20,7 @@ from autograder.judge.patterns import (
 from autograder.judge.patterns.case import LARGE, Case
 from autograder.judge.patterns.pattern import Pattern
 
+_NEAR = (precision, regions)
 _CHEAP = (special, scaled)
 _ALL = (
     special,
@@ -45,9 +46,9 @@ def recognise(case: Case) -> Iterator[Pattern]:
         yield from dtype.detect(case)
         if case.dtypes[1] != "bool":
             return
-    if not case.expected.size or not case.wrong.any():
+    if not case.expected.size:
         return
-    for each in _CHEAP if case.expected.size > LARGE else _ALL:
+    for each in _NEAR if case.nearly_right else _CHEAP if case.expected.size > LARGE else _ALL:
         yield from each.detect(case)
 
 

@@ -16,6 +16,8 @@ def detect(case: Case) -> Iterator[Pattern]:
     """Yield why numbers are near to the expected ones and yet not they."""
     if case.is_whole or not case.finite or case.expected.size <= FEW or case.dtypes[1] not in ("float32", "float64"):
         return
+    if not (case.wrong & (case.expected != 0)).any():
+        return
     size = float(np.linalg.norm(case.expected))
     off = float(np.linalg.norm(case.yours - case.expected)) / size if size else np.inf
     most = float(np.abs(case.yours - case.expected).max() / max(np.abs(case.expected).max(), 1e-30))

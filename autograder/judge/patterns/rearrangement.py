@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograder.judge.arrays import Numbers
-from autograder.judge.patterns.case import CLOSE, FEW, Case
+from autograder.judge.patterns.axes import item, one_of
+from autograder.judge.patterns.case import CLOSE, FEW, Case, Places
 from autograder.judge.patterns.pattern import Pattern, Shown
 
 Order = NDArray[np.intp]
@@ -113,18 +114,19 @@ def _merged(case: Case, question: str) -> Iterator[Pattern]:
 def _permuted(case: Case) -> Iterator[Pattern]:
     """Slices along one axis in another order, or some of them in place of others."""
     for axis in range(case.expected.ndim):
-        order = _order(case, axis)
-        if order is None:
+        near = _near(case, axis)
+        if near is None or not near.any(axis=1).all() or np.diagonal(near).all():
             continue
-        word, count = case.at(axis), len(order)
-        if len(set(order.tolist())) < count:
-            yield from _repeated(order, word)
-            continue
-        yield _name_order(order, word)
+        word, here = case.at(axis), np.arange(len(near))
+        known = (pattern for order, pattern in _orders(len(near), word) if near[here, order].all())
+        if pattern := next(known, None):
+            yield pattern
+        elif (near.sum(axis=1) == 1).all():
+            yield from _of_order(near.argmax(axis=1), word)
 
 
-def _order(case: Case, axis: int) -> Order | None:
-    """Return which expected slice stands in each place, if all are found and not all are where they belong."""
+def _near(case: Case, axis: int) -> Places | None:
+    """Return which of your slices equals which of the expected ones; None where that is not worth the work."""
     count = case.expected.shape[axis]
     if count < 2 or count * case.expected.size > _MOST_WORK:
         return None
@@ -132,79 +134,61 @@ def _order(case: Case, axis: int) -> Order | None:
     expected = np.moveaxis(case.expected, axis, 0).reshape(count, -1)
     if expected.shape[1] == 1 and count < 5:
         return None
-    gaps = _distances(yours, expected)
     scale = max(float(np.linalg.norm(expected)) / count**0.5, 1e-30)
-    near = gaps <= 3 * case.tau * scale
-    if not near.any(axis=1).all():
-        return None
-    own = np.diagonal(near)
-    order = np.where(own, np.arange(count), np.where(near, gaps, np.inf).argmin(axis=1))
-    return None if own.all() else order
+    return np.asarray(_distances(yours, expected) <= 3 * case.tau * scale, dtype=np.bool_)
 
 
 def _distances(one: Numbers, other: Numbers) -> Numbers:
-    if one.size * len(other) <= 1_000_000:
-        gaps = np.linalg.norm(one[:, None, :] - other[None, :, :], axis=-1)
-    else:
-        squares = (one**2).sum(axis=1)[:, None] + (other**2).sum(axis=1)[None, :] - 2 * one @ other.T
-        gaps = np.sqrt(np.maximum(squares, 0))
-    return np.asarray(gaps, dtype=np.float64)
+    squares = (one**2).sum(axis=1)[:, None] + (other**2).sum(axis=1)[None, :] - 2 * one @ other.T
+    return np.asarray(np.sqrt(np.maximum(squares, 0)), dtype=np.float64)
 
 
-def _repeated(order: Order, word: str) -> Iterator[Pattern]:
-    wrong = np.flatnonzero(order != np.arange(len(order)))
-    question = f"Is the same {word} read in every step, or one index used for all?"
+def _of_order(order: Order, word: str) -> Iterator[Pattern]:
+    """Name an order that is no known one: a permutation, or slices that stand in for others."""
+    count = len(order)
+    wrong = np.flatnonzero(order != np.arange(count))
+    if len(set(order.tolist())) == count:
+        listed = f": {order.tolist()}" if count <= 8 else ""
+        yield Pattern("permuted", f"the right numbers along {word}, in another order{listed}", word, "", _SHOWN)
+        return
+    question = f"Is the same {one_of(word)} read in every step, or one number used for all?"
     if len(set(order.tolist())) == 1:
-        phrase = f"every {word} holds what {word} {order[0]} should"
-        claim = f"{word} {'last' if order[0] == len(order) - 1 else order[0]}"
+        phrase = f"every {one_of(word)} holds what {item(word, int(order[0]))} should"
+        claim = f"{word} {'last' if order[0] == count - 1 else order[0]}"
         yield Pattern("repeated", phrase, claim, question, _SHOWN)
-    elif len(wrong) * 2 > len(order) or len(wrong) == 1:
-        at = int(wrong[0])
-        yield Pattern("repeated", f"{word} {at} holds what {word} {order[at]} should", f"some {word}", question, _SHOWN)
+    elif len(wrong) * 2 > count or len(wrong) == 1:
+        phrase = f"{item(word, int(wrong[0]))} holds what {item(word, int(order[wrong[0]]))} should"
+        yield Pattern("repeated", phrase, f"some {word}", question, _SHOWN)
 
 
-def _name_order(order: Order, word: str) -> Pattern:
-    count = len(order)
+def _orders(count: int, word: str) -> Iterator[tuple[Order, Pattern]]:
+    """Yield the orders that have a name, each as the expected slice that stands in each place."""
     here = np.arange(count)
-    if np.array_equal(order, here[::-1]):
-        return Pattern("flipped", f"in reverse order along {word}", word, "From which end is it counted?", _SHOWN)
+
+    def named(order: Order, kind: str, phrase: str, question: str, claim: str = word) -> tuple[Order, Pattern]:
+        return order, Pattern(kind, phrase, claim, question, _SHOWN)
+
+    yield named(here[::-1], "flipped", f"in reverse order along {word}", "From which end is it counted?")
     if count % 2 == 0 and count > 2:
-        if np.array_equal(order, here ^ 1):
-            question = "Which of the two in each pair comes first?"
-            return Pattern("pairs", f"each pair of neighbours along {word} is exchanged", word, question, _SHOWN)
-        if np.array_equal(order, np.roll(here, count // 2)):
-            question = "Which half comes first?"
-            return Pattern("halves", f"the two halves along {word} are exchanged", word, question, _SHOWN)
-    if count > 2:
-        for step in (*range(1, 4), *range(-3, 0)):
-            if np.array_equal(order, np.roll(here, step)):
-                phrase = f"rotated by {abs(step)} along {word}: what leaves at one end comes in at the other"
-                return Pattern("rolled", phrase, f"{step} {word}", "roll is no shift. Where should the end go?", _SHOWN)
-    if pattern := _interleaved(order, word):
-        return pattern
-    listed = f": {order.tolist()}" if count <= 8 else ""
-    return Pattern("permuted", f"the right numbers along {word}, in another order{listed}", word, "", _SHOWN)
-
-
-def _interleaved(order: Order, word: str) -> Pattern | None:
-    count = len(order)
-    here = np.arange(count)
-    apart = np.concatenate([here[0::2], here[1::2]])
-    together = np.argsort(apart)
-    if count >= 5 and np.array_equal(order, apart):
+        phrase = f"each pair of neighbours along {word} is exchanged"
+        yield named(here ^ 1, "pairs", phrase, "Which of the two in each pair comes first?")
+        phrase = f"the two halves along {word} are exchanged"
+        yield named(np.roll(here, count // 2), "halves", phrase, "Which half comes first?")
+    for step in (*range(1, 4), *range(-3, 0)):
+        if count > 2 and abs(step) < count:
+            phrase = f"rotated by {abs(step)} along {word}: what leaves at one end comes in at the other"
+            yield named(np.roll(here, step), "rolled", phrase, "Where should the end go?", f"{step} {word}")
+    if count >= 5:
+        apart = np.concatenate([here[0::2], here[1::2]])
         phrase = f"along {word} the even places come first, then the odd ones; expected them in turn"
-        return Pattern("apart", phrase, word, "Are two halves joined that should alternate?", _SHOWN)
-    if count >= 5 and np.array_equal(order, together):
+        yield named(apart, "apart", phrase, "Are two halves joined that should alternate?")
         phrase = f"along {word} the two halves alternate; expected one after the other"
-        return Pattern("together", phrase, word, "Do two halves alternate that should be joined?", _SHOWN)
+        yield named(np.argsort(apart), "together", phrase, "Do two halves alternate that should be joined?")
     for parts in (each for each in range(3, count // 2 + 1) if count % each == 0):
-        if np.array_equal(order, here.reshape(parts, -1).T.reshape(-1)):
-            other = count // parts
-            phrase = f"{word} is interleaved: split into {other} × {parts} where {parts} × {other} is expected"
-            return Pattern(
-                "split-otherwise", phrase, word, "Which part varies slower? It comes first in the view.", _SHOWN
-            )
-    return None
+        other = count // parts
+        phrase = f"{word} is interleaved: split into {other} × {parts} where {parts} × {other} is expected"
+        order = here.reshape(parts, -1).T.reshape(-1)
+        yield named(order, "split-otherwise", phrase, "Which part varies slower? It comes first in the view.")
 
 
 def _shifted(case: Case) -> Iterator[Pattern]:

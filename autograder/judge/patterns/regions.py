@@ -1,12 +1,19 @@
 """Wrong in one part only: at the first, the last, every other index of an axis, on one side of the diagonal."""
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 
+from autograder.judge.arrays import Numbers
 from autograder.judge.patterns.axes import is_named
 from autograder.judge.patterns.case import FEW, Case, Places, joined, others
 from autograder.judge.patterns.pattern import Pattern, Shown
+
+_SOME = "some"
+
+_FULL, _SOME_BITS, _ENOUGH = 10.0, 5.0, 20.0
+"""Bits of proof: of one right number, of an index that counts as right, and of a part that is right."""
 
 
 def detect(case: Case) -> Iterator[Pattern]:
@@ -17,8 +24,10 @@ def detect(case: Case) -> Iterator[Pattern]:
     found = [(share, pattern) for axis in range(wrong.ndim) for share, pattern in _along(case, axis, wrong)]
     yield from _corner(case, wrong)
     yield from _triangle(case, wrong)
-    yield from (pattern for _, pattern in sorted(found, key=lambda each: each[0]))
+    ordered = [pattern for _, pattern in sorted(found, key=lambda each: each[0])]
+    yield from (each for each in ordered if not each.claim.startswith(_SOME))
     yield from _zeros(case, wrong)
+    yield from (each for each in ordered if each.claim.startswith(_SOME))
 
 
 def _corner(case: Case, wrong: Places) -> Iterator[Pattern]:
@@ -32,6 +41,23 @@ def _corner(case: Case, wrong: Places) -> Iterator[Pattern]:
     claim = joined([case.at(at) for at in single])
     question = "What is special about this one?"
     yield Pattern("region", f"wrong only at {where}", f"only {claim}", question, _shown(wrong))
+
+
+def _bits(case: Case) -> Numbers:
+    """Return how much each right place proves, in bits: what could hardly be wrong proves nothing."""
+    right = ~case.wrong
+    if case.is_whole or 1 < case.values < 5:
+        return np.asarray(right * math.log2(max(case.values, 2)))
+    if case.values == 1:
+        return np.asarray(right * (_FULL if len(np.unique(case.yours)) > 4 else 1.0))
+    given = np.isin(case.expected, (0, 1)) | ~np.isfinite(case.expected)
+    return np.asarray((right & ~given) * _FULL)
+
+
+def _known_right(case: Case, axis: int, right: Places) -> bool:
+    """Whether what is right along an axis is so by more than chance, in half of its indices at least."""
+    bits = np.asarray(_bits(case).sum(axis=others(case.expected.ndim, axis))).reshape(-1)[right]
+    return bool(bits.sum() >= _ENOUGH and (bits >= _SOME_BITS).sum() * 2 >= len(bits))
 
 
 def _shown(wrong: Places) -> Shown:
@@ -49,7 +75,12 @@ def _along(case: Case, axis: int, wrong: Places) -> Iterator[tuple[float, Patter
     """Yield what is wrong along one axis, with the share of it that is."""
     along = np.asarray(wrong.any(axis=others(wrong.ndim, axis))).reshape(-1)
     count, off = len(along), int(along.sum())
-    if count < 3 or off == count or not (is_named(case.at(axis)) or (wrong.ndim == 1 and not case.is_whole)):
+    if (
+        count < 3
+        or off == count
+        or not _known_right(case, axis, ~along)
+        or not (is_named(case.at(axis)) or (wrong.ndim == 1 and not case.is_whole))
+    ):
         return
     word = case.at(axis) if is_named(case.at(axis)) else "index"
     for kind, phrase, question in _kinds(np.flatnonzero(along), count, word):
@@ -95,7 +126,7 @@ def _kinds(where: np.ndarray, count: int, word: str) -> Iterator[tuple[str, str,
         )
     else:
         listed = joined([str(each) for each in where]) if off <= 5 else f"{off} of {count}"
-        yield "some", f"wrong at {word} {listed} only" if off <= 5 else f"wrong at {listed} indices of {word} only", ""
+        yield _SOME, f"wrong at {word} {listed} only" if off <= 5 else f"wrong at {listed} indices of {word} only", ""
 
 
 def _triangle(case: Case, wrong: Places) -> Iterator[Pattern]:
@@ -111,7 +142,7 @@ def _triangle(case: Case, wrong: Places) -> Iterator[Pattern]:
         "on and below the diagonal": columns <= rows,
     }
     for side, places in sides.items():
-        if not (wrong & ~places).any() and wrong[places].mean() > 0.9:
+        if not (wrong & ~places).any() and wrong[places].mean() > 0.9 and _bits(case)[~places].sum() > _ENOUGH:
             one, other = case.at(wrong.ndim - 2), case.at(wrong.ndim - 1)
             phrase = f"wrong only {side} of {one} × {other}"
             yield Pattern("triangle", phrase, side, f"On which side is the {other} after the {one}?", _shown(wrong))
@@ -122,6 +153,8 @@ def _zeros(case: Case, wrong: Places) -> Iterator[Pattern]:
     """Wrong only where 0 is expected."""
     zeros = case.expected == 0
     if case.is_whole or not zeros.any() or zeros.mean() > 0.9 or (wrong & ~zeros).any():
+        return
+    if _bits(case)[~zeros].sum() < _ENOUGH:
         return
     phrase = f"wrong only where 0 is expected, at {wrong.sum()} of {zeros.sum()} such places"
     yield Pattern(

@@ -74,6 +74,8 @@ def _affine(case: Case) -> Iterator[Pattern]:
     shift = float(yours - slope * centre)
     if abs(slope) < 1e-6 or not case.same(case.yours - yours, slope * spread):
         return
+    if abs(slope + 1) < CLOSE_TO_ONE and abs(shift - 1) < CLOSE_TO_ONE:
+        return  # 1 - x is a function with a name
     if abs(shift) < 1e-3 * abs(slope) * float(np.abs(case.expected).max()):
         return
     phrase = f"{slope:.4g} × the expected {_term(shift)} in every element"

@@ -247,7 +247,7 @@ def _wrong_axis(shapes: Shapes) -> Iterator[Pattern]:
     extra = _without(shapes.names, shapes.case.names)
     if len(missing) != 1 or len(extra) != 1 or not is_named(missing[0]) or not is_named(extra[0]):
         return
-    if _differing(shapes) and len(_differing(shapes)) == 1:
+    if missing[0] in extra[0] or extra[0] in missing[0]:
         return
     phrase = f"{missing[0]} is gone and {extra[0]} is there, expected the other way round; {shapes.both}"
     yield _pattern(

@@ -59,7 +59,7 @@ def detect(case: Case) -> Iterator[Pattern]:
     weights = Weights(case, axis, np.moveaxis(case.yours, axis, -1), np.moveaxis(case.expected, axis, -1))
     if case.yours.min() < -1e-6:
         return
-    for detector in (_hard, _masked, _scaled_rows, _another_axis, _temperature):
+    for detector in (_hard, _masked, _another_axis, _scaled_rows, _temperature):
         yield from detector(weights)
 
 
