@@ -210,9 +210,9 @@ def dropped_wrongly(train: Numbers, full: Numbers, rate: float) -> Difference | 
     kept = there & (train != 0)
     ratio = train[kept] / full[kept]
     if np.abs(ratio * (1 - rate) - 1).max(initial=0.0) > 1e-3:
-        sentence = (
-            f"what is kept is {np.median(ratio):.3g} × its value, expected 1 / (1 - {rate}) = {1 / (1 - rate):.3g} ×"
-        )
+        low, high = (float(np.quantile(ratio, each)) for each in (0.05, 0.95))
+        factor = f"{np.median(ratio):.3g}" if high - low < 1e-3 * abs(high) else f"{low:.3g} to {high:.3g}"
+        sentence = f"what is kept is {factor} × its value, expected 1 / (1 - {rate}) = {1 / (1 - rate):.3g} ×"
         return Difference("dropout", "train", sentence, train, full)
     return None
 

@@ -9,7 +9,7 @@ import numpy as np
 from autograder.judge.arrays import Numbers
 from autograder.judge.compare import Difference
 from autograder.judge.patterns import Case, Row, Shown
-from autograder.judge.patterns.axes import is_named
+from autograder.judge.patterns.axes import is_named, item
 from autograder.judge.patterns.case import Places
 from autograder.report import Evidence
 from autograder.report.model import Maps
@@ -34,19 +34,19 @@ def evidence_of(difference: Difference, case: Case, shown: Shown) -> Evidence:
 
 
 def axes_told(case: Case) -> tuple[str, tuple[int, ...]]:
-    """Return the names of the axes that an index has to tell, and which they are; without names it tells all."""
+    """Return the names of the axes that an index has to tell, and which they are; without any word it tells all."""
     counted = tuple(at for at, size in enumerate(case.expected.shape) if size > 1)
-    if counted and all(is_named(case.at(at)) for at in counted):
+    if any(is_named(case.at(at)) for at in counted):
         return ", ".join(case.at(at) for at in counted), counted
     return "at", tuple(range(case.expected.ndim))
 
 
 def place_of(case: Case, index: Index) -> str:
-    """Return a place in words: `query 0, feature 1`, or `[0, 1]` where an axis has no word."""
+    """Return a place in words: `query 0, feature 1`, or `[0, 1]` where no axis has a word."""
     axes, told = axes_told(case)
     if axes == "at":
         return str(list(index))
-    return ", ".join(f"{case.at(at)} {index[at]}" for at in told)
+    return ", ".join(item(case.at(at), index[at]) for at in told)
 
 
 def number(value: float, case: Case) -> str:

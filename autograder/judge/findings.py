@@ -73,9 +73,14 @@ def _case(check: Check, first: Drawn, second: Drawn | None) -> Case | None:
         words = agreed(words, second.axes.names(other.expected.shape))
     rate = {"1 - p": 1 - check.judge.rate, "1/(1 - p)": 1 / (1 - check.judge.rate)} if _drops(check.judge) else {}
     known = dict(_parts(first.reference, "", difference))
-    return Case(
-        difference.yours, difference.expected, first.axes, words, difference.dtypes, known, rate, difference.off
-    )
+    expected = difference.expected
+    if np.abs(expected).max(initial=0.0) < _NOTHING:
+        expected = np.zeros_like(expected)
+    return Case(difference.yours, expected, first.axes, words, difference.dtypes, known, rate, difference.off)
+
+
+_NOTHING = 1e-6
+"""Where all that is expected is smaller, it is 0 but for rounding."""
 
 
 def _drops(judge: Judge) -> TypeGuard[Dropout]:
@@ -124,9 +129,10 @@ def _unexplained(kind: FindingKind, difference: Difference, case: Case | None, e
     if case.expected.size == 1:
         one, other = (number(float(each.flat[0]), case) for each in (case.yours, case.expected))
         return Finding(kind, difference.kind, _fitting(_subject(difference), f"{one}, expected {other}"))
-    wrong = case.wrong if difference.off is None else difference.off
+    wrong = case.wrong
     index = tuple(int(each) for each in np.argwhere(wrong)[0])
-    count = "every number differs" if wrong.all() else f"{wrong.sum()} of {wrong.size} numbers differ"
+    things = "places" if case.dtypes[1] == "bool" else "numbers"
+    count = f"every {things[:-1]} differs" if wrong.all() else f"{wrong.sum()} of {wrong.size} {things} differ"
     values = f": expected {number(case.expected[index], case)}, yours {number(case.yours[index], case)}"
     where = f"{count} and no known pattern fits; first at {place_of(case, index)}"
     return Finding(kind, difference.kind, _fitting(_subject(difference), where, values if evidence else ""))

@@ -123,9 +123,9 @@ def test_the_patterns_are_fast() -> None:
     taken = []
     for each in ZOO:
         draws = draws_of(each)
-        started = time.perf_counter()
+        started = time.process_time()
         of_difference(CHECK, draws, evidence=True)
-        taken.append(time.perf_counter() - started)
+        taken.append(time.process_time() - started)
     print(f"median {statistics.median(taken):.4f} s, slowest {max(taken):.4f} s")
     assert statistics.median(taken) < 0.01
     assert max(taken) < 0.2

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 Words = Mapping[str, tuple[str, ...]]
 """For each symbol of a size its words; the first that no earlier axis of a shape has is used."""
 
-_ORDINALS = ("first", "second", "third", "fourth")
+_ORDINALS = ("second", "third", "fourth")
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Axes:
             words = self.words.get(self.symbol(size) or "", ())
             free = next((word for word in words if word not in named), None)
             if free is None and words:
-                free = next(name for each in _ORDINALS if (name := f"{each} {words[-1]}") not in (*named, "first"))
+                free = next((name for each in _ORDINALS if (name := f"{each} {words[-1]}") not in named), None)
             named.append(free or unnamed(at))
         return tuple(named)
 

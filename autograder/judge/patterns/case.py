@@ -74,7 +74,12 @@ class Case:
 
     @cached_property
     def wrong(self) -> Places:
-        """Where the two differ by more than rounding; where the judge says so if that is nowhere."""
+        """Where the two differ by more than rounding.
+
+        It is where the judge says so if that is nowhere, if whole numbers are expected, or nothing but 0.
+        """
+        if self.off is not None and (self.is_whole or not self.expected.any()):
+            return self.off
         with np.errstate(invalid="ignore"):
             gap = np.abs(self.yours - self.expected)
             finite = np.abs(self.expected[np.isfinite(self.expected)])

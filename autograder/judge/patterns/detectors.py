@@ -1,6 +1,7 @@
 """All patterns in their order: exact before approximate, structure before statistics, regions before factors."""
 
 from collections.abc import Iterator
+from itertools import chain
 
 from autograder.judge.patterns import (
     along,
@@ -56,9 +57,16 @@ def explain(first: Case, second: Case | None) -> Pattern | None:
     """Return the first pattern of a case that a second draw confirms, or that is sure by itself where there is none."""
     if second is None:
         return next((found for each in recognise(first) if (found := each.alone())), None)
-    others: list[Pattern] = []
+    seen: list[Pattern] = []
+    unseen = recognise(second)
     for each in recognise(first):
-        others = others or list(recognise(second))
-        if found := each.confirmed_by(others):
+        if found := each.confirmed_by(chain(seen, _kept(unseen, seen))):
             return found
     return None
+
+
+def _kept(patterns: Iterator[Pattern], seen: list[Pattern]) -> Iterator[Pattern]:
+    """Yield patterns, and keep each of them for whoever asks later."""
+    for each in patterns:
+        seen.append(each)
+        yield each

@@ -54,7 +54,7 @@ def detect(case: Case) -> Iterator[Pattern]:
     if case.is_whole or case.expected.size == 0 or np.isnan(case.yours).any():
         return
     few = case.expected.size <= FEW
-    if not few and case.values < 5:
+    if _is_plain(case) if few else case.values < 5:
         return
     with np.errstate(all="ignore"):
         for name, function in (_OF_FEW if few else _FUNCTIONS).items():
@@ -63,6 +63,15 @@ def detect(case: Case) -> Iterator[Pattern]:
             for axis in range(case.expected.ndim):
                 if case.expected.shape[axis] > 1:
                     yield from _along(case, axis)
+
+
+def _is_plain(case: Case) -> bool:
+    """Whether a few numbers are 0 or 1, up to their sign, which many functions turn into each other."""
+    return any(bool((np.abs(each - plain) < 1e-2).any()) for each in map(np.abs, _both(case)) for plain in (0, 1))
+
+
+def _both(case: Case) -> tuple[Numbers, Numbers]:
+    return case.yours, case.expected
 
 
 def _by(case: Case, name: str, function: Function) -> Iterator[Pattern]:

@@ -1,6 +1,6 @@
 """A pattern: what it says of a wrong result, and which numbers show it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from autograder.judge.patterns.case import Places
@@ -42,7 +42,7 @@ class Pattern:
     constants: tuple[Constant, ...] = ()
     needs_name: bool = False
 
-    def confirmed_by(self, second: Sequence["Pattern"]) -> "Pattern | None":
+    def confirmed_by(self, second: Iterable["Pattern"]) -> "Pattern | None":
         """Return the pattern with the names that both draws agree on, or None where the second does not show it."""
         for other in second:
             if (other.id, other.claim) != (self.id, self.claim):

@@ -11,6 +11,7 @@ from autograder.judge.patterns.case import FEW, Case, Places, joined, others
 from autograder.judge.patterns.pattern import Pattern, Shown
 
 _SOME = "some"
+_MOST_LISTED = 5
 
 _FULL, _SOME_BITS, _ENOUGH = 10.0, 5.0, 20.0
 """Bits of proof: of one right number, of an index that counts as right, and of a part that is right."""
@@ -124,9 +125,8 @@ def _kinds(where: np.ndarray, count: int, word: str) -> Iterator[tuple[str, str,
             f"wrong up to {word} {last}, right from {word} {last + 1} on",
             f"What changes after {word} {last}?",
         )
-    else:
-        listed = joined([str(each) for each in where]) if off <= 5 else f"{off} of {count}"
-        yield _SOME, f"wrong at {word} {listed} only" if off <= 5 else f"wrong at {listed} indices of {word} only", ""
+    elif off * 2 <= count and off <= _MOST_LISTED:
+        yield _SOME, f"wrong only at {word} {joined([str(each) for each in where])}", ""
 
 
 def _triangle(case: Case, wrong: Places) -> Iterator[Pattern]:

@@ -45,7 +45,7 @@ class Shapes:
     def right(self, yours: Numbers, expected: Numbers | None = None) -> bool:
         """Whether numbers in the right shape are the expected ones, and more than a few."""
         wanted = self.case.expected if expected is None else expected
-        return wanted.size > 1 and close(yours, wanted, self.case.tau)
+        return wanted.size > 1 and wanted.min() != wanted.max() and close(yours, wanted, self.case.tau)
 
 
 def detect(case: Case) -> Iterator[Pattern]:
@@ -135,7 +135,8 @@ def _reshaped(shapes: Shapes) -> Iterator[Pattern]:
 
 def _not_reduced(shapes: Shapes) -> Iterator[Pattern]:
     """A mean or a sum over some axes is missing."""
-    if len(shapes.yours) > 6 or shapes.case.yours.size <= shapes.case.expected.size:
+    yours, expected = shapes.case.yours, shapes.case.expected
+    if len(shapes.yours) > 6 or yours.size <= expected.size or yours.min(initial=0) == yours.max(initial=0):
         return
     for count in (1, 2, len(shapes.yours)):
         for axes in combinations(range(len(shapes.yours)), count):
@@ -155,7 +156,7 @@ def _equal(shapes: Shapes, reduced: Numbers) -> bool:
 
 def _reduced_too_far(shapes: Shapes) -> Iterator[Pattern]:
     """A mean or a sum of the expected over some axes."""
-    if len(shapes.expected) > 6 or shapes.case.yours.size >= shapes.case.expected.size:
+    if len(shapes.expected) > 6 or shapes.case.yours.size >= shapes.case.expected.size or shapes.case.values < 3:
         return
     for count in (1, 2, len(shapes.expected)):
         for axes in combinations(range(len(shapes.expected)), count):

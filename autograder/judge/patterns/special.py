@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from autograder.judge.patterns.axes import item
 from autograder.judge.patterns.case import FEW, Case, Places, close, joined
 from autograder.judge.patterns.masks import relations
 from autograder.judge.patterns.pattern import Pattern, Row, Shown
@@ -106,9 +107,10 @@ def _minus_infinity(case: Case) -> Iterator[Pattern]:
 
 def _unwritten(case: Case) -> Iterator[Pattern]:
     sizes = np.abs(case.yours)
-    odd = (sizes > _HUGE) | ((sizes > 0) & (sizes < _TINY))
-    modest = not ((np.abs(case.expected) > _HUGE) | ((case.expected != 0) & (np.abs(case.expected) < _TINY))).any()
-    if case.expected.size > 4 and modest and odd.mean() > 0.1 and (sizes > _HUGE).any():
+    huge, tiny = sizes > _HUGE, (sizes > 0) & (sizes < _TINY)
+    odd, expected = huge | tiny, np.abs(case.expected)
+    modest = not ((expected > _HUGE) | ((expected > 0) & (expected < _TINY))).any()
+    if case.expected.size > FEW and modest and odd.mean() > 0.1 and huge.any() and tiny.any():
         question = "torch.empty gives memory as it is: is every place of it filled?"
         phrase = "looks like memory that nothing was written to"
         yield Pattern("unwritten", phrase, detail=question, shown=Shown("odd numbers", odd, map=False))
@@ -151,7 +153,7 @@ def _first(places: Places) -> tuple[int, ...]:
 
 def _at(case: Case, index: tuple[int, ...]) -> str:
     """Name a place by its axes, which may be the first few only; axes of size 1 need no saying."""
-    said = [f"{case.at(at)} {each}" for at, each in enumerate(index) if case.expected.shape[at] > 1]
+    said = [item(case.at(at), each) for at, each in enumerate(index) if case.expected.shape[at] > 1]
     return joined(said) if said else "its only place"
 
 
