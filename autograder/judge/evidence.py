@@ -122,7 +122,7 @@ def _maps(case: Case, worst: Index) -> Maps | None:
     """Return the slice of the last two axes that has the largest difference, cut to what can be drawn."""
     if case.expected.ndim < 2 or min(case.expected.shape[-2:]) < 2:
         return None
-    if case.is_whole and case.dtypes[1] != "bool":
+    if (case.is_whole and case.dtypes[1] != "bool") or not any(map(is_named, case.names[-2:])):
         return None
     windows = [_window(size, at) for size, at in zip(case.expected.shape[-2:], worst[-2:], strict=True)]
     part: tuple[int | slice, ...] = (*worst[:-2], *windows)

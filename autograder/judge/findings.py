@@ -47,7 +47,8 @@ def of_difference(check: Check, draws: Sequence[Drawn], *, evidence: bool) -> Fi
     if pattern is not None:
         asked = question(pattern.constants, {each: case.axes.word(each) for each in case.axes.sizes} if case else {})
         message = _fitting(_subject(difference), pattern.phrase, pattern.because)
-        finding = Finding(kind, pattern.id, message, detail=pattern.detail or asked or None)
+        asked = ASK_GRADIENT if pattern.id == "zero" and "gradient" in difference.name else pattern.detail or asked
+        finding = Finding(kind, pattern.id, message, detail=asked or None)
     else:
         finding = _unexplained(kind, difference, case, evidence)
         if second is None and len(draws) > 1:
@@ -58,6 +59,8 @@ def of_difference(check: Check, draws: Sequence[Drawn], *, evidence: bool) -> Fi
 
 
 _KINDS: dict[str, FindingKind] = {"dtype": "dtype", "device": "device", "type": "structure", "shape": "structure"}
+
+ASK_GRADIENT = "Nothing of the result depends on it: is it detached on the way, or is what it makes not used?"
 
 ONLY_SOME_SIZES = "With inputs of other sizes it is right: does a size stand in the code as a number?"
 
@@ -152,12 +155,17 @@ def _join(*texts: str | None) -> str:
     return " ".join(filter(None, texts))
 
 
-def of_misconception(entry: BankEntry, seen: Finding | None) -> Finding:
-    """Return the finding that names a misconception; what was seen of its structure stands below."""
-    structure = f"\n{seen.message}" if seen is not None and seen.kind == "structure" else ""
-    detail = entry.explanation + structure
+def of_misconception(entry: BankEntry, seen: Finding | None, survey: Survey | None = None) -> Finding:
+    """Return the finding that names a misconception; what was seen of its structure or device stands below.
+
+    A name that begins with one of the file's functions, as the survey knows them, keeps its small first letter.
+    """
+    below = f"\n{seen.message}" if seen is not None and seen.kind in ("structure", "device") else ""
+    detail = entry.explanation + below
     place, evidence = (seen.place, seen.evidence) if seen is not None else (None, None)
-    message = _sentence(f"{entry.name}.")
+    functions = {part for name in (survey.places if survey else ()) for part in name.split(".")}
+    first = entry.name.split(" ", 1)[0]
+    message = _sentence(f"{entry.name}.", first if first in functions else "")
     return Finding("misconception", entry.id, message, entry.name, detail, place, evidence=evidence)
 
 
@@ -252,10 +260,13 @@ def _subject(difference: Difference) -> str:
     return "Your result" if difference.name in ("", "result") else difference.name
 
 
+_CODE = re.compile(r"[_.()\[\]=\d]")
+
+
 def _sentence(text: str, subject: str = "") -> str:
-    """Return a text as a sentence of bounded length; the name of a part or a file keeps its small first letter."""
+    """Return a text as a sentence of bounded length; a part's name, and what looks like code, keeps its letters."""
     text = " ".join(text.replace("?.", "?").replace("..", ".").split())
-    first = text.split(" ", 1)[0]
-    if not (subject and text.startswith(subject)) and not first.endswith(".py"):
+    first = text.split(" ", 1)[0].rstrip(".:,?")
+    if not (subject and text.startswith(subject)) and not _CODE.search(first):
         text = text[:1].upper() + text[1:]
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

@@ -51,7 +51,7 @@ class Verdicts:
             draws = [outcomes[check.id, draw] for draw in range(check.draws)]
             status, finding = ("fail", forbidden) if forbidden else self._verdict(check, draws)
             if status in ("fail", "error") and not forbidden and (entry := name(check, outcomes, self.key, found)):
-                finding = findings.of_misconception(entry, finding)
+                finding = findings.of_misconception(entry, finding, survey)
             results.append(self._result(check, status, finding, draws, survey, source))
         return self._exercise(tuple(results))
 

@@ -368,13 +368,13 @@ def mask_that_blocks_everything(draw: Draw) -> Pair:
     return right & False, right
 
 
-@wrong("mask-more", "too many are True, and none is missing")
+@wrong("mask-more", "True, where False is expected, at")
 def target_mask_joined_by_or(draw: Draw) -> Pair:
     real, past = draw.mask("B T", 0.7)[:, None, None, :], causal(draw.sizes["T"])
     return real | past, real & past
 
 
-@wrong("mask-more", "too many are True")
+@wrong("mask-more", "True, where False is expected, at")
 def target_mask_without_padding(draw: Draw) -> Pair:
     real, past = draw.mask("B T", 0.7)[:, None, None, :], causal(draw.sizes["T"])
     return np.broadcast_to(past, (real & past).shape), real & past
@@ -396,6 +396,13 @@ def mask_of_numbers_inverted(draw: Draw) -> Pair:
 def mask_without_its_head_axis(draw: Draw) -> Pair:
     right = draw.mask("B T T")[:, None]
     return right[:, 0], right
+
+
+@wrong("mask-fewer", "False, where True is expected, at")
+def mask_that_hides_padded_queries_too(draw: Draw) -> Pair:
+    real = draw.mask("B T", 0.7)
+    right = np.broadcast_to(real[:, None, None, :], (*real.shape[:1], 1, *real.shape[1:], *real.shape[1:]))
+    return right & real[:, None, :, None], right
 
 
 # Heads.

@@ -29,7 +29,7 @@ def detect(case: Case) -> Iterator[Pattern]:
 
 def _by(case: Case, over: tuple[int, ...], each: str, axis: int | None) -> Iterator[Pattern]:
     """Yield what is the same over some axes and differs along the others."""
-    if np.prod([case.expected.shape[at] for at in over]) < _FEWEST_EACH:
+    if np.prod([case.expected.shape[at] for at in over]) < _FEWEST_EACH or not _varies(case.expected, over):
         return
     squares = (case.expected**2).sum(axis=over, keepdims=True)
     ratios = (case.yours * case.expected).sum(axis=over, keepdims=True) / np.where(squares > 0, squares, 1)
@@ -50,6 +50,12 @@ def _by(case: Case, over: tuple[int, ...], each: str, axis: int | None) -> Itera
         yield Pattern("offset-along", phrase, each, question, Shown(f"an offset for {each}"))
         return
     yield from _affine(case, over, each)
+
+
+def _varies(expected: Numbers, over: tuple[int, ...]) -> bool:
+    """Whether the numbers that share a factor differ among themselves; otherwise any factor would fit."""
+    spread, size = expected.std(axis=over), np.sqrt((expected**2).mean(axis=over))
+    return bool((spread > 1e-2 * size).mean() > 0.8)
 
 
 def _affine(case: Case, over: tuple[int, ...], each: str) -> Iterator[Pattern]:

@@ -59,23 +59,22 @@ def relations(yours: Places, expected: Places, case: Case) -> Iterator[Relation]
         if yours.shape[axis] > 2 and np.array_equal(np.flip(yours, axis), expected):
             yield Relation("flipped", f"in reverse order along {word}", word)
     more, fewer = int((yours & ~expected).sum()), int((expected & ~yours).sum())
-    marked = "is marked" if not case.is_bool else "is True"
     if more and not fewer:
         question = "Which condition that should rule these out is missing, or joined by or instead of and?"
-        phrase = f"{_places(more, yours.size)} too many {_verb(more, marked)}, and none is missing"
-        yield Relation("more", phrase, "", question)
+        yield Relation(
+            "more", f"{_wrongly(case, True)} {more} of {yours.size} places, right at the others", "", question
+        )
     elif fewer and not more:
         question = "Which condition rules these out that should not?"
-        phrase = f"{_places(fewer, yours.size)} too few {_verb(fewer, marked)}, and none is too many"
-        yield Relation("fewer", phrase, "", question)
+        yield Relation(
+            "fewer", f"{_wrongly(case, False)} {fewer} of {yours.size} places, right at the others", "", question
+        )
 
 
-def _verb(count: int, marked: str) -> str:
-    return marked if count == 1 else marked.replace("is ", "are ")
-
-
-def _places(count: int, size: int) -> str:
-    return f"{count} of {size} places"
+def _wrongly(case: Case, there: bool) -> str:
+    if case.is_bool:
+        return f"{there}, where {not there} is expected, at"
+    return f"{'too much' if there else 'missing'} at"
 
 
 def _of_square(yours: Places, expected: Places, case: Case) -> Iterator[Relation]:

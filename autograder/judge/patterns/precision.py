@@ -30,7 +30,9 @@ def detect(case: Case) -> Iterator[Pattern]:
             return
     if off < _NEAR and most < 10 * _NEAR:
         phrase = f"near, but not equal: off by at most {most:.2g} of the largest number"
-        question = "A small constant in another place, or an approximate formula? Rounding is less than this."
+        question = (
+            "Rounding is less than this. Is a small constant elsewhere, a formula approximate, or a small term wrong?"
+        )
         yield Pattern("near", phrase, detail=question, shown=shown)
 
 

@@ -83,7 +83,9 @@ def _ones(shapes: Shapes) -> Iterator[Pattern]:
     right = shapes.right(shapes.case.yours.reshape(shapes.expected)) or shapes.case.expected.size == 1
     values = "the values are right; " if right and shapes.case.expected.size > 1 else ""
     more = len(shapes.yours) > len(shapes.expected)
-    phrase = f"{values}{shapes.both}: an axis of size 1 is {'too much' if more else 'missing'}"
+    one = abs(len(shapes.yours) - len(shapes.expected)) == 1
+    axes = "an axis of size 1 is" if one else "axes of size 1 are"
+    phrase = f"{values}{shapes.both}: {axes} {'too much' if more else 'missing'}"
     question = "keepdim decides whether a sum or mean leaves its axis; squeeze and unsqueeze take away and add one."
     yield _pattern("ones", phrase, f"{more} {bool(values)}", question)
 
@@ -235,9 +237,8 @@ def _order(shapes: Shapes) -> Iterator[Pattern]:
     differing = _differing(shapes)
     if len(differing) == 2:
         names = joined([shapes.case.at(at) for at in differing])
-        yield _pattern(
-            "order", f"{names} are exchanged, and the numbers are not the expected ones; {shapes.both}", names
-        )
+        wrong = ", and the numbers are not the expected ones" if shapes.case.values > 1 else ""
+        yield _pattern("order", f"{names} are exchanged{wrong}; {shapes.both}", names)
     else:
         yield _pattern("order", f"the sizes are right, in another order; {shapes.both}", "all")
 

@@ -35,7 +35,8 @@ def _nan(case: Case) -> Iterator[Pattern]:
     shown = Shown("where it is NaN", nan, ("NaN", "0", str(count)))
     origin = "inf - inf, 0 × inf, 0 / 0, and the root or logarithm of a negative number are NaN."
     if count == size:
-        yield Pattern("all-nan", "every number is NaN", detail=origin, shown=shown)
+        phrase = "every number is NaN" if size > 1 else "NaN, expected a finite number"
+        yield Pattern("all-nan", phrase, detail=origin, shown=shown)
         return
     right = not bool((case.wrong & ~nan).any())
     rest = "the others are right" if right else "others are wrong as well"
@@ -71,6 +72,8 @@ def _infinite(case: Case) -> Iterator[Pattern]:
     right = not bool((case.wrong & ~infinite).any())
     rest = ", the others are right" if right and count < infinite.size else ""
     phrase = f"{_share(count, infinite.size)} are {sign}{rest}; the first at {_at(case, _first(infinite))}"
+    if infinite.size == 1:
+        phrase = f"{sign}, expected a finite number"
     why = "The logarithm of 0 is -inf: is a score blocked here that should not be?" if low else ""
     yield Pattern(
         sign, phrase, str(right), why or "exp of a large number is infinite, and so is what is divided by 0.", shown
