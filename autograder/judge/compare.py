@@ -255,4 +255,4 @@ def describe(value: Value) -> str:
 
 
 def _the(name: str) -> str:
-    return name or "the result"
+    return name or "your result"

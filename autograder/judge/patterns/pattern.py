@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from autograder.judge.patterns.case import Places
+from autograder.judge.patterns.constants import CLOSE as SAME
 from autograder.judge.patterns.constants import Constant, simplest
 
 Row = tuple[str, str, str]
@@ -30,7 +31,8 @@ class Pattern:
     """A pattern that was recognised: `phrase` says what the part is, `detail` asks or explains.
 
     Another draw confirms it if it shows the same pattern with the same `claim`. `factor` is the constant it found, and
-    `constants` what that may be; with `needs_name` it means nothing without a name.
+    `constants` what that may be; with `needs_name` it means nothing without a name. A `steady` factor is that of both
+    draws.
     """
 
     id: str
@@ -41,6 +43,7 @@ class Pattern:
     factor: float | None = None
     constants: tuple[Constant, ...] = ()
     needs_name: bool = False
+    steady: bool = False
 
     def confirmed_by(self, second: Iterable["Pattern"]) -> "Pattern | None":
         """Return the pattern with the names that both draws agree on, or None where the second does not show it."""
@@ -50,7 +53,7 @@ class Pattern:
             theirs = {each.text for each in other.constants}
             both = tuple(each for each in self.constants if each.text in theirs)
             if both or not self.needs_name:
-                return replace(self, constants=simplest(both))
+                return replace(self, constants=simplest(both), steady=_alike(self.factor, other.factor))
         return None
 
     def alone(self) -> "Pattern | None":
@@ -63,10 +66,14 @@ class Pattern:
     def because(self) -> str:
         """What the constant is: `2.646 = √K (K = 7)`; nothing where it has no name."""
         if self.factor is None or not self.constants:
-            return ""
+            return "the same for other sizes" if self.steady else ""
         names = " = ".join(each.text for each in self.constants)
         sizes = {symbol: size for each in self.constants for symbol, size in each.sizes}
         where = ", ".join(f"{symbol} = {size}" for symbol, size in sizes.items())
         value = f"{abs(self.factor):.4g}"
         equation = names if names == value else f"{value} = {names}"
         return "" if equation == value else f"{equation} ({where})" if where else equation
+
+
+def _alike(one: float | None, other: float | None) -> bool:
+    return one is not None and other is not None and abs(one - other) < SAME * abs(other)
