@@ -14,6 +14,7 @@ from autograder.course.section import (
     as_texts,
     shown,
 )
+from autograder.course.words import read_words
 
 TOTAL = Decimal(100)
 """What the points of all exercises add up to."""
@@ -35,7 +36,7 @@ def read_exercises(top: Section) -> tuple[Exercise, ...]:
     if None not in points and points and sum(filter(None, points)) != TOTAL * 100:
         total = Decimal(sum(filter(None, points))) / 100
         top.note("exercises", f"the points of the exercises add up to {total}, expected exactly {TOTAL}")
-    return tuple(_exercise(section, ids, at, points[at] or 0) for at, section in enumerate(sections))
+    return tuple(_exercise(top, section, ids, at, points[at] or 0) for at, section in enumerate(sections))
 
 
 def _section(top: Section, at: int, table: Mapping[str, object]) -> Section:
@@ -44,8 +45,8 @@ def _section(top: Section, at: int, table: Mapping[str, object]) -> Section:
     return Section(table, ("exercises", at), f"exercises {name}", top.problems)
 
 
-def _exercise(section: Section, ids: Sequence[str], at: int, points: int) -> Exercise:
-    section.known("id", "title", "points", "needs", "hints", "forbidden")
+def _exercise(top: Section, section: Section, ids: Sequence[str], at: int, points: int) -> Exercise:
+    section.known("id", "title", "points", "needs", "hints", "forbidden", "words")
     return Exercise(
         id=ids[at],
         title=section.value("title", "a string", as_text) or "",
@@ -53,6 +54,7 @@ def _exercise(section: Section, ids: Sequence[str], at: int, points: int) -> Exe
         needs=_needs(section, ids, at),
         hints=_hints(section),
         forbidden=_forbidden(section),
+        words=read_words(section, top),
     )
 
 

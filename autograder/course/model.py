@@ -1,8 +1,11 @@
 """The course, its exercises and their limits, as frozen types."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+
+Words = Mapping[str, tuple[str, ...]]
+"""What the axes of a size count, by the symbol of the size: a word, and others for where the first is taken."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,7 @@ class Exercise:
     """One exercise. `points` are whole hundredths; `needs` are the exercises its code may import.
 
     `hints` has three hints for each check, from a question to the step; `forbidden` has the calls that would skip
-    the exercise, as dotted names.
+    the exercise, as dotted names; `words` say what its axes count, where the course's own words do not fit.
     """
 
     id: str
@@ -30,6 +33,7 @@ class Exercise:
     needs: tuple[str, ...]
     hints: Mapping[str, tuple[str, str, str]]
     forbidden: tuple[str, ...]
+    words: Words = field(default_factory=dict)
 
     @property
     def number(self) -> str:
@@ -44,7 +48,7 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Course:
-    """A course and where its parts lie. `sizes` has a column of axis sizes for each draw."""
+    """A course and where its parts lie. `sizes` has a column of axis sizes for each draw, `words` what they count."""
 
     root: Path
     title: str
@@ -52,6 +56,7 @@ class Course:
     limits: Limits
     sizes: tuple[Mapping[str, int], ...]
     exercises: tuple[Exercise, ...]
+    words: Words = field(default_factory=dict)
 
     @property
     def exercises_dir(self) -> Path:
@@ -77,6 +82,10 @@ class Course:
     def exercise(self, exercise_id: str) -> Exercise:
         """Return the exercise of that id; it must exist."""
         return next(each for each in self.exercises if each.id == exercise_id)
+
+    def words_of(self, exercise: Exercise) -> Words:
+        """Return what the axes count in an exercise: its own words, and the course's for the others."""
+        return {**self.words, **exercise.words}
 
     def with_needs(self, exercise: Exercise) -> tuple[Exercise, ...]:
         """Return an exercise and everything it needs, directly or not, in the course's order."""

@@ -14,6 +14,7 @@ from autograder.course.lines import key_lines
 from autograder.course.model import Course, Limits
 from autograder.course.problems import COURSE_FILE, Collector, CourseError, Problem
 from autograder.course.section import Section, as_integer, as_positive, as_positives, as_table, as_text
+from autograder.course.words import read_words
 
 __all__ = ["CourseError", "Problem", "find_course", "read_course"]
 
@@ -40,7 +41,7 @@ def read_course(root: Path) -> Course:
     data = _parsed(text)
     problems = Collector(key_lines(text))
     top = Section(data, (), "", problems)
-    top.known("title", "seed", "limits", "sizes", "exercises")
+    top.known("title", "seed", "limits", "sizes", "words", "exercises")
     course = Course(
         root=root,
         title=top.value("title", "a string", as_text) or "",
@@ -48,6 +49,7 @@ def read_course(root: Path) -> Course:
         limits=_limits(top.section("limits")),
         sizes=_sizes(top),
         exercises=read_exercises(top),
+        words=read_words(top, top),
     )
     problems.raise_any()
     return course

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from autograder.checks import Dropout, Judge, Raises, Same
 from autograder.judge.arrays import TOLERANCES, Numbers, is_floating, numbers, wrong
@@ -24,13 +25,18 @@ class Expected:
 
 @dataclass(frozen=True)
 class Difference:
-    """The first thing that differs: its kind, the name of the part, a sentence, and the arrays if there are two."""
+    """The first thing that differs: its kind, the name of the part, a sentence, and the arrays if there are two.
+
+    `dtypes` are those of yours and of the expected; `off` is where they differ, for arrays of one shape and dtype.
+    """
 
     kind: Kind
     name: str
     sentence: str
     yours: Numbers | None = None
     expected: Numbers | None = None
+    dtypes: tuple[str, str] = ("float32", "float32")
+    off: NDArray[np.bool_] | None = None
 
 
 def judge_observation(yours: Value, expected: Expected, judge: Judge) -> Difference | None:
@@ -79,21 +85,40 @@ def _compare_plain(yours: Value, nominal: Value, exact: Value, judge: Same, name
         tolerance = judge.tolerance or TOLERANCES["float32"]
         if not wrong(np.array(yours), np.array(float(exact)), tolerance).any():
             return None
-        return Difference("value", name, f"{_the(name)}: {yours:.6g}, expected {exact:.6g}")
+        sentence = f"{_the(name)}: {yours:.6g}, expected {exact:.6g}"
+        return Difference("value", name, sentence, np.array(yours), np.array(float(exact)))
     if type(yours) is type(nominal) and yours == nominal:
         return None
     kind: Kind = "value" if type(yours) is type(nominal) else "type"
-    return Difference(kind, name, f"{_the(name)}: {describe(yours)}, expected {describe(nominal)}")
+    right = "; its value is right" if _is_right(yours, nominal) else ""
+    return Difference(kind, name, f"{_the(name)}: {describe(yours)}, expected {describe(nominal)}{right}")
+
+
+def _is_right(yours: Value, nominal: Value) -> bool:
+    """Whether a tensor holds what is expected as a plain number, or as a list of them."""
+    if not isinstance(yours, Array) or isinstance(nominal, str | dict) or nominal is None:
+        return False
+    wanted = as_numbers(nominal)
+    return wanted is not None and wanted.shape == yours.shape and not wrong(numbers(yours), wanted, 3e-5).any()
+
+
+def as_numbers(value: Value) -> Numbers | None:
+    """Return a plain number, or a list of them, as an array; None where it is neither."""
+    try:
+        array = np.array(value)
+    except ValueError:
+        return None
+    return array.astype(np.float64) if array.dtype.kind in "bif" else None
 
 
 def _compare_arrays(yours: Value, nominal: Array, exact: Value, judge: Same, name: str) -> Difference | None:
     if not isinstance(yours, Array):
-        expected = f"expected a tensor of shape {nominal.shape}"
-        if yours is None and name in ("result", ""):
-            return Difference("type", name, f"Your code returned None, {expected}: is the return missing?")
-        return Difference("type", name, f"{_the(name)}: {describe(yours)}, {expected}")
+        return Difference("type", name, _instead_of_a_tensor(yours, nominal, exact, judge, name))
+    dtypes = yours.dtype, nominal.dtype
     if yours.shape != nominal.shape:
-        return Difference("shape", name, f"{_the(name)}: shape {yours.shape}, expected {nominal.shape}")
+        sentence = f"{_the(name)}: shape {yours.shape}, expected {nominal.shape}"
+        theirs = numbers(exact if isinstance(exact, Array) else nominal)
+        return Difference("shape", name, sentence, numbers(yours), theirs, dtypes)
     if yours.device.split(":")[0] != nominal.device.split(":")[0]:
         return Difference("device", name, f"{_the(name)}: on the {yours.device}, expected where the input is")
     mine, theirs = numbers(yours), numbers(exact if isinstance(exact, Array) else nominal)
@@ -103,7 +128,7 @@ def _compare_arrays(yours: Value, nominal: Array, exact: Value, judge: Same, nam
             "its values are right" if not wrong(mine, theirs, max(tolerance, 3e-5)).any() else "its values differ too"
         )
         sentence = f"{_the(name)}: {yours.dtype}, expected {nominal.dtype}; {values}"
-        return Difference("dtype", name, sentence, mine, theirs)
+        return Difference("dtype", name, sentence, mine, theirs, dtypes)
     off = wrong(mine, theirs, tolerance if is_floating(nominal) else 0.0, exact_zeros=judge.exact_zeros)
     if not off.any():
         return None
@@ -113,9 +138,31 @@ def _compare_arrays(yours: Value, nominal: Array, exact: Value, judge: Same, nam
             "NaN" if np.isnan(mine[odd]).all() else "infinite" if not np.isnan(mine[odd]).any() else "NaN or infinite"
         )
         sentence = f"{_the(name)}: {int(odd.sum())} of {odd.size} numbers are {what}, expected finite ones"
-        return Difference("special", name, sentence, mine, theirs)
+        return Difference("special", name, sentence, mine, theirs, dtypes, off)
     sentence = f"{_the(name)}: {int(off.sum())} of {off.size} numbers differ from the expected"
-    return Difference("value", name, sentence, mine, theirs)
+    return Difference("value", name, sentence, mine, theirs, dtypes, off)
+
+
+def _instead_of_a_tensor(yours: Value, nominal: Array, exact: Value, judge: Same, name: str) -> str:
+    """Say what stands where a tensor is expected, and whether the right one is in it."""
+    expected = f"expected a tensor of shape {nominal.shape}"
+    if yours is None and "gradient" in name:
+        return f"{name}: none gets there: is there a detach(), .data, .item() or torch.no_grad() on the way?"
+    if yours is None and name in ("result", ""):
+        return f"Your code returned None, {expected}: is the return missing?"
+    parts = enumerate(yours) if isinstance(yours, list) else yours.items() if isinstance(yours, dict) else ()
+    for key, part in parts:
+        if isinstance(part, Array) and compare(part, Expected(nominal, exact), judge) is None:
+            return f"{_the(name)}: item {key} of the {len(yours)} you return is right; return it alone"
+    plain_numbers = as_numbers(yours) if isinstance(yours, list | int | float) else None
+    theirs = numbers(exact if isinstance(exact, Array) else nominal)
+    if (
+        plain_numbers is not None
+        and plain_numbers.shape == theirs.shape
+        and not wrong(plain_numbers, theirs, 3e-5).any()
+    ):
+        return f"{_the(name)}: {describe(yours)} with the right values, {expected}"
+    return f"{_the(name)}: {describe(yours)}, {expected}"
 
 
 def _raises(yours: Value, expected: Expected, judge: Raises) -> Difference | None:
@@ -163,9 +210,9 @@ def dropped_wrongly(train: Numbers, full: Numbers, rate: float) -> Difference | 
     kept = there & (train != 0)
     ratio = train[kept] / full[kept]
     if np.abs(ratio * (1 - rate) - 1).max(initial=0.0) > 1e-3:
-        sentence = (
-            f"what is kept is {np.median(ratio):.3g} × its value, expected 1 / (1 - {rate}) = {1 / (1 - rate):.3g} ×"
-        )
+        low, high = (float(np.quantile(ratio, each)) for each in (0.05, 0.95))
+        factor = f"{np.median(ratio):.3g}" if high - low < 1e-3 * abs(high) else f"{low:.3g} to {high:.3g}"
+        sentence = f"what is kept is {factor} × its value, expected 1 / (1 - {rate}) = {1 / (1 - rate):.3g} ×"
         return Difference("dropout", "train", sentence, train, full)
     return None
 
@@ -208,4 +255,4 @@ def describe(value: Value) -> str:
 
 
 def _the(name: str) -> str:
-    return name or "the result"
+    return name or "your result"

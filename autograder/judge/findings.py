@@ -1,16 +1,21 @@
 """Why a check failed, as a finding: the misconception it equals, else what differs and how."""
 
-import math
-from collections.abc import Mapping
-from dataclasses import replace
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 import numpy as np
 
-from autograder.checks import Check
+from autograder.checks import Check, Dropout, Judge
 from autograder.judge.answers import BankEntry
+from autograder.judge.arrays import Numbers, is_floating, numbers
 from autograder.judge.compare import Difference
+from autograder.judge.evidence import axes_told, evidence_of, number, place_of
 from autograder.judge.outcomes import Died, Fault, Survey
-from autograder.judge.patterns import Pattern, recognise
+from autograder.judge.patterns import Axes, Case, Pattern, Shown, agreed, explain
+from autograder.judge.patterns.constants import question
+from autograder.protocol import Array, Value
 from autograder.report import Evidence, Finding, Place
 from autograder.report.model import FindingKind
 
@@ -18,34 +23,150 @@ LONGEST = 160
 CONTEXT = 2
 
 
-def of_difference(
-    check: Check, difference: Difference, other: Difference | None, sizes: tuple[Mapping[str, int], Mapping[str, int]]
-) -> Finding:
-    """Return the finding of a wrong observation; a pattern is told only if the second draw shows it too."""
-    first = _pattern(difference, sizes[0])
-    second = _pattern(other, sizes[1]) if other is not None else None
-    confirmed = first if first and (check.draws == 1 or (second is not None and second.id == first.id)) else None
-    if confirmed is not None:
-        message = f"{_subject(difference)}: {confirmed.phrase}."
-        return Finding("pattern", confirmed.id, _sentence(message, difference.name))
-    kinds: dict[str, FindingKind] = {"dtype": "dtype", "device": "device", "type": "structure", "shape": "structure"}
-    return Finding(
-        kinds.get(difference.kind, "pattern"), difference.kind, _sentence(f"{difference.sentence}.", difference.name)
-    )
+@dataclass(frozen=True)
+class Drawn:
+    """One draw of a failed check: what differs, if anything does, its axes, and all that is expected of it."""
+
+    difference: Difference | None
+    axes: Axes
+    reference: Value = None
 
 
-def _pattern(difference: Difference | None, sizes: Mapping[str, int]) -> Pattern | None:
-    if difference is None or difference.kind != "value" or difference.yours is None or difference.expected is None:
+def of_difference(check: Check, draws: Sequence[Drawn], *, evidence: bool) -> Finding:
+    """Return the finding of wrong observations; a pattern is told only if a second wrong draw shows it too.
+
+    Without `evidence` no number of the answer key is told.
+    """
+    wrong = [each for each in draws if each.difference is not None]
+    first, second = wrong[0], wrong[1] if len(wrong) > 1 else None
+    difference = first.difference
+    assert difference is not None
+    case = _case(check, first, second)
+    pattern = _explained(check, case, first, second) if case else None
+    kind = _KINDS.get(difference.kind, "pattern")
+    if pattern is not None:
+        asked = question(pattern.constants, {each: case.axes.word(each) for each in case.axes.sizes} if case else {})
+        message = _fitting(_subject(difference), pattern.phrase, pattern.because)
+        asked = ASK_GRADIENT if pattern.id == "zero" and "gradient" in difference.name else pattern.detail or asked
+        finding = Finding(kind, pattern.id, message, detail=asked or None)
+    else:
+        finding = _unexplained(kind, difference, case, evidence)
+        if second is None and len(draws) > 1:
+            finding = replace(finding, detail=_join(finding.detail, ONLY_SOME_SIZES))
+    if not evidence or case is None:
+        return finding
+    return replace(finding, evidence=evidence_of(difference, case, pattern.shown if pattern else Shown()))
+
+
+_KINDS: dict[str, FindingKind] = {"dtype": "dtype", "device": "device", "type": "structure", "shape": "structure"}
+
+ASK_GRADIENT = "Nothing of the result depends on it: is it detached on the way, or is what it makes not used?"
+
+ONLY_SOME_SIZES = "With inputs of other sizes it is right: does a size stand in the code as a number?"
+
+
+def _case(check: Check, first: Drawn, second: Drawn | None) -> Case | None:
+    """Return the arrays of a draw's difference, with the words for its axes that a second draw agrees on."""
+    difference = first.difference
+    if difference is None or difference.yours is None or difference.expected is None:
         return None
-    return recognise(difference.yours, difference.expected, sizes)
+    words = first.axes.names(difference.expected.shape)
+    other = second.difference if second else None
+    if second is not None and other is not None and other.expected is not None and _alike(difference, other):
+        words = agreed(words, second.axes.names(other.expected.shape))
+    rate = {"1 - p": 1 - check.judge.rate, "1/(1 - p)": 1 / (1 - check.judge.rate)} if _drops(check.judge) else {}
+    known = dict(_parts(first.reference, "", difference))
+    expected = difference.expected
+    if np.abs(expected).max(initial=0.0) < _NOTHING:
+        expected = np.zeros_like(expected)
+    return Case(difference.yours, expected, first.axes, words, difference.dtypes, known, rate, difference.off)
 
 
-def of_misconception(entry: BankEntry, seen: Finding | None) -> Finding:
-    """Return the finding that names a misconception; what was seen of its structure stands below."""
-    structure = f"\n{seen.message}" if seen is not None and seen.kind == "structure" else ""
-    detail = entry.explanation + structure
-    place = seen.place if seen is not None else None
-    return Finding("misconception", entry.id, _sentence(f"{entry.name}."), name=entry.name, detail=detail, place=place)
+_NOTHING = 1e-6
+"""Where all that is expected is smaller, it is 0 but for rounding."""
+
+
+def _drops(judge: Judge) -> TypeGuard[Dropout]:
+    return isinstance(judge, Dropout) and 0 < judge.rate < 1
+
+
+def _explained(check: Check, case: Case, first: Drawn, second: Drawn | None) -> Pattern | None:
+    if first.difference is None or first.difference.kind not in _WITH_PATTERNS:
+        return None
+    if check.draws == 1:
+        return explain(case, None)
+    other = _case(check, second, first) if second is not None else None
+    if second is None or other is None or second.difference is None or not _alike(first.difference, second.difference):
+        return None
+    return explain(case, other)
+
+
+_WITH_PATTERNS = ("value", "special", "shape", "dtype")
+
+
+def _alike(one: Difference, other: Difference) -> bool:
+    """Whether two draws differ in the same part; its name may hold a size."""
+    return re.sub(r"\d+", "", one.name) == re.sub(r"\d+", "", other.name)
+
+
+def _parts(value: Value, name: str, difference: Difference) -> Iterator[tuple[str, Numbers]]:
+    """Yield the other floating-point tensors that are expected of an observation, by name."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from _parts(part, key, difference)
+    elif isinstance(value, Array) and name and name != difference.name and is_floating(value):
+        yield name, numbers(value)
+
+
+def _unexplained(kind: FindingKind, difference: Difference, case: Case | None, evidence: bool) -> Finding:
+    """Return the finding of a difference that follows no pattern: how much differs, and the first that does."""
+    sentence = difference.sentence.removeprefix(f"{difference.name}: ")
+    if case is None or difference.kind not in ("value", "shape"):
+        text = f"{difference.sentence}." if sentence == difference.sentence else f"{_subject(difference)}: {sentence}."
+        return Finding(kind, difference.kind, _sentence(text, difference.name))
+    if difference.kind == "shape":
+        axes, told = axes_told(case)
+        sizes = ", ".join(f"{case.at(at)} {case.expected.shape[at]}" for at in told)
+        detail = f"Expected: {sizes}." if axes != "at" else None
+        return Finding(kind, difference.kind, _fitting(_subject(difference), sentence), detail=detail)
+    if case.expected.size == 1:
+        one, other = (number(float(each.flat[0]), case) for each in (case.yours, case.expected))
+        return Finding(kind, difference.kind, _fitting(_subject(difference), f"{one}, expected {other}"))
+    wrong = case.wrong
+    index = tuple(int(each) for each in np.argwhere(wrong)[0])
+    things = "places" if case.dtypes[1] == "bool" else "numbers"
+    count = f"every {things[:-1]} differs" if wrong.all() else f"{wrong.sum()} of {wrong.size} {things} differ"
+    values = f": expected {number(case.expected[index], case)}, yours {number(case.yours[index], case)}"
+    where = f"{count} and no known pattern fits; first at {place_of(case, index)}"
+    return Finding(kind, difference.kind, _fitting(_subject(difference), where, values if evidence else ""))
+
+
+def _fitting(subject: str, phrase: str, more: str = "") -> str:
+    """Return a sentence with all of it, or with as much as has room."""
+    more = more if not more or more.startswith(":") else f"; {more}"
+    for text in (f"{subject}: {phrase}{more}.", f"{subject}: {phrase}."):
+        if len(text) <= LONGEST:
+            return _sentence(text, subject)
+    short = phrase.split("; ")[0]
+    return _sentence(f"{subject}: {short}.", subject)
+
+
+def _join(*texts: str | None) -> str:
+    return " ".join(filter(None, texts))
+
+
+def of_misconception(entry: BankEntry, seen: Finding | None, survey: Survey | None = None) -> Finding:
+    """Return the finding that names a misconception; what was seen of its structure or device stands below.
+
+    A name that begins with one of the file's functions, as the survey knows them, keeps its small first letter.
+    """
+    below = f"\n{seen.message}" if seen is not None and seen.kind in ("structure", "device") else ""
+    detail = entry.explanation + below
+    place, evidence = (seen.place, seen.evidence) if seen is not None else (None, None)
+    functions = {part for name in (survey.places if survey else ()) for part in name.split(".")}
+    first = entry.name.split(" ", 1)[0]
+    message = _sentence(f"{entry.name}.", first if first in functions else "")
+    return Finding("misconception", entry.id, message, entry.name, detail, place, evidence=evidence)
 
 
 def of_first_mistake(entry: BankEntry, seen: Finding) -> Finding:
@@ -141,53 +262,18 @@ def with_source(finding: Finding, source: bytes) -> Finding:
     return replace(finding, source=excerpt(source, finding.place)) if finding.place else finding
 
 
-def with_evidence(finding: Finding, difference: Difference | None) -> Finding:
-    """Return the finding with the numbers behind it."""
-    return replace(finding, evidence=evidence(difference)) if difference else finding
-
-
-def evidence(difference: Difference) -> Evidence | None:
-    """Return the numbers behind a difference, already formatted."""
-    yours, expected = difference.yours, difference.expected
-    if yours is None or expected is None:
-        return None
-    rows = [("shape", str(expected.shape), str(yours.shape))]
-    for label, measure in (("min", np.min), ("mean", np.mean), ("max", np.max), ("std", np.std)):
-        rows.append((label, _number(_measure(measure, expected)), _number(_measure(measure, yours))))
-    return Evidence(difference.name or "result", tuple(rows), _witnesses(yours, expected))
-
-
-def _measure(measure: object, array: np.ndarray) -> float:
-    finite = array[np.isfinite(array)]
-    return float(measure(finite)) if finite.size else math.nan  # type: ignore[operator]
-
-
-def _witnesses(yours: np.ndarray, expected: np.ndarray) -> tuple[tuple[str, str, str], ...]:
-    if yours.shape != expected.shape or yours.ndim == 0:
-        return ()
-    with np.errstate(invalid="ignore"):
-        gap = np.where(np.isfinite(yours), np.abs(yours - expected), np.inf)
-    largest = np.argsort(-gap, axis=None, kind="stable")[:3]
-    places = [np.unravel_index(int(flat), yours.shape) for flat in largest]
-    return tuple(
-        (", ".join(str(int(each)) for each in place), _number(float(expected[place])), _number(float(yours[place])))
-        for place in places
-        if gap[place] > 0
-    )
-
-
-def _number(value: float) -> str:
-    return f"{value:.4g}"
-
-
 def _subject(difference: Difference) -> str:
-    return difference.name or "the result"
+    """Return what a message calls the part that differs."""
+    return "Your result" if difference.name in ("", "result") else difference.name
+
+
+_CODE = re.compile(r"[_.()\[\]=\d]")
 
 
 def _sentence(text: str, subject: str = "") -> str:
-    """Return a text as a sentence of bounded length; the name of a part or a file keeps its small first letter."""
+    """Return a text as a sentence of bounded length; a part's name, and what looks like code, keeps its letters."""
     text = " ".join(text.replace("?.", "?").replace("..", ".").split())
-    first = text.split(" ", 1)[0]
-    if not (subject and text.startswith(subject)) and not first.endswith(".py"):
+    first = text.split(" ", 1)[0].rstrip(".:,?")
+    if not (subject and text.startswith(subject)) and not _CODE.search(first):
         text = text[:1].upper() + text[1:]
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

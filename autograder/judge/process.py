@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from autograder.protocol import Limits, ProtocolError, Value, read_frame, write_frame
+from autograder.protocol import Limits, ProtocolError, TooLarge, Value, read_frame, write_frame
 
 PROGRAM = Path(__file__).parents[1] / "worker" / "__main__.py"
 START_SECONDS = 180.0
@@ -25,7 +25,7 @@ ANSWER_LIMITS = Limits(text=1 << 20, blob=16 << 20)
 MOST_RECEIVED = 64 << 20
 """The most bytes a worker may answer to one job."""
 
-EndKind = Literal["exit", "closed", "silent", "log", "nonsense", "start"]
+EndKind = Literal["exit", "closed", "silent", "log", "large", "nonsense", "start"]
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class WorkerProcess:
             while (event := read_frame(read, ANSWER_LIMITS)) is not None:
                 self._events.put(event)
         except ProtocolError as error:
-            end = End("nonsense", detail=str(error))
+            end = End("large" if isinstance(error, TooLarge) else "nonsense", detail=str(error))
         except (OSError, ValueError):
             pass
         self._events.put(end)

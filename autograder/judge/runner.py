@@ -271,6 +271,8 @@ def obituary(end: End, output_kib: int) -> Died:
         return Died("error", f"Your code printed more than {most}: is there a print in a loop?")
     if end.kind == "closed":
         return Died("error", "Your code closed the channel the answers go through: is there an os.close()?")
+    if end.kind == "large":
+        return Died("error", f"Your code returned more than a check can take: {end.detail}.")
     if end.kind == "nonsense":
         return Died("error", f"Your code wrote onto the channel the answers go through: {end.detail}.")
     status = end.status or 0

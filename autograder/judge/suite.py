@@ -73,7 +73,7 @@ def engine_digest(*patterns: str) -> bytes:
     """Return the digest of the code that makes observations and judges them, or of the part of it that is named."""
     package = Path(__file__).parents[1]
     digest = hashlib.sha256()
-    wanted = patterns or ("checks/*.py", "protocol/*.py", "worker/*.py", "judge/*.py")
+    wanted = patterns or ("checks/*.py", "protocol/*.py", "worker/*.py", "judge/**/*.py")
     for file in sorted(file for pattern in wanted for file in package.glob(pattern)):
         digest.update(file.read_bytes())
     return digest.digest()

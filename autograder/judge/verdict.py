@@ -7,10 +7,11 @@ from autograder.checks.draws import sizes_of
 from autograder.course import Exercise
 from autograder.judge import findings
 from autograder.judge.answers import AnswerKey
-from autograder.judge.compare import Difference, judge_observation, passes
+from autograder.judge.compare import judge_observation, passes
 from autograder.judge.locator import Locator
 from autograder.judge.naming import agreements, name
 from autograder.judge.outcomes import Died, Fault, Key, Observed, Outcome, Survey
+from autograder.judge.patterns import Axes
 from autograder.judge.suite import Suite
 from autograder.report import CheckResult, ExerciseResult, Finding, Place, Status
 
@@ -52,7 +53,7 @@ class Verdicts:
             draws = [outcomes[check.id, draw] for draw in range(check.draws)]
             status, finding = ("fail", forbidden) if forbidden else self._verdict(check, draws)
             if status in ("fail", "error") and not forbidden and (entry := name(check, outcomes, self.key, found)):
-                finding = findings.of_misconception(entry, finding)
+                finding = findings.of_misconception(entry, finding, survey)
             results.append(self._result(check, status, finding, draws, survey, source))
         return self._exercise(tuple(results))
 
@@ -103,21 +104,17 @@ class Verdicts:
                     return outcome.status, findings.of_death(outcome)
                 case Fault():
                     return self._of_fault(outcome)
-        differences = [self._difference(check, draw, outcome) for draw, outcome in enumerate(draws)]
-        wrong = [(draw, each) for draw, each in enumerate(differences) if each is not None]
-        if not wrong:
+        drawn = [self._drawn(check, draw, outcome) for draw, outcome in enumerate(draws)]
+        if all(each.difference is None for each in drawn):
             return "pass", None
-        draw, first = wrong[0]
-        other = wrong[1] if len(wrong) > 1 else None
-        sizes = self._sizes(check, draw), self._sizes(check, other[0] if other else draw)
-        return "fail", findings.of_difference(check, first, other[1] if other else None, sizes)
+        return "fail", findings.of_difference(check, drawn, evidence=self.evidence)
 
-    def _difference(self, check: Check, draw: int, outcome: Outcome) -> Difference | None:
+    def _drawn(self, check: Check, draw: int, outcome: Outcome) -> findings.Drawn:
         assert isinstance(outcome, Observed)
-        return judge_observation(outcome.value, self.key.reference[check.id, draw], check.judge)
-
-    def _sizes(self, check: Check, draw: int) -> Mapping[str, int]:
-        return sizes_of(self.suite.course.sizes, self.seed, self.exercise.id, check.id, draw)
+        course, reference = self.suite.course, self.key.reference[check.id, draw]
+        sizes = sizes_of(course.sizes, self.seed, self.exercise.id, check.id, draw)
+        difference = judge_observation(outcome.value, reference, check.judge)
+        return findings.Drawn(difference, Axes(sizes, course.words_of(self.exercise)), reference.exact)
 
     def _of_fault(self, fault: Fault) -> tuple[Status, Finding | None]:
         if fault.kind == "todo" and fault.frames:
@@ -152,8 +149,6 @@ class Verdicts:
             finding = findings.with_place(finding, place)
             if place is not None and place.file == self.exercise.file:
                 finding = findings.with_source(finding, source)
-            if self.evidence and finding.evidence is None:
-                finding = findings.with_evidence(finding, self._first_difference(check, draws))
         hints = self.exercise.hints.get(check.id, ())
         if finding is not None and finding.kind == "misconception":
             own = next(each.hint for each in self.key.bank if each.id == finding.id)
@@ -177,13 +172,6 @@ class Verdicts:
     def _most(self, check: Check) -> int:
         """Return what a check adds to the most there is: nothing for a bonus."""
         return 0 if check.bonus else self.points[check.id]
-
-    def _first_difference(self, check: Check, draws: list[Outcome]) -> Difference | None:
-        if not all(isinstance(outcome, Observed) for outcome in draws):
-            return None
-        return next(
-            (each for draw, outcome in enumerate(draws) if (each := self._difference(check, draw, outcome))), None
-        )
 
     def _exercise(self, checks: tuple[CheckResult, ...]) -> ExerciseResult:
         return ExerciseResult(

@@ -1,6 +1,17 @@
 """What the worker and the judge say to each other: plain values in length-checked frames."""
 
 from autograder.protocol.frames import Limits, read_frame, write_frame
-from autograder.protocol.values import Array, Opaque, ProtocolError, Value, decode, encode
+from autograder.protocol.values import Array, Opaque, ProtocolError, TooLarge, Value, decode, encode
 
-__all__ = ["Array", "Limits", "Opaque", "ProtocolError", "Value", "decode", "encode", "read_frame", "write_frame"]
+__all__ = [
+    "Array",
+    "Limits",
+    "Opaque",
+    "ProtocolError",
+    "TooLarge",
+    "Value",
+    "decode",
+    "encode",
+    "read_frame",
+    "write_frame",
+]

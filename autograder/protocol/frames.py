@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NoReturn
 
-from autograder.protocol.values import MAX_NODES, ProtocolError, Value, decode, encode
+from autograder.protocol.values import MAX_NODES, ProtocolError, TooLarge, Value, decode, encode
 
 MAGIC = b"CRS1"
 HEADER = struct.Struct(">4sII")
@@ -50,7 +50,7 @@ def read_frame(read: Read, limits: Limits) -> Value | None:
     if magic != MAGIC:
         raise ProtocolError("something that is not a frame")
     if text_length > limits.text or blob_length > limits.blob:
-        raise ProtocolError(f"a frame of {text_length + blob_length:,} bytes, more than is allowed")
+        raise TooLarge(f"a frame of {text_length + blob_length:,} bytes, more than is allowed")
     text, blob = _read_exactly(read, text_length), _read_exactly(read, blob_length)
     if len(text) < text_length or len(blob) < blob_length:
         raise ProtocolError("the stream ended inside a frame")

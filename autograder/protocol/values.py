@@ -35,6 +35,10 @@ class ProtocolError(Exception):
     """What came in is not a frame, or not a value; the message is a sentence about it."""
 
 
+class TooLarge(ProtocolError):
+    """What came in is well formed, but more than is taken."""
+
+
 @dataclass(frozen=True)
 class Array:
     """A tensor as data: C-ordered little-endian elements, and the device it was on."""
@@ -97,7 +101,7 @@ class _Decoder:
     def node(self, data: Any, depth: int) -> Value:
         self.nodes += 1
         if depth > MAX_DEPTH or self.nodes > self.most_nodes:
-            raise ProtocolError(f"a value deeper than {MAX_DEPTH} levels or of more than {self.most_nodes} parts")
+            raise TooLarge(f"a value deeper than {MAX_DEPTH} levels or of more than {self.most_nodes} parts")
         if data is None or isinstance(data, bool | int | float):
             return data
         if isinstance(data, str):

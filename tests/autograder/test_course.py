@@ -149,7 +149,7 @@ ONE_MISTAKE = [
     (
         "seed = 7",
         "seed = 7\nzebra = 1",
-        "course.toml:3: zebra is not a known key; expected title, seed, limits, sizes, exercises",
+        "course.toml:3: zebra is not a known key; expected title, seed, limits, sizes, words, exercises",
     ),
     ("[limits]\ncpu_seconds = 5\n", "limits = 5\n", "course.toml:4: limits is 5, expected a table"),
     (
@@ -171,6 +171,32 @@ ONE_MISTAKE = [
         "K = [6, 5]",
         "K = [6, 5]\nH = [4]",
         "course.toml:10: sizes: H has 1 column, expected 2 as most axes have",
+    ),
+    (
+        "K = [6, 5]",
+        "K = [6, 5]\n[words]\nKv = 'feature'",
+        "course.toml:11: words: Kv is not in [sizes]; is K meant?",
+    ),
+    (
+        "K = [6, 5]",
+        "K = [6, 5]\n[words]\nT = 3",
+        "course.toml:11: words: T is 3, expected a word, or a list of words of which the first that is free is used",
+    ),
+    (
+        "K = [6, 5]",
+        "K = [6, 5]\n[words]\nT = ['query', '']",
+        "course.toml:11: words: T is a list of 2, expected a word, or a list of words of which the first that is free"
+        " is used",
+    ),
+    (
+        "K = [6, 5]",
+        "K = [6, 5]\n[words]\nT = ['query', 'query']",
+        "course.toml:11: words: T has a word twice, expected different ones",
+    ),
+    (
+        "K = [6, 5]",
+        "K = [6, 5]\n[words]\nT = 'a position in the sequence'",
+        'course.toml:11: words: T has "a position in the sequence", expected at most 24 characters',
     ),
     ("points = 2.5", 'points = "ten"', TEN),
     ("points = 2.5", "points = 0", TEN.replace('"ten"', "0")),
@@ -272,6 +298,20 @@ ONE_MISTAKE = [
 @pytest.mark.parametrize(("old", "new", "expected"), ONE_MISTAKE)
 def test_one_mistake_is_one_sentence_with_its_line(tmp_path: Path, old: str, new: str, expected: str) -> None:
     assert mistakes(tmp_path, old, new) == [expected]
+
+
+def test_words_say_what_the_axes_count_and_an_exercise_may_have_its_own(tmp_path: Path) -> None:
+    text = COURSE.replace("[[exercises]]", '[words]\nT = "position"\nK = ["feature", "input"]\n\n[[exercises]]', 1)
+    text = text.replace('needs = ["ex01_embeddings"]', 'needs = ["ex01_embeddings"]\nwords = { T = "query" }')
+    course = written(tmp_path, text)
+    assert course.words == {"T": ("position",), "K": ("feature", "input")}
+    assert course.words_of(course.exercises[0]) == course.words
+    assert course.words_of(course.exercises[1]) == {"T": ("query",), "K": ("feature", "input")}
+
+
+def test_words_may_be_left_out(course: Course) -> None:
+    assert course.words == {}
+    assert course.words_of(course.exercises[0]) == {}
 
 
 def test_one_column_of_sizes_is_too_few(tmp_path: Path) -> None:

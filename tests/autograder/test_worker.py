@@ -249,6 +249,14 @@ def test_a_forged_answer_earns_nothing_and_is_told(brief: Grader, runner: Runner
     assert verdict(report)[0] in ("error", "fail")
 
 
+@pytest.mark.parametrize("rows", [30, 900])
+def test_a_result_of_too_many_parts_is_told_as_one_and_not_as_an_attack(brief: Grader, rows: int) -> None:
+    report = graded(brief, f"def running_mean(x):\n    return [[0.5] * 900] * {rows}")
+    status, sentence = verdict(report)
+    assert status == "error"
+    assert sentence.startswith("Your code returned more than a check can take: a ")
+
+
 def test_a_first_exercise_cannot_earn_the_points_of_the_second(brief: Grader, runner: Runner) -> None:
     program = (
         f"{ANSWERS}\ndef running_mean(x):\n    send({{'event': 'load', 'exercise': 'ex02_matrix_power'}})\n"
