@@ -12,6 +12,9 @@ from autograder.report.glyphs import Glyphs
 from autograder.report.printable import printable
 
 WIDEST = 100
+NARROWEST = 40
+"""Below so many columns there are sentences."""
+_LEAST_ROOM = 24
 SECONDARY = "bright_black"
 LABEL = "bold cyan"
 
@@ -102,3 +105,23 @@ def blocks(parts: Iterable[Sequence[Text]]) -> list[Text]:
     for part in filter(None, parts):
         lines += [Text(), *part] if lines else part
     return lines
+
+
+def next_lines(page: Page, next_commands: Sequence[tuple[str, str]]) -> list[Text]:
+    """Return the commands to run next, with what each does beside it, or below it on a narrow page."""
+    label = page.text("Next", LABEL)
+    indent = 2 + label.cell_len + 2
+    beside = max((cell_len(command) for command, _ in next_commands), default=0) + 2
+    room = page.width - indent - beside
+    below = any(room < min(cell_len(what), _LEAST_ROOM) for _, what in next_commands)
+    lines = []
+    for command, what in next_commands:
+        run, does = page.text(command, "cyan"), page.text(what, SECONDARY)
+        if below:
+            lines += [run, *Page(page.console, page.glyphs, page.width - indent).wrap(does)]
+        else:
+            first, *others = does.wrap(page.console, room)
+            run.pad_right(beside - run.cell_len)
+            lines += [Text.assemble(run, first), *(indented(each, beside) for each in others)]
+    heads = [label, *(Text(" " * label.cell_len) for _ in lines)]
+    return columns([[Text(), head, line] for head, line in zip(heads, lines, strict=False)], (False,) * 3)

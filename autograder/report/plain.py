@@ -40,7 +40,7 @@ def show(console: Console, sentences: Iterable[str]) -> None:
 
 def exercise_sentences(exercise: ExerciseResult, next_commands: Sequence[tuple[str, str]], log: str = "") -> list[str]:
     """Return what is said about one exercise."""
-    return _about(exercise, log) + _next(next_commands)
+    return _about(exercise, log) + next_sentences(next_commands)
 
 
 def report_sentences(report: Report, next_commands: Sequence[tuple[str, str]]) -> list[str]:
@@ -50,7 +50,7 @@ def report_sentences(report: Report, next_commands: Sequence[tuple[str, str]]) -
     lines += [_summary(each) for each in report.exercises]
     lines += _about(first, report.log) if first else []
     lines += [f"Total: {points_of(report.score, report.max_score)}."]
-    return lines + [f"Note: {_ended(each)}" for each in notes(report)] + _next(next_commands)
+    return lines + [f"Note: {ended(each)}" for each in notes(report)] + next_sentences(next_commands)
 
 
 def class_sentences(reports: Sequence[Report]) -> list[str]:
@@ -65,7 +65,7 @@ def class_sentences(reports: Sequence[Report]) -> list[str]:
         f"Misconception: {name}, {key}, {count} of {plural(summary.submissions, 'student')}."
         for name, key, count in summary.misconceptions
     ]
-    return lines + [f"Needs a look: {name}: {_ended(why)}" for name, why in summary.need_a_look]
+    return lines + [f"Needs a look: {name}: {ended(why)}" for name, why in summary.need_a_look]
 
 
 def _summary(exercise: ExerciseResult) -> str:
@@ -82,22 +82,23 @@ def _about(exercise: ExerciseResult, log: str) -> list[str]:
         return [f"{head} {achieved(exercise)}.", *filter(None, [stand_ins(exercise)])]
     check = exercise.first_failure
     if check is None:
-        return [head, _ended(state.meaning)]
+        return [head, ended(state.meaning)]
     position = exercise.checks.index(check) + 1
     first = "Begin with" if state.mark == "waiting" else "First failure"
     lines = [f"{head} {checks_pass(exercise.checks)}. {first}: check {position}, {spoken(check.id)}."]
-    return [*lines, *filter(None, [stand_ins(exercise)]), *_failure(check), *_printed(log), *_hint(check)]
+    return [*lines, *filter(None, [stand_ins(exercise)]), *failure_sentences(check), *_printed(log), *_hint(check)]
 
 
-def _failure(check: CheckResult) -> list[str]:
+def failure_sentences(check: CheckResult) -> list[str]:
+    """Return what is known about a check that fails."""
     finding = check.finding
-    lines = [] if check.status == "missing" else [f"Check: {_ended(one_line(check.title))}"]
-    lines.append(f"Finding: {_ended(message_of(check.status, finding))}")
+    lines = [] if check.status == "missing" else [f"Check: {ended(one_line(check.title))}"]
+    lines.append(f"Finding: {ended(message_of(check.status, finding))}")
     if finding is None:
         return lines
     explained = one_line(explanation(check.status, finding))
     label = "Message" if finding.kind == "exception" else "Because"
-    lines += [f"{label}: {_ended(explained)}"] if explained else []
+    lines += [f"{label}: {ended(explained)}"] if explained else []
     return lines + _place(check, finding) + _evidence(finding.evidence)
 
 
@@ -133,13 +134,19 @@ def _printed(log: str) -> list[str]:
 def _hint(check: CheckResult) -> list[str]:
     if not check.hints or STATES[check.status].mark in ("waiting", "problem"):
         return []
-    return [f"Hint 1 of {len(check.hints)}: {_ended(one_line(check.hints[0]))}"]
+    return [f"Hint 1 of {len(check.hints)}: {ended(one_line(check.hints[0]))}"]
 
 
-def _next(next_commands: Sequence[tuple[str, str]]) -> list[str]:
-    return [f"Next: {command}: {_ended(what)}" if what else f"Next: {command}" for command, what in next_commands]
+def fact(label: str, text: str) -> str:
+    """Return one fact behind its label."""
+    return f"{label}: {ended(text)}"
 
 
-def _ended(sentence: str) -> str:
+def next_sentences(next_commands: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the commands to run next."""
+    return [f"Next: {command}: {ended(what)}" if what else f"Next: {command}" for command, what in next_commands]
+
+
+def ended(sentence: str) -> str:
     """Return the sentence with a mark at its end."""
     return sentence if sentence.endswith((".", "?", "!", ":")) else f"{sentence}."

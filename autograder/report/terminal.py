@@ -5,7 +5,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -13,7 +12,7 @@ from autograder.report import plain as sentences
 from autograder.report.class_table import class_lines
 from autograder.report.failure import failure_lines
 from autograder.report.glyphs import Glyphs
-from autograder.report.layout import LABEL, SECONDARY, Page, apart, blocks, breadth, columns, indented, packed
+from autograder.report.layout import NARROWEST, SECONDARY, Page, apart, blocks, breadth, columns, next_lines, packed
 from autograder.report.model import CheckResult, ExerciseResult, Report
 from autograder.report.words import (
     STATES,
@@ -32,8 +31,6 @@ from autograder.report.words import (
 )
 
 TALLEST = 34
-NARROWEST = 40
-_LEAST_ROOM = 24
 
 Command = tuple[str, str]
 
@@ -149,26 +146,6 @@ def total_lines(page: Page, report: Report) -> list[Text]:
 def note_lines(page: Page, report: Report) -> list[Text]:
     """Return what the intake noted about a submission."""
     return [line for each in notes(report) for line in page.wrap(page.text(f"Note  {each}"))]
-
-
-def next_lines(page: Page, next_commands: Sequence[Command]) -> list[Text]:
-    """Return the commands to run next, with what each does beside it, or below it on a narrow page."""
-    label = page.text("Next", LABEL)
-    indent = 2 + label.cell_len + 2
-    beside = max((cell_len(command) for command, _ in next_commands), default=0) + 2
-    room = page.width - indent - beside
-    below = any(room < min(cell_len(what), _LEAST_ROOM) for _, what in next_commands)
-    lines = []
-    for command, what in next_commands:
-        run, does = page.text(command, "cyan"), page.text(what, SECONDARY)
-        if below:
-            lines += [run, *Page(page.console, page.glyphs, page.width - indent).wrap(does)]
-        else:
-            first, *others = does.wrap(page.console, room)
-            run.pad_right(beside - run.cell_len)
-            lines += [Text.assemble(run, first), *(indented(each, beside) for each in others)]
-    heads = [label, *(Text(" " * label.cell_len) for _ in lines)]
-    return columns([[Text(), head, line] for head, line in zip(heads, lines, strict=False)], (False,) * 3)
 
 
 def _first_in_full(page: Page, report: Report, file_paths: Mapping[str, Path]) -> list[Text]:

@@ -42,6 +42,14 @@ STATES: dict[Status, State] = {
 
 _MOST_CHARACTERS = 1000  # of a message; more than is shown, and little enough to lay out at once
 
+_PROSE = frozenset(
+    {
+        *("a", "after", "all", "an", "as", "before", "both", "by", "each", "every", "for", "it", "no", "nothing", "of"),
+        *("one", "only", "some", "the", "there", "two", "what", "where", "without", "with"),
+    }
+)
+"""Words that open a sentence and name nothing in a program."""
+
 
 def number(exercise_id: str) -> str:
     """Return `05` of `ex05_attention`; another kind of id is its own number."""
@@ -118,8 +126,14 @@ def explanation(status: Status, finding: Finding | None) -> str:
         return detail or one_line(finding.message[:_MOST_CHARACTERS])
     if not name or detail.startswith(name) or message_of(status, finding).rstrip(".").lower() == name.lower():
         return detail
-    name = name[:1].upper() + name[1:]
+    name = opened(name)
     return f"{name}: {detail}" if detail else f"{name}."
+
+
+def opened(name: str) -> str:
+    """Return a misconception's name as the opening of a sentence; a word that may be code keeps its small letter."""
+    first = name.split(" ", 1)[0]
+    return name[:1].upper() + name[1:] if first in _PROSE else name
 
 
 def circumstance(status: Status, finding: Finding) -> str:

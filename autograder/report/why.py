@@ -1,0 +1,113 @@
+"""`course why`: the page of a misconception, what it is, why it tempts, and how to see it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from textwrap import dedent
+
+from rich.console import Console
+from rich.text import Text
+
+from autograder.report import plain as sentences
+from autograder.report.glyphs import Glyphs
+from autograder.report.layout import LABEL, NARROWEST, SECONDARY, Page, apart, blocks, next_lines
+from autograder.report.printable import one_line, printable
+from autograder.report.words import opened
+
+_MOST_CODE = 12
+
+
+@dataclass(frozen=True)
+class WhyPage:
+    """What is known of one misconception. The code of both, and all below, may be absent.
+
+    `wrong` and `right` are lines of code that belong to each other; `lesson` is the file that teaches the point.
+    """
+
+    id: str
+    name: str
+    explanation: str
+    exercise: str
+    tempting: str = ""
+    wrong: tuple[str, ...] = ()
+    right: tuple[str, ...] = ()
+    hint: str = ""
+    experiment: str = ""
+    lesson: str = ""
+
+
+def render_why(
+    console: Console,
+    page: WhyPage,
+    *,
+    glyphs: Glyphs,
+    plain: bool = False,
+    next_commands: Sequence[tuple[str, str]] = (),
+) -> None:
+    """Show the page of a misconception."""
+    if plain or console.width < NARROWEST:
+        sentences.show(console, _sentences(page, next_commands))
+        return
+    on = Page.on(console, glyphs)
+    parts = (
+        _head(on, page),
+        on.wrap(on.text(one_line(page.explanation))),
+        _labelled(on, "Why it tempts", page.tempting),
+        _code(on, page.wrong, "wrong", glyphs.failed, "red"),
+        _code(on, page.right, "right", glyphs.passed, "green"),
+        _labelled(on, "A question", page.hint),
+        _labelled(on, "To see it", page.experiment),
+        _labelled(on, "Lesson", page.lesson),
+        next_lines(on, next_commands),
+    )
+    on.show(blocks(parts))
+
+
+def _head(on: Page, page: WhyPage) -> list[Text]:
+    name = on.text(opened(one_line(page.name)), "bold")
+    exercise = on.text(one_line(page.exercise), SECONDARY)
+    together = apart(name, exercise, on.width)
+    first = [together] if together else [*on.wrap(name, 0), *on.wrap(exercise, 0)]
+    return [*first, *on.wrap(on.text(one_line(page.id), SECONDARY))]
+
+
+def _labelled(on: Page, label: str, text: str) -> list[Text]:
+    """Return a paragraph behind its label; lines of code stand below it as they are."""
+    if not text.strip():
+        return []
+    if "\n" in text.strip():
+        lines = (on.cut(on.text(f"    {each}"), on.width) for each in _lines(text.strip("\n").split("\n")))
+        return [on.text(f"  {label}", LABEL), *lines]
+    return on.wrap(Text.assemble(on.text(label, LABEL), "  ", on.text(one_line(text))))
+
+
+def _code(on: Page, code: Sequence[str], word: str, mark: str, style: str) -> list[Text]:
+    if not code:
+        return []
+    lines = [
+        on.cut(Text.assemble("    ", on.text(on.glyphs.gutter, SECONDARY), f" {each}"), on.width)
+        for each in _lines(code)
+    ]
+    return [Text.assemble("  ", on.text(f"{mark} {word}", style)), *lines]
+
+
+def _lines(code: Iterable[str]) -> list[str]:
+    shown = [printable(each).replace("\n", " ").rstrip() for each in code][:_MOST_CODE]
+    return dedent("\n".join(shown)).split("\n")
+
+
+def _sentences(page: WhyPage, next_commands: Sequence[tuple[str, str]]) -> list[str]:
+    """Return the page one fact a line."""
+    facts = (
+        ("Misconception", f"{page.name}. Its id: {page.id}"),
+        ("Exercise", page.exercise),
+        ("Explanation", page.explanation),
+        ("Why it tempts", page.tempting),
+        *(("Wrong line", each) for each in _lines(page.wrong)),
+        *(("Right line", each) for each in _lines(page.right)),
+        ("A question", page.hint),
+        *(("To see it", each) for each in _lines(page.experiment.strip("\n").split("\n"))),
+        ("Lesson", page.lesson),
+    )
+    return [sentences.fact(label, one_line(text)) for label, text in facts if text.strip()] + sentences.next_sentences(
+        next_commands
+    )
