@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -26,6 +27,12 @@ class Page:
     console: Console
     glyphs: Glyphs
     width: int
+
+    @property
+    def paints(self) -> bool:
+        """Whether cells can have any colour here, not only the sixteen of the theme."""
+        colors = self.console.color_system in ("256", "truecolor") and not self.console.no_color
+        return colors and bool(self.glyphs.half)
 
     @classmethod
     def on(cls, console: Console, glyphs: Glyphs, widest: int = WIDEST) -> "Page":
@@ -86,6 +93,16 @@ def columns(rows: Sequence[Sequence[Text]], right: Sequence[bool], gap: int = 2)
 def breadth(lines: Iterable[Text]) -> int:
     """Return the width of the widest line."""
     return max((line.cell_len for line in lines), default=0)
+
+
+def beside(left: Sequence[Text], right: Sequence[Text], gap: int) -> list[Text]:
+    """Return the lines of both, the right ones in a column of their own."""
+    start = breadth(left) + gap
+    lines = []
+    for one, other in zip_longest(left, right, fillvalue=Text()):
+        space = " " * (start - one.cell_len) if other.plain else ""
+        lines.append(Text.assemble(one, space, other))
+    return lines
 
 
 def packed(items: Sequence[Text], width: int, gap: int = 2) -> list[Text]:

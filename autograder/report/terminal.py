@@ -12,12 +12,14 @@ from autograder.report import plain as sentences
 from autograder.report.class_table import class_lines
 from autograder.report.failure import failure_lines
 from autograder.report.glyphs import Glyphs
-from autograder.report.layout import NARROWEST, SECONDARY, Page, apart, blocks, breadth, columns, next_lines, packed
-from autograder.report.model import CheckResult, ExerciseResult, Report
+from autograder.report.header import header_lines, stand_in_lines, title_line
+from autograder.report.layout import NARROWEST, SECONDARY, Page, blocks, breadth, columns, next_lines
+from autograder.report.maps import NARROWEST_WITH_MAPS
+from autograder.report.model import ExerciseResult, Report
+from autograder.report.passing import built_lines, picture_lines, unused_lines
 from autograder.report.words import (
     STATES,
     achieved,
-    checks_pass,
     notes,
     number,
     passing,
@@ -25,12 +27,12 @@ from autograder.report.words import (
     points,
     points_of,
     shown_first,
-    spoken,
-    stand_ins,
     student,
 )
 
 TALLEST = 34
+LOW = 30
+"""A terminal with fewer lines shows no tables and no maps."""
 
 Command = tuple[str, str]
 
@@ -61,17 +63,27 @@ def render_exercise(
     glyphs: Glyphs,
     plain: bool = False,
     log: str = "",
+    hints_shown: int = 1,
+    attempt: int | None = None,
+    unused_hints: Sequence[str] = (),
 ) -> None:
-    """Show one exercise: a line when it passes; else its first failure, at most 34 lines at 80 columns.
+    """Show one exercise: what was achieved when it passes; else its first failure, at most 34 lines at 80 columns.
 
-    `file_path` is where the student's file lies, for a link; `next_commands` are commands and what each does.
+    `file_path` is where the student's file lies, for a link; `next_commands` are commands and what each does. With a
+    failure goes the last of the hints shown so far; with a pass, which attempt it was and the hints not needed.
     """
     if plain or console.width < NARROWEST:
-        sentences.show(console, sentences.exercise_sentences(exercise, next_commands, log))
+        about = sentences.exercise_sentences(exercise, next_commands, log, hints_shown, attempt, unused_hints)
+        sentences.show(console, about)
         return
     page = Page.on(console, glyphs)
     last = next_lines(page, next_commands)
-    page.show(blocks((exercise_lines(page, exercise, file_path, _rows(page) - len(last) - 1, log), last)))
+    rows = _rows(page) - len(last) - 1
+    if exercise.status == "pass":
+        lines = pass_lines(page, exercise, rows, attempt, unused_hints)
+    else:
+        lines = exercise_lines(page, exercise, file_path, rows, log, hints_shown)
+    page.show(blocks((lines, last)))
 
 
 def render_report(
@@ -109,16 +121,34 @@ def render_class(console: Console, reports: Sequence[Report], *, glyphs: Glyphs,
     page.show(class_lines(page, reports))
 
 
-def exercise_lines(page: Page, exercise: ExerciseResult, file_path: Path | None, rows: int, log: str) -> list[Text]:
+def exercise_lines(
+    page: Page, exercise: ExerciseResult, file_path: Path | None, rows: int, log: str, hint: int = 1
+) -> list[Text]:
     """Return the header of an exercise, its checks, and its first failure; one line where it passes."""
     if exercise.status == "pass":
-        line = page.wrap(Text.assemble(_title(page, exercise), "  ", page.text(achieved(exercise))), 0)
-        return [*line, *(page.wrap(page.text(stand_ins(exercise), SECONDARY)) if stand_ins(exercise) else [])]
-    head = _header(page, exercise)
+        return _pass_line(page, exercise, None)
+    head = header_lines(page, exercise)
     check = exercise.first_failure
     if check is None:
         return blocks((head, page.wrap(page.text(STATES[exercise.status].meaning))))
-    return blocks((head, failure_lines(page, check, file_path, rows - len(head) - 1, log)))
+    brief = _height(page) < LOW
+    return blocks((head, failure_lines(page, check, file_path, rows - len(head) - 1, log, hint, brief)))
+
+
+def pass_lines(
+    page: Page, exercise: ExerciseResult, rows: int, attempt: int | None, unused_hints: Sequence[str]
+) -> list[Text]:
+    """Return one line that says what was achieved, what was built and what it does, and the hints left over."""
+    built, unused = built_lines(page, exercise), unused_lines(page, unused_hints)
+    head = [*_pass_line(page, exercise, attempt), *built]
+    room = rows - len(head) - len(unused) - 2
+    pictures = picture_lines(page, exercise.pictures, room) if page.width >= NARROWEST_WITH_MAPS else []
+    return blocks((head, pictures, unused))
+
+
+def _pass_line(page: Page, exercise: ExerciseResult, attempt: int | None) -> list[Text]:
+    line = Text.assemble(title_line(page, exercise), "  ", page.text(achieved(exercise, attempt)))
+    return [*page.wrap(line, 0), *stand_in_lines(page, exercise)]
 
 
 def list_lines(page: Page, report: Report) -> list[Text]:
@@ -158,33 +188,12 @@ def _first_in_full(page: Page, report: Report, file_paths: Mapping[str, Path]) -
 
 def _rows(page: Page) -> int:
     """Return how tall a failure may be: more lines where they are short, and never more than the terminal shows."""
-    rows = TALLEST * 80 // min(page.width, 80)
-    return min(rows, page.console.height - 1) if page.console.file.isatty() else rows
+    return min(TALLEST * 80 // min(page.width, 80), _height(page) - 1)
 
 
-def _title(page: Page, exercise: ExerciseResult) -> Text:
-    state = STATES[exercise.status]
-    mark = page.text(f"{getattr(page.glyphs, state.mark)} ", state.style)
-    word = page.text(state.word, f"bold {state.style}")
-    return Text.assemble(mark, word, " ", page.text(f"{number(exercise.id)} {exercise.title}", "bold"))
-
-
-def _header(page: Page, exercise: ExerciseResult) -> list[Text]:
-    title, count = _title(page, exercise), page.text(checks_pass(exercise.checks))
-    together = apart(title, count, page.width)
-    head = [together] if together else [*page.wrap(title, 0), *(page.wrap(count) if count else [])]
-    first = exercise.first_failure
-    asked = exercise.checks if exercise.status != "missing" else ()
-    marks = packed([_mark(page, each, each is first) for each in asked], page.width - 2)
-    stand_in = page.wrap(page.text(stand_ins(exercise), SECONDARY)) if stand_ins(exercise) else []
-    return [*head, *(Text.assemble("  ", line) for line in marks), *stand_in]
-
-
-def _mark(page: Page, check: CheckResult, first: bool) -> Text:
-    state = STATES[check.status]
-    waiting = state.mark == "waiting"
-    mark = page.text(getattr(page.glyphs, state.mark), state.style)
-    return Text.assemble(mark, " ", page.text(spoken(check.id), SECONDARY if waiting else "bold" if first else ""))
+def _height(page: Page) -> int:
+    """Return the lines of the terminal; what is no terminal has as many as one likes."""
+    return page.console.height if page.console.file.isatty() else 1000
 
 
 def _summary(page: Page, exercise: ExerciseResult) -> list[Text]:

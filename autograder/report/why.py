@@ -9,7 +9,7 @@ from rich.text import Text
 
 from autograder.report import plain as sentences
 from autograder.report.glyphs import Glyphs
-from autograder.report.layout import LABEL, NARROWEST, SECONDARY, Page, apart, blocks, next_lines
+from autograder.report.layout import LABEL, NARROWEST, SECONDARY, Page, apart, blocks, indented, next_lines
 from autograder.report.printable import one_line, printable
 from autograder.report.words import opened
 
@@ -81,13 +81,23 @@ def _labelled(on: Page, label: str, text: str) -> list[Text]:
 
 
 def _code(on: Page, code: Sequence[str], word: str, mark: str, style: str) -> list[Text]:
+    """Return lines of code behind a gutter, a long one on several lines: its end may be what matters."""
     if not code:
         return []
+    gutter = Text.assemble("    ", on.text(on.glyphs.gutter, SECONDARY), " ")
     lines = [
-        on.cut(Text.assemble("    ", on.text(on.glyphs.gutter, SECONDARY), f" {each}"), on.width)
-        for each in _lines(code)
+        Text.assemble(gutter, part) for each in _lines(code) for part in _folded(on, each, on.width - gutter.cell_len)
     ]
     return [Text.assemble("  ", on.text(f"{mark} {word}", style)), *lines]
+
+
+def _folded(on: Page, line: str, room: int) -> list[Text]:
+    indent = len(line) - len(line.lstrip())
+    first, *others = list(Text(line.lstrip()).wrap(on.console, max(room - indent - 4, 8)))
+    parts = [indented(first, indent), *(indented(each, indent + 4) for each in others)]
+    for each in parts:
+        each.rstrip()
+    return parts
 
 
 def _lines(code: Iterable[str]) -> list[str]:
@@ -102,12 +112,17 @@ def _sentences(page: WhyPage, next_commands: Sequence[tuple[str, str]]) -> list[
         ("Exercise", page.exercise),
         ("Explanation", page.explanation),
         ("Why it tempts", page.tempting),
+    )
+    code = (
         *(("Wrong line", each) for each in _lines(page.wrong)),
         *(("Right line", each) for each in _lines(page.right)),
-        ("A question", page.hint),
-        *(("To see it", each) for each in _lines(page.experiment.strip("\n").split("\n"))),
-        ("Lesson", page.lesson),
     )
-    return [sentences.fact(label, one_line(text)) for label, text in facts if text.strip()] + sentences.next_sentences(
-        next_commands
-    )
+    seen = [("To see it", each) for each in _lines(page.experiment.strip("\n").split("\n"))]
+    return [
+        *(sentences.fact(label, one_line(text)) for label, text in facts if text.strip()),
+        *(f"{label}: {one_line(text)}" for label, text in code if text.strip()),
+        *([sentences.fact("A question", one_line(page.hint))] if page.hint else []),
+        *(f"{label}: {one_line(text)}" for label, text in seen if text.strip()),
+        *([sentences.fact("Lesson", one_line(page.lesson))] if page.lesson else []),
+        *sentences.next_sentences(next_commands),
+    ]

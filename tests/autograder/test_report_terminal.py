@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import report_examples as examples
@@ -29,7 +30,15 @@ NEXT = (
 )
 RETRY = (("course check 5", "run it again"),)
 ON = (("course next", "on to 06 multi-head attention"),)
-NEXT_OF = {"pass": ON, "grader-problem": RETRY, "missing": RETRY, "waits": RETRY, "not-started": NEXT[:2]}
+NEXT_OF = {
+    "pass": ON,
+    "pictures": ON,
+    "waves": ON,
+    "grader-problem": RETRY,
+    "missing": RETRY,
+    "waits": RETRY,
+    "not-started": NEXT[:2],
+}
 
 
 @pytest.fixture(autouse=True)
@@ -81,9 +90,11 @@ def printed(exercise: ExerciseResult, log: str = "", width: int = 80) -> str:
     return stream.getvalue()
 
 
-def on_terminal(width: int = 80, height: int = 50) -> Console:
+def on_terminal(
+    width: int = 80, height: int = 50, colors: Literal["standard", "256", "truecolor"] = "standard"
+) -> Console:
     return Console(
-        file=Terminal(), width=width, height=height, color_system="standard", force_terminal=True, legacy_windows=False
+        file=Terminal(), width=width, height=height, color_system=colors, force_terminal=True, legacy_windows=False
     )
 
 
@@ -105,12 +116,12 @@ def test_each_state_at_80_columns_is_as_read(name: str) -> None:
 
 
 @pytest.mark.parametrize("width", [100, 60, 40])
-@pytest.mark.parametrize("name", ["fail", "error", "report", "class"])
+@pytest.mark.parametrize("name", ["fail", "mask", "error", "pictures", "report", "class"])
 def test_other_widths_are_as_read(name: str, width: int) -> None:
     assert_as_read(f"{name}-{width}", shown(name, width))
 
 
-@pytest.mark.parametrize("name", ["fail", "shape", "grader-problem", "class"])
+@pytest.mark.parametrize("name", ["fail", "mask", "shape", "pictures", "grader-problem", "class"])
 def test_ascii_is_as_read_and_is_ascii(name: str) -> None:
     text = shown(name, glyphs=ASCII)
     assert text.isascii()
