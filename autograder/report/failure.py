@@ -11,7 +11,7 @@ from autograder.report.layout import LABEL, SECONDARY, Page, blocks
 from autograder.report.model import CheckResult, Evidence, Finding, Status
 from autograder.report.place import place_lines
 from autograder.report.printable import one_line, printable
-from autograder.report.words import STATES, explanation, message_of
+from autograder.report.words import STATES, explanation, message_of, was_asked
 
 _SENTENCE_END = re.compile(r"(?<=[.?;:])\s+(?=[A-Z0-9])")
 _EXPLANATION_LINES = 5
@@ -86,7 +86,7 @@ def extended(
 
 def claim(page: Page, check: CheckResult) -> list[Text]:
     """Return what the check says should hold, where it was asked at all."""
-    return [] if check.status == "missing" else page.wrap(page.text(f"Check: {one_line(check.title)}", SECONDARY))
+    return page.wrap(page.text(f"Check: {one_line(check.title)}", SECONDARY)) if was_asked(check) else []
 
 
 def finding_lines(page: Page, status: Status, finding: Finding | None) -> list[Text]:

@@ -12,6 +12,8 @@ from autograder.report.printable import one_line
 
 NARROWEST_WITH_MAPS = 60
 _VISIBLE = 0.02
+_FEW = 0.1
+"""Fewer zeros than this share of all numbers may be zero by chance, and are no mask."""
 _APART = 4
 _SMALLEST, _LARGEST = 1e-2, 1e5  # of numbers that are written without an exponent
 
@@ -117,7 +119,7 @@ def _in_color(page: Page, maps: Maps, rows: int, cell: int) -> Drawn | None:
 def _where(page: Page, maps: Maps, rows: int, gap: str) -> Drawn | None:
     differs, title, words = where_differs(maps.expected, maps.yours), "where they differ", "differs"
     leaks = where_not_zero(maps.expected, maps.yours)
-    if any(map(any, leaks)):
+    if sum(map(sum, leaks)) > _FEW * sum(map(len, leaks)):
         differs, title, words = leaks, "where 0 is expected", "yours is not 0"
     if all(map(all, differs)) or not any(map(any, differs)):
         return None

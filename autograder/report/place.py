@@ -44,6 +44,8 @@ def _file(page: Page, place: Place, file_path: Path | None) -> Text:
 
 def _source(page: Page, finding: Finding, place: Place, before: int, after: int) -> list[Text]:
     near = [each for each in finding.source if -before <= each[0] - place.line <= after]
+    while near and near[-1][0] > place.line and not near[-1][1].strip():
+        near.pop()
     digits = max((len(str(number)) for number, _ in near), default=0)
     room = page.width - digits - 7
     code = [_shown(text).rstrip() for _, text in near]
@@ -68,7 +70,7 @@ def _source(page: Page, finding: Finding, place: Place, before: int, after: int)
 def _gutter(page: Page, number: str, wrong: bool, agrees: bool) -> Text:
     mark = page.glyphs.marker if wrong else page.glyphs.passed if agrees else " "
     rest = page.text(f" {number} {page.glyphs.gutter}", SECONDARY)
-    return Text.assemble("  ", page.text(mark, _WRONG if wrong else "green"), rest)
+    return Text.assemble("  ", page.text(mark, _WRONG if wrong else "green" if agrees else ""), rest)
 
 
 def _caret(page: Page, finding: Finding, place: Place, text: str, margin: int, room: int) -> list[Text]:

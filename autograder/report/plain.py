@@ -29,6 +29,7 @@ from autograder.report.words import (
     spoken,
     stand_ins,
     student,
+    was_asked,
 )
 
 _PRINTED_LINES = 5
@@ -117,7 +118,7 @@ def failure_sentences(check: CheckResult) -> list[str]:
     """Return what is known about a check that fails."""
     finding = check.finding
     said = [fact("Finding", message_of(check.status, finding))]
-    asked = [] if check.status == "missing" else [fact("Check", one_line(check.title))]
+    asked = [fact("Check", one_line(check.title))] if was_asked(check) else []
     if finding is None:
         return said + asked
     named = finding.kind == "misconception"

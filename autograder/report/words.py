@@ -134,6 +134,13 @@ def ordinal(count: int) -> str:
     return f"{count}{ending}"
 
 
+def was_asked(check: CheckResult) -> bool:
+    """Return whether a check came to be run: without a file, or with one that cannot be imported, none does."""
+    finding = check.finding
+    at_import = finding is not None and finding.kind == "exception" and finding.place and not function(finding)
+    return check.status not in ("missing", "grader_error") and not at_import
+
+
 def message_of(status: Status, finding: Finding | None) -> str:
     """Return the sentence a failure opens with; a problem of the grader is never put on the student."""
     if finding is None or status == "grader_error" or not finding.message:
