@@ -15,6 +15,7 @@ _FEWEST, _MOST_VALUES = 3, 6
 _BROAD = 60
 _LIKE_RATIOS = 0.01
 _MOST_DECIMALS = 5
+_LONGEST_NAME = 12
 Row = tuple[str, str, str]
 
 
@@ -84,7 +85,9 @@ def apart_by(witnesses: Sequence[Row]) -> tuple[str, list[str]]:
     ratios = [float(other / one) for one, other in numbers if one]
     if len(ratios) == len(pairs) > 1 and max(ratios) - min(ratios) <= _LIKE_RATIOS * abs(max(ratios, key=abs)):
         return "ratio", [f"{each:.3g}" for each in ratios]
-    return "diff", [_signed(one, other) for one, other in numbers]
+    decimals = max(map(_decimals, numbers))
+    form = f"+.{decimals}f" if decimals <= _MOST_DECIMALS else "+.3g"
+    return "diff", [format(other - one, form) for one, other in numbers]
 
 
 def _witness_lines(page: Page, evidence: Evidence, most: int, gap: int = 2) -> list[Text]:
@@ -112,13 +115,15 @@ def within_slice(evidence: Evidence) -> bool:
 
 
 def _across(page: Page, name: str, rows: Sequence[Row]) -> list[Text]:
-    head = [page.text(name, SECONDARY), *(page.text(label, SECONDARY) for label, _, _ in rows)]
+    inside = len(name) <= _LONGEST_NAME
+    head = [page.text(name if inside else "", SECONDARY), *(page.text(label, SECONDARY) for label, _, _ in rows)]
     expected = [page.text("expected"), *(page.text(each) for _, each, _ in rows)]
     yours = [page.text("yours"), *(page.text(row[2], _yours_style(row, row is rows[-1])) for row in rows)]
     remarks = [Text(), *(_remark(page, row, row is rows[-1]) for row in rows)]
     right = [False, *(_is_number(row[1]) or _is_number(row[2]) for row in rows)]
     lines = columns([head, expected, yours, remarks], right)
-    return [indented(line, 2) for line in (lines if lines[-1].plain else lines[:-1])]
+    title = [] if inside else [page.cut(page.text(name, SECONDARY), page.width - 2)]
+    return [indented(line, 2) for line in (*title, *(lines if lines[-1].plain else lines[:-1]))]
 
 
 def _least_telling(rows: Sequence[Row]) -> Row:
@@ -128,7 +133,9 @@ def _least_telling(rows: Sequence[Row]) -> Row:
 
 
 def _down(page: Page, name: str, rows: Sequence[Row]) -> list[Text]:
-    head = [page.text(each, SECONDARY) for each in (name, "expected", "yours")]
+    inside = len(name) <= _LONGEST_NAME
+    title = [] if inside else [indented(page.cut(page.text(name, SECONDARY), page.width - 2), 2)]
+    head = [page.text(each, SECONDARY) for each in (name if inside else "", "expected", "yours")]
     cells = [
         [
             page.text(row[0], SECONDARY),
@@ -137,7 +144,7 @@ def _down(page: Page, name: str, rows: Sequence[Row]) -> list[Text]:
         ]
         for row in rows
     ]
-    lines = [indented(line, 2) for line in columns([head, *cells], (False, False, False))]
+    lines = [*title, *(indented(line, 2) for line in columns([head, *cells], (False, False, False)))]
     if breadth(lines) <= page.width:
         return lines
     sentences = (f"{label}: expected {expected}, yours {yours}" for label, expected, yours in rows)
@@ -155,15 +162,14 @@ def _remark(page: Page, row: Row, telling: bool) -> Text:
     if not _is_number(row[1]) or not _is_number(row[2]):
         return page.text(f"{page.glyphs.failed} differs", WRONG)
     expected, yours = float(row[1]), float(row[2])
-    if telling and expected and 0.01 <= yours / expected <= 100:
-        return page.text(f"× {yours / expected:.3g}", WRONG)
-    return Text()
+    ratio = f"{yours / expected:.3g}" if telling and expected and 0.01 <= yours / expected <= 100 else "1"
+    return page.text(f"× {ratio}", WRONG) if ratio != "1" else Text()
 
 
-def _signed(expected: Decimal, yours: Decimal) -> str:
-    gap = yours - expected
-    exponent = gap.as_tuple().exponent
-    return f"{gap:+f}" if isinstance(exponent, int) and -_MOST_DECIMALS <= exponent <= 0 else f"{gap:+.3g}"
+def _decimals(pair: tuple[Decimal, Decimal]) -> int:
+    """Return how many decimals a difference is worth: four digits of the larger number, and no more than are shown."""
+    shown = max(len(f"{each:f}".partition(".")[2]) for each in pair)
+    return max(min(3 - max(pair, key=abs).adjusted(), shown), 0)
 
 
 def _decimal(text: str) -> Decimal | None:

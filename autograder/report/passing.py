@@ -8,16 +8,23 @@ from autograder.report.heat import Grid, full_blocks, greatest, half_blocks, leg
 from autograder.report.layout import LABEL, SECONDARY, Page, beside, blocks, breadth, columns, indented
 from autograder.report.model import ExerciseResult, Picture
 from autograder.report.printable import one_line
+from autograder.report.words import bonus_left
 
 MOST_PICTURES, TALLEST_PICTURE = 2, 16
 _AROUND = 3  # lines of a picture that are not cells: its title, what its columns are called, its caption
 _LONGEST_LABEL, _LONGEST_HEAD, _NARROWEST_LABEL = 12, 7, 3
-_MOST_HINTS = 3
+_MOST_HINTS, _MOST_BONUS = 3, 2
 
 
 def built_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
     """Return what the student has built."""
     return page.wrap(page.text(one_line(exercise.built))) if exercise.built else []
+
+
+def bonus_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
+    """Return which bonus checks are still open, and why."""
+    open_ones = bonus_left(exercise)[:_MOST_BONUS]
+    return [line for each in open_ones for line in page.wrap(page.text(f"{page.glyphs.waiting} {each}", SECONDARY))]
 
 
 def unused_lines(page: Page, unused_hints: Sequence[str]) -> list[Text]:

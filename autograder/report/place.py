@@ -10,7 +10,7 @@ from rich.text import Text
 from autograder.report.layout import SECONDARY, Page
 from autograder.report.model import Finding, Place, Status
 from autograder.report.printable import one_line, printable
-from autograder.report.words import AGREES, circumstance, function
+from autograder.report.words import AGREES, RETURNED, circumstance, function
 
 _LONGEST_LINE = 500  # longer than any page is wide
 _WRONG = "bold red"
@@ -24,14 +24,17 @@ def place_lines(
         return []
     place = finding.place
     where = Text.assemble(_file(page, place, file_path), page.text(f":{place.line}"))
-    long, short = (page.text(_circumstances(status, finding, each), SECONDARY) for each in (False, True))
-    where.append_text(long if where.cell_len + long.cell_len + 2 <= page.width else short)
+    within = f"in {function(finding)}()" if function(finding) else ""
+    words = [_joint(within, circumstance(status, finding, short)) for short in (False, True)]
+    if words[1].endswith(RETURNED) and "probably" not in words[1]:
+        words.append(_joint(within, ""))  # that it returns there shows in the line itself
+    fitting = (each for each in words if where.cell_len + cell_len(each) + 2 <= page.width)
+    where.append_text(page.text(next(fitting, words[-1]), SECONDARY))
     return [*page.wrap(where), *_source(page, finding, place, before, after)]
 
 
-def _circumstances(status: Status, finding: Finding, short: bool) -> str:
-    within = f"in {function(finding)}()" if function(finding) else ""
-    words = ", ".join(filter(None, (within, circumstance(status, finding, short))))
+def _joint(within: str, what: str) -> str:
+    words = ", ".join(filter(None, (within, what)))
     return f"  {words}" if words else ""
 
 

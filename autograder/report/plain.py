@@ -14,6 +14,7 @@ from autograder.report.printable import one_line, printable
 from autograder.report.words import (
     STATES,
     achieved,
+    bonus_left,
     checks_pass,
     circumstance,
     explanation,
@@ -98,7 +99,9 @@ def _about(exercise: ExerciseResult, log: str, hint: int = 1, attempt: int | Non
     if exercise.status == "pass":
         built = [fact("Built", one_line(exercise.built))] if exercise.built else []
         pictures = (sentence(each) for each in exercise.pictures[:MOST_PICTURES])
-        return [f"{head} {achieved(exercise, attempt)}.", *filter(None, [stand_ins(exercise), *built, *pictures])]
+        left = (f"Still open: {each}" for each in bonus_left(exercise))
+        facts = [stand_ins(exercise), *built, *left, *pictures]
+        return [f"{head} {achieved(exercise, attempt)}.", *filter(None, facts)]
     check = exercise.first_failure
     if check is None:
         return [head, ended(state.meaning)]

@@ -16,7 +16,7 @@ from autograder.report.header import header_lines, stand_in_lines, title_line
 from autograder.report.layout import NARROWEST, SECONDARY, Page, blocks, breadth, columns, next_lines
 from autograder.report.maps import NARROWEST_WITH_MAPS
 from autograder.report.model import ExerciseResult, Report
-from autograder.report.passing import built_lines, picture_lines, unused_lines
+from autograder.report.passing import bonus_lines, built_lines, picture_lines, unused_lines
 from autograder.report.words import (
     STATES,
     achieved,
@@ -139,7 +139,8 @@ def pass_lines(
     page: Page, exercise: ExerciseResult, rows: int, attempt: int | None, unused_hints: Sequence[str]
 ) -> list[Text]:
     """Return one line that says what was achieved, what was built and what it does, and the hints left over."""
-    built, unused = built_lines(page, exercise), unused_lines(page, unused_hints)
+    unused = unused_lines(page, unused_hints)
+    built = [*built_lines(page, exercise), *bonus_lines(page, exercise)]
     head = [*_pass_line(page, exercise, attempt), *built]
     room = rows - len(head) - len(unused) - 2
     pictures = picture_lines(page, exercise.pictures, room) if page.width >= NARROWEST_WITH_MAPS else []

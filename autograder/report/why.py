@@ -63,7 +63,7 @@ def render_why(
 
 
 def _head(on: Page, page: WhyPage) -> list[Text]:
-    name = on.text(opened(one_line(page.name)), "bold")
+    name = on.text(opened(one_line(page.name), "\n".join((*page.wrong, *page.right))), "bold")
     exercise = on.text(one_line(page.exercise), SECONDARY)
     together = apart(name, exercise, on.width)
     first = [together] if together else [*on.wrap(name, 0), *on.wrap(exercise, 0)]

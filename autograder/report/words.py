@@ -10,6 +10,7 @@ from autograder.report.printable import one_line, printable
 
 Mark = Literal["passed", "failed", "waiting", "problem"]
 AGREES = "agrees with what is expected"
+RETURNED = "returned here"
 
 
 @dataclass(frozen=True)
@@ -49,13 +50,7 @@ _SHORT = {
 }
 _MOST_CHARACTERS = 1000  # of a message; more than is shown, and little enough to lay out at once
 
-_PROSE = frozenset(
-    {
-        *("a", "after", "all", "an", "as", "before", "both", "by", "each", "every", "for", "it", "no", "nothing", "of"),
-        *("one", "only", "some", "the", "there", "two", "what", "where", "without", "with"),
-    }
-)
-"""Words that open a sentence and name nothing in a program."""
+_WORD = re.compile(r"[a-z][a-z'-]*,?")
 
 
 def number(exercise_id: str) -> str:
@@ -121,11 +116,18 @@ def listed(names: Sequence[str]) -> str:
 
 def achieved(exercise: ExerciseResult, attempt: int | None = None) -> str:
     """Return what a pass amounts to: checks, points and time, and which attempt it was."""
-    took = sum(each.seconds for each in exercise.checks)
-    whole = exercise.score == exercise.max_score
-    earned = points_of(exercise.score, 0 if whole else exercise.max_score)
+    took, every = sum(each.seconds for each in exercise.checks), len(exercise.checks)
+    done = passing(exercise.checks)
+    checks = plural(every, "check") if done == every else f"{done} of {plural(every, 'check')}"
+    earned = points_of(exercise.score, 0 if exercise.score == exercise.max_score else exercise.max_score)
     tried = [f"{ordinal(attempt)} attempt"] if attempt is not None and attempt > 0 else []
-    return ", ".join((plural(len(exercise.checks), "check"), earned, seconds(took), *tried))
+    return ", ".join((checks, earned, seconds(took), *tried))
+
+
+def bonus_left(exercise: ExerciseResult) -> list[str]:
+    """Return what is still to be had of an exercise that passes: its bonus checks that do not."""
+    left = [each for each in exercise.checks if each.bonus and each.status not in ("pass", "waits")]
+    return [f"bonus check {spoken(each.id)}: {message_of(each.status, each.finding)}" for each in left]
 
 
 def ordinal(count: int) -> str:
@@ -145,7 +147,12 @@ def message_of(status: Status, finding: Finding | None) -> str:
     """Return the sentence a failure opens with; a problem of the grader is never put on the student."""
     if finding is None or status == "grader_error" or not finding.message:
         return STATES[status].meaning
-    return one_line(finding.message[:_MOST_CHARACTERS])
+    message = one_line(finding.message[:_MOST_CHARACTERS])
+    name = one_line(finding.name or "")
+    if finding.kind == "misconception" and is_name(message, name):
+        code = "\n".join([f".{function(finding)}(", *(line for _, line in finding.source)])
+        return opened(name, code) + message[len(name) :]
+    return message
 
 
 def explanation(status: Status, finding: Finding | None) -> str:
@@ -164,13 +171,16 @@ def explanation(status: Status, finding: Finding | None) -> str:
 
 def is_name(message: str, name: str) -> bool:
     """Return whether a message says no more than the name of a misconception."""
-    return message.rstrip(".").lower() == name.rstrip(".").lower()
+    return bool(name) and message.rstrip(".").lower() == name.rstrip(".").lower()
 
 
-def opened(name: str) -> str:
-    """Return a misconception's name as the opening of a sentence; a word that may be code keeps its small letter."""
+def opened(name: str, code: str = "") -> str:
+    """Return a misconception's name as the opening of a sentence; what is a word of the code keeps its small letter."""
     first = name.split(" ", 1)[0]
-    return name[:1].upper() + name[1:] if first in _PROSE else name
+    is_code = not _WORD.fullmatch(first) or re.search(
+        rf"[.(=]\s*{re.escape(first)}\b|\b{re.escape(first)}\s*[(=.]", code
+    )
+    return name if is_code else name[:1].upper() + name[1:]
 
 
 def circumstance(status: Status, finding: Finding, short: bool = False) -> str:
@@ -190,7 +200,7 @@ def _circumstance(status: Status, finding: Finding) -> str:
     if finding.evidence is None and finding.kind != "pattern" and not finding.label:
         return ""
     line = dict(finding.source).get(finding.place.line, "") if finding.place else ""
-    return "returned here" if line.strip().startswith("return") else "where this value is made"
+    return RETURNED if line.strip().startswith("return") else "where this value is made"
 
 
 def function(finding: Finding) -> str:

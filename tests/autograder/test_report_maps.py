@@ -150,7 +150,7 @@ def test_with_maps_a_failure_is_at_most_34_lines(name: str, colors: str) -> None
 def test_single_elements_have_a_ratio_where_all_have_the_same_and_else_a_difference() -> None:
     assert apart_by((("0", "2.0", "4.0"), ("1", "-1.5", "-3.0"))) == ("ratio", ["2", "2"])
     assert apart_by((("0", "0.000", "0.072"), ("1", "0.500", "0.450"))) == ("diff", ["+0.072", "-0.050"])
-    assert apart_by((("0", "1e-7", "2.5"),)) == ("diff", ["+2.50"])
+    assert apart_by((("0", "1e-7", "2.5"),)) == ("diff", ["+2.500"])
 
 
 @pytest.mark.parametrize("pair", [("True", "False"), ("3", "7"), ("nan", "1.0"), ("1.0", "inf"), ("a", "b")])

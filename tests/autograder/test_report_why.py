@@ -70,14 +70,13 @@ def test_the_wrong_and_the_right_line_can_be_told_apart_on_a_narrow_page() -> No
 
 
 def test_a_name_that_begins_with_prose_is_capitalised_and_code_is_not() -> None:
-    assert opened("the scores are not divided") == "The scores are not divided"
-    for code in (
-        "attention_weights are returned first",
-        "eps is added",
-        "view where transpose is needed",
-        "x.std() is",
-    ):
+    for prose in ("the scores are not divided", "input and labels are the same", "cross-attention takes keys"):
+        assert opened(prose) == prose[0].upper() + prose[1:]
+    for code in ("attention_weights are returned first", "x.std() is taken", "max(0, x)", "√K divides", "zero_grad is"):
         assert opened(code) == code
+    for code in ("eps is added", "view where transpose is needed"):
+        assert opened(code, "    x = x.view(3) + self.eps") == code
+        assert opened(code, "    x = preview + steps") != code
 
 
 @pytest.mark.parametrize("width", [80, 100])
