@@ -74,12 +74,12 @@ DARK = Theme("#16181d", "#dee0e4", "#30343c", (*_DARK, *_DARK[1:8]))
 LIGHT = Theme("#ffffff", "#1c1e22", "#d5d8dd", (*_LIGHT, *_LIGHT[1:8]))
 
 
-def terminal_output(command: Sequence[str], width: int) -> str:
-    """Return what a command prints on a colour terminal of that width, whatever its exit status."""
+def terminal_output(command: Sequence[str], width: int, folder: Path | None = None) -> str:
+    """Return what a command prints in a folder, on a colour terminal of that width, whatever its exit status."""
     kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
     terminal = {"FORCE_COLOR": "1", "TERM": "xterm-256color", "COLORTERM": "truecolor", "COLUMNS": str(width)}
     encoding = {"PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run(command, env=kept | terminal | encoding, stdout=subprocess.PIPE, check=False)
+    done = subprocess.run(command, cwd=folder, env=kept | terminal | encoding, stdout=subprocess.PIPE, check=False)
     return done.stdout.decode("utf-8", errors="replace").strip("\n")
 
 

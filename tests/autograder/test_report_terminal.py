@@ -273,3 +273,80 @@ def test_colour_is_forced_on_and_off(monkeypatch: pytest.MonkeyPatch, color: boo
     console = make_console(plain=plain, color=color)
     render_exercise(console, examples.FAIL, file_path=None, next_commands=NEXT, glyphs=UNICODE, plain=plain)
     assert ("\x1b[1;31m" in stream.getvalue()) is colored
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "cp437", "ascii", "latin-1", "utf-8"])
+def test_no_encoding_makes_any_example_fail(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw, encoding=encoding, errors="strict"))
+    console = make_console(color=True)
+    glyphs = glyphs_for(console.encoding)
+    for name in (*examples.EXERCISES, "report", "class"):
+        for plain in (True, False):
+            shown_on(console, name, glyphs, plain)
+    console.file.flush()
+    assert (b"mx \x1b" in raw.getvalue()) is (encoding != "utf-8")
+
+
+def shown_on(console: Console, name: str, glyphs: Glyphs, plain: bool) -> None:
+    if name == "class":
+        render_class(console, examples.CLASS, glyphs=glyphs, plain=plain)
+    elif name == "report":
+        render_report(console, examples.ONE_STUDENT, file_paths={}, next_commands=NEXT, glyphs=glyphs, plain=plain)
+    else:
+        exercise = examples.EXERCISES[name]
+        render_exercise(console, exercise, file_path=None, next_commands=NEXT, glyphs=glyphs, plain=plain)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "terminal", "system"),
+    [
+        ({}, False, None),
+        ({"FORCE_COLOR": "1", "TERM": "xterm-256color"}, False, "256"),
+        ({"FORCE_COLOR": "1", "TERM": "xterm", "COLORTERM": "truecolor"}, False, "truecolor"),
+        ({"TERM": "dumb"}, True, None),
+        ({"TERM": "xterm-256color"}, True, "256"),
+        ({"TERM": "xterm", "COLORTERM": "24bit"}, True, "truecolor"),
+    ],
+)
+def test_the_terminal_and_its_user_decide_on_colour(
+    monkeypatch: pytest.MonkeyPatch, wishes: dict[str, str], terminal: bool, system: str | None
+) -> None:
+    for name in ("TERM", "COLORTERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in wishes.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stdout", Terminal() if terminal else io.StringIO())
+    assert make_console().color_system == system
+    assert make_console(plain=True).color_system is None
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert make_console().no_color
+
+
+@pytest.mark.parametrize(
+    ("shown_hints", "label"), [(1, "Hint 1 of 3"), (2, "Hint 2 of 3"), (9, "Hint 3 of 3"), (0, "")]
+)
+def test_the_last_hint_that_was_asked_for_is_shown(shown_hints: int, label: str) -> None:
+    for plain in (True, False):
+        stream = io.StringIO()
+        console = Console(file=stream, width=80)
+        render_exercise(
+            console,
+            examples.FAIL,
+            file_path=None,
+            next_commands=NEXT,
+            glyphs=UNICODE,
+            plain=plain,
+            hints_shown=shown_hints,
+        )
+        assert re.findall(r"Hint \d of \d", stream.getvalue()) == ([label] if label else [])
+
+
+def test_many_checks_are_counted_not_listed() -> None:
+    names = [f"a check with a name {each}" for each in range(20)]
+    checks = tuple(
+        replace(examples.FAIL.checks[3 if each in (7, 12, 13, 14, 15) else 0], id=name)
+        for each, name in enumerate(names)
+    )
+    lines = printed(replace(examples.FAIL, checks=checks)).splitlines()
+    assert lines[1] == "  ✓ 7 checks  ✗ a check with a name 7  ✓ 4 checks  ✗ 4 others  ✓ 4 checks"
