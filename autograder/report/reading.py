@@ -1,6 +1,7 @@
 """A report read back from its JSON."""
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -100,7 +101,8 @@ def _picture(data: Mapping[str, Any]) -> Picture:
 
 
 def _grid(data: Any) -> tuple[tuple[float | None, ...], ...]:
-    return tuple(tuple(row) for row in data)
+    """Return rows of numbers; what is no finite number is None, whoever wrote the file."""
+    return tuple(tuple(each if each is not None and math.isfinite(each) else None for each in row) for row in data)
 
 
 def _rows(data: Any) -> tuple[tuple[str, str, str], ...]:

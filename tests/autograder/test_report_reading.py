@@ -38,3 +38,9 @@ def test_a_report_without_the_newer_fields_is_read() -> None:
     assert finding.certain
     assert finding.evidence.maps is None
     assert read.exercises[1] == replace(examples.PICTURES, built=None, pictures=())
+
+
+def test_numbers_that_are_not_finite_are_none() -> None:
+    text = json.dumps(examples.report("ada", examples.WAVES_PASS).to_json()).replace("[0.0,", "[NaN,", 1)
+    read = from_json(json.loads(text))
+    assert read.exercises[0].pictures[0].values[0][0] is None

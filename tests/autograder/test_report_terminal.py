@@ -17,7 +17,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from autograder.report.glyphs import ASCII, UNICODE, Glyphs, glyphs_for
-from autograder.report.model import Evidence, ExerciseResult, Finding, Place
+from autograder.report.model import Evidence, ExerciseResult, Finding, Maps, Place
 from autograder.report.printable import one_line, printable
 from autograder.report.terminal import make_console, render_class, render_exercise, render_report
 
@@ -207,9 +207,10 @@ def test_text_like_markup_comes_out_verbatim() -> None:
 def test_a_student_cannot_write_to_the_terminal() -> None:
     evil = "\x1b[2J\x1b]8;;http://a.b\x07click\x1b]0;title\x07 a\rb \u202ereordered \x00\x9b31m \ud800"
     source = ((1, evil), (2, evil))
-    evidence = Evidence(evil, (("shape", evil, "(1,)"),), ((evil, evil, evil),))
-    place = Place(evil, 2, evil)
-    finding = Finding("misconception", evil, evil, evil, evil, place, source, evidence)
+    maps = Maps(evil, ((0.0, 1.0), (2.0, None)), ((0.0, 3.0), (None, 1.0)))
+    evidence = Evidence(evil, (("shape", evil, "(1,)"),), ((evil, evil, evil),), evil, evil, maps)
+    place = Place(evil, 2, evil, 1, 9)
+    finding = Finding("misconception", evil, evil, evil, evil, place, source, evidence, evil, (1,), False)
     text = shown_with(finding, hints=(evil,), log=evil)
     assert all(each.isprintable() for each in text.split("\n"))
     for plain in (True, False):
