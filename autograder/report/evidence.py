@@ -43,7 +43,7 @@ def elements(page: Page, evidence: Evidence, map_lines: int, most: int) -> list[
     maps = drawn(page, evidence.maps, map_lines) if evidence.maps else None
     if maps is None or evidence.maps is None:
         slice_ = evidence.maps.caption if table and evidence.maps and within_slice(evidence) else ""
-        return [*table, *page.wrap(page.text(one_line(slice_), SECONDARY))] if slice_ else table
+        return [*table, *page.wrap(_cell(page, slice_, SECONDARY))] if slice_ else table
     caption = page.wrap(page.text(maps.caption, SECONDARY))
     apart = 4 if page.width >= 100 else 2
     for cell, gap in ((2, 2), (2, 1), (1, 2)):
@@ -66,9 +66,9 @@ def is_alike(evidence: Evidence) -> bool:
 
 def value_lines(page: Page, evidence: Evidence, most: int = _MOST_VALUES) -> list[Text]:
     """Return the names and what they held, under what they are."""
-    rows = [[page.text(label, SECONDARY), page.text(value)] for label, _, value in evidence.rows[:most]]
+    rows = [[_cell(page, label, SECONDARY), _cell(page, value)] for label, _, value in evidence.rows[:most]]
     lines = [page.cut(indented(line, 4), page.width) for line in columns(rows, (False, False))]
-    return [*page.wrap(page.text(evidence.name[:1].upper() + evidence.name[1:], SECONDARY)), *lines]
+    return [*page.wrap(_cell(page, evidence.name[:1].upper() + evidence.name[1:], SECONDARY)), *lines]
 
 
 def apart_by(witnesses: Sequence[Row]) -> tuple[str, list[str]]:
@@ -96,15 +96,15 @@ def _witness_lines(page: Page, evidence: Evidence, most: int, gap: int = 2) -> l
     if not witnesses:
         return []
     word, gaps = apart_by(witnesses)
-    head = [page.text(one_line(each), SECONDARY) for each in (evidence.axes, "expected", "yours", word)]
+    head = [_cell(page, each, SECONDARY) for each in (evidence.axes, "expected", "yours", word)]
     rows = [
-        [page.text(at), page.text(expected), page.text(yours, "" if gaps else WRONG), page.text(gap, WRONG)]
+        [_cell(page, at), _cell(page, expected), _cell(page, yours, "" if gaps else WRONG), page.text(gap, WRONG)]
         for (at, expected, yours), gap in zip(witnesses, gaps or [""] * len(witnesses), strict=True)
     ]
     lines = columns([row if gaps else row[:3] for row in (head, *rows)], (True,) * (4 if gaps else 3), gap)
     if breadth(lines) + 2 > page.width and gaps:
         lines = columns([row[:3] for row in (head, *rows)], (True,) * 3)
-    title = page.text(one_line(evidence.witness_title), SECONDARY)
+    title = _cell(page, evidence.witness_title, SECONDARY)
     return [page.cut(indented(line, 2), page.width) for line in (title, *lines)]
 
 
@@ -116,13 +116,13 @@ def within_slice(evidence: Evidence) -> bool:
 
 def _across(page: Page, name: str, rows: Sequence[Row]) -> list[Text]:
     inside = len(name) <= _LONGEST_NAME
-    head = [page.text(name if inside else "", SECONDARY), *(page.text(label, SECONDARY) for label, _, _ in rows)]
-    expected = [page.text("expected"), *(page.text(each) for _, each, _ in rows)]
-    yours = [page.text("yours"), *(page.text(row[2], _yours_style(row, row is rows[-1])) for row in rows)]
+    head = [_cell(page, name if inside else "", SECONDARY), *(_cell(page, label, SECONDARY) for label, _, _ in rows)]
+    expected = [page.text("expected"), *(_cell(page, each) for _, each, _ in rows)]
+    yours = [page.text("yours"), *(_cell(page, row[2], _yours_style(row, row is rows[-1])) for row in rows)]
     remarks = [Text(), *(_remark(page, row, row is rows[-1]) for row in rows)]
     right = [False, *(_is_number(row[1]) or _is_number(row[2]) for row in rows)]
     lines = columns([head, expected, yours, remarks], right)
-    title = [] if inside else [page.cut(page.text(name, SECONDARY), page.width - 2)]
+    title = [] if inside else [page.cut(_cell(page, name, SECONDARY), page.width - 2)]
     return [indented(line, 2) for line in (*title, *(lines if lines[-1].plain else lines[:-1]))]
 
 
@@ -134,13 +134,13 @@ def _least_telling(rows: Sequence[Row]) -> Row:
 
 def _down(page: Page, name: str, rows: Sequence[Row]) -> list[Text]:
     inside = len(name) <= _LONGEST_NAME
-    title = [] if inside else [indented(page.cut(page.text(name, SECONDARY), page.width - 2), 2)]
-    head = [page.text(each, SECONDARY) for each in (name if inside else "", "expected", "yours")]
+    title = [] if inside else [indented(page.cut(_cell(page, name, SECONDARY), page.width - 2), 2)]
+    head = [_cell(page, each, SECONDARY) for each in (name if inside else "", "expected", "yours")]
     cells = [
         [
-            page.text(row[0], SECONDARY),
-            page.text(row[1]),
-            _remark(page, row, False) if row[1] == row[2] else page.text(row[2], WRONG),
+            _cell(page, row[0], SECONDARY),
+            _cell(page, row[1]),
+            _remark(page, row, False) if row[1] == row[2] else _cell(page, row[2], WRONG),
         ]
         for row in rows
     ]
@@ -148,7 +148,7 @@ def _down(page: Page, name: str, rows: Sequence[Row]) -> list[Text]:
     if breadth(lines) <= page.width:
         return lines
     sentences = (f"{label}: expected {expected}, yours {yours}" for label, expected, yours in rows)
-    return [line for each in sentences for line in page.wrap(page.text(each))]
+    return [line for each in sentences for line in page.wrap(_cell(page, each))]
 
 
 def _yours_style(row: Row, telling: bool) -> str:
@@ -164,6 +164,10 @@ def _remark(page: Page, row: Row, telling: bool) -> Text:
     expected, yours = float(row[1]), float(row[2])
     ratio = f"{yours / expected:.3g}" if telling and expected and 0.01 <= yours / expected <= 100 else "1"
     return page.text(f"× {ratio}", WRONG) if ratio != "1" else Text()
+
+
+def _cell(page: Page, text: str, style: str = "") -> Text:
+    return page.text(one_line(text), style)
 
 
 def _decimals(pair: tuple[Decimal, Decimal]) -> int:

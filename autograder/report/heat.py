@@ -32,6 +32,12 @@ def color_of(value: float | None, most: float) -> RGB:
     return red, green, blue
 
 
+def cut_from(shown: Sequence[Sequence[object]], whole: Grid) -> str:
+    """Say which part of an array is shown; nothing where all of it is."""
+    sizes = ((len(shown), len(whole), "rows"), (len(shown[0]), len(whole[0]), "columns"))
+    return ", ".join(f"first {some} of {every} {word}" for some, every, word in sizes if some < every)
+
+
 def legend(page: Page, *grids: Grid) -> str:
     """Return what the colours of these numbers mean, without those that do not occur."""
     numbers = [each for grid in grids for each in _finite(grid)]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from autograder.report.heat import Grid, greatest, half_blocks, legend, marks, where_differs, where_not_zero
+from autograder.report.heat import Grid, cut_from, greatest, half_blocks, legend, marks, where_differs, where_not_zero
 from autograder.report.layout import SECONDARY, Page, beside, breadth, columns, indented
 from autograder.report.model import Maps
 from autograder.report.printable import one_line
@@ -105,11 +105,11 @@ def _spelling(maps: Maps, fewer: int = 0) -> Callable[[float | None], str]:
 
 def _in_color(page: Page, maps: Maps, rows: int, cell: int) -> Drawn | None:
     most, gap = greatest(maps.expected, maps.yours), 4 if page.width >= 100 else 2
-    if not _seen(maps, most):
-        return None
     cell = cell if 2 * cell * len(maps.expected[0]) + gap + 2 <= page.width else 1
     most_wide = (page.width - 2 - gap) // (2 * cell)
     expected, yours = _part(maps.expected, 2 * rows, most_wide), _part(maps.yours, 2 * rows, most_wide)
+    if not _seen(expected, yours, most):
+        return None
     left = [page.text("expected", SECONDARY), *half_blocks(page, expected, most, cell)]
     right = [page.text("yours", SECONDARY), *half_blocks(page, yours, most, cell)]
     words = f"one scale: {legend(page, expected, yours)}"
@@ -131,11 +131,9 @@ def _where(page: Page, maps: Maps, rows: int, gap: str) -> Drawn | None:
     return _captioned(maps, lines, shown, f"{page.glyphs.differs} {words}")
 
 
-def _captioned(maps: Maps, lines: list[Text], shown: Grid, words: str) -> Drawn:
-    sizes = ((len(shown), len(maps.expected), "row"), (len(shown[0]), len(maps.expected[0]), "column"))
-    cut = [f"first {some} of {all_} {word}s" for some, all_, word in sizes if some < all_]
-    caption = one_line(maps.caption).rstrip(".")
-    return Drawn([indented(line, 2) for line in lines], "; ".join(filter(None, (caption, ", ".join(cut), words))))
+def _captioned(maps: Maps, lines: list[Text], shown: Sequence[Sequence[object]], words: str) -> Drawn:
+    parts = (one_line(maps.caption).rstrip("."), cut_from(shown, maps.expected), words)
+    return Drawn([indented(line, 2) for line in lines], "; ".join(filter(None, parts)))
 
 
 def _alike(maps: Maps) -> bool:
@@ -144,9 +142,9 @@ def _alike(maps: Maps) -> bool:
     return len(maps.expected) == len(maps.yours) > 0 and len(sizes) == 1 and sizes != {0}
 
 
-def _seen(maps: Maps, most: float) -> bool:
+def _seen(expected: Grid, yours: Grid, most: float) -> bool:
     """Return whether an eye would see a difference of colour anywhere."""
-    pairs = (pair for rows in zip(maps.expected, maps.yours, strict=True) for pair in zip(*rows, strict=True))
+    pairs = (pair for rows in zip(expected, yours, strict=True) for pair in zip(*rows, strict=True))
     return any(
         (one is None) != (other is None)
         or (one is not None and other is not None and abs(one - other) > _VISIBLE * most)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from rich.text import Text
 
-from autograder.report.heat import Grid, full_blocks, greatest, half_blocks, legend, shade_range, shades
+from autograder.report.heat import Grid, cut_from, full_blocks, greatest, half_blocks, legend, shade_range, shades
 from autograder.report.layout import LABEL, SECONDARY, Page, beside, blocks, breadth, columns, indented
 from autograder.report.model import ExerciseResult, Picture
 from autograder.report.printable import one_line
@@ -54,29 +54,17 @@ def picture_lines(page: Page, pictures: Sequence[Picture], rows: int) -> list[Te
 
 def one_picture(page: Page, picture: Picture, height: int) -> list[Text]:
     """Return a picture in at most that many lines, with its labels and what its axes are."""
-    named = any(picture.row_labels)
     lines = max(height - _AROUND, 1)
-    rows = lines if named or not page.paints else 2 * lines
+    rows = lines if any(picture.row_labels) or not page.paints else 2 * lines
     labels = [page.cut(page.text(one_line(each)), _LONGEST_LABEL) for each in picture.row_labels[:rows]]
-    room = page.width - 2 - (breadth(labels) + 1 if named else 0)
-    wide = len(picture.values[0])
-    cell = _cell(picture, room)
-    grid = [row[: room // cell] for row in picture.values[:rows]]
-    cells = _cells(page, grid, greatest(picture.values), cell, named)
-    if named:
-        labels += [Text()] * (len(cells) - len(labels))
-        cells = columns(list(zip(labels, cells, strict=True)), (True, False), gap=1)
-    start = breadth(labels) + 1 if named else 0
-    head = _column_labels(page, picture.column_labels[: len(grid[0])], cell, start)
-    sizes = ((len(grid), len(picture.values), "row"), (len(grid[0]), wide, "column"))
-    cut = [f"first {some} of {every} {word}s" for some, every, word in sizes if some < every]
-    axes = [
-        f"{word}: {one_line(name)}" for word, name in (("rows", picture.rows), ("columns", picture.columns)) if name
-    ]
-    caption = "; ".join(filter(None, (", ".join(axes), ", ".join(cut), _scale(page, grid))))
+    start = breadth(labels) + 1 if any(picture.row_labels) else 0
+    cell = _cell(picture, page.width - 2 - start)
+    grid = [row[: (page.width - 2 - start) // cell] for row in picture.values[:rows]]
     title = page.cut(page.text(one_line(picture.title), "bold"), page.width - 2)
-    below = page.wrap(page.text(caption, SECONDARY))
-    return [*(indented(line, 2) for line in (title, *head, *cells)), *below][: max(height, _AROUND + 1)]
+    head = _column_labels(page, picture.column_labels[: len(grid[0])], cell, start)
+    drawn = (title, *head, *_labelled(labels, _cells(page, grid, greatest(picture.values), cell, start > 0)))
+    below = page.wrap(page.text(_caption(page, picture, grid), SECONDARY))
+    return [*(indented(line, 2) for line in drawn), *below][: max(height, _AROUND + 1)]
 
 
 def sentence(picture: Picture) -> str:
@@ -102,6 +90,21 @@ def _cells(page: Page, grid: Grid, most: float, cell: int, named: bool) -> list[
     if not page.paints:
         return shades(page, grid, cell)
     return full_blocks(page, grid, most, cell) if named else half_blocks(page, grid, most, cell)
+
+
+def _labelled(labels: Sequence[Text], cells: list[Text]) -> list[Text]:
+    """Return lines of cells behind what their rows are called."""
+    if not any(labels):
+        return cells
+    named = [*labels, *[Text()] * (len(cells) - len(labels))][: len(cells)]
+    return columns(list(zip(named, cells, strict=True)), (True, False), gap=1)
+
+
+def _caption(page: Page, picture: Picture, grid: Grid) -> str:
+    """Return what the axes are, which part is shown, and what the colours or shades mean."""
+    names = (("rows", picture.rows), ("columns", picture.columns))
+    axes = ", ".join(f"{word}: {one_line(name)}" for word, name in names if name)
+    return "; ".join(filter(None, (axes, cut_from(grid, picture.values), _scale(page, grid))))
 
 
 def _cell(picture: Picture, room: int) -> int:
