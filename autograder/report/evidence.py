@@ -46,9 +46,10 @@ def elements(page: Page, evidence: Evidence, map_lines: int, most: int) -> list[
         return [*table, *page.wrap(_cell(page, slice_, SECONDARY))] if slice_ else table
     caption = page.wrap(page.text(maps.caption, SECONDARY))
     apart = 4 if page.width >= 100 else 2
+    tall = len(evidence.maps.expected) <= min(len(table), map_lines)  # so that maps and table are as high
     for cell, gap in ((2, 2), (2, 1), (1, 2)):
         flush = [line[2:] for line in _witness_lines(page, evidence, most, gap)]
-        narrower = drawn(page, evidence.maps, map_lines, cell)
+        narrower = drawn(page, evidence.maps, map_lines, cell, tall)
         if narrower and breadth(narrower.lines) + apart + breadth(flush) <= page.width:
             return [*beside(narrower.lines, flush, apart), *caption]
     return [*maps.lines, *caption, *([Text()] if table else []), *table]

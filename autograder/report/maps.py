@@ -5,7 +5,17 @@ from dataclasses import dataclass
 
 from rich.text import Text
 
-from autograder.report.heat import Grid, cut_from, greatest, half_blocks, legend, marks, where_differs, where_not_zero
+from autograder.report.heat import (
+    Grid,
+    cut_from,
+    full_blocks,
+    greatest,
+    half_blocks,
+    legend,
+    marks,
+    where_differs,
+    where_not_zero,
+)
 from autograder.report.layout import SECONDARY, Page, beside, breadth, columns, indented
 from autograder.report.model import Maps
 from autograder.report.printable import one_line
@@ -26,14 +36,14 @@ class Drawn:
     caption: str
 
 
-def drawn(page: Page, maps: Maps, rows: int, cell: int = 2) -> Drawn | None:
-    """Return the maps in at most that many lines of cells, each so many columns wide.
+def drawn(page: Page, maps: Maps, rows: int, cell: int = 2, tall: bool = False) -> Drawn | None:
+    """Return the maps in at most that many lines of cells, each so many columns wide, and a line high if `tall`.
 
     None where they would say nothing, or find no room.
     """
     if page.width < NARROWEST_WITH_MAPS or rows < 1 or not _alike(maps):
         return None
-    return _in_color(page, maps, rows, cell) if page.paints else _where(page, maps, rows, " " * (cell - 1))
+    return _in_color(page, maps, rows, cell, tall) if page.paints else _where(page, maps, rows, " " * (cell - 1))
 
 
 def slice_lines(page: Page, maps: Maps) -> list[Text]:
@@ -103,17 +113,17 @@ def _spelling(maps: Maps, fewer: int = 0) -> Callable[[float | None], str]:
     return lambda value: "not finite" if value is None else format(value, form)
 
 
-def _in_color(page: Page, maps: Maps, rows: int, cell: int) -> Drawn | None:
+def _in_color(page: Page, maps: Maps, rows: int, cell: int, tall: bool) -> Drawn | None:
     most, gap = greatest(maps.expected, maps.yours), 4 if page.width >= 100 else 2
     cell = cell if 2 * cell * len(maps.expected[0]) + gap + 2 <= page.width else 1
-    most_wide = (page.width - 2 - gap) // (2 * cell)
-    expected, yours = _part(maps.expected, 2 * rows, most_wide), _part(maps.yours, 2 * rows, most_wide)
+    high, wide = rows if tall else 2 * rows, (page.width - 2 - gap) // (2 * cell)
+    expected, yours = _part(maps.expected, high, wide), _part(maps.yours, high, wide)
     if not _seen(expected, yours, most):
         return None
-    left = [page.text("expected", SECONDARY), *half_blocks(page, expected, most, cell)]
-    right = [page.text("yours", SECONDARY), *half_blocks(page, yours, most, cell)]
-    words = f"one scale: {legend(page, expected, yours)}"
-    return _captioned(maps, beside(left, right, gap), expected, words)
+    blocks = full_blocks if tall else half_blocks
+    left = [page.text("expected", SECONDARY), *blocks(page, expected, most, cell)]
+    right = [page.text("yours", SECONDARY), *blocks(page, yours, most, cell)]
+    return _captioned(maps, beside(left, right, gap), expected, f"one scale: {legend(page, expected, yours)}")
 
 
 def _where(page: Page, maps: Maps, rows: int, gap: str) -> Drawn | None:
