@@ -20,7 +20,7 @@ def title_line(page: Page, exercise: ExerciseResult) -> Text:
     return Text.assemble(mark, word, " ", page.text(f"{number(exercise.id)} {exercise.title}", "bold"))
 
 
-def header_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
+def top_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
     """Return the title, the checks in a row or two, and whether stand-ins were used."""
     title, count = title_line(page, exercise), page.text(checks_pass(exercise.checks))
     together = apart(title, count, page.width)

@@ -12,7 +12,7 @@ from autograder.report.words import bonus_left
 
 MOST_PICTURES, TALLEST_PICTURE = 2, 16
 _AROUND = 3  # lines of a picture that are not cells: its title, what its columns are called, its caption
-_LONGEST_LABEL, _LONGEST_HEAD, _NARROWEST_LABEL = 12, 7, 3
+_LONGEST_LABEL, _LONGEST_NAME, _NARROWEST_LABEL = 12, 7, 3
 _MOST_HINTS, _MOST_BONUS = 3, 2
 
 
@@ -113,7 +113,7 @@ def _cell(picture: Picture, room: int) -> int:
     longest = max((len(each) for each in picture.column_labels), default=0)
     most = max(room // wide, 1)
     if longest and most > _NARROWEST_LABEL:
-        return min(most, max(longest + 1, 2), _LONGEST_HEAD)
+        return min(most, max(longest + 1, 2), _LONGEST_NAME)
     return min(most, 2)
 
 

@@ -12,7 +12,7 @@ from autograder.report import plain as sentences
 from autograder.report.class_table import class_lines
 from autograder.report.failure import failure_lines
 from autograder.report.glyphs import Glyphs
-from autograder.report.header import header_lines, stand_in_lines, title_line
+from autograder.report.header import stand_in_lines, title_line, top_lines
 from autograder.report.layout import NARROWEST, SECONDARY, Page, blocks, breadth, columns, next_lines
 from autograder.report.maps import NARROWEST_WITH_MAPS
 from autograder.report.model import ExerciseResult, Report
@@ -127,7 +127,7 @@ def exercise_lines(
     """Return the header of an exercise, its checks, and its first failure; one line where it passes."""
     if exercise.status == "pass":
         return _pass_line(page, exercise, None)
-    head = header_lines(page, exercise)
+    head = top_lines(page, exercise)
     check = exercise.first_failure
     if check is None:
         return blocks((head, page.wrap(page.text(STATES[exercise.status].meaning))))

@@ -49,7 +49,7 @@ def render_why(
         return
     on = Page.on(console, glyphs)
     parts = (
-        _head(on, page),
+        _top(on, page),
         on.wrap(on.text(one_line(page.explanation))),
         _labelled(on, "Why it tempts", page.tempting),
         _code(on, page.wrong, "wrong", glyphs.failed, "red"),
@@ -62,7 +62,7 @@ def render_why(
     on.show(blocks(parts))
 
 
-def _head(on: Page, page: WhyPage) -> list[Text]:
+def _top(on: Page, page: WhyPage) -> list[Text]:
     name = on.text(opened(one_line(page.name), "\n".join((*page.wrong, *page.right))), "bold")
     exercise = on.text(one_line(page.exercise), SECONDARY)
     together = apart(name, exercise, on.width)

@@ -70,7 +70,7 @@ def graded() -> Iterator[Callable[[str, str], ExerciseResult]]:
             exercise = COURSE.exercise(exercise_id)
             with Grader(only(suite, exercise), seed=COURSE.seed, evidence=True) as grader:
                 [result] = grader.report(submission_of(exercise, mistake), [exercise], runner).exercises
-            return result
+            return replace(result, checks=tuple(replace(each, seconds=0.01) for each in result.checks))
 
         yield cache(grade)
 
