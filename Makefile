@@ -21,8 +21,7 @@ test: lint
 # Generated pages and pictures.
 docs: $(READY)
 	$(BIN)/course validate --page docs/misconceptions.md
-	$(BIN)/python -m autograder.report.picture docs/pictures/attention.svg --title "course check attention" -- \
-	  $(BIN)/course check attention --submission examples/class/student-03
+	$(BIN)/python -m autograder.authoring.pictures docs/pictures/pictures.toml
 
 lint: $(READY)
 	$(BIN)/ruff check

@@ -36,7 +36,11 @@ _ASCII_SPELLING = str.maketrans(
 
 @dataclass(frozen=True)
 class Glyphs:
-    """The marks. `passed`, `failed`, `waiting` and `problem` never stand alone: a word is always beside them."""
+    """The marks. `passed`, `failed`, `waiting` and `problem` never stand alone: a word is always beside them.
+
+    A map is drawn with `same` and `differs`, or in colour with `half`, the upper half of a cell; a picture without
+    colour with `shades`, from the least to the most.
+    """
 
     passed: str
     failed: str
@@ -45,14 +49,18 @@ class Glyphs:
     marker: str
     gutter: str
     ellipsis: str
+    same: str
+    differs: str
+    half: str
+    shades: str
 
     def spell(self, text: str) -> str:
         """Return our own text in the letters of this set, e.g. `√d` as `sqrt d` in ASCII."""
         return text.translate(_ASCII_SPELLING) if self is ASCII else text
 
 
-UNICODE = Glyphs("✓", "✗", "·", "!", "▸", "│", "…")
-ASCII = Glyphs("+", "x", ".", "!", ">", "|", "...")
+UNICODE = Glyphs("✓", "✗", "·", "!", "▸", "│", "…", "·", "×", "▀", " ░▒▓█")
+ASCII = Glyphs("+", "x", ".", "!", ">", "|", "...", ".", "x", "", " .:-=+*#%@")
 
 
 def glyphs_for(encoding: str) -> Glyphs:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -12,6 +13,9 @@ from autograder.report.glyphs import Glyphs
 from autograder.report.printable import printable
 
 WIDEST = 100
+NARROWEST = 40
+"""Below so many columns there are sentences."""
+_LEAST_ROOM = 24
 SECONDARY = "bright_black"
 LABEL = "bold cyan"
 
@@ -23,6 +27,12 @@ class Page:
     console: Console
     glyphs: Glyphs
     width: int
+
+    @property
+    def paints(self) -> bool:
+        """Whether cells can have any colour here, not only the sixteen of the theme."""
+        colors = self.console.color_system in ("256", "truecolor") and not self.console.no_color
+        return colors and bool(self.glyphs.half)
 
     @classmethod
     def on(cls, console: Console, glyphs: Glyphs, widest: int = WIDEST) -> "Page":
@@ -85,6 +95,16 @@ def breadth(lines: Iterable[Text]) -> int:
     return max((line.cell_len for line in lines), default=0)
 
 
+def beside(left: Sequence[Text], right: Sequence[Text], gap: int) -> list[Text]:
+    """Return the lines of both, the right ones in a column of their own."""
+    start = breadth(left) + gap
+    lines = []
+    for one, other in zip_longest(left, right, fillvalue=Text()):
+        space = " " * (start - one.cell_len) if other.plain else ""
+        lines.append(Text.assemble(one, space, other))
+    return lines
+
+
 def packed(items: Sequence[Text], width: int, gap: int = 2) -> list[Text]:
     """Return the items side by side, on as many lines as they need."""
     lines: list[Text] = []
@@ -102,3 +122,23 @@ def blocks(parts: Iterable[Sequence[Text]]) -> list[Text]:
     for part in filter(None, parts):
         lines += [Text(), *part] if lines else part
     return lines
+
+
+def next_lines(page: Page, next_commands: Sequence[tuple[str, str]]) -> list[Text]:
+    """Return the commands to run next, with what each does beside it, or below it on a narrow page."""
+    label = page.text("Next", LABEL)
+    indent = 2 + label.cell_len + 2
+    beside = max((cell_len(command) for command, _ in next_commands), default=0) + 2
+    room = page.width - indent - beside
+    below = any(room < min(cell_len(what), _LEAST_ROOM) for _, what in next_commands)
+    lines = []
+    for command, what in next_commands:
+        run, does = page.text(command, "cyan"), page.text(what, SECONDARY)
+        if below:
+            lines += [run, *Page(page.console, page.glyphs, page.width - indent).wrap(does)]
+        else:
+            first, *others = does.wrap(page.console, room)
+            run.pad_right(beside - run.cell_len)
+            lines += [Text.assemble(run, first), *(indented(each, beside) for each in others)]
+    heads = [label, *(Text(" " * label.cell_len) for _ in lines)]
+    return columns([[Text(), head, line] for head, line in zip(heads, lines, strict=False)], (False,) * 3)

@@ -34,7 +34,10 @@ CHROMIUM_OPTIONS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--force-device-scale-factor=2", "--default-background-color=00000000"),
 )
-_PIECE = re.compile(r"[\x20-\x7e]+|[^\x20-\x7e]")
+BLOCKS = {"▀": (0.5, 1.0), "█": (1.0, 1.0), "▓": (1.0, 0.75), "▒": (1.0, 0.5), "░": (1.0, 0.25)}
+"""How much of a line's height these fill, and how densely: no font draws them without seams."""
+
+_PIECE = re.compile(r"[\x20-\x7e]+|▀+|█+|▓+|▒+|░+|[^\x20-\x7e]")
 
 
 @dataclass(frozen=True)
@@ -71,12 +74,12 @@ DARK = Theme("#16181d", "#dee0e4", "#30343c", (*_DARK, *_DARK[1:8]))
 LIGHT = Theme("#ffffff", "#1c1e22", "#d5d8dd", (*_LIGHT, *_LIGHT[1:8]))
 
 
-def terminal_output(command: Sequence[str], width: int) -> str:
-    """Return what a command prints on a colour terminal of that width, whatever its exit status."""
-    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLORTERM")}
-    terminal = {"FORCE_COLOR": "1", "TERM": "xterm-256color", "COLUMNS": str(width)}
+def terminal_output(command: Sequence[str], width: int, folder: Path | None = None) -> str:
+    """Return what a command prints in a folder, on a colour terminal of that width, whatever its exit status."""
+    kept = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+    terminal = {"FORCE_COLOR": "1", "TERM": "xterm-256color", "COLORTERM": "truecolor", "COLUMNS": str(width)}
     encoding = {"PYTHONIOENCODING": "utf-8"}
-    done = subprocess.run(command, env=kept | terminal | encoding, stdout=subprocess.PIPE, check=False)
+    done = subprocess.run(command, cwd=folder, env=kept | terminal | encoding, stdout=subprocess.PIPE, check=False)
     return done.stdout.decode("utf-8", errors="replace").strip("\n")
 
 
@@ -93,7 +96,8 @@ def draw(ansi: str, theme: Theme, width: int, title: str = "") -> Picture:
     caption = f'<text x="{wide // 2}" y="25" fill="{theme.colors[8]}" text-anchor="middle">{escape(title)}</text>'
     picture = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}"'
-        f' role="img" aria-label="{escape(title or "terminal")}" font-family="{FONTS}" font-size="{SIZE}">\n'
+        f' role="img" shape-rendering="crispEdges" aria-label="{escape(title or "terminal")}" '
+        f'font-family="{FONTS}" font-size="{SIZE}">\n'
         f'<rect x="0.5" y="0.5" {frame}/>\n{dots}{caption if title else ""}\n{body}\n</svg>\n'
     )
     return Picture(picture, wide, high)
@@ -156,9 +160,20 @@ def _line(line: Sequence[Segment], position: int, theme: Theme) -> str:
             box = f'x="{_x(column):.2f}" y="{top}" width="{segment.cell_length * CELL:.2f}" height="{LINE}"'
             boxes.append(f'<rect {box} fill="{theme.hex(style.bgcolor)}"/>')
         for piece in _PIECE.findall(segment.text):
-            pieces.append(_piece(piece, column, style, theme))
-            column += cell_len(piece)
+            wide = cell_len(piece)
+            if piece[0] in BLOCKS:
+                boxes.append(_block(piece[0], column, wide, top, theme.hex(style.color)))
+            else:
+                pieces.append(_piece(piece, column, style, theme))
+            column += wide
     return f'{"".join(boxes)}<text y="{top + BASELINE}" xml:space="preserve">{"".join(pieces)}</text>'
+
+
+def _block(block: str, column: int, wide: int, top: int, fill: str) -> str:
+    height, dense = BLOCKS[block]
+    box = f'x="{_x(column):.2f}" y="{top}" width="{wide * CELL:.2f}" height="{height * LINE:g}"'
+    thin = f' fill-opacity="{dense}"' if dense < 1 else ""
+    return f'<rect {box} fill="{fill}"{thin}/>'
 
 
 def _piece(piece: str, column: int, style: Style, theme: Theme) -> str:

@@ -1,11 +1,12 @@
 """A report read back from its JSON."""
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from autograder.report.model import CheckResult, Evidence, ExerciseResult, Finding, Place, Report
+from autograder.report.model import CheckResult, Evidence, ExerciseResult, Finding, Maps, Picture, Place, Report
 
 
 def read_report(file: Path) -> tuple[Report, Mapping[str, Any]] | None:
@@ -41,6 +42,8 @@ def _exercise(data: Mapping[str, Any]) -> ExerciseResult:
         checks,
         data["parts"],
         tuple(data.get("stood_in", ())),
+        data.get("built"),
+        tuple(_picture(each) for each in data.get("pictures", ())),
     )
 
 
@@ -59,7 +62,6 @@ def _check(data: Mapping[str, Any]) -> CheckResult:
 
 
 def _finding(data: Mapping[str, Any]) -> Finding:
-    evidence = data["evidence"]
     return Finding(
         data["kind"],
         data["id"],
@@ -68,8 +70,39 @@ def _finding(data: Mapping[str, Any]) -> Finding:
         data["detail"],
         Place(**data["place"]) if data["place"] else None,
         tuple((number, line) for number, line in data["source"]),
-        Evidence(evidence["name"], _rows(evidence["rows"]), _rows(evidence["witnesses"])) if evidence else None,
+        _evidence(data["evidence"]) if data["evidence"] else None,
+        data.get("label"),
+        tuple(data.get("agrees", ())),
+        data.get("certain", True),
     )
+
+
+def _evidence(data: Mapping[str, Any]) -> Evidence:
+    maps = data.get("maps")
+    return Evidence(
+        data["name"],
+        _rows(data["rows"]),
+        _rows(data["witnesses"]),
+        data.get("witness_title", Evidence.witness_title),
+        data.get("axes", Evidence.axes),
+        Maps(maps["caption"], _grid(maps["expected"]), _grid(maps["yours"])) if maps else None,
+    )
+
+
+def _picture(data: Mapping[str, Any]) -> Picture:
+    return Picture(
+        data["title"],
+        _grid(data["values"]),
+        data.get("rows", ""),
+        data.get("columns", ""),
+        tuple(data.get("row_labels", ())),
+        tuple(data.get("column_labels", ())),
+    )
+
+
+def _grid(data: Any) -> tuple[tuple[float | None, ...], ...]:
+    """Return rows of numbers; what is no finite number is None, whoever wrote the file."""
+    return tuple(tuple(each if each is not None and math.isfinite(each) else None for each in row) for row in data)
 
 
 def _rows(data: Any) -> tuple[tuple[str, str, str], ...]:

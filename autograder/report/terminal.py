@@ -5,7 +5,6 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -13,12 +12,14 @@ from autograder.report import plain as sentences
 from autograder.report.class_table import class_lines
 from autograder.report.failure import failure_lines
 from autograder.report.glyphs import Glyphs
-from autograder.report.layout import LABEL, SECONDARY, Page, apart, blocks, breadth, columns, indented, packed
-from autograder.report.model import CheckResult, ExerciseResult, Report
+from autograder.report.header import stand_in_lines, title_line, top_lines
+from autograder.report.layout import NARROWEST, SECONDARY, Page, blocks, breadth, columns, next_lines
+from autograder.report.maps import NARROWEST_WITH_MAPS
+from autograder.report.model import ExerciseResult, Report
+from autograder.report.passing import bonus_lines, built_lines, picture_lines, unused_lines
 from autograder.report.words import (
     STATES,
     achieved,
-    checks_pass,
     notes,
     number,
     passing,
@@ -26,14 +27,12 @@ from autograder.report.words import (
     points,
     points_of,
     shown_first,
-    spoken,
-    stand_ins,
     student,
 )
 
 TALLEST = 34
-NARROWEST = 40
-_LEAST_ROOM = 24
+LOW = 30
+"""A terminal with fewer lines shows no tables and no maps."""
 
 Command = tuple[str, str]
 
@@ -64,17 +63,27 @@ def render_exercise(
     glyphs: Glyphs,
     plain: bool = False,
     log: str = "",
+    hints_shown: int = 1,
+    attempt: int | None = None,
+    unused_hints: Sequence[str] = (),
 ) -> None:
-    """Show one exercise: a line when it passes; else its first failure, at most 34 lines at 80 columns.
+    """Show one exercise: what was achieved when it passes; else its first failure, at most 34 lines at 80 columns.
 
-    `file_path` is where the student's file lies, for a link; `next_commands` are commands and what each does.
+    `file_path` is where the student's file lies, for a link; `next_commands` are commands and what each does. With a
+    failure goes the last of the hints shown so far; with a pass, which attempt it was and the hints not needed.
     """
     if plain or console.width < NARROWEST:
-        sentences.show(console, sentences.exercise_sentences(exercise, next_commands, log))
+        about = sentences.exercise_sentences(exercise, next_commands, log, hints_shown, attempt, unused_hints)
+        sentences.show(console, about)
         return
     page = Page.on(console, glyphs)
     last = next_lines(page, next_commands)
-    page.show(blocks((exercise_lines(page, exercise, file_path, _rows(page) - len(last) - 1, log), last)))
+    rows = _rows(page) - len(last) - 1
+    if exercise.status == "pass":
+        lines = pass_lines(page, exercise, rows, attempt, unused_hints)
+    else:
+        lines = exercise_lines(page, exercise, file_path, rows, log, hints_shown)
+    page.show(blocks((lines, last)))
 
 
 def render_report(
@@ -112,16 +121,35 @@ def render_class(console: Console, reports: Sequence[Report], *, glyphs: Glyphs,
     page.show(class_lines(page, reports))
 
 
-def exercise_lines(page: Page, exercise: ExerciseResult, file_path: Path | None, rows: int, log: str) -> list[Text]:
+def exercise_lines(
+    page: Page, exercise: ExerciseResult, file_path: Path | None, rows: int, log: str, hint: int = 1
+) -> list[Text]:
     """Return the header of an exercise, its checks, and its first failure; one line where it passes."""
     if exercise.status == "pass":
-        line = page.wrap(Text.assemble(_title(page, exercise), "  ", page.text(achieved(exercise))), 0)
-        return [*line, *(page.wrap(page.text(stand_ins(exercise), SECONDARY)) if stand_ins(exercise) else [])]
-    head = _header(page, exercise)
+        return _pass_line(page, exercise, None)
+    head = top_lines(page, exercise)
     check = exercise.first_failure
     if check is None:
         return blocks((head, page.wrap(page.text(STATES[exercise.status].meaning))))
-    return blocks((head, failure_lines(page, check, file_path, rows - len(head) - 1, log)))
+    brief = _height(page) < LOW
+    return blocks((head, failure_lines(page, check, file_path, rows - len(head) - 1, log, hint, brief)))
+
+
+def pass_lines(
+    page: Page, exercise: ExerciseResult, rows: int, attempt: int | None, unused_hints: Sequence[str]
+) -> list[Text]:
+    """Return one line that says what was achieved, what was built and what it does, and the hints left over."""
+    unused = unused_lines(page, unused_hints)
+    built = [*built_lines(page, exercise), *bonus_lines(page, exercise)]
+    head = [*_pass_line(page, exercise, attempt), *built]
+    room = rows - len(head) - len(unused) - 2
+    pictures = picture_lines(page, exercise.pictures, room) if page.width >= NARROWEST_WITH_MAPS else []
+    return blocks((head, pictures, unused))
+
+
+def _pass_line(page: Page, exercise: ExerciseResult, attempt: int | None) -> list[Text]:
+    line = Text.assemble(title_line(page, exercise), "  ", page.text(achieved(exercise, attempt)))
+    return [*page.wrap(line, 0), *stand_in_lines(page, exercise)]
 
 
 def list_lines(page: Page, report: Report) -> list[Text]:
@@ -151,63 +179,24 @@ def note_lines(page: Page, report: Report) -> list[Text]:
     return [line for each in notes(report) for line in page.wrap(page.text(f"Note  {each}"))]
 
 
-def next_lines(page: Page, next_commands: Sequence[Command]) -> list[Text]:
-    """Return the commands to run next, with what each does beside it, or below it on a narrow page."""
-    label = page.text("Next", LABEL)
-    indent = 2 + label.cell_len + 2
-    beside = max((cell_len(command) for command, _ in next_commands), default=0) + 2
-    room = page.width - indent - beside
-    below = any(room < min(cell_len(what), _LEAST_ROOM) for _, what in next_commands)
-    lines = []
-    for command, what in next_commands:
-        run, does = page.text(command, "cyan"), page.text(what, SECONDARY)
-        if below:
-            lines += [run, *Page(page.console, page.glyphs, page.width - indent).wrap(does)]
-        else:
-            first, *others = does.wrap(page.console, room)
-            run.pad_right(beside - run.cell_len)
-            lines += [Text.assemble(run, first), *(indented(each, beside) for each in others)]
-    heads = [label, *(Text(" " * label.cell_len) for _ in lines)]
-    return columns([[Text(), head, line] for head, line in zip(heads, lines, strict=False)], (False,) * 3)
-
-
 def _first_in_full(page: Page, report: Report, file_paths: Mapping[str, Path]) -> list[Text]:
     several = len(report.exercises) > 1
     first = shown_first(report) if several else next(iter(report.exercises), None)
     if first is None:
         return []
+    if not several and first.status == "pass":
+        return pass_lines(page, first, _rows(page), None, ())
     return exercise_lines(page, first, file_paths.get(f"{first.id}.py"), _rows(page), report.log)
 
 
 def _rows(page: Page) -> int:
     """Return how tall a failure may be: more lines where they are short, and never more than the terminal shows."""
-    rows = TALLEST * 80 // min(page.width, 80)
-    return min(rows, page.console.height - 1) if page.console.file.isatty() else rows
+    return min(TALLEST * 80 // min(page.width, 80), _height(page) - 1)
 
 
-def _title(page: Page, exercise: ExerciseResult) -> Text:
-    state = STATES[exercise.status]
-    mark = page.text(f"{getattr(page.glyphs, state.mark)} ", state.style)
-    word = page.text(state.word, f"bold {state.style}")
-    return Text.assemble(mark, word, " ", page.text(f"{number(exercise.id)} {exercise.title}", "bold"))
-
-
-def _header(page: Page, exercise: ExerciseResult) -> list[Text]:
-    title, count = _title(page, exercise), page.text(checks_pass(exercise.checks))
-    together = apart(title, count, page.width)
-    head = [together] if together else [*page.wrap(title, 0), *(page.wrap(count) if count else [])]
-    first = exercise.first_failure
-    asked = exercise.checks if exercise.status != "missing" else ()
-    marks = packed([_mark(page, each, each is first) for each in asked], page.width - 2)
-    stand_in = page.wrap(page.text(stand_ins(exercise), SECONDARY)) if stand_ins(exercise) else []
-    return [*head, *(Text.assemble("  ", line) for line in marks), *stand_in]
-
-
-def _mark(page: Page, check: CheckResult, first: bool) -> Text:
-    state = STATES[check.status]
-    waiting = state.mark == "waiting"
-    mark = page.text(getattr(page.glyphs, state.mark), state.style)
-    return Text.assemble(mark, " ", page.text(spoken(check.id), SECONDARY if waiting else "bold" if first else ""))
+def _height(page: Page) -> int:
+    """Return the lines of the terminal; what is no terminal has as many as one likes."""
+    return page.console.height if page.console.file.isatty() else 1000
 
 
 def _summary(page: Page, exercise: ExerciseResult) -> list[Text]:

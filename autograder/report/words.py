@@ -9,6 +9,8 @@ from autograder.report.model import CheckResult, ExerciseResult, Finding, Report
 from autograder.report.printable import one_line, printable
 
 Mark = Literal["passed", "failed", "waiting", "problem"]
+AGREES = "agrees with what is expected"
+RETURNED = "returned here"
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,15 @@ STATES: dict[Status, State] = {
     ),
 }
 
+_SHORT = {
+    "where it was stopped": "stopped here",
+    "where this was raised": "raised here",
+    "the first line that goes astray": "goes astray here",
+    "where this value is made": "made here",
+}
 _MOST_CHARACTERS = 1000  # of a message; more than is shown, and little enough to lay out at once
+
+_WORD = re.compile(r"[a-z][a-z'-]*,?")
 
 
 def number(exercise_id: str) -> str:
@@ -91,22 +101,58 @@ def stand_ins(exercise: ExerciseResult) -> str:
     """Say which parts of the student's were not used; nothing where all were."""
     if exercise.parts == "own":
         return ""
-    names = " and ".join(number(each) for each in exercise.stood_in) or "the exercises this one builds on"
-    return f"Checked with stand-ins for {names}, which did not pass: so a mistake there costs no points here."
+    names = listed([f"exercise {number(each)}" for each in exercise.stood_in])
+    if not names:
+        return "What it builds on does not pass yet. Working parts took its place, so its mistakes cost nothing here."
+    one = len(exercise.stood_in) == 1
+    place = "A working one took its place, so its" if one else "Working ones took their place, so their"
+    return f"Your {names} {'does' if one else 'do'} not pass yet. {place} mistakes cost nothing here."
 
 
-def achieved(exercise: ExerciseResult) -> str:
-    """Return what a pass amounts to: checks, points and time."""
-    took = sum(each.seconds for each in exercise.checks)
-    parts = (plural(len(exercise.checks), "check"), points_of(exercise.score, exercise.max_score), seconds(took))
-    return ", ".join(parts)
+def listed(names: Sequence[str]) -> str:
+    """Return `a`, `a and b`, `a, b and c`."""
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def achieved(exercise: ExerciseResult, attempt: int | None = None) -> str:
+    """Return what a pass amounts to: checks, points and time, and which attempt it was."""
+    took, every = sum(each.seconds for each in exercise.checks), len(exercise.checks)
+    done = passing(exercise.checks)
+    checks = plural(every, "check") if done == every else f"{done} of {plural(every, 'check')}"
+    earned = points_of(exercise.score, 0 if exercise.score == exercise.max_score else exercise.max_score)
+    tried = [f"{ordinal(attempt)} attempt"] if attempt is not None and attempt > 0 else []
+    return ", ".join((checks, earned, seconds(took), *tried))
+
+
+def bonus_left(exercise: ExerciseResult) -> list[str]:
+    """Return what is still to be had of an exercise that passes: its bonus checks that do not."""
+    left = [each for each in exercise.checks if each.bonus and each.status not in ("pass", "waits")]
+    return [f"bonus check {spoken(each.id)}: {message_of(each.status, each.finding)}" for each in left]
+
+
+def ordinal(count: int) -> str:
+    """Return `1st`, `2nd`, `11th`."""
+    ending = "th" if count // 10 % 10 == 1 else {1: "st", 2: "nd", 3: "rd"}.get(count % 10, "th")
+    return f"{count}{ending}"
+
+
+def was_asked(check: CheckResult) -> bool:
+    """Return whether a check came to be run: without a file, or with one that cannot be imported, none does."""
+    finding = check.finding
+    at_import = finding is not None and finding.kind == "exception" and finding.place and not function(finding)
+    return check.status not in ("missing", "grader_error") and not at_import
 
 
 def message_of(status: Status, finding: Finding | None) -> str:
     """Return the sentence a failure opens with; a problem of the grader is never put on the student."""
     if finding is None or status == "grader_error" or not finding.message:
         return STATES[status].meaning
-    return one_line(finding.message[:_MOST_CHARACTERS])
+    message = one_line(finding.message[:_MOST_CHARACTERS])
+    name = one_line(finding.name or "")
+    if finding.kind == "misconception" and is_name(message, name):
+        code = "\n".join([f".{function(finding)}(", *(line for _, line in finding.source)])
+        return opened(name, code) + message[len(name) :]
+    return message
 
 
 def explanation(status: Status, finding: Finding | None) -> str:
@@ -116,27 +162,53 @@ def explanation(status: Status, finding: Finding | None) -> str:
     name, detail = one_line(finding.name or ""), printable((finding.detail or "")[:_MOST_CHARACTERS]).strip("\n")
     if status == "grader_error":
         return detail or one_line(finding.message[:_MOST_CHARACTERS])
-    if not name or detail.startswith(name) or message_of(status, finding).rstrip(".").lower() == name.lower():
+    if not name or detail.startswith(name) or is_name(message_of(status, finding), name):
         return detail
-    name = name[:1].upper() + name[1:]
+    if finding.kind == "misconception":
+        return f"Misconception: {name}{'' if name.endswith(('.', '?')) else '.'} {detail}".rstrip()
     return f"{name}: {detail}" if detail else f"{name}."
 
 
-def circumstance(status: Status, finding: Finding) -> str:
-    """Return what happened at a finding's place, where that is certain."""
+def is_name(message: str, name: str) -> bool:
+    """Return whether a message says no more than the name of a misconception."""
+    return bool(name) and message.rstrip(".").lower() == name.rstrip(".").lower()
+
+
+def opened(name: str, code: str = "") -> str:
+    """Return a misconception's name as the opening of a sentence; what is a word of the code keeps its small letter."""
+    first = name.split(" ", 1)[0]
+    is_code = not _WORD.fullmatch(first) or re.search(
+        rf"[.(=]\s*{re.escape(first)}\b|\b{re.escape(first)}\s*[(=.]", code
+    )
+    return name if is_code else name[:1].upper() + name[1:]
+
+
+def circumstance(status: Status, finding: Finding, short: bool = False) -> str:
+    """Return what happened at a finding's place, and *probably* where that is not certain."""
+    what = _circumstance(status, finding)
+    what = _SHORT.get(what, what) if short else what
+    return what if finding.certain or not what else f"probably {what}"
+
+
+def _circumstance(status: Status, finding: Finding) -> str:
     if status == "timeout":
         return "where it was stopped"
     if finding.kind == "exception":
         return "where this was raised" if status == "error" and function(finding) else ""
-    if finding.kind == "place":
+    if finding.kind == "place" or finding.agrees:
         return "the first line that goes astray"
-    return "returned here" if finding.evidence is not None or finding.kind == "pattern" else ""
+    if finding.evidence is None and finding.kind != "pattern" and not finding.label:
+        return ""
+    line = dict(finding.source).get(finding.place.line, "") if finding.place else ""
+    return RETURNED if line.strip().startswith("return") else "where this value is made"
 
 
 def function(finding: Finding) -> str:
-    """Return the name of the function a finding points into; the top level of a file has none."""
+    """Return the name of the function a finding points into, with its class; the top level of a file has none."""
     name = one_line(finding.place.function or "") if finding.place else ""
-    return "" if name.startswith("<") else name
+    parts = name.split(".")
+    inner = max((place for place, each in enumerate(parts) if each == "<locals>"), default=-1)
+    return ".".join(each for each in parts[inner + 1 :] if not each.startswith("<"))
 
 
 def shown_first(report: Report) -> ExerciseResult | None:

@@ -1,8 +1,19 @@
 """Reports of wrong attention programs, as data, for the tests of the renderings."""
 
+import math
 from dataclasses import replace
 
-from autograder.report.model import CheckResult, Evidence, ExerciseResult, Finding, Place, Report, Status
+from autograder.report.model import (
+    CheckResult,
+    Evidence,
+    ExerciseResult,
+    Finding,
+    Maps,
+    Picture,
+    Place,
+    Report,
+    Status,
+)
 
 FILE = "ex05_attention.py"
 TITLES = {
@@ -46,13 +57,30 @@ def attention(failing: str, status: Status, finding: Finding | None, after: Stat
     return ExerciseResult("ex05_attention", "attention", status, sum(each.score for each in checks), 1400, checks)
 
 
+def weights(rows: int, columns: int, divisor: float, hidden: float = -math.inf) -> tuple[tuple[float, ...], ...]:
+    """Softmax of made-up scores; those above the diagonal are `hidden`."""
+    table = []
+    for row in range(rows):
+        scores = [4 * math.sin(1.7 * row * column + row + 0.6 * column * column) / divisor for column in range(columns)]
+        seen = [each if place <= row else hidden for place, each in enumerate(scores)]
+        powers = [math.exp(each) for each in (scores if hidden == 1 else seen)]
+        table.append(tuple(round(each / sum(powers), 4) for each in powers))
+    return tuple(table)
+
+
+SLICE = "head 2 of batch 0, query × key"
+SCALE_MAPS = Maps(SLICE, weights(12, 12, 2.449, hidden=1), weights(12, 12, 1, hidden=1))
+MASK_MAPS = Maps("head 0 of batch 0, query × key", weights(12, 12, 1), weights(12, 12, 1, hidden=0))
+
 UNSCALED = Finding(
     kind="misconception",
     id="attention-not-scaled",
     message="Every score is 2.449 × the expected one, so the softmax is too sharp. 2.449 = √6 = √K.",
     name="dot products that are not scaled",
     detail="A sum of K products grows with √K. The larger K is, the more the softmax turns into a choice of one key.",
-    place=Place(FILE, 21, "scaled_dot_product_attention"),
+    place=Place(FILE, 21, "scaled_dot_product_attention", 13, 42),
+    label="its size grows with √K",
+    agrees=(18, 20),
     source=(
         (19, "    # query: [B, H, T, K], key: [B, H, S, K], value: [B, H, S, Kv]"),
         (20, '    assert query.shape[-1] == key.shape[-1], f"{query.shape[-1]} is not {key.shape[-1]}"'),
@@ -71,12 +99,14 @@ UNSCALED = Finding(
             ("std", "0.1604", "0.2929"),
         ),
         witnesses=(
-            ("[0, 0, 0, 3]", "0.4127", "0.7804"),
-            ("[0, 2, 5, 1]", "0.6033", "0.9415"),
-            ("[1, 3, 2, 0]", "0.0912", "0.0104"),
-            ("[2, 1, 6, 4]", "0.2218", "0.1490"),
-            ("[2, 3, 0, 2]", "0.3390", "0.5102"),
+            ("0, 3", "0.4127", "0.7804"),
+            ("5, 1", "0.6033", "0.9415"),
+            ("2, 0", "0.0912", "0.0104"),
+            ("6, 4", "0.2218", "0.1490"),
+            ("0, 2", "0.3390", "0.5102"),
         ),
+        axes="query, key",
+        maps=SCALE_MAPS,
     ),
 )
 MASK_TIMES_ZERO = Finding(
@@ -85,7 +115,9 @@ MASK_TIMES_ZERO = Finding(
     message="Every hidden position still gets weight, 0.031 or more; expected 0. Rows still sum to 1.",
     name="a mask that multiplies",
     detail="The hidden scores became 0, and e^0 = 1. A score of -∞ gives no weight.",
-    place=Place(FILE, 24, "scaled_dot_product_attention"),
+    place=Place(FILE, 24, "scaled_dot_product_attention", 17, 30),
+    label='0 is a score, not "no score"',
+    certain=False,
     source=(
         (22, "    if mask is not None:"),
         (23, "        # x[b, 0] and [/2] are not markup, :key: is not a picture"),
@@ -98,7 +130,16 @@ MASK_TIMES_ZERO = Finding(
     evidence=Evidence(
         "weights",
         (("shape", "(3, 4, 7, 5)", "(3, 4, 7, 5)"), ("dtype", "float32", "float32"), ("row sums", "1.000", "1.000")),
-        (("[0, 0, 0, 1]", "0.000", "0.072"), ("[0, 0, 3, 4]", "0.000", "0.050")),
+        (
+            ("0, 1", "0.000", "0.072"),
+            ("0, 11", "0.000", "0.072"),
+            ("3, 7", "0.000", "0.050"),
+            ("6, 9", "0.000", "0.064"),
+            ("10, 11", "0.000", "0.049"),
+        ),
+        witness_title="hidden positions",
+        axes="query, key",
+        maps=MASK_MAPS,
     ),
 )
 RAISED = Finding(
@@ -119,6 +160,30 @@ ENDLESS = Finding(
     message="Your code was stopped after 20 s; a check may take 20 s.",
     place=Place(FILE, 30, "scaled_dot_product_attention"),
     source=((29, "    step = 0"), (30, "    while step < query.shape[-2]:"), (31, "        weights = weights.clone()")),
+)
+RATIO = Finding(
+    kind="pattern",
+    id="ratio",
+    message="scores is 2.449 × the expected tensor, in every element. 2.449 = √6 = √K.",
+    place=Place(FILE, 26, "scaled_dot_product_attention"),
+    source=((25, "    scores = scores.float()"), (26, "    return scores, weights")),
+    evidence=Evidence(
+        "scores",
+        (("shape", "(7, 5)", "(7, 5)"), ("dtype", "float32", "float32"), ("std", "0.899", "2.202")),
+        (("0, 3", "2.435", "5.964"), ("5, 1", "-2.012", "-4.927"), ("6, 4", "4.234", "10.369")),
+        axes="query, key",
+    ),
+)
+WRONG_IDS = Finding(
+    kind="pattern",
+    id="region",
+    message="Only the first row of ids is right.",
+    evidence=Evidence(
+        "ids",
+        (("shape", "(2, 3)", "(2, 3)"), ("dtype", "int64", "int64"), ("equal", "6", "3")),
+        (("1, 0", "4", "7"), ("1, 1", "9", "0")),
+        maps=Maps("row × position", ((1, 2, 3), (4, 9, 1)), ((1, 2, 3), (7, 0, 5))),
+    ),
 )
 GRADER = Finding(
     kind="exception",
@@ -162,8 +227,26 @@ MEMORY = attention("large_scores", "memory", None)
 NOT_STARTED = attention("shapes", "not_started", None, after="not_started")
 WAITS = attention("shapes", "waits", None)
 GRADER_PROBLEM = attention("mask", "grader_error", GRADER, after="pass")
-SHAPE = replace(attention("shapes", "fail", WRONG_SHAPE), parts="stand-in")
+SHAPE = replace(attention("shapes", "fail", WRONG_SHAPE), parts="stand-in", stood_in=("ex04_masks",))
 PASS = replace(MASK, status="pass", score=1400, checks=tuple(check(each) for each in TITLES))
+RATIOS = attention("scaled", "fail", RATIO)
+IDS = attention("mask", "fail", WRONG_IDS, after="pass")
+WORDS = ("The", "cat", "sat", "on", "the", "mat", "whichever")
+WAVES = Picture(
+    "The code of each position",
+    tuple(
+        tuple(round((math.cos if dim % 2 else math.sin)(place / 100 ** (dim // 2 / 16)), 3) for dim in range(32))
+        for place in range(40)
+    ),
+    "position",
+    "feature",
+)
+ATTENTION = Picture("What each word attends to", weights(7, 7, 2.449), "query", "key", WORDS, WORDS)
+BUILT = "Attention: every position asks all the others, and mixes their values by how well their keys answer."
+PICTURES = replace(PASS, built=BUILT, pictures=(ATTENTION,))
+WAVES_PASS = replace(
+    PASS, id="ex02_positional_encoding", title="positional encoding", built="Positions as waves.", pictures=(WAVES,)
+)
 SYNTAX = attention("shapes", "error", UNREADABLE, after="error")
 NAMED = attention("mask", "fail", BARE_NAME, after="pass")
 ABSENT = Finding("structure", "missing", "ex08_encoder.py is not in the submission.")
@@ -185,6 +268,10 @@ EXERCISES = {
     "shape": SHAPE,
     "pass": PASS,
     "missing": MISSING,
+    "ratio": RATIOS,
+    "ids": IDS,
+    "pictures": PICTURES,
+    "waves": WAVES_PASS,
 }
 
 

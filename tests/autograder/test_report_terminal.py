@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import pytest
 import report_examples as examples
@@ -16,7 +17,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from autograder.report.glyphs import ASCII, UNICODE, Glyphs, glyphs_for
-from autograder.report.model import Evidence, ExerciseResult, Finding, Place
+from autograder.report.model import Evidence, ExerciseResult, Finding, Maps, Place
 from autograder.report.printable import one_line, printable
 from autograder.report.terminal import make_console, render_class, render_exercise, render_report
 
@@ -29,7 +30,15 @@ NEXT = (
 )
 RETRY = (("course check 5", "run it again"),)
 ON = (("course next", "on to 06 multi-head attention"),)
-NEXT_OF = {"pass": ON, "grader-problem": RETRY, "missing": RETRY, "waits": RETRY, "not-started": NEXT[:2]}
+NEXT_OF = {
+    "pass": ON,
+    "pictures": ON,
+    "waves": ON,
+    "grader-problem": RETRY,
+    "missing": RETRY,
+    "waits": RETRY,
+    "not-started": NEXT[:2],
+}
 
 
 @pytest.fixture(autouse=True)
@@ -81,9 +90,11 @@ def printed(exercise: ExerciseResult, log: str = "", width: int = 80) -> str:
     return stream.getvalue()
 
 
-def on_terminal(width: int = 80, height: int = 50) -> Console:
+def on_terminal(
+    width: int = 80, height: int = 50, colors: Literal["standard", "256", "truecolor"] = "standard"
+) -> Console:
     return Console(
-        file=Terminal(), width=width, height=height, color_system="standard", force_terminal=True, legacy_windows=False
+        file=Terminal(), width=width, height=height, color_system=colors, force_terminal=True, legacy_windows=False
     )
 
 
@@ -105,12 +116,12 @@ def test_each_state_at_80_columns_is_as_read(name: str) -> None:
 
 
 @pytest.mark.parametrize("width", [100, 60, 40])
-@pytest.mark.parametrize("name", ["fail", "error", "report", "class"])
+@pytest.mark.parametrize("name", ["fail", "mask", "error", "pictures", "report", "class"])
 def test_other_widths_are_as_read(name: str, width: int) -> None:
     assert_as_read(f"{name}-{width}", shown(name, width))
 
 
-@pytest.mark.parametrize("name", ["fail", "shape", "grader-problem", "class"])
+@pytest.mark.parametrize("name", ["fail", "mask", "shape", "pictures", "grader-problem", "class"])
 def test_ascii_is_as_read_and_is_ascii(name: str) -> None:
     text = shown(name, glyphs=ASCII)
     assert text.isascii()
@@ -196,9 +207,10 @@ def test_text_like_markup_comes_out_verbatim() -> None:
 def test_a_student_cannot_write_to_the_terminal() -> None:
     evil = "\x1b[2J\x1b]8;;http://a.b\x07click\x1b]0;title\x07 a\rb \u202ereordered \x00\x9b31m \ud800"
     source = ((1, evil), (2, evil))
-    evidence = Evidence(evil, (("shape", evil, "(1,)"),), ((evil, evil, evil),))
-    place = Place(evil, 2, evil)
-    finding = Finding("misconception", evil, evil, evil, evil, place, source, evidence)
+    maps = Maps(evil, ((0.0, 1.0), (2.0, None)), ((0.0, 3.0), (None, 1.0)))
+    evidence = Evidence(evil, (("shape", evil, "(1,)"),), ((evil, evil, evil),), evil, evil, maps)
+    place = Place(evil, 2, evil, 1, 9)
+    finding = Finding("misconception", evil, evil, evil, evil, place, source, evidence, evil, (1,), False)
     text = shown_with(finding, hints=(evil,), log=evil)
     assert all(each.isprintable() for each in text.split("\n"))
     for plain in (True, False):
@@ -262,3 +274,80 @@ def test_colour_is_forced_on_and_off(monkeypatch: pytest.MonkeyPatch, color: boo
     console = make_console(plain=plain, color=color)
     render_exercise(console, examples.FAIL, file_path=None, next_commands=NEXT, glyphs=UNICODE, plain=plain)
     assert ("\x1b[1;31m" in stream.getvalue()) is colored
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "cp437", "ascii", "latin-1", "utf-8"])
+def test_no_encoding_makes_any_example_fail(encoding: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(raw, encoding=encoding, errors="strict"))
+    console = make_console(color=True)
+    glyphs = glyphs_for(console.encoding)
+    for name in (*examples.EXERCISES, "report", "class"):
+        for plain in (True, False):
+            shown_on(console, name, glyphs, plain)
+    console.file.flush()
+    assert (b"mx \x1b" in raw.getvalue()) is (encoding != "utf-8")
+
+
+def shown_on(console: Console, name: str, glyphs: Glyphs, plain: bool) -> None:
+    if name == "class":
+        render_class(console, examples.CLASS, glyphs=glyphs, plain=plain)
+    elif name == "report":
+        render_report(console, examples.ONE_STUDENT, file_paths={}, next_commands=NEXT, glyphs=glyphs, plain=plain)
+    else:
+        exercise = examples.EXERCISES[name]
+        render_exercise(console, exercise, file_path=None, next_commands=NEXT, glyphs=glyphs, plain=plain)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "terminal", "system"),
+    [
+        ({}, False, None),
+        ({"FORCE_COLOR": "1", "TERM": "xterm-256color"}, False, "256"),
+        ({"FORCE_COLOR": "1", "TERM": "xterm", "COLORTERM": "truecolor"}, False, "truecolor"),
+        ({"TERM": "dumb"}, True, None),
+        ({"TERM": "xterm-256color"}, True, "256"),
+        ({"TERM": "xterm", "COLORTERM": "24bit"}, True, "truecolor"),
+    ],
+)
+def test_the_terminal_and_its_user_decide_on_colour(
+    monkeypatch: pytest.MonkeyPatch, wishes: dict[str, str], terminal: bool, system: str | None
+) -> None:
+    for name in ("TERM", "COLORTERM"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in wishes.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.stdout", Terminal() if terminal else io.StringIO())
+    assert make_console().color_system == system
+    assert make_console(plain=True).color_system is None
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert make_console().no_color
+
+
+@pytest.mark.parametrize(
+    ("shown_hints", "label"), [(1, "Hint 1 of 3"), (2, "Hint 2 of 3"), (9, "Hint 3 of 3"), (0, "")]
+)
+def test_the_last_hint_that_was_asked_for_is_shown(shown_hints: int, label: str) -> None:
+    for plain in (True, False):
+        stream = io.StringIO()
+        console = Console(file=stream, width=80)
+        render_exercise(
+            console,
+            examples.FAIL,
+            file_path=None,
+            next_commands=NEXT,
+            glyphs=UNICODE,
+            plain=plain,
+            hints_shown=shown_hints,
+        )
+        assert re.findall(r"Hint \d of \d", stream.getvalue()) == ([label] if label else [])
+
+
+def test_many_checks_are_counted_not_listed() -> None:
+    names = [f"a check with a name {each}" for each in range(20)]
+    checks = tuple(
+        replace(examples.FAIL.checks[3 if each in (7, 12, 13, 14, 15) else 0], id=name)
+        for each, name in enumerate(names)
+    )
+    lines = printed(replace(examples.FAIL, checks=checks)).splitlines()
+    assert lines[1] == "  ✓ 7 checks  ✗ a check with a name 7  ✓ 4 checks  ✗ 4 others  ✓ 4 checks"

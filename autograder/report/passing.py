@@ -1,0 +1,154 @@
+"""What is shown of an exercise that passes: what was built, what it does as pictures, and the hints left over."""
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from autograder.report.heat import Grid, cut_from, full_blocks, greatest, half_blocks, legend, shade_range, shades
+from autograder.report.layout import LABEL, SECONDARY, Page, beside, blocks, breadth, columns, indented
+from autograder.report.model import ExerciseResult, Picture
+from autograder.report.printable import one_line
+from autograder.report.words import bonus_left
+
+MOST_PICTURES, TALLEST_PICTURE = 2, 16
+_AROUND = 3  # lines of a picture that are not cells: its title, what its columns are called, its caption
+_LONGEST_LABEL, _LONGEST_NAME, _NARROWEST_LABEL = 12, 7, 3
+_MOST_HINTS, _MOST_BONUS = 3, 2
+
+
+def built_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
+    """Return what the student has built."""
+    return page.wrap(page.text(one_line(exercise.built))) if exercise.built else []
+
+
+def bonus_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
+    """Return which bonus checks are still open, and why."""
+    open_ones = bonus_left(exercise)[:_MOST_BONUS]
+    return [line for each in open_ones for line in page.wrap(page.text(f"{page.glyphs.waiting} {each}", SECONDARY))]
+
+
+def unused_lines(page: Page, unused_hints: Sequence[str]) -> list[Text]:
+    """Return the hints the student did without."""
+    hints = [page.text(one_line(each)) for each in unused_hints[:_MOST_HINTS]]
+    if not hints:
+        return []
+    return [page.text("  Hints you did not need", LABEL), *(page.cut(indented(each, 4), page.width) for each in hints)]
+
+
+def picture_lines(page: Page, pictures: Sequence[Picture], rows: int) -> list[Text]:
+    """Return the pictures in at most that many lines: side by side where they fit, and fewer where they do not."""
+    shown = [each for each in pictures[:MOST_PICTURES] if _is_whole(each)]
+    tallest = min(rows, TALLEST_PICTURE)
+    if len(shown) == 2 and page.width >= 80:
+        half = Page(page.console, page.glyphs, (page.width - 2) // 2)
+        left, right = (one_picture(half, each, tallest) for each in shown)
+        if max(breadth(left), breadth(right)) <= half.width and _keeps_labels(half, shown):
+            return beside(left, [line[2:] for line in right], 4)
+    while shown:
+        height = min((rows - len(shown) + 1) // len(shown), TALLEST_PICTURE)
+        if height >= _AROUND + 4:
+            return blocks(one_picture(page, each, height) for each in shown)
+        shown.pop()
+    return []
+
+
+def one_picture(page: Page, picture: Picture, height: int) -> list[Text]:
+    """Return a picture in at most that many lines, with its labels and what its axes are."""
+    lines = max(height - _AROUND, 1)
+    rows = lines if any(picture.row_labels) or not page.paints else 2 * lines
+    labels = [page.cut(page.text(one_line(each)), _LONGEST_LABEL) for each in picture.row_labels[:rows]]
+    start = breadth(labels) + 1 if any(picture.row_labels) else 0
+    cell = _cell(picture, page.width - 2 - start)
+    grid = [row[: (page.width - 2 - start) // cell] for row in picture.values[:rows]]
+    title = page.cut(page.text(one_line(picture.title), "bold"), page.width - 2)
+    head = _column_labels(page, picture.column_labels[: len(grid[0])], cell, start)
+    drawn = (title, *head, *_labelled(labels, _cells(page, grid, greatest(picture.values), cell, start > 0)))
+    below = page.wrap(page.text(_caption(page, picture, grid), SECONDARY))
+    return [*(indented(line, 2) for line in drawn), *below][: max(height, _AROUND + 1)]
+
+
+def sentence(picture: Picture) -> str:
+    """Return in words what a picture shows: its size, its range, and where its largest number is."""
+    numbers = [
+        (value, row, column)
+        for row, line in enumerate(picture.values)
+        for column, value in enumerate(line)
+        if value is not None
+    ]
+    if not _is_whole(picture) or not numbers:
+        return ""
+    largest, row, column = max(numbers, key=lambda each: each[0])
+    least = min(numbers, key=lambda each: each[0])[0]
+    height, wide = len(picture.values), len(picture.values[0])
+    size = f"{height} rows{_of(picture.rows)} and {wide} columns{_of(picture.columns)}"
+    at = f"row {_name(picture.row_labels, row)}, column {_name(picture.column_labels, column)}"
+    title = one_line(picture.title).rstrip(".")
+    return f"Picture: {title}: {size}, values from {least:.3g} to {largest:.3g}; the largest is in {at}."
+
+
+def _cells(page: Page, grid: Grid, most: float, cell: int, named: bool) -> list[Text]:
+    if not page.paints:
+        return shades(page, grid, cell)
+    return full_blocks(page, grid, most, cell) if named else half_blocks(page, grid, most, cell)
+
+
+def _labelled(labels: Sequence[Text], cells: list[Text]) -> list[Text]:
+    """Return lines of cells behind what their rows are called."""
+    if not any(labels):
+        return cells
+    named = [*labels, *[Text()] * (len(cells) - len(labels))][: len(cells)]
+    return columns(list(zip(named, cells, strict=True)), (True, False), gap=1)
+
+
+def _caption(page: Page, picture: Picture, grid: Grid) -> str:
+    """Return what the axes are, which part is shown, and what the colours or shades mean."""
+    names = (("rows", picture.rows), ("columns", picture.columns))
+    axes = ", ".join(f"{word}: {one_line(name)}" for word, name in names if name)
+    return "; ".join(filter(None, (axes, cut_from(grid, picture.values), _scale(page, grid))))
+
+
+def _cell(picture: Picture, room: int) -> int:
+    """Return how many columns a number takes: as many as its label needs, where there is room for that."""
+    wide = len(picture.values[0])
+    longest = max((len(each) for each in picture.column_labels), default=0)
+    most = max(room // wide, 1)
+    if longest and most > _NARROWEST_LABEL:
+        return min(most, max(longest + 1, 2), _LONGEST_NAME)
+    return min(most, 2)
+
+
+def _column_labels(page: Page, labels: Sequence[str], cell: int, start: int) -> list[Text]:
+    if not any(labels) or cell <= _NARROWEST_LABEL:
+        return []
+    line = Text(" " * start)
+    for each in labels:
+        word = page.cut(page.text(one_line(each), SECONDARY), cell - 1)
+        word.pad_right(cell - word.cell_len)
+        line.append_text(word)
+    line.rstrip()
+    return [line]
+
+
+def _scale(page: Page, grid: Grid) -> str:
+    if page.paints:
+        return legend(page, grid)
+    least, most = shade_range(grid)
+    lightest = "blank" if page.glyphs.shades[0] == " " else page.glyphs.shades[0]
+    return f"{lightest} {least:.3g} to {page.glyphs.shades[-1]} {most:.3g}"
+
+
+def _keeps_labels(half: Page, pictures: Sequence[Picture]) -> bool:
+    """Return whether labels and cells are not cut for it when each picture has half of the page."""
+    return all(len(each.values[0]) * (5 if any(each.column_labels) else 1) + 14 <= half.width for each in pictures)
+
+
+def _is_whole(picture: Picture) -> bool:
+    return bool(picture.values and picture.values[0]) and len({len(row) for row in picture.values}) == 1
+
+
+def _of(axis: str) -> str:
+    return f" ({one_line(axis)})" if axis else ""
+
+
+def _name(labels: Sequence[str], place: int) -> str:
+    return f"{place}" if place >= len(labels) else f"{place} ({one_line(labels[place])})"
