@@ -17,9 +17,16 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="course", description="Build a Transformer, and have it checked.")
     parser.add_argument("--version", action="version", version=f"course {__version__}")
     _rendering(parser)
-    parser.set_defaults(command=_command("overview", "show_overview"))
+    _json(parser)
+    parser.set_defaults(
+        plain=bool(os.environ.get("ACCESSIBLE")),
+        no_color=False,
+        json=None,
+        command=_command("overview", "show_overview"),
+    )
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
-    for add in (_check, _hint, _list, _grade, _validate, _build, _new):
+    learner = (_check, _hint, _why, _diff, _next, _list, _status, _reset, _solution, _report, _doctor)
+    for add in (*learner, _grade, _validate, _build, _new):
         add(commands)
     return parser.parse_args(arguments)
 
@@ -42,11 +49,12 @@ def _add(commands: Commands, name: str, does: str, module: str, function: str) -
 
 
 def _rendering(parser: argparse.ArgumentParser) -> None:
-    accessible = bool(os.environ.get("ACCESSIBLE"))
+    """These may stand before and behind the name of a command, so no command has defaults of its own for them."""
+    unsaid = argparse.SUPPRESS
     parser.add_argument(
-        "--plain", action="store_true", default=accessible, help="sentences, one fact a line; also ACCESSIBLE=1"
+        "--plain", action="store_true", default=unsaid, help="sentences, one fact a line; also ACCESSIBLE=1"
     )
-    parser.add_argument("--no-color", action="store_true", help="no colours; also NO_COLOR=1")
+    parser.add_argument("--no-color", action="store_true", default=unsaid, help="no colours; also NO_COLOR=1")
 
 
 def _check(commands: Commands) -> None:
@@ -60,11 +68,73 @@ def _check(commands: Commands) -> None:
 
 def _hint(commands: Commands) -> None:
     parser = _add(commands, "hint", "show the next hint for the last failure", "hint", "show_hint")
-    parser.add_argument("exercise", nargs="?", metavar="EX", help=EXERCISE)
+    _one(parser)
+    parser.add_argument("--now", action="store_true", help="show it although the file has not changed since the last")
+    _json(parser)
+
+
+def _why(commands: Commands) -> None:
+    parser = _add(commands, "why", "explain the misconception behind the last failure, or one named", "why", "show_why")
+    parser.add_argument("id", nargs="?", metavar="ID", help="a misconception, as a failure names it")
+    _json(parser)
+
+
+def _diff(commands: Commands) -> None:
+    parser = _add(commands, "diff", "show all that was measured of the last failure", "diff", "show_diff")
+    _one(parser)
+    _json(parser)
+
+
+def _next(commands: Commands) -> None:
+    parser = _add(commands, "next", "move on to the next exercise, or to the one named", "next", "show_next")
+    _one(parser)
+    _json(parser)
 
 
 def _list(commands: Commands) -> None:
-    _add(commands, "list", "list the exercises and where you are", "overview", "show_list")
+    parser = _add(commands, "list", "list the exercises and where you are", "overview", "show_list")
+    only = parser.add_mutually_exclusive_group()
+    for choice, which in (("failing", "that fail"), ("done", "that pass"), ("open", "that do not pass yet")):
+        only.add_argument(
+            f"--{choice}", action="store_const", const=choice, dest="only", help=f"only the exercises {which}"
+        )
+    _json(parser)
+
+
+def _status(commands: Commands) -> None:
+    _json(_add(commands, "status", "say how much is done", "overview", "show_status"))
+
+
+def _reset(commands: Commands) -> None:
+    parser = _add(commands, "reset", "put the stub of an exercise back, and keep what you wrote", "reset", "reset")
+    parser.add_argument("exercise", metavar="EX", help=EXERCISE)
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _solution(commands: Commands) -> None:
+    parser = _add(
+        commands, "solution", "show how the course does it, after a pass or the last hint", "solution", "show_solution"
+    )
+    parser.add_argument("exercise", metavar="EX", help=EXERCISE)
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _report(commands: Commands) -> None:
+    parser = _add(commands, "report", "show your progress as one text or page", "report", "show_report")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write it there as one page")
+    _json(parser)
+
+
+def _doctor(commands: Commands) -> None:
+    _json(
+        _add(
+            commands, "doctor", "say what this machine has and lacks, to copy into a question", "doctor", "show_doctor"
+        )
+    )
+
+
+def _one(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("exercise", nargs="?", metavar="EX", help=EXERCISE)
 
 
 def _grade(commands: Commands) -> None:
@@ -121,7 +191,8 @@ def _running(parser: argparse.ArgumentParser) -> None:
 
 
 def _json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", metavar="FILE", help="write the report there; - is stdout, and nothing else is shown")
+    told = "write what was found there; - is stdout, and nothing else is shown"
+    parser.add_argument("--json", metavar="FILE", default=argparse.SUPPRESS, help=told)
 
 
 def _positive(text: str) -> int:
