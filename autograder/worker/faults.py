@@ -99,7 +99,7 @@ def _walk(traceback: TracebackType | None, own_files: Collection[str]) -> tuple[
     while traceback is not None:
         code = traceback.tb_frame.f_code
         if code.co_filename in own_files:
-            frames.append({"file": code.co_filename, "line": traceback.tb_lineno, "function": code.co_name[:100]})
+            frames.append({"file": code.co_filename, "line": traceback.tb_lineno, "function": code.co_qualname[:100]})
             values = _tensors(traceback.tb_frame)
         traceback = traceback.tb_next
     return frames, values
@@ -120,6 +120,6 @@ def frames_of(frame: FrameType | None, own_files: Collection[str]) -> list[dict[
     while frame is not None and len(frames) < MOST_FRAMES:
         code = frame.f_code
         if code.co_filename in own_files:
-            frames.insert(0, {"file": code.co_filename, "line": frame.f_lineno, "function": code.co_name[:100]})
+            frames.insert(0, {"file": code.co_filename, "line": frame.f_lineno, "function": code.co_qualname[:100]})
         frame = frame.f_back
     return frames
