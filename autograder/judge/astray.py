@@ -54,7 +54,7 @@ class State(Enum):
 class Astray:
     """The step that goes astray and what is known of it; `agreeing` are the lines before it that lead to it and agree.
 
-    `factor` is by how much it is too large, where that is all.
+    `factor` is by how much it is too large, where that is all, and `constant` what that number is.
     """
 
     place: Place
@@ -62,6 +62,7 @@ class Astray:
     factor: float | None
     agreeing: tuple[int, ...]
     certain: bool
+    constant: str | None = None
 
 
 def find_astray(trace: Trace, reference: Trace, where: Where) -> Astray | None:

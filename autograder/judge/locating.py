@@ -77,7 +77,7 @@ def located(
 def said(astray: Astray) -> str:
     """Return in a few words what is wrong with the value of a step."""
     if astray.state in (State.UNKNOWN, State.UNFINISHED) and astray.factor is not None:
-        return f"{astray.factor:.4g} × the expected value"
+        return f"{astray.factor:.4g} × the expected value" + (f"; that is {astray.constant}" if astray.constant else "")
     return SAID[astray.state]
 
 

@@ -12,6 +12,7 @@ from autograder.judge.astray import Astray
 from autograder.judge.compare import passes
 from autograder.judge.locating import by_statement, by_value, located, trusted_parts
 from autograder.judge.outcomes import Fault, Key, Observed, Outcome, Survey
+from autograder.judge.patterns.constants import factors, named, simplest
 from autograder.judge.traces import Trace
 from autograder.report import CheckResult, ExerciseResult
 
@@ -29,6 +30,7 @@ class Locator:
     outcomes: Mapping[Key, Outcome]
     survey: Survey | None
     source: bytes
+    sizes: Callable[[Check, int], Mapping[str, int]]
 
     def to_trace(self, result: ExerciseResult) -> list[Key]:
         """Return the draws that are worth to be run again with tracing: the wrong ones of the first failure."""
@@ -84,7 +86,18 @@ class Locator:
         }
         told = {draw: each for draw, each in found.items() if each is not None}
         alike = len({each.place.line for each in told.values()}) == 1
-        return {draw: replace(each, certain=each.certain and alike) for draw, each in told.items()}
+        constant = self._constant(check, told)
+        return {draw: replace(each, certain=each.certain and alike, constant=constant) for draw, each in told.items()}
+
+    def _constant(self, check: Check, astray: Mapping[int, Astray]) -> str | None:
+        """Return the name of the factor by which a value is wrong, if it is the same in every draw."""
+        names = [
+            {constant.text for constant in simplest(named(each.factor, factors(self.sizes(check, draw), {})))}
+            for draw, each in astray.items()
+            if each.factor is not None
+        ]
+        common = set.intersection(*names) if names and len(names) == len(astray) else set()
+        return common.pop() if len(common) == 1 else None
 
     def _known(self, astray: Astray) -> BankEntry | None:
         """Return the misconception that the statement astray is known from, though it does not explain everything."""

@@ -59,7 +59,7 @@ class Verdicts:
 
     def locator(self) -> Locator:
         """Return what finds the places of the mistakes in what was judged last."""
-        return Locator(self.exercise, self.checks, self.key, self.outcomes, self.survey, self.source)
+        return Locator(self.exercise, self.checks, self.key, self.outcomes, self.survey, self.source, self._sizes)
 
     def _can_be_named(self, at: Key, outcome: Outcome) -> bool:
         """Whether an outcome is wrong in a way that a misconception could explain."""
@@ -112,9 +112,12 @@ class Verdicts:
     def _drawn(self, check: Check, draw: int, outcome: Outcome) -> findings.Drawn:
         assert isinstance(outcome, Observed)
         course, reference = self.suite.course, self.key.reference[check.id, draw]
-        sizes = sizes_of(course.sizes, self.seed, self.exercise.id, check.id, draw)
         difference = judge_observation(outcome.value, reference, check.judge)
-        return findings.Drawn(difference, Axes(sizes, course.words_of(self.exercise)), reference.exact)
+        axes = Axes(self._sizes(check, draw), course.words_of(self.exercise))
+        return findings.Drawn(difference, axes, reference.exact)
+
+    def _sizes(self, check: Check, draw: int) -> Mapping[str, int]:
+        return sizes_of(self.suite.course.sizes, self.seed, self.exercise.id, check.id, draw)
 
     def _of_fault(self, fault: Fault) -> tuple[Status, Finding | None]:
         if fault.kind == "todo" and fault.frames:
