@@ -368,13 +368,13 @@ def mask_that_blocks_everything(draw: Draw) -> Pair:
     return right & False, right
 
 
-@wrong("mask-more", "True, where False is expected, at")
+@wrong("mask-more", "True where False is expected, the others are right")
 def target_mask_joined_by_or(draw: Draw) -> Pair:
     real, past = draw.mask("B T", 0.7)[:, None, None, :], causal(draw.sizes["T"])
     return real | past, real & past
 
 
-@wrong("mask-more", "True, where False is expected, at")
+@wrong("mask-more", "True where False is expected, the others are right")
 def target_mask_without_padding(draw: Draw) -> Pair:
     real, past = draw.mask("B T", 0.7)[:, None, None, :], causal(draw.sizes["T"])
     return np.broadcast_to(past, (real & past).shape), real & past
@@ -398,7 +398,7 @@ def mask_without_its_head_axis(draw: Draw) -> Pair:
     return right[:, 0], right
 
 
-@wrong("mask-fewer", "False, where True is expected, at")
+@wrong("mask-fewer", "False where True is expected, the others are right")
 def mask_that_hides_padded_queries_too(draw: Draw) -> Pair:
     real = draw.mask("B T", 0.7)
     right = np.broadcast_to(real[:, None, None, :], (*real.shape[:1], 1, *real.shape[1:], *real.shape[1:]))

@@ -61,20 +61,16 @@ def relations(yours: Places, expected: Places, case: Case) -> Iterator[Relation]
     more, fewer = int((yours & ~expected).sum()), int((expected & ~yours).sum())
     if more and not fewer:
         question = "Which condition that should rule these out is missing, or joined by or instead of and?"
-        yield Relation(
-            "more", f"{_wrongly(case, True)} {more} of {yours.size} places, right at the others", "", question
-        )
+        yield Relation("more", _one_way(case, more, True), "", question)
     elif fewer and not more:
-        question = "Which condition rules these out that should not?"
-        yield Relation(
-            "fewer", f"{_wrongly(case, False)} {fewer} of {yours.size} places, right at the others", "", question
-        )
+        yield Relation("fewer", _one_way(case, fewer, False), "", "Which condition rules these out that should not?")
 
 
-def _wrongly(case: Case, there: bool) -> str:
+def _one_way(case: Case, count: int, there: bool) -> str:
+    places = f"{count} of {case.expected.size} places"
     if case.is_bool:
-        return f"{there}, where {not there} is expected, at"
-    return f"{'too much' if there else 'missing'} at"
+        return f"{places} {'is' if count == 1 else 'are'} {there} where {not there} is expected, the others are right"
+    return f"{places} too {'many' if there else 'few'}, right at the others"
 
 
 def _of_square(yours: Places, expected: Places, case: Case) -> Iterator[Relation]:
