@@ -1,8 +1,10 @@
 """The program `course`. Nothing heavy is imported before it is needed: `course hint` must answer at once."""
 
+import io
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import NoReturn
 
 from autograder.cli.exits import ENVIRONMENT, GRADER, USAGE
@@ -20,6 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command; every error a user can cause becomes a sentence and an exit status."""
+    _open_streams()
     options = parse(arguments)
     try:
         status = int(options.command(options))
@@ -41,6 +44,16 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         return _of_engine(error)
     return status
+
+
+def _open_streams() -> None:
+    """Make the standard streams take any text: what an encoding lacks is replaced, a closed one swallows it."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - until the end
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _of_engine(error: Exception) -> int:

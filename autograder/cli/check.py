@@ -5,20 +5,26 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.cli.exits import FAIL, GRADER, PASS
+from autograder.cli.screen import Screen
+from autograder.cli.waiting import Waiting
 from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.names import UsageError, resolve_exercise
 from autograder.judge.runner import Runner
 from autograder.judge.suite import load_suite
-from autograder.progress import Progress, read_progress, write_progress, write_whole
+from autograder.progress import Progress, read_progress, write_whole
+from autograder.progress.record import record
+from autograder.progress.standing import ALL_AT_ONCE, BURST
 from autograder.submission import Caps, Submission, read_submission
 
 if TYPE_CHECKING:
-    from autograder.report import Report
+    from autograder.report import ExerciseResult, Report
 
+ALL = "all"
 DEVICES = ("cpu", "cuda", "mps")
 
 
@@ -33,16 +39,17 @@ def check(options: argparse.Namespace) -> int:
     )
     seed = course.seed if options.seed is None else options.seed
     submission = _submission(course, options.submission)
-    with Runner(suite, seed=seed, device=device, shared=True) as runner:
+    waiting = Waiting(plain=options.plain)
+    with closing(waiting), Runner(suite, seed=seed, device=device, shared=True) as runner:
         if any(each.file in submission.sources for each in exercises):
             runner.prepare()
         from autograder.judge.grader import Grader
 
-        with Grader(suite, seed=seed, device=device, evidence=True) as grader:
+        with Grader(suite, seed=seed, device=device, evidence=True, told=waiting.told) as grader:
             report = grader.grade(submission, exercises, runner)
     own = options.submission is None
     if own:
-        progress = _remember(course, progress, report)
+        progress = remember(course, report, submission, "check" if len(exercises) == 1 else ALL_AT_ONCE)
     _show(options, course, report, progress, own)
     return exit_status(report)
 
@@ -62,7 +69,7 @@ def exit_status(report: "Report") -> int:
 
 
 def _wanted(course: Course, progress: Progress, options: argparse.Namespace) -> tuple[Exercise, ...]:
-    if options.all:
+    if options.all or options.exercises == [ALL]:
         return course.exercises
     if options.exercises:
         named = {resolve_exercise(course, word).id for word in options.exercises}
@@ -77,15 +84,13 @@ def _submission(course: Course, folder: Path | None) -> Submission:
     return read_submission(folder if folder is not None else course.exercises_dir, course.files, caps)
 
 
-def _remember(course: Course, progress: Progress, report: "Report") -> Progress:
-    for result in report.exercises:
-        if result.status != "grader_error":
-            progress = progress.after(result)
-    try:
-        write_progress(course, progress)
-    except OSError as error:
-        print(f"course: your progress could not be kept: {error.strerror} ({error.filename})", file=sys.stderr)
-    return progress
+def remember(course: Course, report: "Report", submission: Submission, command: str) -> Progress:
+    """Keep what came of a check of one's own files, before anything is shown, and return where that leads."""
+    kept = record(course, report, submission.sources, command=command)
+    if kept.problem:
+        reason = f"{kept.problem.strerror} ({kept.problem.filename})"
+        print(f"course: your progress could not be kept: {reason}", file=sys.stderr)
+    return kept.progress
 
 
 def _show(options: argparse.Namespace, course: Course, report: "Report", progress: Progress, own: bool) -> None:
@@ -96,25 +101,56 @@ def _show(options: argparse.Namespace, course: Course, report: "Report", progres
             return
         write_whole(Path(options.json), text)
     from autograder.report.glyphs import glyphs_for
-    from autograder.report.terminal import make_console, render_exercise, render_report
+    from autograder.report.terminal import make_console, render_report
 
     console = make_console(plain=options.plain, color=False if options.no_color else None)
     glyphs = glyphs_for(console.encoding)
+    if len(report.exercises) == 1 and own:
+        _show_one(options, course, report, progress)
+        return
     paths = {each.file: course.exercises_dir / each.file for each in course.exercises} if own else {}
     following = _next(course, report, progress) if own else _others(course, report, options.submission)
-    if len(report.exercises) == 1 and own:
-        [exercise] = report.exercises
-        render_exercise(
-            console,
-            exercise,
-            file_path=paths[f"{exercise.id}.py"],
-            next_commands=following,
-            glyphs=glyphs,
-            plain=options.plain,
-            log=report.log,
-        )
-    else:
-        render_report(console, report, file_paths=paths, next_commands=following, glyphs=glyphs, plain=options.plain)
+    render_report(console, report, file_paths=paths, next_commands=following, glyphs=glyphs, plain=options.plain)
+
+
+def _show_one(options: argparse.Namespace, course: Course, report: "Report", progress: Progress) -> None:
+    """Show the verdict on one exercise, what its history suggests, and the next commands last."""
+    from autograder.report.glyphs import glyphs_for
+    from autograder.report.terminal import make_console, render_exercise
+
+    console = make_console(plain=options.plain, color=False if options.no_color else None)
+    [result] = report.exercises
+    following = _next(course, report, progress)
+    advice = advice_for(course, result, progress)
+    render_exercise(
+        console,
+        result,
+        file_path=course.exercises_dir / f"{result.id}.py",
+        next_commands=() if advice else following,
+        glyphs=glyphs_for(console.encoding),
+        plain=options.plain,
+        log=report.log,
+    )
+    if advice:
+        screen = Screen.of(options)
+        screen.gap()
+        for label, text in advice:
+            screen.text(text, label=label)
+        screen.gap()
+        screen.next(following)
+
+
+def advice_for(course: Course, result: "ExerciseResult", progress: Progress) -> list[tuple[str, str]]:
+    """Return what the runs so far suggest, as labels and texts: the second hint unasked, or a step back."""
+    exercise = course.exercise(result.id)
+    standing = progress.of(exercise)
+    advice = []
+    if standing.offering and len(standing.hints) > 1:
+        advice.append((f"Hint 2 of {len(standing.hints)}", standing.hints[1]))
+    if standing.pausing:
+        text = f"{BURST} runs in a minute. `course diff {exercise.number}` shows all that was measured."
+        advice.append(("", text))
+    return advice
 
 
 def _others(course: Course, report: "Report", submission: Path) -> Sequence[tuple[str, str]]:
@@ -129,15 +165,38 @@ def _others(course: Course, report: "Report", submission: Path) -> Sequence[tupl
 def _next(course: Course, report: "Report", progress: Progress) -> Sequence[tuple[str, str]]:
     failing = next((each for each in report.exercises if each.status != "pass"), None)
     if failing is None:
-        following = progress.current(course)
-        return [(f"course check {following.number}", f"goes on with {following.title}")] if following else []
+        return _after_pass(course, report, progress)
     exercise = course.exercise(failing.id)
-    again = (f"course check {exercise.number}", "after your next edit")
-    if failing.status == "not_started":
-        file = os.path.relpath(course.exercises_dir / exercise.file)
-        return [(f"edit {file}", "each TODO says what is to be written"), again]
+    again = f"course check {exercise.number}"
+    if failing.status == "grader_error":
+        return [(again, "once more"), ("course doctor", "what this machine has and lacks")]
+    file = os.path.relpath(course.exercises_dir / exercise.file)
+    if failing.status in ("not_started", "missing"):
+        return [(f"edit {file}", "each TODO says what is to be written"), (again, "after your next edit")]
+    failure = failing.first_failure
+    finding = failure.finding if failure else None
+    place = finding.place if finding else None
+    at = f":{place.line}" if place and place.file == exercise.file else ""
+    commands = [(f"edit {file}{at}", f"then {again}")]
     standing = progress.of(exercise)
     if standing.hints_shown < len(standing.hints):
-        hint = (f"course hint {exercise.number}", f"hint {standing.hints_shown + 1} of {len(standing.hints)}")
-        return [hint, again]
-    return [again]
+        level = f"hint {standing.hints_shown + 1} of {len(standing.hints)}, after an edit"
+        commands.append((f"course hint {exercise.number}", level))
+    if finding and finding.kind == "misconception":
+        commands.append((f"course why {finding.id}", "what is behind it"))
+    elif finding and finding.evidence:
+        commands.append((f"course diff {exercise.number}", "all that was measured"))
+    return commands
+
+
+def _after_pass(course: Course, report: "Report", progress: Progress) -> Sequence[tuple[str, str]]:
+    """Return the way on, and before it the course's own solution where one exercise was checked."""
+    commands = []
+    if len(report.exercises) == 1:
+        exercise = course.exercise(report.exercises[0].id)
+        if (course.solutions_dir / exercise.file).is_file():
+            commands.append((f"course solution {exercise.number}", "how the course does it"))
+    following = progress.current(course)
+    if following is not None:
+        commands.append(("course next", f"on to {following.number} {following.title}"))
+    return commands

@@ -19,7 +19,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     _rendering(parser)
     parser.set_defaults(command=_command("overview", "show_overview"))
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
-    for add in (_check, _hint, _list, _grade, _validate, _build, _new):
+    _json(parser)
+    learner = (_check, _hint, _why, _diff, _next, _list, _status, _reset, _solution, _report, _doctor)
+    for add in (*learner, _grade, _validate, _build, _new):
         add(commands)
     return parser.parse_args(arguments)
 
@@ -60,11 +62,73 @@ def _check(commands: Commands) -> None:
 
 def _hint(commands: Commands) -> None:
     parser = _add(commands, "hint", "show the next hint for the last failure", "hint", "show_hint")
-    parser.add_argument("exercise", nargs="?", metavar="EX", help=EXERCISE)
+    _one(parser)
+    parser.add_argument("--now", action="store_true", help="show it although the file has not changed since the last")
+    _json(parser)
+
+
+def _why(commands: Commands) -> None:
+    parser = _add(commands, "why", "explain the misconception behind the last failure, or one named", "why", "show_why")
+    parser.add_argument("id", nargs="?", metavar="ID", help="a misconception, as a failure names it")
+    _json(parser)
+
+
+def _diff(commands: Commands) -> None:
+    parser = _add(commands, "diff", "show all that was measured of the last failure", "diff", "show_diff")
+    _one(parser)
+    _json(parser)
+
+
+def _next(commands: Commands) -> None:
+    parser = _add(commands, "next", "move on to the next exercise, or to the one named", "next", "show_next")
+    _one(parser)
+    _json(parser)
 
 
 def _list(commands: Commands) -> None:
-    _add(commands, "list", "list the exercises and where you are", "overview", "show_list")
+    parser = _add(commands, "list", "list the exercises and where you are", "overview", "show_list")
+    only = parser.add_mutually_exclusive_group()
+    for choice, which in (("failing", "that fail"), ("done", "that pass"), ("open", "that do not pass yet")):
+        only.add_argument(
+            f"--{choice}", action="store_const", const=choice, dest="only", help=f"only the exercises {which}"
+        )
+    _json(parser)
+
+
+def _status(commands: Commands) -> None:
+    _json(_add(commands, "status", "say how much is done", "overview", "show_status"))
+
+
+def _reset(commands: Commands) -> None:
+    parser = _add(commands, "reset", "put the stub of an exercise back, and keep what you wrote", "reset", "reset")
+    parser.add_argument("exercise", metavar="EX", help=EXERCISE)
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _solution(commands: Commands) -> None:
+    parser = _add(
+        commands, "solution", "show how the course does it, after a pass or the last hint", "solution", "show_solution"
+    )
+    parser.add_argument("exercise", metavar="EX", help=EXERCISE)
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _report(commands: Commands) -> None:
+    parser = _add(commands, "report", "show your progress as one text or page", "report", "show_report")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="write it there as one page")
+    _json(parser)
+
+
+def _doctor(commands: Commands) -> None:
+    _json(
+        _add(
+            commands, "doctor", "say what this machine has and lacks, to copy into a question", "doctor", "show_doctor"
+        )
+    )
+
+
+def _one(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("exercise", nargs="?", metavar="EX", help=EXERCISE)
 
 
 def _grade(commands: Commands) -> None:

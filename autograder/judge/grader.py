@@ -26,6 +26,7 @@ class Grader:
     """Grades submissions of one suite under one seed. `grade` may be called from several threads.
 
     `evidence` puts the numbers of a difference into the report: for self-checks, whose seed is public.
+    `told(exercise, done, all)` hears how far the bank of an exercise is, while its answer key is made.
     """
 
     def __init__(
@@ -37,13 +38,14 @@ class Grader:
         evidence: bool = False,
         cache: Path | None = None,
         finders: int = 1,
+        told: Callable[[str, int, int], None] | None = None,
     ) -> None:
         self.suite = suite
         self.seed = seed
         self.device = device
         self.evidence = evidence
         self.suite_digest = suite.digest
-        self._keys = [Keys(suite, seed=seed, device=device, cache=cache) for _ in range(finders)]
+        self._keys = [Keys(suite, seed=seed, device=device, cache=cache, told=told) for _ in range(finders)]
         self._idle: SimpleQueue[Keys] = SimpleQueue()
         for keys in self._keys:
             self._idle.put(keys)

@@ -8,7 +8,7 @@ import contextlib
 import hashlib
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
 
@@ -34,10 +34,22 @@ KEPT_KEYS = 6
 
 
 class Keys:
-    """Finds the answer keys of a suite for one seed and device: from the cache, or by running the solutions."""
+    """Finds the answer keys of a suite for one seed and device: from the cache, or by running the solutions.
 
-    def __init__(self, suite: Suite, *, seed: int, device: str = "cpu", cache: Path | None = None) -> None:
+    `told(exercise, done, all)` hears of each wrong program of a bank that was run.
+    """
+
+    def __init__(
+        self,
+        suite: Suite,
+        *,
+        seed: int,
+        device: str = "cpu",
+        cache: Path | None = None,
+        told: Callable[[str, int, int], None] | None = None,
+    ) -> None:
         self.suite = suite
+        self.told = told
         self.seed = seed
         self.device = device
         self.cache = cache if cache is not None else suite.course.root / ".course" / "cache"
@@ -114,7 +126,9 @@ class Keys:
         solution = sources[exercise.file].decode("utf-8")
         judges = {check.id: check.judge for check in self.suite.checks[exercise.id]}
         entries = []
-        for each in bank:
+        for done, each in enumerate(bank):
+            if self.told is not None:
+                self.told(exercise.id, done, len(bank))
             program = {**sources, exercise.file: patched(solution, each).encode()}
             run = runner.run(program, self.suite.plan([exercise]))
             outcomes = {

@@ -1,0 +1,158 @@
+"""What a learner did, one line each in `.course/events.jsonl`: only ever appended to, and the truth about progress.
+
+There is no code in it, no name of a person and no path. A line that cannot be read is skipped, so a merge by git, a
+full disk or a later version does no harm.
+"""
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+Kind: TypeAlias = Literal["check", "hint", "next", "solution", "reset"]
+KINDS: tuple[Kind, ...] = ("check", "hint", "next", "solution", "reset")
+
+CARRIED = "carried"
+"""The kind of the line that stands for all earlier ones, which were let go: it holds the standings they led to."""
+
+MOST_BYTES = 1 << 20
+"""An events file longer than this, some four thousand runs, is folded: its newest lines stay."""
+
+LINES_KEPT = 1000
+LONGEST_LINE = 64 << 10
+MOST_READ = 4 * MOST_BYTES
+
+_NAME = re.compile(r"[\w.-]{1,80}")
+
+
+@dataclass(frozen=True)
+class Event:
+    """One thing a learner did with one exercise.
+
+    `check` is the first that failed, `finding` why, `file` the digest of the exercise's file and `edited` how many of
+    its lines changed since the last check, `version` the digest of the exercise; `hint` is the level shown, out of
+    `hints`, and `now` says that it was asked for without an edit. `seconds` is how long the command took.
+    """
+
+    at: str
+    kind: Kind
+    exercise: str
+    command: str
+    result: str | None = None
+    check: str | None = None
+    finding: str | None = None
+    file: str | None = None
+    edited: int | None = None
+    version: str | None = None
+    passing: int | None = None
+    checks: int | None = None
+    score: int | None = None
+    max_score: int | None = None
+    hint: int | None = None
+    hints: int | None = None
+    now: bool | None = None
+    seconds: float | None = None
+
+    @property
+    def line(self) -> bytes:
+        """The event as a line of the file, without what is not known."""
+        known = {name: value for name, value in asdict(self).items() if value is not None}
+        return json.dumps(known, ensure_ascii=True).encode() + b"\n"
+
+
+@dataclass(frozen=True)
+class Carried:
+    """The standings that earlier events led to, as JSON."""
+
+    exercises: dict[str, Any]
+    here: str | None
+
+    @property
+    def line(self) -> bytes:
+        return json.dumps({"kind": CARRIED, "exercises": self.exercises, "here": self.here}).encode() + b"\n"
+
+
+_NUMBERS = ("edited", "passing", "checks", "score", "max_score", "hint", "hints", "now")
+_TYPES: dict[str, tuple[type, ...]] = {
+    each.name: (int,) if each.name in _NUMBERS else (int, float) if each.name == "seconds" else (str,)
+    for each in fields(Event)
+}
+
+
+def now() -> str:
+    """Return the time, in the form events have."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+
+
+def seconds_of(at: str) -> float | None:
+    """Return a time as seconds, or None where it is none."""
+    with contextlib.suppress(ValueError, OverflowError):
+        return datetime.fromisoformat(at).timestamp()
+    return None
+
+
+def name_or_none(name: str | None) -> str | None:
+    """Return an id that may be kept: the kit's own, or an exception's name; anything stranger is left out."""
+    return name if name is not None and _NAME.fullmatch(name) else None
+
+
+def read_lines(file: Path, position: int = 0) -> tuple[list[Event | Carried], int]:
+    """Return the events behind a position, and where the last whole line ends. Raises OSError."""
+    with file.open("rb") as stream:
+        size = stream.seek(0, os.SEEK_END)
+        stream.seek(max(position, size - MOST_READ))
+        data = stream.read(MOST_READ)
+    end = data.rfind(b"\n") + 1
+    read = (_read(line) for line in data[:end].split(b"\n") if line.strip())
+    return [each for each in read if each is not None], max(position, size - MOST_READ) + end
+
+
+def _read(line: bytes) -> Event | Carried | None:
+    if len(line) > LONGEST_LINE and b'"carried"' not in line[:40]:
+        return None
+    try:
+        data = json.loads(line)
+        if data["kind"] == CARRIED:
+            return Carried(dict(data["exercises"]), data.get("here"))
+        known = {name: data[name] for name in _TYPES if data.get(name) is not None}
+        right = all(isinstance(value, _TYPES[name]) for name, value in known.items())
+        return Event(**known) if right and known["kind"] in KINDS else None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def append(file: Path, events: Iterable[Event | Carried]) -> None:
+    """Append lines to the file, each in one write. Raises OSError."""
+    descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+    try:
+        torn = _torn(descriptor)
+        for event in events:
+            _write(descriptor, b"\n" + event.line if torn else event.line)
+            torn = False
+    finally:
+        os.close(descriptor)
+
+
+def _torn(descriptor: int) -> bool:
+    """Whether the last line has no end, because the disk was full or the process killed."""
+    if not os.lseek(descriptor, 0, os.SEEK_END):
+        return False
+    os.lseek(descriptor, -1, os.SEEK_END)
+    return os.read(descriptor, 1) != b"\n"
+
+
+def _write(descriptor: int, line: bytes) -> None:
+    written = os.write(descriptor, line)
+    while written < len(line):
+        written += os.write(descriptor, line[written:])
+
+
+def newest(events: Sequence[Event | Carried]) -> tuple[list[Event | Carried], list[Event | Carried]]:
+    """Return the older events and the newest, which are kept when a file is folded."""
+    at = max(len(events) - LINES_KEPT, 0)
+    return list(events[:at]), list(events[at:])

@@ -1,0 +1,63 @@
+"""The folder `.course` beside a course: what is kept there, and how it is written."""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+FOLDER = ".course"
+
+LOCAL_ONLY = ("/cache/", "/last/", "/backups/", "/grading_seed", "/lock", ".*")
+"""What git leaves alone: it can be made again, or holds a student's code. Progress and events are worth a commit."""
+
+
+def own_folder(root: Path, *inside: str) -> Path:
+    """Return `.course`, or a folder inside it, made where it is not there yet. Raises OSError."""
+    top = root / FOLDER
+    top.mkdir(exist_ok=True)
+    ignore = top / ".gitignore"
+    if not ignore.exists():
+        with contextlib.suppress(OSError):
+            write_whole(ignore, "".join(f"{each}\n" for each in (*LOCAL_ONLY, "!/.gitignore")))
+    folder = top.joinpath(*inside)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def write_whole(file: Path, text: str) -> None:
+    """Write a file whole or not at all: whoever reads it never sees a part. Raises OSError."""
+    descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name[:40]}-")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(file)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            Path(temporary).unlink()
+        raise
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Keep every other process of the kit out of the folder meanwhile, where the file system knows locks."""
+    with (folder / "lock").open("a+b") as stream:
+        with contextlib.suppress(OSError):
+            _lock(stream.fileno())
+        yield  # closing the file lets go of the lock, as does the end of the process
+
+
+if os.name == "nt":
+
+    def _lock(descriptor: int) -> None:
+        import msvcrt
+
+        msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
+
+else:
+
+    def _lock(descriptor: int) -> None:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
