@@ -16,13 +16,13 @@ from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.names import UsageError, resolve_exercise
 from autograder.judge.runner import Runner
 from autograder.judge.suite import load_suite
-from autograder.progress import Progress, read_progress, write_whole
+from autograder.progress import Progress, Standing, read_progress, write_whole
 from autograder.progress.record import record
 from autograder.progress.standing import ALL_AT_ONCE, BURST
 from autograder.submission import Caps, Submission, read_submission
 
 if TYPE_CHECKING:
-    from autograder.report import ExerciseResult, Report
+    from autograder.report import Report
 
 ALL = "all"
 DEVICES = ("cpu", "cuda", "mps")
@@ -114,14 +114,16 @@ def _show(options: argparse.Namespace, course: Course, report: "Report", progres
 
 
 def _show_one(options: argparse.Namespace, course: Course, report: "Report", progress: Progress) -> None:
-    """Show the verdict on one exercise, what its history suggests, and the next commands last."""
+    """Show the verdict on one exercise, what the runs so far suggest, and the next commands last."""
     from autograder.report.glyphs import glyphs_for
     from autograder.report.terminal import make_console, render_exercise
 
     console = make_console(plain=options.plain, color=False if options.no_color else None)
     [result] = report.exercises
     following = _next(course, report, progress)
-    advice = advice_for(course, result, progress)
+    exercise = course.exercise(result.id)
+    standing = progress.of(exercise)
+    advice = advice_for(exercise, standing)
     render_exercise(
         console,
         result,
@@ -130,27 +132,23 @@ def _show_one(options: argparse.Namespace, course: Course, report: "Report", pro
         glyphs=glyphs_for(console.encoding),
         plain=options.plain,
         log=report.log,
+        hints_shown=max(standing.hints_shown, 1),
+        attempt=standing.attempts,
+        unused_hints=standing.hints[standing.hints_shown :],
     )
     if advice:
         screen = Screen.of(options)
         screen.gap()
-        for label, text in advice:
-            screen.text(text, label=label)
+        screen.text(advice)
         screen.gap()
         screen.next(following)
 
 
-def advice_for(course: Course, result: "ExerciseResult", progress: Progress) -> list[tuple[str, str]]:
-    """Return what the runs so far suggest, as labels and texts: the second hint unasked, or a step back."""
-    exercise = course.exercise(result.id)
-    standing = progress.of(exercise)
-    advice = []
-    if standing.offering and len(standing.hints) > 1:
-        advice.append((f"Hint 2 of {len(standing.hints)}", standing.hints[1]))
-    if standing.pausing:
-        text = f"{BURST} runs in a minute. `course diff {exercise.number}` shows all that was measured."
-        advice.append(("", text))
-    return advice
+def advice_for(exercise: Exercise, standing: Standing) -> str:
+    """Return the line that follows many small edits in a short time; nothing where there were none."""
+    if not standing.pausing:
+        return ""
+    return f"{BURST} runs in a minute. `course diff {exercise.number}` shows all that was measured."
 
 
 def _others(course: Course, report: "Report", submission: Path) -> Sequence[tuple[str, str]]:

@@ -38,10 +38,10 @@ def show_diff(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace, course: Course, exercise: Exercise, last: Last) -> None:
+    from autograder.report.console import make_console
     from autograder.report.diff import render_evidence
     from autograder.report.glyphs import glyphs_for
     from autograder.report.reading import from_json
-    from autograder.report.terminal import make_console
 
     try:
         [result] = from_json(last.report).exercises

@@ -176,7 +176,7 @@ def _terminal() -> Iterator[Fact]:
 
 def _colors() -> str:
     try:
-        from autograder.report.terminal import make_console
+        from autograder.report.console import make_console
     except ImportError:
         return "unknown, rich is missing"
     return make_console().color_system or "none"

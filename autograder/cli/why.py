@@ -26,8 +26,8 @@ def show_why(options: argparse.Namespace) -> int:
     if write_json(options, asdict(page)):
         return PASS
 
+    from autograder.report.console import make_console
     from autograder.report.glyphs import glyphs_for
-    from autograder.report.terminal import make_console
     from autograder.report.why import WhyPage, render_why
 
     console = make_console(plain=options.plain, color=False if options.no_color else None)

@@ -4,8 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
-from autograder.checks.structure import nearest
 from autograder.course.model import Exercise
+from autograder.course.nearest import nearest
 from autograder.course.section import (
     Section,
     as_number,

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from autograder.checks.structure import nearest
 from autograder.course.model import Course, Exercise
+from autograder.course.nearest import nearest
 
 
 class UsageError(Exception):

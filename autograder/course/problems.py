@@ -1,9 +1,9 @@
 """The mistakes of a course.toml: each with its line, all of them reported at once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autograder.course.lines import KeyPath, line_of
+from autograder.course.lines import KeyPath, key_lines, line_of
 
 COURSE_FILE = "course.toml"
 
@@ -33,15 +33,17 @@ class CourseError(Exception):
 class Collector:
     """Gathers mistakes while a course.toml is read, and knows the line of each key."""
 
-    def __init__(self, lines: Mapping[KeyPath, int]) -> None:
-        self._lines = lines
-        self._problems: list[Problem] = []
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._problems: list[tuple[KeyPath, str]] = []
 
     def add(self, path: KeyPath, message: str) -> None:
         """Note a mistake in the value at `path`."""
-        self._problems.append(Problem(line_of(self._lines, path), message))
+        self._problems.append((path, message))
 
     def raise_any(self) -> None:
         """Raise `CourseError` if any mistake was noted, in the order of the lines."""
         if self._problems:
-            raise CourseError(sorted(self._problems, key=lambda problem: problem.line or 0))
+            lines = key_lines(self._text)
+            problems = [Problem(line_of(lines, path), message) for path, message in self._problems]
+            raise CourseError(sorted(problems, key=lambda problem: problem.line or 0))

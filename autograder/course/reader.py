@@ -10,7 +10,6 @@ from itertools import combinations
 from pathlib import Path
 
 from autograder.course.exercises import read_exercises
-from autograder.course.lines import key_lines
 from autograder.course.model import Course, Limits
 from autograder.course.problems import COURSE_FILE, Collector, CourseError, Problem
 from autograder.course.section import Section, as_integer, as_positive, as_positives, as_table, as_text
@@ -38,7 +37,7 @@ def read_course(root: Path) -> Course:
     """Read root/course.toml. Raises `CourseError` with all its mistakes; the files it speaks of need not exist."""
     text = _text(root / COURSE_FILE)
     data = _parsed(text)
-    problems = Collector(key_lines(text))
+    problems = Collector(text)
     top = Section(data, (), "", problems)
     top.known("title", "seed", "limits", "sizes", "exercises")
     course = Course(
@@ -56,7 +55,7 @@ def read_course(root: Path) -> Course:
 def with_sizes(course: Course, file: Path) -> Course:
     """Return the course with the [sizes] of another TOML file. Raises `CourseError` with all its mistakes."""
     text = _text(file)
-    problems = Collector(key_lines(text))
+    problems = Collector(text)
     top = Section(_parsed(text), (), "", problems)
     top.known("sizes")
     sizes = _sizes(top)

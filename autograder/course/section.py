@@ -5,8 +5,8 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import TypeVar
 
-from autograder.checks.structure import nearest
 from autograder.course.lines import KeyPath
+from autograder.course.nearest import nearest
 from autograder.course.problems import Collector
 
 Value = TypeVar("Value")

@@ -20,7 +20,7 @@ def record(course: Course, report: "Report", sources: Mapping[str, bytes], *, co
     at = now()
     lasts = {each.id: _last(report, each, sources.get(f"{each.id}.py"), at) for each in results}
     events = [_event(course, each, lasts[each.id], command) for each in results]
-    texts = {each.id: _texts(each) for each in results}
+    texts = {each.id: _texts(each) for each in results if each.status != "pass"}
     kept = keep(course, events, texts)
     try:
         for exercise_id, last in lasts.items():

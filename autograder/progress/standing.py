@@ -26,7 +26,7 @@ class Standing:
 
     `first_passed` is when it passed for the first time, "" where that is not known; what passes now is `status`.
     `version` is the digest of the exercise that gave the verdict, `file` that of the learner's file, and `hint_file`
-    that of the file when the last hint was shown. `offering` and `pausing` say what to add to the last failure.
+    that of the file when the last hint was shown. `attempts` are the runs of a changed file. `offering` and `pausing` say what to add to the last failure.
     """
 
     status: str = "not_started"
@@ -46,6 +46,7 @@ class Standing:
     first_at: str | None = None
     last_at: str | None = None
     runs: int = 0
+    attempts: int = 0
     hints_taken: int = 0
     hints_now: int = 0
     solution_shown: str | None = None
@@ -177,11 +178,12 @@ def _touched(before: Standing, event: Event) -> Standing:
 
 
 def _after_check(before: Standing, event: Event) -> Standing:
-    """The first hint of a failure is shown with it."""
+    """The first hint of a failure is shown with it; after a pass the hints that were not needed stay."""
     same = event.check is not None and (before.check, before.finding) == (event.check, event.finding)
     key = f"{event.check}:{event.finding or ''}"
     seen = before.levels.get(key, before.hints_shown if same else 0)
     shown = max(seen, 1) if event.hints else 0
+    passes = event.result == "pass"
     standing = replace(
         _touched(before, event),
         status=event.result or "fail",
@@ -189,17 +191,18 @@ def _after_check(before: Standing, event: Event) -> Standing:
         max_score=event.max_score or 0,
         passing=event.passing or 0,
         checks=event.checks or 0,
-        first_passed=event.at if event.result == "pass" and not before.ever_passed else before.first_passed,
+        first_passed=event.at if passes and not before.ever_passed else before.first_passed,
         version=event.version,
         check=event.check,
         title=before.title if same else None,
         finding=event.finding,
-        hints=before.hints if same else (),
-        hints_shown=shown,
+        hints=before.hints if same or passes else (),
+        hints_shown=before.hints_shown if passes else shown,
         hint_file=before.hint_file if seen else event.file if shown else None,
         levels=_levels(before.levels, key, shown),
         file=event.file,
         runs=before.runs + 1,
+        attempts=before.attempts + (event.file is None or event.file != before.file),
     )
     if same and event.file is not None and event.file == before.file:
         return standing  # the same code in the same state is told the same
@@ -254,7 +257,16 @@ def _after_reset(before: Standing, event: Event) -> Standing:
         **{
             name: getattr(before, name)
             for name in (
-                *("first_passed", "first_at", "runs", "hints_taken", "hints_now", "solution_shown", "levels"),
+                *(
+                    "first_passed",
+                    "first_at",
+                    "runs",
+                    "attempts",
+                    "hints_taken",
+                    "hints_now",
+                    "solution_shown",
+                    "levels",
+                ),
                 *("unknown",),
             )
         },

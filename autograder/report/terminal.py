@@ -1,7 +1,5 @@
 """A verdict in the terminal: finding, place, evidence, hint, and the next command last."""
 
-import io
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,6 +8,7 @@ from rich.text import Text
 
 from autograder.report import plain as sentences
 from autograder.report.class_table import class_lines
+from autograder.report.console import make_console as make_console
 from autograder.report.failure import failure_lines
 from autograder.report.glyphs import Glyphs
 from autograder.report.header import stand_in_lines, title_line, top_lines
@@ -35,23 +34,6 @@ LOW = 30
 """A terminal with fewer lines shows no tables and no maps."""
 
 Command = tuple[str, str]
-
-
-def make_console(*, plain: bool = False, color: bool | None = None) -> Console:
-    """Return the console on stdout, which never raises for a character it cannot show.
-
-    `color` forces colour on or off; without it the terminal, NO_COLOR and FORCE_COLOR decide.
-    """
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="replace")
-    return Console(
-        no_color=True if plain else None if color is None else not color,
-        force_terminal=False if plain else (color or None),
-        color_system=None if plain else "standard" if color else "auto",
-        markup=False,
-        highlight=False,
-        emoji=False,
-    )
 
 
 def render_exercise(
