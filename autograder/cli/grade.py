@@ -40,11 +40,12 @@ def grade(options: argparse.Namespace) -> int:
         raise UsageError(f"{options.folder} holds no submissions: expected a folder or a zip for each student")
     suite = load_suite(course)
     try:
-        options.out.mkdir(parents=True, exist_ok=True)
+        (options.out / "reports").mkdir(parents=True, exist_ok=True)
         seed = _seed(course, options)
         _note_run(options.out, seed, device, suite.digest)
     except OSError as error:
-        print(f"course: {options.out} cannot be written to: {error.strerror}", file=sys.stderr)
+        where = error.filename or options.out
+        print(f"course: {where} cannot be written to: {error.strerror}", file=sys.stderr)
         return ENVIRONMENT
     progress = Progress(len(found.entries))
     jobs = options.jobs or os.cpu_count() or 1

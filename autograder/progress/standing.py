@@ -26,7 +26,8 @@ class Standing:
 
     `first_passed` is when it passed for the first time, "" where that is not known; what passes now is `status`.
     `version` is the digest of the exercise that gave the verdict, `file` that of the learner's file, and `hint_file`
-    that of the file when the last hint was shown. `attempts` are the runs of a changed file. `offering` and `pausing` say what to add to the last failure.
+    that of the file when the last hint was shown. `attempts` are the runs of a changed file. `offering` and `pausing`
+    say what to add to the last failure.
     """
 
     status: str = "not_started"
@@ -252,26 +253,18 @@ def _after_solution(before: Standing, event: Event) -> Standing:
 
 def _after_reset(before: Standing, event: Event) -> Standing:
     """The verdict on what was put aside goes; that it passed once, and which hints were shown, stay."""
-    return replace(
-        Standing(),
-        **{
-            name: getattr(before, name)
-            for name in (
-                *(
-                    "first_passed",
-                    "first_at",
-                    "runs",
-                    "attempts",
-                    "hints_taken",
-                    "hints_now",
-                    "solution_shown",
-                    "levels",
-                ),
-                *("unknown",),
-            )
-        },
+    return Standing(
+        first_passed=before.first_passed,
+        first_at=before.first_at,
         last_at=event.at,
+        runs=before.runs,
+        attempts=before.attempts,
+        hints_taken=before.hints_taken,
+        hints_now=before.hints_now,
+        solution_shown=before.solution_shown,
         resets=before.resets + 1,
+        levels=before.levels,
+        unknown=before.unknown,
     )
 
 
