@@ -44,7 +44,7 @@ def show_hint(options: argparse.Namespace) -> int:
     data = {"exercise": exercise.id, "check": standing.check, "finding": standing.finding, "hint": shown}
     if write_json(options, {**data, "hints": len(hints), "text": hints[shown - 1], "waits_for_an_edit": waits}):
         return PASS
-    screen.line(f"{exercise.number} {exercise.title}: {title}")
+    screen.text(f"{exercise.number} {exercise.title}: {title}", indent=0)
     screen.text(hints[shown - 1], label=f"Hint {shown} of {len(hints)}", indent=0)
     if waits:
         screen.text(f"Hint {shown + 1} comes when {exercise.file} has changed since this one was shown.", indent=0)

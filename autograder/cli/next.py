@@ -53,7 +53,7 @@ def _show(
     screen: Screen, course: Course, progress: Progress, exercise: Exercise, left: Exercise | None, lesson: list[str]
 ) -> None:
     count = len(progress.of(exercise).levels)
-    screen.line((f"{exercise.number} {exercise.title}", "bold"))
+    screen.text(f"{exercise.number} {exercise.title}", indent=0, style="bold")
     for paragraph in lesson:
         screen.text(paragraph)
     screen.gap()

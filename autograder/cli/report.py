@@ -41,6 +41,16 @@ class Line:
         return first if first == last else f"{first} to {last}"
 
     @property
+    def sentence(self) -> str:
+        row = self.row
+        said = f"{row.exercise.number} {row.exercise.title}: {row.word}"
+        if not row.standing.runs:
+            return said
+        passed = f"first passed: {self.first_passed}"
+        facts = (row.checks, row.points, plural(row.standing.runs, "run"), f"hints: {self.hints}", passed, self.span)
+        return f"{said}; {', '.join(filter(None, facts))}"
+
+    @property
     def cells(self) -> tuple[str, ...]:
         row = self.row
         title = f"{row.exercise.number} {row.exercise.title}"
@@ -61,14 +71,12 @@ def show_report(options: argparse.Namespace) -> int:
     if write_json(options, _data(course, progress, lines)):
         return PASS
     screen = Screen.of(options)
-    screen.line((f"{course.title}: my progress", "bold"))
+    screen.text(f"{course.title}: my progress", indent=0, style="bold")
     for sentence in _summary(course, progress, lines):
         screen.text(sentence)
     screen.gap()
     for line in lines:
-        facts = [f"{name} {cell}" for name, cell in zip(COLUMNS[2:], line.cells[2:], strict=True) if cell]
-        title, word, *_ = line.cells
-        screen.text(f"{title}: {word}" + (f"; {', '.join(facts)}" if line.row.standing.runs else ""))
+        screen.text(line.sentence)
     return PASS
 
 

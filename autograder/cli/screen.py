@@ -81,6 +81,9 @@ class Screen:
                 print(self.spell(f"Next: {command}" + (f": {_ended(does)}" if does else "")))
             return
         beside = max((len(command) for command, _ in commands), default=0) + 2
+        if 8 + beside - 2 > self.width:
+            self._next_below(commands)
+            return
         fits = all(8 + beside + min(len(does), _LEAST_ROOM) <= self.width for _, does in commands)
         for at, (command, does) in enumerate(commands):
             head = ("  Next  ", "cyan") if not at else "        "
@@ -93,6 +96,14 @@ class Screen:
                 rows = [" " * 10 + each for each in textwrap.wrap(does, max(self.width - 10, 20))]
             for row in rows:
                 self.line((row, "bright_black"))
+
+    def _next_below(self, commands: Sequence[Command]) -> None:
+        """Print commands that are too long to stand beside anything; a command is never broken."""
+        self.line(("  Next", "cyan"))
+        for command, does in commands:
+            self.line((f"  {command}", "cyan"))
+            for row in textwrap.wrap(does, max(self.width - 4, 20)):
+                self.line((f"    {row}", "bright_black"))
 
     def _styled(self, text: str, style: str) -> str:
         text = self.spell(text)

@@ -35,7 +35,7 @@ def show_solution(options: argparse.Namespace) -> int:
     if kept.problem:
         print(f"course: your progress could not be kept: {kept.problem.strerror}", file=sys.stderr)
     screen = Screen.of(options)
-    screen.line((f"{exercise.number} {exercise.title}, as the course does it", "bold"))
+    screen.text(f"{exercise.number} {exercise.title}, as the course does it", indent=0, style="bold")
     screen.gap()
     _show_paged(screen, code_of(text))
     screen.gap()

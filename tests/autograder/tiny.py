@@ -9,7 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from autograder.course import Course, read_course
+from autograder.judge.grader import Grader
+from autograder.judge.runner import Runner
 from autograder.judge.suite import Suite, load_suite
+from autograder.progress import Progress
+from autograder.progress.record import record
 from autograder.report import CheckResult, ExerciseResult, Report
 from autograder.submission import Submission
 from autograder.submission.submission import digest
@@ -97,19 +101,29 @@ def environment(extra: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "PYTHONDONTWRITEBYTECODE": "1", **extra}
 
 
-def run_course(root: Path, *arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run the program in a folder; whatever a user does, no traceback may come of it."""
+def run_course(root: Path, *arguments: str, typed: str | None = None, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run the program in a folder, with an answer typed in; whatever a user does, no traceback may come of it."""
     done = subprocess.run(
         [sys.executable, "-m", "autograder", *arguments],
         cwd=root,
         env=environment(env),
+        input=typed or "",
         capture_output=True,
-        text=True,
+        encoding="utf-8",
         timeout=120,
         check=False,
     )
     assert "Traceback" not in done.stdout + done.stderr, done.stdout + done.stderr
     return done
+
+
+def checked(root: Path, grader: Grader, runner: Runner, text: str) -> Progress:
+    """Check a text as the first exercise of a copy, as `course check 1` does, without a process of its own."""
+    course = read_course(root)
+    submission = submitted(text)
+    (course.exercises_dir / FILES[0]).write_text(text, "utf-8")
+    report = grader.grade(submission, [course.exercises[0]], runner)
+    return record(course, report, submission.sources, command="check").progress
 
 
 def result_of(report: Report, exercise: str) -> ExerciseResult:
