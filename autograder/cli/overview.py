@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.cli.exits import PASS
+from autograder.cli.hint import failure_texts
 from autograder.cli.screen import Command, Screen
 from autograder.cli.written import write_json
 from autograder.course import Course, Exercise, find_course, read_course
 from autograder.progress import Progress, Standing, read_progress
 from autograder.progress.digests import exercise_version
+from autograder.progress.standing import UNTRIED
 from autograder.report.words import STATES, plural, points
 
 BROKEN, RECHECK = "BROKEN AGAIN", "RE-CHECK"
@@ -164,9 +166,8 @@ def _data(course: Course, progress: Progress, rows: Sequence[Row]) -> dict[str, 
 
 
 def _head(screen: Screen, course: Course, progress: Progress, rows: Sequence[Row]) -> None:
-    screen.line(
-        (f"{course.title}: {progress.passed(course)} of {plural(len(course.exercises), 'exercise')} passed", "bold")
-    )
+    everything = plural(len(course.exercises), "exercise")
+    screen.text(f"{course.title}: {progress.passed(course)} of {everything} passed", indent=0, style="bold")
     broken = [each.exercise.number for each in rows if each.standing.broken and not each.recheck]
     if broken:
         screen.text(f"Broken since: {', '.join(broken)}. What once passed still counts, and is to pass in the end.")
@@ -207,9 +208,9 @@ def _table(screen: Screen, rows: Sequence[Row], current: Exercise | None) -> Non
 
 def _end(screen: Screen, course: Course, progress: Progress, rows: Sequence[Row]) -> None:
     current = progress.current(course)
-    standing = progress.of(current) if current else Standing()
-    if standing.title and standing.status not in ("not_started", "pass"):
-        screen.text(standing.title, label="First failure")
+    if current is not None and progress.of(current).check and progress.of(current).status not in UNTRIED:
+        title, _ = failure_texts(course, current, progress.of(current))
+        screen.text(title, label="First failure")
     screen.next([_next_command(course, progress, rows)])
 
 

@@ -17,9 +17,14 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="course", description="Build a Transformer, and have it checked.")
     parser.add_argument("--version", action="version", version=f"course {__version__}")
     _rendering(parser)
-    parser.set_defaults(command=_command("overview", "show_overview"))
-    commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     _json(parser)
+    parser.set_defaults(
+        plain=bool(os.environ.get("ACCESSIBLE")),
+        no_color=False,
+        json=None,
+        command=_command("overview", "show_overview"),
+    )
+    commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     learner = (_check, _hint, _why, _diff, _next, _list, _status, _reset, _solution, _report, _doctor)
     for add in (*learner, _grade, _validate, _build, _new):
         add(commands)
@@ -44,11 +49,12 @@ def _add(commands: Commands, name: str, does: str, module: str, function: str) -
 
 
 def _rendering(parser: argparse.ArgumentParser) -> None:
-    accessible = bool(os.environ.get("ACCESSIBLE"))
+    """These may stand before and behind the name of a command, so no command has defaults of its own for them."""
+    unsaid = argparse.SUPPRESS
     parser.add_argument(
-        "--plain", action="store_true", default=accessible, help="sentences, one fact a line; also ACCESSIBLE=1"
+        "--plain", action="store_true", default=unsaid, help="sentences, one fact a line; also ACCESSIBLE=1"
     )
-    parser.add_argument("--no-color", action="store_true", help="no colours; also NO_COLOR=1")
+    parser.add_argument("--no-color", action="store_true", default=unsaid, help="no colours; also NO_COLOR=1")
 
 
 def _check(commands: Commands) -> None:
@@ -177,7 +183,8 @@ def _running(parser: argparse.ArgumentParser) -> None:
 
 
 def _json(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", metavar="FILE", help="write the report there; - is stdout, and nothing else is shown")
+    told = "write what was found there; - is stdout, and nothing else is shown"
+    parser.add_argument("--json", metavar="FILE", default=argparse.SUPPRESS, help=told)
 
 
 def _positive(text: str) -> int:

@@ -9,6 +9,9 @@ from typing import Any
 TEXTS = {"name": 80, "explanation": 240, "hint": 200}
 """The texts every misconception has, and their longest length."""
 
+MORE_TEXTS = {"tempting": 240, "experiment": 400}
+"""Texts a misconception may have, for its page: why it tempts, and how to see it."""
+
 
 @dataclass(frozen=True)
 class Misconception:
@@ -76,7 +79,10 @@ def _problems(entry: Any, solution: str) -> Iterable[str]:
             yield f"has no {key}"
         elif len(text) > longest:
             yield f"its {key} has {len(text)} characters, at most {longest} fit"
-    unknown = set(entry) - {*TEXTS, "find", "replace", "patches", "same_as"}
+    for key, longest in MORE_TEXTS.items():
+        if key in entry and not (isinstance(entry[key], str) and 0 < len(entry[key]) <= longest):
+            yield f"its {key} is no text of 1 to {longest} characters"
+    unknown = set(entry) - {*TEXTS, *MORE_TEXTS, "find", "replace", "patches", "same_as"}
     if unknown:
         yield f"has {', '.join(sorted(unknown))}, which means nothing here"
     try:

@@ -1,12 +1,15 @@
 """The folder `.course` beside a course: what is kept there, and how it is written."""
 
 import contextlib
+import errno
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 FOLDER = ".course"
+LONGEST_WAIT = 5.0
 
 LOCAL_ONLY = ("/cache/", "/last/", "/backups/", "/grading_seed", "/lock", ".*")
 """What git leaves alone: it can be made again, or holds a student's code. Progress and events are worth a commit."""
@@ -41,23 +44,28 @@ def write_whole(file: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Keep every other process of the kit out of the folder meanwhile, where the file system knows locks."""
+    """Keep every other process of the kit out of the folder meanwhile, where the file system knows locks.
+
+    One that holds the lock for longer was stopped in the middle: nobody waits for it any more.
+    """
     with (folder / "lock").open("a+b") as stream:
-        with contextlib.suppress(OSError):
-            _lock(stream.fileno())
+        until = time.monotonic() + LONGEST_WAIT
+        while not _locked(stream.fileno()) and time.monotonic() < until:
+            time.sleep(0.01)
         yield  # closing the file lets go of the lock, as does the end of the process
 
 
-if os.name == "nt":
+def _locked(descriptor: int) -> bool:
+    """Take the lock, and return whether it was free; where locks are not known it always is."""
+    try:
+        if os.name == "nt":
+            import msvcrt
 
-    def _lock(descriptor: int) -> None:
-        import msvcrt
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        else:
+            import fcntl
 
-        msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined]
-
-else:
-
-    def _lock(descriptor: int) -> None:
-        import fcntl
-
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
+    return True

@@ -128,6 +128,18 @@ def test_why_shows_the_wrong_line_and_the_right_one_only_after_a_pass(
     assert "return x.cumsum(dim=-1) / count" in said(failed, "why", "mean-not-divided")
 
 
+def test_why_says_what_an_author_wrote_for_the_page(failed: Path) -> None:
+    bank = failed / "solutions" / "misconceptions" / f"{tiny.FIRST}.toml"
+    texts = 'tempting = "Sums are shorter."\nexperiment = """\nx = torch.ones(3)\nrunning_mean(x)\n"""\n'
+    tiny.replaced(bank, "[mean-not-divided]\n", f"[mean-not-divided]\n{texts}")
+    page = said(failed, "why")
+    assert "Why it tempts  Sums are shorter." in page
+    assert "    x = torch.ones(3)\n    running_mean(x)\n" in page
+    text = bank.read_text("utf-8").replace("return x.cumsum(dim=-1)'", "[broken")
+    bank.write_text(text, "utf-8")
+    assert "mean-not-divided" in said(failed, "why"), "the last report still knows"
+
+
 def test_why_knows_what_may_have_been_meant(failed: Path) -> None:
     for word, meant in (("mean-not-divide", "mean-not-divided"), ("of-everything", "mean-of-everything")):
         done = tiny.run_course(failed, "why", word)
@@ -553,6 +565,11 @@ def test_plain_output_is_one_fact_a_line_in_plain_letters(command: str, failed: 
         assert said(failed, *command.split(), ACCESSIBLE="1") == shown
     narrow = said(failed, *command.split(), COLUMNS="30")
     assert all(not line.startswith(" ") for line in narrow.splitlines())
+
+
+def test_options_of_all_commands_may_stand_before_the_command(failed: Path) -> None:
+    assert said(failed, "--plain", "list") == said(failed, "list", "--plain") != said(failed, "list")
+    assert said(failed, "--json", "-", "list") == said(failed, "list", "--json", "-")
 
 
 @pytest.mark.parametrize("command", ["list", "status", "hint", "next", "report", "", "why", "diff"])

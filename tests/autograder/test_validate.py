@@ -96,6 +96,11 @@ def test_a_group_that_only_one_of_its_members_declares_is_told(course: Path) -> 
         ("find = 'x.cumsum(dim=-1)'", "find = 'x'", "its find occurs"),
         ("replace = 'x.cumsum(dim=0)'", "replace = 'x.cumsum(dim=-1)'", "its find and replace are the same"),
         ("find = 'x.cumsum(dim=-1)'\n", "", "needs find and replace"),
+        (
+            "find = 'x.cumsum(dim=-1)'",
+            "tempting = ''\nfind = 'x.cumsum(dim=-1)'",
+            "its tempting is no text of 1 to 240 characters",
+        ),
         ("[mean-axis-fixed]", "[mean-axis-fixed", "Expected ']'"),
     ],
 )
