@@ -161,7 +161,9 @@ def _others(course: Course, report: "Report", submission: Path) -> Sequence[tupl
 
 
 def _next(course: Course, report: "Report", progress: Progress) -> Sequence[tuple[str, str]]:
-    failing = next((each for each in report.exercises if each.status != "pass"), None)
+    from autograder.report.words import shown_first
+
+    failing = shown_first(report)
     if failing is None:
         return _after_pass(course, report, progress)
     exercise = course.exercise(failing.id)

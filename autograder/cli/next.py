@@ -14,6 +14,7 @@ from autograder.progress.events import Event, now
 from autograder.report.words import plural, points
 
 MOST_BYTES = 256 << 10
+_MARKUP = str.maketrans("", "", "*`$")
 
 
 def show_next(options: argparse.Namespace) -> int:
@@ -85,5 +86,5 @@ def _lesson(course: Course, exercise: Exercise) -> list[str]:
     body = [each for each in words if not each.startswith("#")]
     while body and not body[0]:
         body.pop(0)
-    paragraph = " ".join(takewhile(bool, body)).replace("*", "").replace("`", "")
+    paragraph = " ".join(takewhile(bool, body)).translate(_MARKUP)
     return [paragraph] if paragraph else []

@@ -107,6 +107,7 @@ def show_list(options: argparse.Namespace) -> int:
     if not rows:
         screen.line("  There is no such exercise.")
     _table(screen, rows, progress.current(course))
+    screen.gap()
     screen.next([_next_command(course, progress, rows)])
     return PASS
 
@@ -211,6 +212,7 @@ def _end(screen: Screen, course: Course, progress: Progress, rows: Sequence[Row]
     if current is not None and progress.of(current).check and progress.of(current).status not in UNTRIED:
         title, _ = failure_texts(course, current, progress.of(current))
         screen.text(title, label="First failure")
+    screen.gap()
     screen.next([_next_command(course, progress, rows)])
 
 

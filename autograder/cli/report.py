@@ -55,7 +55,8 @@ class Line:
         row = self.row
         title = f"{row.exercise.number} {row.exercise.title}"
         score = f"{points(row.standing.score)} of {points(row.exercise.points)}"
-        counts = (row.checks, score, str(row.standing.runs), self.hints)
+        checks = row.checks.removesuffix("s").removesuffix(" check")
+        counts = (checks, score, str(row.standing.runs), self.hints)
         return (title, row.word, *counts, self.first_passed, self.span)
 
 
@@ -132,7 +133,7 @@ body { color: var(--ink); background: var(--paper); font: 16px/1.5 system-ui, sa
 table { border-collapse: collapse; width: 100% }
 caption { text-align: left; padding: .5rem 0 }
 th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top }
-thead th { white-space: nowrap }
+thead th, .open, .pass, .fail { white-space: nowrap }
 .pass { color: var(--pass); font-weight: bold }
 .fail { color: var(--fail); font-weight: bold }
 @media print {

@@ -65,7 +65,7 @@ class Screen:
             return
         room = max(self.width - indent, 20)
         first = f"{label}  " if label else ""
-        for at, line in enumerate(textwrap.wrap(first + " ".join(self.spell(text).split()), room) or [""]):
+        for at, line in enumerate(_wrapped(first + " ".join(self.spell(text).split()), room) or [""]):
             head = label if not at and label and line.startswith(label) else ""
             self.line(" " * indent, (head, "cyan"), (line[len(head) :], style))
 
@@ -88,12 +88,12 @@ class Screen:
         for at, (command, does) in enumerate(commands):
             head = ("  Next  ", "cyan") if not at else "        "
             if fits:
-                first, *others = textwrap.wrap(does, self.width - 8 - beside) or [""]
+                first, *others = _wrapped(does, self.width - 8 - beside) or [""]
                 self.line(head, (command.ljust(beside), "cyan"), (first, "bright_black"))
                 rows = [" " * (8 + beside) + each for each in others]
             else:
                 self.line(head, (command, "cyan"))
-                rows = [" " * 10 + each for each in textwrap.wrap(does, max(self.width - 10, 20))]
+                rows = [" " * 10 + each for each in _wrapped(does, max(self.width - 10, 20))]
             for row in rows:
                 self.line((row, "bright_black"))
 
@@ -102,7 +102,7 @@ class Screen:
         self.line(("  Next", "cyan"))
         for command, does in commands:
             self.line((f"  {command}", "cyan"))
-            for row in textwrap.wrap(does, max(self.width - 4, 20)):
+            for row in _wrapped(does, max(self.width - 4, 20)):
                 self.line((f"    {row}", "bright_black"))
 
     def _styled(self, text: str, style: str) -> str:
@@ -120,6 +120,11 @@ def _wants_color() -> bool:
     if os.environ.get("TERM", "").lower() in ("dumb", "unknown") or not sys.stdout.isatty():
         return False
     return sys.platform != "win32" or bool(os.environ.get("WT_SESSION") or os.environ.get("TERM"))
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Return the lines of a paragraph; a path or a command is never broken."""
+    return textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)
 
 
 def _ended(sentence: str) -> str:
