@@ -89,7 +89,7 @@ def show_overview(options: argparse.Namespace) -> int:
     if write_json(options, _data(course, progress, rows)):
         return PASS
     screen = Screen.of(options)
-    _head(screen, course, progress, rows)
+    _top(screen, course, progress, rows)
     current = progress.current(course)
     _table(screen, [each for each in rows if each.exercise is current], current)
     _end(screen, course, progress, rows)
@@ -103,7 +103,7 @@ def show_list(options: argparse.Namespace) -> int:
     if write_json(options, _data(course, progress, rows)):
         return PASS
     screen = Screen.of(options)
-    _head(screen, course, progress, rows_of(course, progress))
+    _top(screen, course, progress, rows_of(course, progress))
     if not rows:
         screen.line("  There is no such exercise.")
     _table(screen, rows, progress.current(course))
@@ -118,7 +118,7 @@ def show_status(options: argparse.Namespace) -> int:
     if write_json(options, _data(course, progress, rows)):
         return PASS
     screen = Screen.of(options)
-    _head(screen, course, progress, rows)
+    _top(screen, course, progress, rows)
     score = sum(each.standing.score for each in rows)
     screen.text(f"{points(score)} of {points(sum(each.points for each in course.exercises))} points")
     words = [each.word for each in rows]
@@ -166,7 +166,7 @@ def _data(course: Course, progress: Progress, rows: Sequence[Row]) -> dict[str, 
     }
 
 
-def _head(screen: Screen, course: Course, progress: Progress, rows: Sequence[Row]) -> None:
+def _top(screen: Screen, course: Course, progress: Progress, rows: Sequence[Row]) -> None:
     everything = plural(len(course.exercises), "exercise")
     screen.text(f"{course.title}: {progress.passed(course)} of {everything} passed", indent=0, style="bold")
     broken = [each.exercise.number for each in rows if each.standing.broken and not each.recheck]

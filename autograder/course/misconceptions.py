@@ -14,7 +14,7 @@ from autograder.course.model import Course, Exercise
 CATALOGUE = "misconceptions.json"
 """Beside the checks of a kit without solutions: the texts of every misconception by its id, and no code."""
 
-_HEADER = re.compile(r"^\[([\w-]+)\][ \t]*(?:#.*)?$", re.MULTILINE)
+_NAME_LINE = re.compile(r"^\[([\w-]+)\][ \t]*(?:#.*)?$", re.MULTILINE)
 _TEXTS = ("name", "explanation", "hint", "tempting", "experiment")
 _NEAR = 3
 
@@ -37,7 +37,7 @@ class Described:
 def describe(course: Course, misconception: str) -> Described | None:
     """Return the misconception of that id; None where the course has none."""
     for exercise, text in _banks(course):
-        if any(found[1] == misconception for found in _HEADER.finditer(text)):
+        if any(found[1] == misconception for found in _NAME_LINE.finditer(text)):
             entry = _entry(text, misconception)
             return _described(misconception, exercise.id, entry, _solution(course, exercise)) if entry else None
     entry = _catalogue(course).get(misconception)
@@ -46,7 +46,7 @@ def describe(course: Course, misconception: str) -> Described | None:
 
 def nearest_ids(course: Course, misconception: str) -> list[str]:
     """Return the ids most like one that does not exist."""
-    ids = [found[1] for _, text in _banks(course) for found in _HEADER.finditer(text)] or list(_catalogue(course))
+    ids = [found[1] for _, text in _banks(course) for found in _NAME_LINE.finditer(text)] or list(_catalogue(course))
     within = [each for each in ids if misconception and misconception in each]
     return within[:_NEAR] or difflib.get_close_matches(misconception, ids, n=_NEAR, cutoff=0.5)
 
@@ -90,10 +90,10 @@ def _solution(course: Course, exercise: Exercise) -> str:
 
 def _entry(text: str, name: str) -> Mapping[str, Any] | None:
     """Return one entry of a bank, read alone where its lines make sense alone: a whole bank takes long to read."""
-    headers = list(_HEADER.finditer(text))
-    at = next(at for at, found in enumerate(headers) if found[1] == name)
-    end = headers[at + 1].start() if at + 1 < len(headers) else len(text)
-    entry = _parsed(text[headers[at].start() : end]).get(name) or _parsed(text).get(name)
+    names = list(_NAME_LINE.finditer(text))
+    at = next(at for at, found in enumerate(names) if found[1] == name)
+    end = names[at + 1].start() if at + 1 < len(names) else len(text)
+    entry = _parsed(text[names[at].start() : end]).get(name) or _parsed(text).get(name)
     return entry if isinstance(entry, dict) else None
 
 

@@ -19,16 +19,16 @@ from autograder.progress.standing import Progress, folded, standing_of
 
 VERSION = 1
 VIEW, EVENTS = "progress.json", "events.jsonl"
-_HEAD_BYTES = 64
+_OPENING_BYTES = 64
 
 
 @dataclass(frozen=True)
 class View:
-    """The view as it was read: `read` bytes of the events file that began with `head` are in it."""
+    """The view as it was read: `read` bytes of the events file that began with `opening` are in it."""
 
     progress: Progress = field(default_factory=Progress)
     read: int = 0
-    head: int = 0
+    opening: int = 0
     unknown: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -69,7 +69,7 @@ def _keep(folder: Path, events: Sequence[Event], texts: Texts) -> Progress:
     if _size(folder / EVENTS) > lines.MOST_BYTES:
         _fold(folder)
     read = _size(folder / EVENTS)
-    _write_view(folder, View(progress, read, _head(folder / EVENTS), before.unknown))
+    _write_view(folder, View(progress, read, _opening(folder / EVENTS), before.unknown))
     return progress
 
 
@@ -86,13 +86,13 @@ def _caught_up(folder: Path) -> View:
     try:
         if not _size(file):
             return view or View()
-        fits = view is not None and view.head == _head(file) and view.read <= _size(file)
+        fits = view is not None and view.opening == _opening(file) and view.read <= _size(file)
         if view is not None and fits:
             events, read = lines.read_lines(file, view.read)
             return replace(view, progress=folded(events, view.progress), read=read)
         events, read = lines.read_lines(file)
         made = folded(events)
-        return View(_merged(made, view.progress) if view else made, read, _head(file), view.unknown if view else {})
+        return View(_merged(made, view.progress) if view else made, read, _opening(file), view.unknown if view else {})
     except OSError:
         return view or View()
 
@@ -120,7 +120,7 @@ def _read_view(folder: Path) -> View | None:
             name: value for name, value in data.items() if name not in ("version", "exercises", "here", "events")
         }
         progress = Progress(standings, here if isinstance(here, str) else None)
-        return View(progress, int(place.get("read", 0)), int(place.get("head", 0)), unknown)
+        return View(progress, int(place.get("read", 0)), int(place.get("opening", 0)), unknown)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
@@ -130,7 +130,7 @@ def _write_view(folder: Path, view: View) -> None:
         **view.unknown,
         "version": VERSION,
         "here": view.progress.here,
-        "events": {"read": view.read, "head": view.head},
+        "events": {"read": view.read, "opening": view.opening},
         "exercises": {name: each.to_json() for name, each in view.progress.standings.items()},
     }
     write_whole(folder / VIEW, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
@@ -155,7 +155,7 @@ def _size(file: Path) -> int:
         return 0
 
 
-def _head(file: Path) -> int:
+def _opening(file: Path) -> int:
     """Return a number that tells this events file from another one, by how its first line begins."""
     with file.open("rb") as stream:
-        return zlib.crc32(stream.read(_HEAD_BYTES).split(b"\n")[0])
+        return zlib.crc32(stream.read(_OPENING_BYTES).split(b"\n")[0])
