@@ -42,7 +42,7 @@ def check(options: argparse.Namespace) -> int:
             report = grader.grade(submission, exercises, runner)
     own = options.submission is None
     if own:
-        progress = _remember(course, progress, report)
+        progress = remember(course, progress, report)
     _show(options, course, report, progress, own)
     return exit_status(report)
 
@@ -77,7 +77,8 @@ def _submission(course: Course, folder: Path | None) -> Submission:
     return read_submission(folder if folder is not None else course.exercises_dir, course.files, caps)
 
 
-def _remember(course: Course, progress: Progress, report: "Report") -> Progress:
+def remember(course: Course, progress: Progress, report: "Report") -> Progress:
+    """Keep what came of a check of one's own work, and return where the learner now is."""
     for result in report.exercises:
         if result.status != "grader_error":
             progress = progress.after(result)

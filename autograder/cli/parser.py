@@ -19,7 +19,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     _rendering(parser)
     parser.set_defaults(command=_command("overview", "show_overview"))
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
-    for add in (_check, _hint, _list, _grade, _validate, _build, _new):
+    for add in (_check, _watch, _hint, _list, _grade, _validate, _build, _new):
         add(commands)
     return parser.parse_args(arguments)
 
@@ -56,6 +56,12 @@ def _check(commands: Commands) -> None:
     parser.add_argument("--submission", type=Path, metavar="DIR", help="a folder or a zip to check, not exercises/")
     _running(parser)
     _json(parser)
+
+
+def _watch(commands: Commands) -> None:
+    parser = _add(commands, "watch", "check an exercise at every save", "watch", "watch")
+    parser.add_argument("exercise", nargs="?", metavar="EX", help=EXERCISE)
+    _running(parser)
 
 
 def _hint(commands: Commands) -> None:

@@ -3,7 +3,7 @@
 So one mistake costs its points once: an exercise that is right by itself is not lost to an earlier one it builds on.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, MutableMapping
 from dataclasses import replace
 
 from autograder.course import Exercise
@@ -13,18 +13,33 @@ from autograder.judge.suite import Suite
 from autograder.judge.verdict import Verdicts
 from autograder.report import ExerciseResult
 from autograder.submission import Submission
+from autograder.submission.submission import digest
 
 FindVerdicts = Callable[[Exercise], Verdicts]
 
+Remembered = MutableMapping[tuple[str, str], tuple[ExerciseResult, bool]]
+"""What came of an exercise, and whether its file can be imported, by its id and the digest of all files it needs."""
+
 
 class Marking:
-    """The results of one submission, made as they are asked for. The runner keeps its worker from run to run."""
+    """The results of one submission, made as they are asked for. The runner keeps its worker from run to run.
 
-    def __init__(self, suite: Suite, submission: Submission, runner: Runner, verdicts: FindVerdicts) -> None:
+    Results of earlier exercises are taken from `remembered`, and put there for the next submission.
+    """
+
+    def __init__(
+        self,
+        suite: Suite,
+        submission: Submission,
+        runner: Runner,
+        verdicts: FindVerdicts,
+        remembered: Remembered | None = None,
+    ) -> None:
         self.suite = suite
         self.submission = submission
         self.runner = runner
         self.verdicts = verdicts
+        self.remembered = remembered
         self.log = ""
         self._own: dict[str, ExerciseResult] = {}
         self._loads: dict[str, bool] = {}
@@ -53,14 +68,33 @@ class Marking:
         if own.status in ("pass", "grader_error") or not exercise.needs:
             return own
         earlier = self.suite.course.with_needs(exercise)[:-1]
-        self.run_own(earlier)
+        self._recall(earlier)
+        self.run_own(each for each in earlier if each.id not in self._settled)
         wrong = [each for each in earlier if each.file in self.suite.stand_ins and self.result(each).status != "pass"]
+        self._keep(earlier)
         if not wrong:
             return own
         helped = self._judge(exercise, self._run([exercise], wrong))
         if helped.score < own.score:
             return own
         return replace(helped, parts="stand-in", stood_in=tuple(each.id for each in wrong))
+
+    def _recall(self, earlier: Iterable[Exercise]) -> None:
+        for each in earlier:
+            known = self.remembered.get((each.id, self._digest(each))) if self.remembered is not None else None
+            if known is not None and each.id not in self._own:
+                self._settled[each.id], self._loads[each.id] = known
+
+    def _keep(self, earlier: Iterable[Exercise]) -> None:
+        """Remember what the same files give every time; a time-out may be the machine's fault."""
+        for each in earlier:
+            result = self._settled.get(each.id)
+            if self.remembered is not None and result is not None and result.status in ("pass", "fail", "not_started"):
+                self.remembered[each.id, self._digest(each)] = result, self._loads.get(each.id, False)
+
+    def _digest(self, exercise: Exercise) -> str:
+        sources, needed = self.submission.sources, self.suite.course.with_needs(exercise)
+        return digest({each.file: sources[each.file] for each in needed if each.file in sources})
 
     def _run(self, exercises: Iterable[Exercise], wrong: Iterable[Exercise]) -> Run:
         """Run exercises with stand-ins for the wrong ones, whose other names stay if they can be imported at all."""
