@@ -33,6 +33,11 @@ class Checking:
         self._thread.start()
 
     @property
+    def alive(self) -> bool:
+        """Whether its worker may still be there."""
+        return self._thread.is_alive()
+
+    @property
     def report(self) -> Report:
         """What came of it, once it is over; raises what it failed with, such as `EnvironmentProblem`."""
         if self._report is None:

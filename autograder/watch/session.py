@@ -47,7 +47,7 @@ class Session:
         self.left = False
         self._spare: Runner | None = None
         self._checking: Checking | None = None
-        self._given_up: list[Checking] = []
+        self._ending: list[Checking] = []
         self._due = False
 
     def run(self, exercise: Exercise) -> None:
@@ -69,7 +69,7 @@ class Session:
         self._give_up()
         if self._spare is not None:
             self._spare.close()
-        for each in self._given_up:
+        for each in self._ending:
             each.join()
 
     def _turn_to(self, exercise: Exercise) -> None:
@@ -110,8 +110,11 @@ class Session:
         if checking is None:
             return False
         checking.cancel()
-        self._given_up = [each for each in self._given_up if not each.over] + [checking]
+        self._let_end(checking)
         return True
+
+    def _let_end(self, checking: Checking) -> None:
+        self._ending = [*(each for each in self._ending if each.alive), checking]
 
     def _start_when_settled(self) -> None:
         quiet = time.monotonic() - self._changed >= QUIET_SECONDS
@@ -149,6 +152,7 @@ class Session:
         now = time.monotonic()
         if checking.over:
             self._checking = None
+            self._let_end(checking)
             self._show(checking.report)
             self._prepare()
         elif now - self._told_at >= TELL_SECONDS:

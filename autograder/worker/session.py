@@ -34,12 +34,10 @@ def serve(requests: int, answers: int) -> None:
         import torch
 
         import autograder.checks.given  # noqa: F401
-        from autograder.worker import warm
     except (ImportError, OSError) as error:
         emit({"event": "unusable", "message": f"torch cannot be imported: {error}"})
         return
     torch.set_num_threads(1)
-    warm.up()
     emit({"event": "ready", "torch": torch.__version__})
     while (job := read_frame(lambda size: os.read(requests, size), JOB_LIMITS)) is not None:
         if sentence := _missing_device(job["device"]):
