@@ -23,13 +23,6 @@ from autograder.watch.session import RunCommand, Session
 KILLED = 128
 
 
-class Ended(BaseException):
-    """The system asked the program to end."""
-
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-
 def watch(options: argparse.Namespace) -> int:
     """Run the command, until `q` or Ctrl-C."""
     course = read_course(find_course())
@@ -45,17 +38,16 @@ def watch(options: argparse.Namespace) -> int:
         console = make_console(plain=options.plain, color=False if options.no_color else None)
         screen = Screen(console, course, plain=options.plain, keys=bool(keys))
         session = Session(grader, screen, keys, remember, _commands(options))
-        try:
-            with _endings():
+        with _endings(session):
+            try:
                 session.run(exercise)
-        except KeyboardInterrupt:
-            print()
-        except Ended as end:
-            return KILLED + end.number
-        finally:
-            with _undisturbed():
+            except KeyboardInterrupt:
+                session.leave(signal.SIGINT)
+            finally:
                 session.close()
-    return PASS
+    if session.ended_by in (None, signal.SIGINT):
+        return PASS
+    return KILLED + session.ended_by
 
 
 def _commands(options: argparse.Namespace) -> RunCommand:
@@ -76,26 +68,23 @@ def _commands(options: argparse.Namespace) -> RunCommand:
 
 
 @contextmanager
-def _endings() -> Iterator[None]:
-    """Let the signals that end a program be exceptions, so that the terminal and the workers are put in order."""
-    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+def _endings(session: Session) -> Iterator[None]:
+    """Let the signals that end a program end the session, at a moment when all its workers are known.
+
+    A second one does not wait for that; and while the workers are put away, which is short, none disturbs.
+    """
 
     def end(number: int, _frame: FrameType | None) -> None:
-        raise Ended(number)
+        if session.closing:
+            return
+        if session.left:
+            raise KeyboardInterrupt
+        session.leave(number)
 
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
     before = {number: signal.signal(number, end) for number in numbers}
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-@contextmanager
-def _undisturbed() -> Iterator[None]:
-    """Let nobody interrupt the putting in order, which is short."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -80,8 +80,10 @@ class Grader:
         self._finder.submit(self._release)
 
     def _release(self) -> None:
-        for keys in self._keys:
+        for _ in self._keys:
+            keys = self._idle.get()
             keys.close()
+            self._idle.put(keys)
 
     def forget(self) -> None:
         """Run earlier exercises again, even if their files have not changed."""

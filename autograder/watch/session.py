@@ -45,6 +45,8 @@ class Session:
         self.run_command = run_command
         self.caps = Caps(source_kib=self.course.limits.source_kib)
         self.left = False
+        self.closing = False
+        self.ended_by: int | None = None
         self._spare: Runner | None = None
         self._checking: Checking | None = None
         self._ending: list[Checking] = []
@@ -63,8 +65,14 @@ class Session:
             if self._checking is not None:
                 self._attend(self._checking)
 
+    def leave(self, ended_by: int | None = None) -> None:
+        """End the session soon: on a key, or on a signal."""
+        self.left = True
+        self.ended_by = self.ended_by or ended_by
+
     def close(self) -> None:
         """Leave no worker behind, and wait for nothing else."""
+        self.closing = True
         self.grader.cancel()
         self._give_up()
         if self._spare is not None:
@@ -183,8 +191,8 @@ class Session:
                 self.grader.forget()
                 self.screen.asked()
                 self._ask()
-            case "q":
-                self.left = True
+            case "q" | "\x04":
+                self.leave()
             case "?" | "\n":
                 self.screen.say(f"Keys: {', '.join(f'{each} {word}' for each, word in KEYS.items())}")
 

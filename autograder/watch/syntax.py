@@ -1,6 +1,7 @@
 """A file that Python cannot read is told at once: it is compiled here, never run, and no worker is asked."""
 
 import warnings
+from functools import lru_cache
 
 from autograder.course import Exercise
 from autograder.judge.answers import AnswerKey
@@ -11,6 +12,7 @@ from autograder.judge.verdict import Verdicts
 from autograder.report import ExerciseResult, Place
 
 
+@lru_cache(maxsize=32)
 def syntax_fault(source: bytes, file: str) -> Fault | None:
     """Return what importing a file would raise for its syntax, if anything.
 
