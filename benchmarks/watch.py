@@ -64,18 +64,30 @@ class Terminal:
                 seen = time.perf_counter() - since
         return Answer(seen, time.perf_counter() - since, b"PASS" in text)
 
+    def rest(self, seconds: float) -> None:
+        """Wait until the next worker is warm: all processes have been idle for so long, where the system tells."""
+        before = None
+        while (now := self._family_ticks()) != before:
+            before = now
+            time.sleep(seconds)
+
+    def _family_ticks(self) -> dict[str, int]:
+        """Return the processor time of the workers; nothing where the system does not tell."""
+        own = self.process.pid
+        try:
+            children = Path(f"/proc/{own}/task/{own}/children").read_text().split()
+            return {child: _ticks(child) for child in children}
+        except OSError:
+            return {}
+
     def idle(self, seconds: float) -> float:
         """Return the share of a core the program takes while nothing happens; 0 where the system does not tell."""
         try:
-            before = self._ticks()
+            before = _ticks(self.process.pid)
             time.sleep(seconds)
-            return (self._ticks() - before) / os.sysconf("SC_CLK_TCK") / seconds
+            return (_ticks(self.process.pid) - before) / os.sysconf("SC_CLK_TCK") / seconds
         except OSError:
             return 0.0
-
-    def _ticks(self) -> int:
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return int(fields[11]) + int(fields[12])
 
     def quit(self) -> None:
         """Press q, and read what is still written."""
@@ -88,6 +100,11 @@ class Terminal:
                     break
         self.process.wait()
         os.close(self._main)
+
+
+def _ticks(pid: int | str) -> int:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
 
 
 def main() -> None:
@@ -110,7 +127,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="How soon course watch answers a save.")
     parser.add_argument("--exercise", default="ex06_multi_head_attention", metavar="EX")
     parser.add_argument("--saves", type=int, default=50, metavar="N")
-    parser.add_argument("--pause", type=float, default=4.0, metavar="S", help="seconds between a verdict and a save")
+    parser.add_argument("--pause", type=float, default=1.0, metavar="S", help="seconds of idleness before a save")
     parser.add_argument("--cold", type=int, default=6, metavar="N", help="runs of pytest")
     return parser.parse_args()
 
@@ -153,7 +170,7 @@ def _measure_watch(course: Path, options: argparse.Namespace, programs: list[str
     print(f"  misconceptions still to be made, after {second.verdict:.1f} s")
     answers = []
     for number in range(options.saves):
-        time.sleep(options.pause)
+        terminal.rest(options.pause)
         right = number % 2 == 0
         answer = terminal.answer(_save(course, options.exercise, programs[not right] + "\n" * (number + 1)))
         if answer.passes != right:
@@ -161,7 +178,7 @@ def _measure_watch(course: Path, options: argparse.Namespace, programs: list[str
         answers.append(answer)
     idle = terminal.idle(5.0)
     terminal.quit()
-    print(f"{options.saves} saves of {options.exercise}, right and wrong in turn, {options.pause:g} s between")
+    print(f"{options.saves} saves of {options.exercise}, right and wrong in turn, each when the next worker is warm")
     _show("seen", [each.seen for each in answers])
     _show("verdict", [each.verdict for each in answers])
     _show("  PASS", [each.verdict for each in answers if each.passes])

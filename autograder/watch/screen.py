@@ -89,7 +89,7 @@ class Screen:
     def _make_room(self) -> None:
         """Begin at the top of the screen; what stood there stays above it, to be scrolled back to."""
         console = self.console
-        if self.plain or not console.is_interactive or console.is_dumb_terminal or console.legacy_windows:
+        if self.plain or not console.is_interactive or console.legacy_windows:
             return
         console.file.write("\n" * _terminal_rows() + "\x1b[H")
 

@@ -7,7 +7,7 @@ from autograder.course import Course, Exercise
 from autograder.judge.grader import ISOLATION, Grader
 from autograder.judge.runner import Runner
 from autograder.progress import Progress, read_progress
-from autograder.report import Report
+from autograder.report import ExerciseResult, Report
 from autograder.submission import Caps, SubmissionError, read_submission
 from autograder.watch.checking import Checking
 from autograder.watch.files import Files
@@ -49,6 +49,7 @@ class Session:
         self.ended_by: int | None = None
         self._spare: Runner | None = None
         self._checking: Checking | None = None
+        self._result: ExerciseResult | None = None
         self._ending: list[Checking] = []
         self._due = False
 
@@ -83,6 +84,7 @@ class Session:
     def _turn_to(self, exercise: Exercise) -> None:
         needed = [each.file for each in self.course.with_needs(exercise)[:-1]]
         self.exercise = exercise
+        self._result = None
         self.files = Files(self.course.exercises_dir, [exercise.file, *needed], self.caps)
         self.screen.opening(exercise, needed, read_progress(self.course).of(exercise))
         self.grader.find_keys([exercise, *self.course.with_needs(exercise)])
@@ -171,7 +173,8 @@ class Session:
 
     def _show(self, report: Report) -> None:
         progress = self.remember(self.course, read_progress(self.course), report)
-        self.screen.verdict(report.exercises[0], progress, time.monotonic() - self._asked, report.log)
+        self._result = report.exercises[0]
+        self.screen.verdict(self._result, progress, time.monotonic() - self._asked, report.log)
 
     def _press(self, key: str) -> None:
         number = self.exercise.number
@@ -197,11 +200,12 @@ class Session:
                 self.screen.say(f"Keys: {', '.join(f'{each} {word}' for each, word in KEYS.items())}")
 
     def _why(self) -> None:
-        standing = read_progress(self.course).of(self.exercise)
-        if standing.status == "pass" or standing.finding is None:
+        failure = self._result.first_failure if self._result is not None else None
+        finding = failure.finding if failure is not None else None
+        if finding is None or finding.kind != "misconception":
             self.screen.say("w explains the misconception behind a failure; none was found")
         else:
-            self.run_command("why", standing.finding)
+            self.run_command("why", finding.id)
 
     def _next(self) -> None:
         progress = read_progress(self.course)
