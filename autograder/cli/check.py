@@ -4,7 +4,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,7 +49,7 @@ def check(options: argparse.Namespace) -> int:
             report = grader.grade(submission, exercises, runner)
     own = options.submission is None
     if own:
-        progress = remember(course, report, submission, "check" if len(exercises) == 1 else ALL_AT_ONCE)
+        progress = remember(course, report, submission.sources, "check" if len(exercises) == 1 else ALL_AT_ONCE)
     _show(options, course, report, progress, own)
     return exit_status(report)
 
@@ -84,9 +84,9 @@ def _submission(course: Course, folder: Path | None) -> Submission:
     return read_submission(folder if folder is not None else course.exercises_dir, course.files, caps)
 
 
-def remember(course: Course, report: "Report", submission: Submission, command: str) -> Progress:
+def remember(course: Course, report: "Report", sources: Mapping[str, bytes], command: str) -> Progress:
     """Keep what came of a check of one's own files, before anything is shown, and return where that leads."""
-    kept = record(course, report, submission.sources, command=command)
+    kept = record(course, report, sources, command=command)
     if kept.problem:
         reason = f"{kept.problem.strerror} ({kept.problem.filename})"
         print(f"course: your progress could not be kept: {reason}", file=sys.stderr)

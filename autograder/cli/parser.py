@@ -25,7 +25,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         command=_command("overview", "show_overview"),
     )
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
-    learner = (_check, _hint, _why, _diff, _next, _list, _status, _reset, _solution, _report, _doctor)
+    learner = (_check, _watch, _hint, _why, _diff, _next, _list, _status, _reset, _solution, _report, _doctor)
     for add in (*learner, _grade, _validate, _build, _new):
         add(commands)
     return parser.parse_args(arguments)
@@ -64,6 +64,12 @@ def _check(commands: Commands) -> None:
     parser.add_argument("--submission", type=Path, metavar="DIR", help="a folder or a zip to check, not exercises/")
     _running(parser)
     _json(parser)
+
+
+def _watch(commands: Commands) -> None:
+    parser = _add(commands, "watch", "check an exercise at every save", "watch", "watch")
+    parser.add_argument("exercise", nargs="?", metavar="EX", help=EXERCISE)
+    _running(parser)
 
 
 def _hint(commands: Commands) -> None:

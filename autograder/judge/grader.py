@@ -11,7 +11,7 @@ from autograder.course import Exercise
 from autograder.judge.answers import AnswerKey
 from autograder.judge.key import Keys
 from autograder.judge.locator import FindTraces
-from autograder.judge.marking import Marking
+from autograder.judge.marking import Marking, Remembered
 from autograder.judge.outcomes import Key
 from autograder.judge.runner import Runner
 from autograder.judge.suite import Suite
@@ -29,7 +29,8 @@ LOG_KEPT = 4000
 class Grader:
     """Grades submissions of one suite under one seed. `grade` may be called from several threads.
 
-    `evidence` puts the numbers of a difference into the report: for self-checks, whose seed is public.
+    `evidence` puts the numbers of a difference into the report: for self-checks, whose seed is public. With `remember`
+    an earlier exercise whose files have not changed is not run again.
     `told(exercise, done, all)` hears how far the bank of an exercise is, while its answer key is made.
     """
 
@@ -40,6 +41,7 @@ class Grader:
         seed: int,
         device: str = "cpu",
         evidence: bool = False,
+        remember: bool = False,
         cache: Path | None = None,
         finders: int = 1,
         told: Callable[[str, int, int], None] | None = None,
@@ -57,6 +59,7 @@ class Grader:
         self._traced: dict[tuple[str, str], Future[Mapping[Key, Trace]]] = {}
         self._finder = ThreadPoolExecutor(max_workers=finders, thread_name_prefix="keys")
         self._lock = threading.Lock()
+        self._remembered: Remembered | None = {} if remember else None
 
     def __enter__(self) -> "Grader":
         return self
@@ -66,12 +69,33 @@ class Grader:
         for keys in self._keys:
             keys.close()
 
+    def cancel(self) -> None:
+        """Give up the answer keys that are being found, so that closing need not wait for them."""
+        self._finder.shutdown(wait=False, cancel_futures=True)
+        for keys in self._keys:
+            keys.cancel()
+
     def find_keys(self, exercises: Iterable[Exercise], *, with_bank: bool = False) -> None:
         """Begin to find answer keys, beside everything else: what is expected, and with the bank what is known."""
         with self._lock:
             for exercise in exercises:
                 if (exercise.id, with_bank) not in self._found:
                     self._found[exercise.id, with_bank] = self._finder.submit(self._find, exercise, with_bank)
+
+    def release(self) -> None:
+        """Let the worker that finds keys go, once it has found those asked for: it holds a lot of memory."""
+        self._finder.submit(self._release)
+
+    def _release(self) -> None:
+        for _ in self._keys:
+            keys = self._idle.get()
+            keys.close()
+            self._idle.put(keys)
+
+    def forget(self) -> None:
+        """Run earlier exercises again, even if their files have not changed."""
+        if self._remembered is not None:
+            self._remembered.clear()
 
     def wait_for_keys(self, told: Callable[[int, int], None]) -> None:
         """Find the whole keys of all exercises; `told(found, all)` hears of each.
@@ -106,7 +130,7 @@ class Grader:
         if present:
             runner.prepare()
         self.find_keys(present)
-        marking = Marking(self.suite, submission, runner, self._verdicts, self._traces)
+        marking = Marking(self.suite, submission, runner, self._verdicts, self._traces, self._remembered)
         marking.run_own(present)
         return Report(
             course=self.suite.course.title,

@@ -62,7 +62,7 @@ class Keys:
         self.seed = seed
         self.device = device
         self.cache = cache if cache is not None else suite.course.root / ".course" / "cache"
-        self._runner: Runner | None = None
+        self._runner = Runner(suite, seed=seed, device=device, shared=True)
 
     def get(self, exercise: Exercise) -> AnswerKey:
         """Return the key of an exercise; raises `GraderProblem` when it cannot be had."""
@@ -93,8 +93,8 @@ class Keys:
         if kept is not None:
             return kept
         plan = {exercise.id: [(check.id, draw) for draw in range(check.draws)]}
-        run = self._run_with().run(sources, plan, exact=self.device == "cpu", trace=True)
-        traces = run.traces.get(exercise.id, {})
+        run = self._runner.run(sources, plan, exact=self.device == "cpu", trace=True)
+        traces: Mapping[Key, Trace] = run.traces.get(exercise.id, {})
         _store(file, [[draw, to_traced(each)] for (_, draw), each in traces.items()])
         return traces
 
@@ -103,9 +103,11 @@ class Keys:
 
     def close(self) -> None:
         """Let the worker go that ran the solutions, if there was one."""
-        if self._runner is not None:
-            self._runner.close()
-            self._runner = None
+        self._runner.close()
+
+    def cancel(self) -> None:
+        """Give up the key that is being found in another thread, and find none any more."""
+        self._runner.cancel()
 
     def __enter__(self) -> "Keys":
         return self
@@ -144,7 +146,7 @@ class Keys:
 
     def _build(self, exercise: Exercise, sources: dict[str, bytes], bank: tuple[Misconception, ...]) -> AnswerKey:
         reference = self.reference(exercise).reference
-        runner = self._run_with()
+        runner = self._runner
         solution = sources[exercise.file].decode("utf-8")
         judges = {check.id: check.judge for check in self.suite.checks[exercise.id]}
         entries = []
@@ -162,13 +164,8 @@ class Keys:
             entries.append(BankEntry(each.id, each.name, each.explanation, each.hint, each.same_as, outcomes, marks))
         return AnswerKey(reference, tuple(entries))
 
-    def _run_with(self) -> Runner:
-        if self._runner is None:
-            self._runner = Runner(self.suite, seed=self.seed, device=self.device, shared=True)
-        return self._runner
-
     def _reference(self, exercise: Exercise, sources: Mapping[str, bytes]) -> dict[Key, Expected]:
-        runner = self._run_with()
+        runner = self._runner
         plan = self.suite.plan([exercise])
         nominal = _observed(runner.run(sources, plan).outcomes[exercise.id], exercise)
         if self.device == "cpu":

@@ -3,7 +3,7 @@
 So one mistake costs its points once: an exercise that is right by itself is not lost to an earlier one it builds on.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, MutableMapping
 from dataclasses import replace
 
 from autograder.course import Exercise
@@ -14,27 +14,42 @@ from autograder.judge.suite import Suite
 from autograder.judge.verdict import Verdicts
 from autograder.report import ExerciseResult
 from autograder.submission import Submission
+from autograder.submission.submission import digest
 
 FindVerdicts = Callable[[Exercise], Verdicts]
 FindReferences = Callable[[Exercise], FindTraces]
 Judged = tuple[ExerciseResult, Verdicts]
 
+Remembered = MutableMapping[tuple[str, str], tuple[bool, bool]]
+"""Whether an exercise passes and its file can be imported, by its id and the digest of all files it needs."""
+
 
 class Marking:
-    """The results of one submission, made as they are asked for. The runner keeps its worker from run to run."""
+    """The results of one submission, made as they are asked for. The runner keeps its worker from run to run.
+
+    Results of earlier exercises are taken from `remembered`, and put there for the next submission.
+    """
 
     def __init__(
-        self, suite: Suite, submission: Submission, runner: Runner, verdicts: FindVerdicts, traces: FindReferences
+        self,
+        suite: Suite,
+        submission: Submission,
+        runner: Runner,
+        verdicts: FindVerdicts,
+        traces: FindReferences,
+        remembered: Remembered | None = None,
     ) -> None:
         self.suite = suite
         self.submission = submission
         self.runner = runner
         self.verdicts = verdicts
         self.traces = traces
+        self.remembered = remembered
         self.log = ""
         self._own: dict[str, Judged] = {}
         self._loads: dict[str, bool] = {}
-        self._settled: dict[str, ExerciseResult] = {}
+        self._settled: dict[str, Judged] = {}
+        self._recalled: dict[str, bool] = {}
 
     def run_own(self, exercises: Iterable[Exercise]) -> None:
         """Run exercises as they were handed in, all in one go."""
@@ -47,8 +62,11 @@ class Marking:
 
     def result(self, exercise: Exercise) -> ExerciseResult:
         """Return the result of an exercise, by the better of its own parts and stand-ins for the wrong ones."""
+        return self._located(exercise, *self._judged(exercise))
+
+    def _judged(self, exercise: Exercise) -> Judged:
         if exercise.id not in self._settled:
-            self._settled[exercise.id] = self._located(exercise, *self._settle(exercise))
+            self._settled[exercise.id] = self._settle(exercise)
         return self._settled[exercise.id]
 
     def _settle(self, exercise: Exercise) -> Judged:
@@ -69,9 +87,34 @@ class Marking:
 
     def _wrong_before(self, exercise: Exercise) -> list[Exercise]:
         """Return the earlier exercises that there are stand-ins for, and that do not pass."""
-        earlier = self.suite.course.with_needs(exercise)[:-1]
-        self.run_own(earlier)
-        return [each for each in earlier if each.file in self.suite.stand_ins and self.result(each).status != "pass"]
+        needed = self.suite.course.with_needs(exercise)[:-1]
+        earlier = [each for each in needed if each.file in self.suite.stand_ins]
+        self._recall(earlier)
+        self.run_own(each for each in earlier if each.id not in self._recalled)
+        return [each for each in earlier if not self._passes(each)]
+
+    def _passes(self, exercise: Exercise) -> bool:
+        if exercise.id not in self._recalled:
+            result, _ = self._judged(exercise)
+            self._recalled[exercise.id] = result.status == "pass"
+            self._keep(exercise, result)
+        return self._recalled[exercise.id]
+
+    def _recall(self, earlier: Iterable[Exercise]) -> None:
+        for each in earlier:
+            known = self.remembered.get((each.id, self._digest(each))) if self.remembered is not None else None
+            if known is not None and each.id not in self._own:
+                self._recalled[each.id], self._loads[each.id] = known
+
+    def _keep(self, exercise: Exercise, result: ExerciseResult) -> None:
+        """Remember what the same files give every time; a time-out may be the machine's fault."""
+        if self.remembered is not None and result.status in ("pass", "fail", "not_started"):
+            known = result.status == "pass", self._loads.get(exercise.id, False)
+            self.remembered[exercise.id, self._digest(exercise)] = known
+
+    def _digest(self, exercise: Exercise) -> str:
+        sources, needed = self.submission.sources, self.suite.course.with_needs(exercise)
+        return digest({each.file: sources[each.file] for each in needed if each.file in sources})
 
     def _located(self, exercise: Exercise, result: ExerciseResult, verdicts: Verdicts) -> ExerciseResult:
         """Run what failed once more, told what it computes on its way, and find where it goes astray.

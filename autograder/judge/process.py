@@ -100,9 +100,17 @@ class WorkerProcess:
             self.ready = True
         return event
 
+    def kill(self) -> None:
+        """Kill the worker and whatever it started; `next_event`, in whatever thread, then tells of its end."""
+        with contextlib.suppress(OSError):
+            if os.name == "posix":
+                os.killpg(self._process.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
+
     def close(self) -> None:
         """Kill the worker and whatever it started, and take its folder away."""
-        self._kill()
+        self.kill()
         self._process.wait()
         for thread in self._threads:
             self._drain(thread)
@@ -141,7 +149,7 @@ class WorkerProcess:
     def _ended(self, end: End) -> End:
         if end.kind == "exit":
             end = self._exited()
-        self._kill()
+        self.kill()
         return end
 
     def _exited(self) -> End:
@@ -151,13 +159,6 @@ class WorkerProcess:
         except subprocess.TimeoutExpired:
             return End("closed" if self.ready else "start")
         return End("log") if self._flooded else End("exit" if self.ready else "start", status)
-
-    def _kill(self) -> None:
-        with contextlib.suppress(OSError):
-            if os.name == "posix":
-                os.killpg(self._process.pid, signal.SIGKILL)
-            else:
-                self._process.kill()
 
     def _read_answers(self) -> None:
         stream = _stream(self._process.stdout)
@@ -188,7 +189,7 @@ class WorkerProcess:
                 total += len(part)
                 if total > self._output_limit:
                     self._flooded = True
-                    self._kill()
+                    self.kill()
 
 
 def _stream(stream: IO[bytes] | None) -> IO[bytes]:

@@ -2,6 +2,7 @@
 
 import math
 import signal
+import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -26,6 +27,10 @@ class EnvironmentProblem(Exception):
 
 class GraderProblem(Exception):
     """The kit itself failed; never the student's fault."""
+
+
+class Cancelled(Exception):
+    """A run was given up: nobody waits for it any more."""
 
 
 @dataclass
@@ -58,17 +63,43 @@ class Runner:
         self.device = device
         self.shared = shared
         self._worker: WorkerProcess | None = None
+        self._attempt: Attempt | None = None
+        self._cancelled = False
+        self._lock = threading.Lock()
+
+    @property
+    def at(self) -> "Where | None":
+        """What runs now: an exercise and the draw of a check in it, if one has begun."""
+        attempt = self._attempt
+        return attempt.at if attempt is not None else None
+
+    @property
+    def ready(self) -> bool:
+        """Whether there is a worker that has answered: it has loaded what it needs."""
+        worker = self._worker
+        return worker is not None and worker.ready
 
     def prepare(self) -> None:
-        """Start a worker now, so that it is ready when the first program comes."""
-        if self._worker is None:
-            self._worker = WorkerProcess(output_kib=self.suite.course.limits.output_kib)
+        """Start a worker now, so that it is ready when the first program comes. Raises `Cancelled` after `cancel`."""
+        with self._lock:
+            if self._cancelled:
+                raise Cancelled
+            if self._worker is None:
+                self._worker = WorkerProcess(output_kib=self.suite.course.limits.output_kib)
+
+    def cancel(self) -> None:
+        """Kill what runs, and start nothing any more: `run`, which is in another thread, raises `Cancelled`."""
+        with self._lock:
+            self._cancelled = True
+            if self._worker is not None:
+                self._worker.kill()
 
     def close(self) -> None:
         """Kill what still runs."""
-        if self._worker is not None:
-            self._worker.close()
-            self._worker = None
+        with self._lock:
+            worker, self._worker = self._worker, None
+        if worker is not None:
+            worker.close()
 
     def __enter__(self) -> "Runner":
         return self
@@ -93,16 +124,20 @@ class Runner:
         """
         run = Run()
         attempt = Attempt(run, {exercise: list(keys) for exercise, keys in plan.items() if keys}, self)
+        self._attempt = attempt
         while attempt.plan:
             self.prepare()
             assert self._worker is not None
             self._worker.send(self._job(sources, attempt.plan, exact, trace, stand_ins or {}))
             end = attempt.listen(self._worker)
+            if self._cancelled:
+                raise Cancelled
             run.log = run.log or self._worker.log
             if end is not None or not self.shared:
                 self.close()
             if end is not None:
                 attempt.survive(end, run.log)
+        self._attempt = None
         return run
 
     def _job(

@@ -1,0 +1,72 @@
+"""The files of an exercise, polled: that works on every file system, where notices of changes do not."""
+
+import os
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.submission.folder import open_plain, reason
+from autograder.submission.found import Caps, FileError
+
+COARSE_SECONDS = 3.0
+"""So long after a change a file is read at every look: some file systems count the time of a change in seconds."""
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a file holds; where it cannot be read, `problem` is the rest of a sentence that begins with its name."""
+
+    source: bytes = b""
+    problem: str | None = None
+
+
+class Files:
+    """Some files of a folder and what they hold. Nothing else in the folder is looked at."""
+
+    def __init__(self, folder: Path, names: Iterable[str], caps: Caps) -> None:
+        self.folder = folder
+        self.names = tuple(names)
+        self.caps = caps
+        self._stamps: dict[str, object] = {}
+        self._unsure_until: dict[str, float] = {}
+        self._contents = {name: Content() for name in self.names}
+        self.changed()
+
+    def __getitem__(self, name: str) -> Content:
+        return self._contents[name]
+
+    def changed(self) -> tuple[str, ...]:
+        """Look once, and return the names of the files that hold something else than before."""
+        return tuple(name for name in self.names if self._has_changed(name))
+
+    def _has_changed(self, name: str) -> bool:
+        now, stamp = time.monotonic(), self._stamp(name)
+        if stamp != self._stamps.get(name):
+            self._stamps[name] = stamp
+            self._unsure_until[name] = now + COARSE_SECONDS
+        elif now > self._unsure_until[name]:
+            return False
+        content = self._read(name)
+        before, self._contents[name] = self._contents[name], content
+        return content != before
+
+    def _stamp(self, name: str) -> object:
+        """Return what changes with the file, as far as its folder tells."""
+        try:
+            status = (self.folder / name).lstat()
+        except (OSError, ValueError) as error:
+            return reason(error)
+        return status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_mode
+
+    def _read(self, name: str) -> Content:
+        try:
+            with os.fdopen(open_plain(self.folder / name), "rb") as file:
+                source = file.read(self.caps.source_bytes + 1)
+                if len(source) > self.caps.source_bytes:
+                    raise self.caps.too_large(os.fstat(file.fileno()).st_size)
+        except FileError as error:
+            return Content(problem=str(error))
+        except OSError as error:
+            return Content(problem=f"cannot be read ({reason(error)})")
+        return Content(source)

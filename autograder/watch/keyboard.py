@@ -1,0 +1,185 @@
+"""Single keys from a terminal, or lines with Enter, or none where nobody types. Waiting can be cut short."""
+
+import contextlib
+import os
+import select
+import signal
+import sys
+import threading
+import time
+from collections import deque
+from types import FrameType
+from typing import Any, Self
+
+QUIT = "q"
+
+
+class Keyboard:
+    """No keys: it only waits. Where the standard input is no terminal, the program works as a log."""
+
+    def __init__(self) -> None:
+        self._woken = threading.Event()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def __bool__(self) -> bool:
+        return False
+
+    def wait(self, seconds: float) -> str:
+        """Return the keys pressed within that time, or nothing; sooner when there are some, or somebody wakes us."""
+        self._woken.wait(seconds)
+        self._woken.clear()
+        return ""
+
+    def wake(self) -> None:
+        """End the wait of another thread."""
+        self._woken.set()
+
+
+class Lines(Keyboard):
+    """The first letter of every line: for `--plain`, where a key is a letter and Enter."""
+
+    def __init__(self, descriptor: int) -> None:
+        super().__init__()
+        self._descriptor = descriptor
+        self._letters: deque[str] = deque()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def __bool__(self) -> bool:
+        return True
+
+    def wait(self, seconds: float) -> str:
+        super().wait(0 if self._letters else seconds)
+        return self._letters.popleft() if self._letters else ""
+
+    def _read(self) -> None:
+        """Not through `sys.stdin`, whose lock a reading thread would still hold when the program ends."""
+        rest = b""
+        with contextlib.suppress(OSError):
+            while part := os.read(self._descriptor, 1024):
+                *lines, rest = (rest + part).split(b"\n")
+                self._letters.extend(line.strip().decode("utf-8", "replace")[:1] or "?" for line in lines)
+                self.wake()
+        self._letters.append(QUIT)
+        self.wake()
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    class Terminal(Keyboard):
+        """The keys of a Windows console, as they are pressed."""
+
+        def __init__(self, _descriptor: int) -> None:
+            super().__init__()
+
+        def __bool__(self) -> bool:
+            return True
+
+        def wait(self, seconds: float) -> str:
+            until = time.monotonic() + seconds
+            while True:
+                if msvcrt.kbhit():
+                    key = msvcrt.getwch()
+                    if key in "\0\xe0":  # an arrow or a function key, in two parts
+                        msvcrt.getwch()
+                        return ""
+                    if key == "\x03":
+                        raise KeyboardInterrupt
+                    return key
+                if self._woken.wait(0.01) or time.monotonic() >= until:
+                    self._woken.clear()
+                    return ""
+
+else:
+    import termios
+    import tty
+
+    class Terminal(Keyboard):
+        """The keys of a terminal, as they are pressed and without their echo; it is put back as it was.
+
+        Also for as long as the program is stopped (Ctrl-Z) and in the background, where the terminal is the shell's.
+        """
+
+        def __init__(self, descriptor: int) -> None:
+            self._descriptor = descriptor
+            self._before = termios.tcgetattr(descriptor)
+            self._awake, self._waker = os.pipe()
+            os.set_blocking(self._waker, False)
+            self._handlers: dict[int, Any] = {}
+
+        def __bool__(self) -> bool:
+            return True
+
+        def __enter__(self) -> Self:
+            self._handlers = {
+                signal.SIGTSTP: signal.signal(signal.SIGTSTP, self._stop),
+                signal.SIGCONT: signal.signal(signal.SIGCONT, self._go_on),
+            }
+            self._take()
+            return self
+
+        def __exit__(self, *_: object) -> None:
+            for number, handler in self._handlers.items():
+                signal.signal(number, handler)
+            self._give_back()
+            for descriptor in (self._awake, self._waker):
+                os.close(descriptor)
+
+        def wait(self, seconds: float) -> str:
+            typed_in = [self._descriptor] if self._in_front() else []
+            ready, _, _ = select.select([self._awake, *typed_in], [], [], seconds)
+            if self._awake in ready:
+                os.read(self._awake, 1024)
+            if self._descriptor not in ready:
+                return ""
+            try:
+                typed = os.read(self._descriptor, 1024)
+            except OSError:
+                return QUIT
+            if not typed:
+                return QUIT
+            return "" if typed.startswith(b"\x1b") else typed.decode("utf-8", "ignore")
+
+        def wake(self) -> None:
+            with contextlib.suppress(OSError):
+                os.write(self._waker, b".")
+
+        def _stop(self, _signal: int, _frame: FrameType | None) -> None:
+            self._give_back()
+            os.kill(os.getpid(), signal.SIGSTOP)
+
+        def _go_on(self, _signal: int, _frame: FrameType | None) -> None:
+            self._take()
+
+        def _take(self) -> None:
+            if self._in_front():
+                with contextlib.suppress(termios.error):
+                    tty.setcbreak(self._descriptor, termios.TCSANOW)
+
+        def _give_back(self) -> None:
+            if self._in_front():
+                with contextlib.suppress(termios.error):
+                    termios.tcsetattr(self._descriptor, termios.TCSANOW, self._before)
+
+        def _in_front(self) -> bool:
+            """Whether the terminal is ours: one that reads or sets it from the background is stopped."""
+            try:
+                return os.tcgetpgrp(self._descriptor) == os.getpgrp()
+            except OSError:
+                return True
+
+
+def keyboard(*, plain: bool) -> Keyboard:
+    """Return the keyboard of this program's standard input."""
+    try:
+        descriptor = sys.stdin.fileno()
+        if not os.isatty(descriptor):
+            return Keyboard()
+        return Lines(descriptor) if plain else Terminal(descriptor)
+    except (AttributeError, OSError, ValueError):
+        return Keyboard()
