@@ -123,10 +123,14 @@ def test_weights_kept(impl, given):
         module(*inputs)
         kept.append(module.attention_weights)
     if not all(isinstance(each, given.torch.Tensor) for each in kept):
-        return {"sums": kept}
+        return {"shape": kept}
     module.eval()(*calls[1])
     return {
-        "sums": [each.sum(dim=-1) for each in kept],
+        "shape": [str(tuple(each.shape)) for each in kept],
+        "the weights of a query sum to 1": [
+            bool(given.torch.allclose(sums, given.torch.ones_like(sums)))
+            for sums in (each.sum(dim=-1) for each in kept)
+        ],
         "attached": any(each.requires_grad for each in kept),
         "those of the latest call": bool(given.torch.allclose(kept[1], module.attention_weights)),
         "calls alike": bool(given.torch.allclose(*kept)),
