@@ -86,6 +86,7 @@ def test_three_sequences(impl, given):
         seen[f"output depends on the last {name}"] = bool((abs(module(*others) - output) > 1e-3).any())
     seen["output for twice the value - twice the output"] = (twice - bias) - 2 * (output - bias)
     seen["attention to a copy - attention to itself"] = module(key, key.clone(), key.clone()) - module(key, key, key)
+    seen["one tensor for key and value - a tensor each"] = module(query, key, key) - module(query, key, key.clone())
     return seen
 
 
