@@ -127,7 +127,7 @@ def print_totals(checks: Sequence[Measured], imports: Sequence[float]) -> None:
 
 def print_exercises(report: Report) -> None:
     """Print the time the probes of each exercise ran."""
-    print("seconds in the probes, by exercise")
+    print("seconds in the probes by the clock, by exercise")
     for exercise in report.exercises:
         print(f"  {exercise.id:28} {sum(check.seconds for check in exercise.checks):6.3f}")
     print(f"  {'all':28} {sum(check.seconds for each in report.exercises for check in each.checks):6.3f}")
@@ -136,7 +136,7 @@ def print_exercises(report: Report) -> None:
 def print_slowest(report: Report) -> None:
     """Print the checks that ran longest."""
     checks = [(check.seconds, f"{each.id} {check.id}") for each in report.exercises for check in each.checks]
-    print(f"the slowest {SLOWEST} of {len(checks)} checks")
+    print(f"the slowest {SLOWEST} of {len(checks)} checks, seconds by the clock")
     for seconds, name in sorted(checks, reverse=True)[:SLOWEST]:
         print(f"  {name:45} {seconds:6.3f}")
 
