@@ -86,6 +86,7 @@ def test_three_sequences(impl, given):
         seen[f"output depends on the last {name}"] = bool((abs(module(*others) - output) > 1e-3).any())
     seen["output for twice the value - twice the output"] = (twice - bias) - 2 * (output - bias)
     seen["attention to a copy - attention to itself"] = module(key, key.clone(), key.clone()) - module(key, key, key)
+    seen["one tensor for key and value - a tensor each"] = module(query, key, key) - module(query, key, key.clone())
     return seen
 
 
@@ -123,10 +124,14 @@ def test_weights_kept(impl, given):
         module(*inputs)
         kept.append(module.attention_weights)
     if not all(isinstance(each, given.torch.Tensor) for each in kept):
-        return {"sums": kept}
+        return {"shape": kept}
     module.eval()(*calls[1])
     return {
-        "sums": [each.sum(dim=-1) for each in kept],
+        "shape": [str(tuple(each.shape)) for each in kept],
+        "the weights of a query sum to 1": [
+            bool(given.torch.allclose(sums, given.torch.ones_like(sums)))
+            for sums in (each.sum(dim=-1) for each in kept)
+        ],
         "attached": any(each.requires_grad for each in kept),
         "those of the latest call": bool(given.torch.allclose(kept[1], module.attention_weights)),
         "calls alike": bool(given.torch.allclose(*kept)),

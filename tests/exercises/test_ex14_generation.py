@@ -33,16 +33,16 @@ def counted(given, drawn, logits, places):
     return wanted, int(counts.sum() - wanted.sum())
 
 
-def seen(impl, given, logits, places, **options):
-    """Observe which tokens come when each row is drawn from 200 times in one call."""
-    drawn = impl.sample_next(logits.repeat(200, 1), **options)
+def seen(impl, given, logits, places, times=100, **options):
+    """Observe which tokens come when each row is drawn from so many times in one call; a share of 0.1 needs 200."""
+    drawn = impl.sample_next(logits.repeat(times, 1), **options)
     wanted, others = counted(given, drawn, logits, places)
     return {"shape": list(drawn.shape), "seen, the likeliest first": wanted > 0, "others seen": others > 0}
 
 
 def fifths(wanted):
-    """Observe the share of the likeliest token, in whole fifths: chance does not move it from one to the next."""
-    return (wanted[:, 0] / wanted.sum(dim=-1) * 5).round().long()
+    """Observe the share of the likeliest tokens, in whole fifths: chance does not move it from one to the next."""
+    return (wanted[:, 0].sum() / wanted.sum() * 5).round().long()
 
 
 @check("temperature 0 takes the likeliest token", points=2, of=SAMPLE)
@@ -59,7 +59,7 @@ def test_likeliest(impl, given):
 def test_temperature(impl, given):
     def share(wanted_at, **options):
         logits, places = logits_with(given, (0.6, 0.2, 0.2), wanted_at)
-        drawn = impl.sample_next(logits.repeat(1000, 1), **options)
+        drawn = impl.sample_next(logits.repeat(500, 1), **options)
         wanted, others = counted(given, drawn, logits, places)
         return {"shape": list(drawn.shape), "fifths": fifths(wanted), "others seen": others > 0}
 
@@ -76,11 +76,11 @@ def test_temperature(impl, given):
 def test_top_k(impl, given):
     logits, places = logits_with(given, SHARES)
     alike, four = logits_with(given, (0.25, 0.25, 0.25, 0.25))
-    drawn = impl.sample_next(alike.repeat(200, 1), top_k=2)
+    drawn = impl.sample_next(alike.repeat(60, 1), top_k=2)
     return {
         "k = 1": seen(impl, given, logits, places, top_k=1),
         "k = 3": seen(impl, given, logits, places, top_k=3),
-        "k beyond V": seen(impl, given, logits, places, top_k=logits.size(1) + 4),
+        "k beyond V": seen(impl, given, logits, places, times=200, top_k=logits.size(1) + 4),
         "k = 2 of four alike": (counted(given, drawn, alike, four)[0] > 0).sum(dim=-1),
     }
 
@@ -89,13 +89,13 @@ def test_top_k(impl, given):
 def test_top_p(impl, given):
     logits, places = logits_with(given, SHARES)
     alike, four = logits_with(given, (0.25, 0.25, 0.25, 0.25))
-    drawn = impl.sample_next(alike.repeat(200, 1), top_p=0.5)
+    drawn = impl.sample_next(alike.repeat(60, 1), top_p=0.5)
     return {
         "p = 0.55": seen(impl, given, logits, places, top_p=0.55),
         "p = 0.85": seen(impl, given, logits, places, top_p=0.85),
         "p = 0.25": seen(impl, given, logits, places, top_p=0.25),
         "p = 0": seen(impl, given, logits, places, top_p=0.0),
-        "p = 1": seen(impl, given, logits, places, top_p=1.0),
+        "p = 1": seen(impl, given, logits, places, times=200, top_p=1.0),
         "p = 0.5 of four alike": (counted(given, drawn, alike, four)[0] > 0).sum(dim=-1),
     }
 
@@ -113,7 +113,7 @@ def test_order(impl, given):
 
 @check("all randomness comes from the generator, if there is one", points=2, of=SAMPLE)
 def test_repeatable(impl, given):
-    logits = given.normal(100, given.size("V"))
+    logits = given.normal(30, given.size("V"))
 
     def three(seed, elsewhere):
         given.torch.manual_seed(elsewhere)
