@@ -70,7 +70,7 @@ def show_doctor(options: argparse.Namespace) -> int:
 def at_home(text: str) -> str:
     """Return a text in which the home folder is `~`: its name is often a person's."""
     home = str(Path.home())
-    return text.replace(home, "~") if len(home) > 1 else text
+    return text.replace(home + os.sep, "~" + os.sep) if len(home) > 1 else text
 
 
 def _facts() -> Iterator[Fact]:

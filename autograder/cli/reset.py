@@ -1,6 +1,7 @@
 """`course reset`: put the stub of an exercise back, with a copy kept of what was there."""
 
 import argparse
+import sys
 import time
 from pathlib import Path
 
@@ -39,7 +40,9 @@ def reset(options: argparse.Namespace) -> int:
         screen.text(f"What you wrote is kept in {backup.relative_to(course.root).as_posix()}", indent=0)
     course.exercises_dir.mkdir(exist_ok=True)
     write_whole(file, stub)
-    keep(course, [Event(now(), "reset", exercise.id, "reset")])
+    kept = keep(course, [Event(now(), "reset", exercise.id, "reset")])
+    if kept.problem:
+        print(f"course: your progress could not be kept: {kept.problem.strerror}", file=sys.stderr)
     forget_last(course, exercise)
     screen.text(f"{shown} is the stub again.", indent=0)
     screen.next([(f"edit {shown}", f"then course check {exercise.number}")])

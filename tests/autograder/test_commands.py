@@ -472,7 +472,17 @@ def test_a_dumb_terminal_gets_no_control_sequences(failed: Path) -> None:
     assert "\x1b[31m" in on_terminal(failed, "list", TERM="xterm")
 
 
-def on_terminal(course: Path, *arguments: str, **env: str) -> str:
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
+def test_a_long_solution_comes_a_screenful_at_a_time(passed: Path) -> None:
+    solution = passed / "solutions" / tiny.FILES[0]
+    solution.write_text(solution.read_text() + "".join(f"line_{each} = {each}\n" for each in range(60)))
+    first = on_terminal(passed, "solution", "1", typed=b"q\n", TERM="xterm", LINES="20")
+    assert "Enter shows more, q ends" in first
+    assert "line_59" not in first
+    assert "line_59" in on_terminal(passed, "solution", "1", typed=b"\n" * 9, TERM="xterm", LINES="20")
+
+
+def on_terminal(course: Path, *arguments: str, typed: bytes = b"", **env: str) -> str:
     """Run the program on a pseudo terminal, and return all that was written to it."""
     import pty
 
@@ -480,12 +490,13 @@ def on_terminal(course: Path, *arguments: str, **env: str) -> str:
     program = subprocess.Popen(
         [sys.executable, "-m", "autograder", *arguments],
         cwd=course,
-        env=tiny.environment({**env, "COLUMNS": "80", "LINES": "40"}),
+        env=tiny.environment({"COLUMNS": "80", "LINES": "40", **env}),
         stdin=theirs,
         stdout=theirs,
         stderr=theirs,
     )
     os.close(theirs)
+    os.write(ours, typed)
     data = b""
     until = time.monotonic() + 120
     while time.monotonic() < until:
