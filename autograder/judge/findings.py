@@ -32,6 +32,7 @@ class Drawn:
     reference: Value = None
 
 
+@np.errstate(all="ignore")
 def of_difference(check: Check, draws: Sequence[Drawn], *, evidence: bool) -> Finding:
     """Return the finding of wrong observations; a pattern is told only if a second wrong draw shows it too.
 
@@ -53,7 +54,7 @@ def of_difference(check: Check, draws: Sequence[Drawn], *, evidence: bool) -> Fi
         finding = _unexplained(kind, difference, case, evidence)
         if second is None and len(draws) > 1:
             finding = replace(finding, detail=_join(finding.detail, ONLY_SOME_SIZES))
-    if not evidence or case is None:
+    if not evidence or case is None or case.yours.shape == case.expected.shape == ():
         return finding
     return replace(finding, evidence=evidence_of(difference, case, pattern.shown if pattern else Shown()))
 
