@@ -114,6 +114,16 @@ def test_a_part_whose_name_holds_a_size_is_the_same_part_in_both_draws() -> None
     assert finding.message == "size 7: right after swapping query and key."
 
 
+def test_what_is_not_finite_for_two_reasons_is_counted_and_placed() -> None:
+    one, other = Draw(0, "special").normal("B T D"), Draw(1, "special").normal("B T D")
+    lost, infinite = one.copy(), other.copy()
+    lost[1, 2, 3], infinite[0, 0, 0] = np.nan, np.inf
+    message = found(lost, one, (infinite, other)).message
+    assert message == (
+        "Your result: 1 of 504 numbers are NaN, expected finite ones; the first at batch 1, query 2, feature 3."
+    )
+
+
 # Length and letters.
 
 
