@@ -86,7 +86,7 @@ def _compare_plain(yours: Value, nominal: Value, exact: Value, judge: Same, name
         if not wrong(np.array(yours), np.array(float(exact)), tolerance).any():
             return None
         sentence = f"{_the(name)}: {yours:.6g}, expected {exact:.6g}"
-        return Difference("value", name, sentence, np.array(yours), np.array(float(exact)))
+        return Difference("value", name, sentence, np.array(yours), np.array(float(exact)), ("number", "number"))
     if type(yours) is type(nominal) and yours == nominal:
         return None
     kind: Kind = "value" if type(yours) is type(nominal) else "type"

@@ -102,7 +102,9 @@ def _chosen(case: Case, shown: Shown, worst: Index) -> list[Index]:
     """Return the witnesses' places: spread over those of the pattern in one slice, else the largest differences."""
     if shown.places is None or not shown.places.any():
         gaps = _gaps(case)
-        largest = np.argsort(-gaps, axis=None, kind="stable")[:MOST_WITNESSES]
+        least = np.partition(gaps, max(0, gaps.size - MOST_WITNESSES), axis=None)[max(0, gaps.size - MOST_WITNESSES)]
+        among = np.flatnonzero(gaps >= least)
+        largest = among[np.argsort(-gaps.reshape(-1)[among], kind="stable")][:MOST_WITNESSES]
         places = [tuple(map(int, np.unravel_index(int(flat), gaps.shape))) for flat in largest]
         return [at for at in places if gaps[at] > 0]
     found = [tuple(map(int, each)) for each in np.argwhere(shown.places)]

@@ -32,6 +32,7 @@ class Drawn:
     reference: Value = None
 
 
+@np.errstate(all="ignore")
 def of_difference(check: Check, draws: Sequence[Drawn], *, evidence: bool) -> Finding:
     """Return the finding of wrong observations; a pattern is told only if a second wrong draw shows it too.
 
@@ -53,7 +54,7 @@ def of_difference(check: Check, draws: Sequence[Drawn], *, evidence: bool) -> Fi
         finding = _unexplained(kind, difference, case, evidence)
         if second is None and len(draws) > 1:
             finding = replace(finding, detail=_join(finding.detail, ONLY_SOME_SIZES))
-    if not evidence or case is None:
+    if not evidence or case is None or case.yours.shape == case.expected.shape == ():
         return finding
     return replace(finding, evidence=evidence_of(difference, case, pattern.shown if pattern else Shown()))
 
@@ -121,6 +122,10 @@ def _parts(value: Value, name: str, difference: Difference) -> Iterator[tuple[st
 def _unexplained(kind: FindingKind, difference: Difference, case: Case | None, evidence: bool) -> Finding:
     """Return the finding of a difference that follows no pattern: how much differs, and the first that does."""
     sentence = difference.sentence.removeprefix(f"{difference.name}: ")
+    if case is not None and difference.kind == "special" and case.expected.size > 1:
+        odd = ~np.isfinite(case.yours) & np.isfinite(case.expected)
+        first = place_of(case, tuple(int(each) for each in np.argwhere(odd)[0]))
+        return Finding(kind, difference.kind, _fitting(_subject(difference), sentence, f"the first at {first}"))
     if case is None or difference.kind not in ("value", "shape"):
         text = f"{difference.sentence}." if sentence == difference.sentence else f"{_subject(difference)}: {sentence}."
         return Finding(kind, difference.kind, _sentence(text, difference.name))

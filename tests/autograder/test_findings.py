@@ -114,6 +114,16 @@ def test_a_part_whose_name_holds_a_size_is_the_same_part_in_both_draws() -> None
     assert finding.message == "size 7: right after swapping query and key."
 
 
+def test_what_is_not_finite_for_two_reasons_is_counted_and_placed() -> None:
+    one, other = Draw(0, "special").normal("B T D"), Draw(1, "special").normal("B T D")
+    lost, infinite = one.copy(), other.copy()
+    lost[1, 2, 3], infinite[0, 0, 0] = np.nan, np.inf
+    message = found(lost, one, (infinite, other)).message
+    assert message == (
+        "Your result: 1 of 504 numbers are NaN, expected finite ones; the first at batch 1, query 2, feature 3."
+    )
+
+
 # Length and letters.
 
 
@@ -323,3 +333,45 @@ def test_zeros_that_have_to_be_exact_are_shown_where_they_are_not() -> None:
     difference = compare(observed(yours), exact, Same(exact_zeros=True))
     finding = of_difference(CHECK, [Drawn(difference, AXES), Drawn(difference, AXES)], evidence=True)
     assert finding.message.startswith("Your result: wrong only where 0 is expected, at 1 of 2 such places")
+
+
+# Whatever a student's code returns.
+
+ODD = (0.0, -0.0, 1.0, -1.0, 1e-45, 1e30, -3e38, np.inf, -np.inf, np.nan, 2.5)
+SHAPES = (
+    (),
+    (0,),
+    (1,),
+    (3,),
+    (5,),
+    (3, 7),
+    (7, 3),
+    (7, 7),
+    (3, 1, 7),
+    (3, 0),
+    (3, 4, 7, 5),
+    (1, 1, 1),
+    (7, 24),
+    (24, 7),
+)
+
+
+def odd(random: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    """Return an array of normal numbers, of odd ones, of both, of ids, or of true and false."""
+    normal = random.standard_normal(shape)
+    some = random.choice(ODD, shape)
+    kinds = [normal, some, np.where(random.random(shape) < 0.2, some, normal), np.ones(shape), np.zeros(shape)]
+    kinds += [random.integers(-5, 9, shape), random.random(shape) < 0.5, np.where(normal > 0, np.nan, 1.0)]
+    return kinds[random.integers(len(kinds))]
+
+
+@pytest.mark.filterwarnings("error")
+def test_no_result_is_so_odd_that_it_cannot_be_told() -> None:
+    random = np.random.default_rng(9)
+    for _ in range(1_500):
+        shape = SHAPES[random.integers(len(SHAPES))]
+        other = shape if random.random() < 0.7 else SHAPES[random.integers(len(SHAPES))]
+        draws = [drawn(odd(random, shape), odd(random, other), number) for number in range(2)]
+        if any(each.difference is not None for each in draws):
+            finding = of_difference(CHECK, draws, evidence=True)
+            assert 0 < len(finding.message) <= LONGEST, finding

@@ -20,7 +20,7 @@ _FULL, _SOME_BITS, _ENOUGH = 10.0, 5.0, 20.0
 def detect(case: Case) -> Iterator[Pattern]:
     """Yield the parts that are wrong while the rest is right, the smallest part first."""
     wrong = case.wrong
-    if case.expected.size <= FEW or not wrong.any() or wrong.all():
+    if case.expected.size <= FEW or not wrong.any() or wrong.all() or not np.isfinite(case.yours[wrong]).all():
         return
     found = [(share, pattern) for axis in range(wrong.ndim) for share, pattern in _along(case, axis, wrong)]
     if case.nearly_right:
