@@ -28,6 +28,9 @@ NEUTRAL = frozenset(_MOVING.split())
 """Operations that only choose or move what is there."""
 
 
+WRITING = frozenset({"__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__"})
+"""Operations that change what is there, beside those whose name ends with an underscore."""
+
 CONVERSIONS = frozenset(["to", "double", "float", "half", "bfloat16", "type", "cpu"])
 """Operations the check does in another dtype for the exact values, or not at all."""
 
@@ -46,6 +49,7 @@ class State(Enum):
     MOVED = "moved"
     UNKNOWN = "unknown"
     UNFINISHED = "unfinished"
+    WRITTEN = "written"
     MISUSED = "misused"
     CUT = "cut"
 
@@ -146,6 +150,9 @@ class Matching:
         misused = [at for at in self._differing_results() if self.good(at)]
         if first := self._first():
             return self._told([self._culprit(each) for each in first])
+        written = [each for each in misused if self.places[each] is not None and _writes(self.trace.steps[each])]
+        if written:
+            return self._told([(each, State.WRITTEN) for each in written])
         copies = [copy for each in misused if (copy := self._copy(each)) is not None]
         if copies:
             return self._told([(each, State.MISUSED) for each in copies])
@@ -197,9 +204,8 @@ class Matching:
 
     def _culprit(self, at: int) -> tuple[int, State]:
         """Return the step to blame for one that does not agree though its inputs do, and its state."""
-        step = self.trace.steps[at]
         made_of = self._made_of(at)
-        if (before := self._left_out(step, made_of)) is not None:
+        if (before := self._left_out(at, made_of)) is not None:
             return before, State.UNFINISHED
         for each in made_of:
             if (copy := self._copy(each)) is not None:
@@ -214,12 +220,14 @@ class Matching:
             found += self._made_of(each) if seen_through else [each]
         return list(dict.fromkeys(found))
 
-    def _left_out(self, step: Step, made_of: Sequence[int]) -> int | None:
+    def _left_out(self, at: int, made_of: Sequence[int]) -> int | None:
         """Return the input of a step after which the solution does something more on the same line, if any."""
-        steps = self.reference.steps
+        step, steps = self.trace.steps[at], self.reference.steps
         for each in made_of:
             start, source = self.matched[each], self._source(each)
             if start is None or source is None or not steps[start].stack or self.places[source] is None:
+                continue
+            if _line_of(self.places[source]) == _line_of(self.places[at]):
                 continue
             users = [steps[user] for user in self._users(start) if steps[user].name not in NEUTRAL]
             if users and all(_line(user) == _line(steps[start]) != 0 and user.name != step.name for user in users):
@@ -340,13 +348,21 @@ class Matching:
 _NONE = np.empty(0, dtype=np.intp)
 
 
+def _writes(step: Step) -> bool:
+    return step.name in WRITING or (step.name.endswith("_") and not step.name.endswith("__"))
+
+
 def _loads(step: Step) -> bool:
     """Whether a step only brings the weights it was given into another layout."""
     return any((each.function or "").split(".")[-1] == "from_reference" for each in step.stack)
 
 
+def _line_of(place: Place | None) -> int | None:
+    return place.line if place is not None else None
+
+
 def _line(step: Step) -> int | None:
-    return step.stack[0].line if step.stack else None
+    return _line_of(step.stack[0]) if step.stack else None
 
 
 def _marks(step: Step) -> bool:

@@ -18,6 +18,9 @@ MOST_WITNESSES = 5
 LARGEST_MAP = 24
 DIGITS = 4
 
+_NOTHING = 1e-6
+"""A mean that is smaller, relative to the largest number, is 0 but for rounding."""
+
 Index = tuple[int, ...]
 
 
@@ -80,6 +83,8 @@ def _measured(measure: Callable[[Any], Any], array: Numbers, case: Case) -> str:
     if not finite.size:
         return "none" if not array.size else "NaN" if np.isnan(array).all() else "inf"
     value = float(measure(finite))
+    if abs(value) < _NOTHING * float(np.abs(finite).max()):
+        value = 0.0
     return str(int(value)) if measure is np.count_nonzero else number(value, case)
 
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeGuard
+from typing import TypeGuard, overload
 
 import numpy as np
 
@@ -181,9 +181,14 @@ def of_first_mistake(entry: BankEntry, seen: Finding) -> Finding:
     return Finding("misconception", entry.id, message, name=entry.name, detail=detail, place=seen.place)
 
 
-def of_fault(fault: Fault) -> Finding:
-    """Return the finding of an exception: the learner's own last line first, the library's words below it."""
-    place = fault.frames[-1] if fault.frames else None
+def of_fault(fault: Fault, file: str, source: bytes) -> Finding:
+    """Return the finding of an exception: the learner's own last line first, the library's words below it.
+
+    The line is of the exercise's own file, if any of its functions was running.
+    """
+    deepest = fault.frames[-1] if fault.frames else None
+    place = next((each for each in reversed(fault.frames) if each.file == file), deepest)
+    place = in_characters(place, source) if place is not None and place.file == file else _whole_line(place)
     if fault.kind == "structure":
         return Finding("structure", "structure", _sentence(f"{fault.message}."), place=place)
     if fault.kind == "device":
@@ -197,11 +202,41 @@ def of_fault(fault: Fault) -> Finding:
         return Finding("exception", fault.type, _sentence(message), place=place)
     if fault.type == "SystemExit":
         return Finding("exception", fault.type, "Your code calls exit() instead of returning.", place=place)
-    when = "while it was imported" if fault.at_import else f"in {place.function}()" if place and place.function else ""
-    rows = tuple((name, "", value) for name, value in fault.values)
+    when = "while it was imported" if fault.at_import else _within(deepest, place)
+    rows = tuple((name, "", value) for of, name, value in fault.values if place is not None and of == place.file)
     evidence = Evidence("the tensors in that line's function", rows=rows) if rows else None
     message = _sentence(f"Your code raised {fault.type} {when}.")
     return Finding("exception", fault.type, message, detail=fault.message, place=place, evidence=evidence)
+
+
+def _within(deepest: Place | None, place: Place | None) -> str:
+    """Say in which function something was raised, and in which file where that is not the one that is shown."""
+    if deepest is None or not deepest.function:
+        return ""
+    other = f" of {deepest.file}" if place is not None and place.file != deepest.file else ""
+    return f"in {deepest.function}()" + other
+
+
+def in_characters(place: Place, source: bytes) -> Place:
+    """Return a place whose columns, which Python counts in bytes, are counted in characters."""
+    lines = source.splitlines()
+    if place.column is None or place.end is None or not 0 < place.line <= len(lines):
+        return _whole_line(place)
+    data = lines[place.line - 1]
+    column, end = (len(data[:each].decode("utf-8", "replace")) for each in (place.column, place.end))
+    return replace(place, column=column, end=end)
+
+
+@overload
+def _whole_line(place: Place) -> Place: ...
+
+
+@overload
+def _whole_line(place: None) -> None: ...
+
+
+def _whole_line(place: Place | None) -> Place | None:
+    return replace(place, column=None, end=None) if place is not None else None
 
 
 def _of_misfit(fault: Fault) -> Finding:

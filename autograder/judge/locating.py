@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from autograder.judge.answers import BankEntry
 from autograder.judge.astray import Astray, State, Where, find_astray
+from autograder.judge.findings import in_characters
 from autograder.judge.outcomes import Survey
 from autograder.judge.traces import Trace
 from autograder.report import Finding, Place
@@ -17,6 +18,7 @@ SAID = {
     State.RESHAPED: "the right numbers, in another shape",
     State.MOVED: "the right numbers, in other places",
     State.UNFINISHED: "agrees so far, but a step is missing here",
+    State.WRITTEN: "writes into what it was given",
     State.MISUSED: "what another line has already computed",
     State.CUT: "no gradient passes from here on",
 }
@@ -54,7 +56,7 @@ def trusted_parts(failed: str | None, passing: Iterable[str | None], failing: It
 
 
 def located(
-    finding: Finding, known: Place | None, astray: Astray | None, lines: Sequence[str], functions: Mapping[int, str]
+    finding: Finding, known: Place | None, astray: Astray | None, source: bytes, functions: Mapping[int, str]
 ) -> Finding:
     """Return a finding with the best place there is for it: the statement that is known, else the one astray."""
     if known is not None:
@@ -64,9 +66,10 @@ def located(
             return replace(finding, place=known, label=None, agrees=(), certain=True)
     if astray is None:
         return finding
-    place = _in_characters(astray.place, lines)
-    if finding.kind == "exception" and finding.place is not None and finding.place.line != place.line:
-        finding = replace(finding, message=f"{finding.message.removesuffix('.')}, line {finding.place.line}.")
+    place = in_characters(astray.place, source)
+    before = finding.place
+    if finding.kind == "exception" and before is not None and (before.file, before.line) != (place.file, place.line):
+        finding = replace(finding, message=f"{finding.message.removesuffix('.')}, in line {before.line}.")
     told = replace(finding, place=place, label=said(astray), agrees=astray.agreeing, certain=astray.certain)
     if told.kind == "pattern" and told.id in UNEXPLAINED and astray.certain:
         message = f"Line {place.line} is the first that goes astray: {said(astray)}."
@@ -83,12 +86,3 @@ def said(astray: Astray) -> str:
 
 def _beside(finding: Finding) -> str:
     return f"{finding.message}\n{finding.detail}" if finding.detail else finding.message
-
-
-def _in_characters(place: Place, lines: Sequence[str]) -> Place:
-    """Return a place whose columns, which Python counts in bytes, are counted in characters."""
-    if place.column is None or place.end is None or not 0 < place.line <= len(lines):
-        return replace(place, column=None, end=None)
-    data = lines[place.line - 1].encode("utf-8", "replace")
-    column = len(data[: place.column].decode("utf-8", "replace"))
-    return replace(place, column=column, end=len(data[: place.end].decode("utf-8", "replace")))

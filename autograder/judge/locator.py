@@ -65,8 +65,7 @@ class Locator:
         if finding.kind == "misconception":
             entry = next(each for each in self.key.bank if each.id == finding.id)
             statement = by_statement(entry, self.survey, self.exercise.file)
-        lines = self.source.decode("utf-8", "replace").splitlines()
-        finding = located(finding, statement, first, lines, self._functions())
+        finding = located(finding, statement, first, self.source, self._functions())
         if finding.place is not None and finding.place.file == self.exercise.file:
             finding = findings.with_source(finding, self.source)
         return replace(result, finding=finding, hints=hints)

@@ -24,7 +24,8 @@ class Fault:
     """The probe, or the import, raised. `frames` are in the student's files, the outermost first.
 
     `kind` tells what the kit itself raised from what the student's code did, and a `todo` that is still there; `tensor`
-    names the one a `device` fault is about.
+    names the one a `device` fault is about. `values` are file, name and shape of the tensors that stood in the
+    innermost frame of each file.
     """
 
     type: str
@@ -32,7 +33,7 @@ class Fault:
     message: str
     kind: Literal["structure", "device", "forbidden", "todo", "other"]
     frames: tuple[Place, ...]
-    values: tuple[tuple[str, str], ...] = ()
+    values: tuple[tuple[str, str, str], ...] = ()
     tensor: str | None = None
     at_import: bool = False
     seconds: float = 0.0
@@ -73,7 +74,7 @@ def read_fault(data: Any, *, at_import: bool = False, seconds: float = 0.0) -> F
         kind=data["kind"] if data["kind"] in ("structure", "device", "forbidden", "todo") else "other",
         tensor=str(data["tensor"]) if data["tensor"] is not None else None,
         frames=read_frames(data["frames"]),
-        values=tuple((str(name), str(shape)) for name, shape in data["values"]),
+        values=tuple((str(file), str(name), str(shape)) for file, name, shape in data["values"]),
         at_import=at_import,
         seconds=seconds,
     )
@@ -81,7 +82,15 @@ def read_fault(data: Any, *, at_import: bool = False, seconds: float = 0.0) -> F
 
 def read_frames(data: Any) -> tuple[Place, ...]:
     """Return the student's frames a worker told of."""
-    return tuple(Place(str(each["file"]), int(each["line"]), str(each["function"] or "") or None) for each in data)
+    return tuple(
+        Place(str(each["file"]), int(each["line"]), str(each["function"] or "") or None, *_columns(each))
+        for each in data
+    )
+
+
+def _columns(data: Mapping[str, Any]) -> tuple[int, int] | tuple[None, None]:
+    column, end = data.get("column"), data.get("end")
+    return (int(column), int(end)) if column is not None and end is not None else (None, None)
 
 
 def read_survey(event: Mapping[str, Any]) -> Survey:

@@ -131,7 +131,7 @@ class Verdicts:
             limit = self.suite.course.limits.memory_mib
             message = f"Your code asked for more than the {limit} MiB of memory there are."
             return "memory", Finding("exception", fault.type, message, place=place)
-        finding = findings.of_fault(fault)
+        finding = findings.of_fault(fault, self.exercise.file, self.source)
         return ("fail" if finding.kind in ("structure", "device") else "error"), finding
 
     def _result(

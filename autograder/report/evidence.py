@@ -42,7 +42,8 @@ def elements(page: Page, evidence: Evidence, map_lines: int, most: int) -> list[
     table = _witness_lines(page, evidence, most)
     maps = drawn(page, evidence.maps, map_lines) if evidence.maps else None
     if maps is None or evidence.maps is None:
-        slice_ = evidence.maps.caption if table and evidence.maps and within_slice(evidence) else ""
+        one_of_many = evidence.maps is not None and "," in evidence.maps.caption and within_slice(evidence)
+        slice_ = evidence.maps.caption if table and evidence.maps and one_of_many else ""
         return [*table, *page.wrap(_cell(page, slice_, SECONDARY))] if slice_ else table
     caption = page.wrap(page.text(maps.caption, SECONDARY))
     apart = 4 if page.width >= 100 else 2

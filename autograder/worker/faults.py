@@ -1,9 +1,10 @@
 """An exception, told as data: its type, its message, and the student's own lines it went through."""
 
 import dis
+import itertools
 import re
 from collections.abc import Collection
-from types import FrameType, TracebackType
+from types import CodeType, FrameType, TracebackType
 from typing import Any
 
 import torch
@@ -94,15 +95,22 @@ def _message(error: BaseException) -> str:
 
 
 def _walk(traceback: TracebackType | None, own_files: Collection[str]) -> tuple[list[dict[str, Any]], list[list[str]]]:
+    """Return the student's frames, and the tensors that stood in the innermost of each file."""
     frames: list[dict[str, Any]] = []
-    values: list[list[str]] = []
+    values: dict[str, list[list[str]]] = {}
     while traceback is not None:
         code = traceback.tb_frame.f_code
         if code.co_filename in own_files:
-            frames.append({"file": code.co_filename, "line": traceback.tb_lineno, "function": code.co_qualname[:100]})
-            values = _tensors(traceback.tb_frame)
+            frames.append(_place(code, traceback.tb_lasti, traceback.tb_lineno))
+            values[code.co_filename] = _tensors(traceback.tb_frame)
         traceback = traceback.tb_next
-    return frames, values
+    return frames, [[file, *each] for file, tensors in values.items() for each in tensors]
+
+
+def _place(code: CodeType, instruction: int, line: int) -> dict[str, Any]:
+    first, last, column, end = next(itertools.islice(code.co_positions(), instruction // 2, None))
+    columns = {"column": column, "end": end} if first == last == line else {"column": None, "end": None}
+    return {"file": code.co_filename, "line": line, "function": code.co_qualname[:100], **columns}
 
 
 def _tensors(frame: FrameType) -> list[list[str]]:

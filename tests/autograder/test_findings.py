@@ -158,7 +158,7 @@ def test_a_named_misconception_keeps_what_was_seen_of_a_device_and_the_numbers()
     entry = BankEntry("an-id", "it stays on the CPU", "It is so.", "Is it?", (), {})
     place = Place("a.py", 3)
     fault = Fault("RuntimeError", (), "two devices", "device", (place,), tensor="positions")
-    seen = of_fault(fault)
+    seen = of_fault(fault, "ex01_first.py", b"")
     assert seen.message.startswith("positions stays on the CPU")
     named = of_misconception(entry, replace(seen, evidence=Evidence("output")))
     assert named.detail == f"It is so.\n{seen.message}"
