@@ -8,6 +8,7 @@ from autograder.checks.structure import nearest
 from autograder.course.model import Exercise
 from autograder.course.section import (
     Section,
+    as_line,
     as_number,
     as_tables,
     as_text,
@@ -19,6 +20,7 @@ TOTAL = Decimal(100)
 """What the points of all exercises add up to."""
 
 HINT_LENGTH = 200
+BUILT_LENGTH = 110
 
 Hints = Mapping[str, tuple[str, str, str]]
 
@@ -45,7 +47,7 @@ def _section(top: Section, at: int, table: Mapping[str, object]) -> Section:
 
 
 def _exercise(section: Section, ids: Sequence[str], at: int, points: int) -> Exercise:
-    section.known("id", "title", "points", "needs", "hints", "forbidden")
+    section.known("id", "title", "points", "needs", "hints", "forbidden", "built")
     return Exercise(
         id=ids[at],
         title=section.value("title", "a string", as_text) or "",
@@ -53,6 +55,7 @@ def _exercise(section: Section, ids: Sequence[str], at: int, points: int) -> Exe
         needs=_needs(section, ids, at),
         hints=_hints(section),
         forbidden=_forbidden(section),
+        built=_built(section),
     )
 
 
@@ -124,3 +127,10 @@ def _forbidden(section: Section) -> tuple[str, ...]:
         if len(parts) < 2 or not all(part.isidentifier() for part in parts):
             section.note("forbidden", f"forbidden has {shown(name)}, expected a dotted name like torch.nn.LayerNorm")
     return names
+
+
+def _built(section: Section) -> str | None:
+    built = section.value("built", "a line that says what was built", as_line, required=False)
+    if built is not None and len(built) > BUILT_LENGTH:
+        section.note("built", f"built has {len(built)} characters, expected at most {BUILT_LENGTH}")
+    return built

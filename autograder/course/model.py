@@ -21,7 +21,7 @@ class Exercise:
     """One exercise. `points` are whole hundredths; `needs` are the exercises its code may import.
 
     `hints` has three hints for each check, from a question to the step; `forbidden` has the calls that would skip
-    the exercise, as dotted names.
+    the exercise, as dotted names. `built` says in one line what who passes has built.
     """
 
     id: str
@@ -30,6 +30,7 @@ class Exercise:
     needs: tuple[str, ...]
     hints: Mapping[str, tuple[str, str, str]]
     forbidden: tuple[str, ...]
+    built: str | None = None
 
     @property
     def number(self) -> str:
