@@ -14,6 +14,9 @@ Probe = Callable[[Any, Any], Any]
 PREFIX = "test_"
 PICTURE_PREFIX = "picture_"
 
+LONGEST_TITLE = 76
+"""So many characters of a picture's title fit into a terminal of the usual width."""
+
 
 @dataclass(frozen=True)
 class Check:
@@ -75,6 +78,8 @@ def check(
 
 def picture(title: str, *, rows: str = "", columns: str = "") -> Callable[[Probe], Probe]:
     """Declare the function `picture_ID(impl, given)` as the probe of a picture; `title` says what is to be seen."""
+    if len(title) > LONGEST_TITLE:
+        raise ValueError(f"picture {title!r}: the title has {len(title)} characters, expected at most {LONGEST_TITLE}")
 
     def declare(probe: Probe) -> Probe:
         name = probe.__name__

@@ -130,7 +130,7 @@ def _forbidden(section: Section) -> tuple[str, ...]:
 
 
 def _built(section: Section) -> str | None:
-    built = section.value("built", "a line that says what was built", as_line, required=False)
+    built = section.value("built", "one line that says what was built", as_line, required=False)
     if built is not None and len(built) > BUILT_LENGTH:
         section.note("built", f"built has {len(built)} characters, expected at most {BUILT_LENGTH}")
     return built
