@@ -81,6 +81,10 @@ def test_a_course_can_be_sent_to_another_process(course: Course) -> None:
     assert pickle.loads(pickle.dumps(course)) == course
 
 
+def test_every_exercise_of_this_repository_says_what_was_built() -> None:
+    assert [each.id for each in read_course(Path(__file__).parents[2]).exercises if each.built is None] == []
+
+
 def test_the_course_of_this_repository_can_be_read() -> None:
     course = read_course(find_course(Path(__file__).parent))
     assert sum(each.points for each in course.exercises) == 10000

@@ -126,12 +126,12 @@ def test_device(impl, given):
 SENTENCE = ["<SOS>", "the", "cat", "sleeps", "<EOS>", "<PAD>", "<PAD>"]
 
 
-@picture("look-ahead mask: looks back only", rows="looks", columns="is looked at")
+@picture("look-ahead mask: looks back only", rows="who looks", columns="who is looked at")
 def picture_look_ahead(impl, given):
     return impl.create_look_ahead_mask(len(SENTENCE), device=given.device), SENTENCE, []
 
 
-@picture("target mask: and never at padding", rows="looks", columns="is looked at")
+@picture("target mask: and never at padding", rows="who looks", columns="who is looked at")
 def picture_target(impl, given):
     ids = given.tensor([[1, 4, 5, 6, 2, 0, 0]], "int64")
     return impl.create_target_mask(ids)[0, 0], SENTENCE, []

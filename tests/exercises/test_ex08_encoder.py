@@ -203,11 +203,11 @@ def mixture(impl, given, blocks):
     place, word = together([same, none], 1), together([none, same], 1)
     state = {name: given.tensor(0.0).expand(shape) for name, shape in block_shapes(2 * T, 1).items()}
     state |= {f"layer_norm_{i}.alpha": given.tensor(1.0).expand(2 * T) for i in (1, 2)}
-    state["attention.w_q.weight"] = 4 * together([together([before, none], 1), word * 0])
+    state["attention.w_q.weight"] = 12 * together([together([before, none], 1), word * 0])
     state["attention.w_k.weight"] = together([place, word * 0])
     state["attention.w_v.weight"] = together([place * 0, word])
     state["attention.w_o.weight"] = together([place, word])
-    block, x = given.fill(impl.EncoderBlock(2 * T, 1, 1, 0.0), state), 3 * together([same, same], 1)[None]
+    block, x = given.fill(impl.EncoderBlock(2 * T, 1, 1, 0.0), state), 3 * together([2 * same, same], 1)[None]
     for _ in range(blocks):
         x = block(x)
     words = x[0, :, T:]

@@ -184,9 +184,9 @@ def batch_of_sentences(impl, given):
     return impl.pad_batch([impl.encode(words, vocab) for words in SENTENCES], device=given.device)
 
 
-@picture("one batch of ids: blank is padding", rows="sentence", columns="position")
+@picture("one batch of ids: 0 is padding", rows="sentence", columns="position")
 def picture_batch(impl, given):
-    return batch_of_sentences(impl, given), [f"{words[0]} ..." for words in SENTENCES], []
+    return batch_of_sentences(impl, given), [" ".join(words) for words in SENTENCES], []
 
 
 @picture("teacher forcing: labels run ahead", columns="position")

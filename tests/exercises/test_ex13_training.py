@@ -282,9 +282,9 @@ def bars(given, values, rows=10):
     return ((heights - levels) / step).clamp(0, 1), [f"{level:.2g}" for level in (levels + step / 2)[:, 0].tolist()]
 
 
-@picture("learning rate: 4,000 warm-up steps", rows="rate", columns="800 steps each")
+@picture("learning rate: 4,000 warm-up steps", rows="rate × 10,000", columns="800 steps each")
 def picture_rate(impl, given):
-    return *bars(given, [impl.warmup_learning_rate(800 * i, 512, 4000) for i in range(1, 26)]), []
+    return *bars(given, [1e4 * impl.warmup_learning_rate(800 * i, 512, 4000) for i in range(1, 26)]), []
 
 
 @picture("loss of a batch learnt by heart", rows="loss", columns="epoch")
