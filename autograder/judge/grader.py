@@ -107,7 +107,7 @@ class Grader:
         marking.run_own(present)
         results = [marking.result(each) for each in wanted]
         if self.evidence:
-            results = [marking.shown(each) for each in wanted]
+            results = [marking.shown(each, result) for each, result in zip(wanted, results, strict=True)]
         return Report(
             course=self.suite.course.title,
             submission={"student": submission.student, "digest": submission.digest, "notes": list(submission.notes)},
