@@ -14,12 +14,15 @@ from autograder.course import Exercise
 from autograder.judge.answers import AnswerKey
 from autograder.judge.bank import BankError, Misconception, patched, read_bank
 from autograder.judge.key import Keys
+from autograder.judge.pictures import failures, plan_of
 from autograder.judge.runner import GraderProblem, Runner
 from autograder.judge.suite import Suite
 from autograder.judge.verdict import Verdicts
 from autograder.report import ExerciseResult
 
 Kind = Literal["solution", "stub", "misconception", "accepted", "stand-ins"]
+
+_RIGHT = {"solution": "the solution", "accepted": "the accepted variant {}"}
 
 
 @dataclass(frozen=True)
@@ -186,9 +189,21 @@ def _prove(suite: Suite, runner: Runner, program: Program, key: AnswerKey) -> Pr
     run = runner.run(program.sources, suite.plan([exercise]), stand_ins=program.stand_ins)
     verdicts = Verdicts(suite, exercise, lambda _: key, seed=runner.seed, evidence=True)
     result = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), program.sources[exercise.file])
-    problems = tuple(f"{program.exercise}: {sentence}" for sentence in _problems(program, result))
+    sentences = [*_problems(program, result), *_undrawn(suite, runner, program)]
+    problems = tuple(f"{program.exercise}: {sentence}" for sentence in sentences)
     checks = {each.id: each.status for each in result.checks}
     return Proof(program.kind, program.exercise, program.name, checks, _named(result), problems)
+
+
+def _undrawn(suite: Suite, runner: Runner, program: Program) -> Iterable[str]:
+    """Yield a sentence for every picture that a right program should give and does not."""
+    exercise = suite.course.exercise(program.exercise)
+    drawings = suite.pictures.get(exercise.id, ())
+    if program.kind not in _RIGHT or not drawings:
+        return
+    run = runner.run(program.sources, plan_of(exercise, drawings), pictures=True)
+    for sentence in failures(drawings, run.outcomes.get(exercise.id, {})):
+        yield f"{_RIGHT[program.kind].format(program.name)}: {sentence}"
 
 
 def _named(result: ExerciseResult) -> str | None:
@@ -209,8 +224,8 @@ def _problems(program: Program, result: ExerciseResult) -> Iterable[str]:
             if named not in (program.name, *program.same_as):
                 yield f"the misconception {program.name} is named {named or 'nothing'} by the check {check.id}"
     else:
-        names = {"solution": "the solution", "stand-ins": "the solution, with stand-ins for what it needs,"}
-        what = names.get(program.kind, f"the accepted variant {program.name}")
+        names = {**_RIGHT, "stand-ins": "the solution, with stand-ins for what it needs,"}
+        what = names[program.kind].format(program.name)
         for check in failed:
             said = f"{check.finding.message} {check.finding.detail or ''}" if check.finding else check.status
             yield f"{what} fails the check {check.id}: {said}"

@@ -86,6 +86,15 @@ class Given:
         if not isinstance(module, nn.Module):
             raise StructureError(f"{type(module).__name__} is no nn.Module: derive the class from nn.Module")
         state = {name: self._weight(shape, dtype) for name, shape in parameters.items()}
+        return self.fill(module, state, dtype=dtype, train=train)
+
+    def fill(
+        self, module: Module, state: Mapping[str, Tensor], *, dtype: str = "float32", train: bool = False
+    ) -> Module:
+        """Fill a module with known weights under the contract's parameter names, and return it in eval mode.
+
+        Raises `StructureError` where names or shapes are missing.
+        """
         with torch.no_grad():
             _fill(module, state)
         module.to(device=self.device, dtype=torch.float64 if self._exact else getattr(torch, dtype))

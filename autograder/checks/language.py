@@ -1,4 +1,5 @@
-"""`@check`: one graded behaviour, as a probe with a title, a share of the points and a judge."""
+"""`@check`: one graded behaviour, as a probe with a title, a share of the points and a judge. `@picture`: what a
+finished part does, to be looked at."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +12,10 @@ Probe = Callable[[Any, Any], Any]
 """Runs on an implementation with what is given, and returns an observation."""
 
 PREFIX = "test_"
+PICTURE_PREFIX = "picture_"
+
+LONGEST_TITLE = 76
+"""So many characters of a picture's title fit into a terminal of the usual width."""
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,21 @@ class Check:
     of: str | None
     draws: int
     bonus: bool = False
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A picture of what a finished implementation does: worth no points, and drawn for who passes a self-check.
+
+    Its probe returns a tensor of two axes, or a tuple of one with labels of its rows and labels of its columns, which
+    may be empty. `rows` and `columns` say in a word what the axes are.
+    """
+
+    id: str
+    title: str
+    probe: Probe
+    rows: str
+    columns: str
 
 
 def check(
@@ -56,7 +76,29 @@ def check(
     return declare
 
 
+def picture(title: str, *, rows: str = "", columns: str = "") -> Callable[[Probe], Probe]:
+    """Declare the function `picture_ID(impl, given)` as the probe of a picture; `title` says what is to be seen."""
+    if len(title) > LONGEST_TITLE:
+        raise ValueError(f"picture {title!r}: the title has {len(title)} characters, expected at most {LONGEST_TITLE}")
+
+    def declare(probe: Probe) -> Probe:
+        name = probe.__name__
+        if not name.startswith(PICTURE_PREFIX):
+            raise ValueError(f"the probe {name} must be called {PICTURE_PREFIX}{name}, as it makes a picture")
+        declared = Drawing(name.removeprefix(PICTURE_PREFIX), title, probe, rows, columns)
+        probe.__picture__ = declared  # type: ignore[attr-defined]
+        return probe
+
+    return declare
+
+
 def checks_in(module: ModuleType) -> list[Check]:
     """Return the checks a module declares, in the order it declares them."""
     found = [getattr(value, "__check__", None) for value in vars(module).values()]
     return [each for each in found if isinstance(each, Check)]
+
+
+def pictures_in(module: ModuleType) -> list[Drawing]:
+    """Return the pictures a module declares, in the order it declares them."""
+    found = [getattr(value, "__picture__", None) for value in vars(module).values()]
+    return [each for each in found if isinstance(each, Drawing)]

@@ -8,6 +8,7 @@ from autograder.course.model import Exercise
 from autograder.course.nearest import nearest
 from autograder.course.section import (
     Section,
+    as_line,
     as_number,
     as_tables,
     as_text,
@@ -20,6 +21,7 @@ TOTAL = Decimal(100)
 """What the points of all exercises add up to."""
 
 HINT_LENGTH = 200
+BUILT_LENGTH = 110
 
 Hints = Mapping[str, tuple[str, str, str]]
 
@@ -46,7 +48,7 @@ def _section(top: Section, at: int, table: Mapping[str, object]) -> Section:
 
 
 def _exercise(top: Section, section: Section, ids: Sequence[str], at: int, points: int) -> Exercise:
-    section.known("id", "title", "points", "needs", "hints", "forbidden", "words")
+    section.known("id", "title", "points", "needs", "hints", "forbidden", "words", "built")
     return Exercise(
         id=ids[at],
         title=section.value("title", "a string", as_text) or "",
@@ -55,6 +57,7 @@ def _exercise(top: Section, section: Section, ids: Sequence[str], at: int, point
         hints=_hints(section),
         forbidden=_forbidden(section),
         words=read_words(section, top),
+        built=_built(section),
     )
 
 
@@ -126,3 +129,10 @@ def _forbidden(section: Section) -> tuple[str, ...]:
         if len(parts) < 2 or not all(part.isidentifier() for part in parts):
             section.note("forbidden", f"forbidden has {shown(name)}, expected a dotted name like torch.nn.LayerNorm")
     return names
+
+
+def _built(section: Section) -> str | None:
+    built = section.value("built", "one line that says what was built", as_line, required=False)
+    if built is not None and len(built) > BUILT_LENGTH:
+        section.note("built", f"built has {len(built)} characters, expected at most {BUILT_LENGTH}")
+    return built

@@ -24,7 +24,8 @@ class Exercise:
     """One exercise. `points` are whole hundredths; `needs` are the exercises its code may import.
 
     `hints` has three hints for each check, from a question to the step; `forbidden` has the calls that would skip
-    the exercise, as dotted names; `words` say what its axes count, where the course's own words do not fit.
+    the exercise, as dotted names; `words` say what its axes count, where the course's own words do not fit. `built`
+    says in one line what who passes has built.
     """
 
     id: str
@@ -34,6 +35,7 @@ class Exercise:
     hints: Mapping[str, tuple[str, str, str]]
     forbidden: tuple[str, ...]
     words: Words = field(default_factory=dict)
+    built: str | None = None
 
     @property
     def number(self) -> str:

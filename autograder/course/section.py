@@ -75,6 +75,12 @@ def as_text(value: object) -> str | None:
     return value if isinstance(value, str) and value.strip() else None
 
 
+def as_line(value: object) -> str | None:
+    """Accept a string of one line that says something."""
+    text = as_text(value)
+    return text if text is not None and len(text.splitlines()) == 1 else None
+
+
 def as_integer(value: object) -> int | None:
     """Accept an integer; true and false are none."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None

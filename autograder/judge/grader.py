@@ -29,8 +29,8 @@ LOG_KEPT = 4000
 class Grader:
     """Grades submissions of one suite under one seed. `grade` may be called from several threads.
 
-    `evidence` puts the numbers of a difference into the report: for self-checks, whose seed is public. With `remember`
-    an earlier exercise whose files have not changed is not run again.
+    `evidence` puts the numbers of a difference into the report, and pictures of what passes: for self-checks, whose
+    seed is public. With `remember` an earlier exercise whose files have not changed is not run again.
     `told(exercise, done, all)` hears how far the bank of an exercise is, while its answer key is made.
     """
 
@@ -132,13 +132,16 @@ class Grader:
         self.find_keys(present)
         marking = Marking(self.suite, submission, runner, self._verdicts, self._traces, self._remembered)
         marking.run_own(present)
+        results = [marking.result(each) for each in wanted]
+        if self.evidence:
+            results = [marking.shown(each, result) for each, result in zip(wanted, results, strict=True)]
         return Report(
             course=self.suite.course.title,
             submission={"student": submission.student, "digest": submission.digest, "notes": list(submission.notes)},
             suite=self.suite_digest,
             device=self.device,
             isolation=ISOLATION,
-            exercises=tuple(marking.result(each) for each in wanted),
+            exercises=tuple(results),
             log=marking.log[:LOG_KEPT],
         )
 

@@ -9,7 +9,8 @@ from dataclasses import replace
 from autograder.course import Exercise
 from autograder.judge.locator import FindTraces
 from autograder.judge.outcomes import Died, Fault
-from autograder.judge.runner import GraderProblem, Plan, Run, Runner
+from autograder.judge.pictures import drawn, plan_of
+from autograder.judge.runner import EnvironmentProblem, GraderProblem, Plan, Run, Runner
 from autograder.judge.suite import Suite
 from autograder.judge.verdict import Verdicts
 from autograder.report import ExerciseResult
@@ -68,6 +69,21 @@ class Marking:
         if exercise.id not in self._settled:
             self._settled[exercise.id] = self._settle(exercise)
         return self._settled[exercise.id]
+
+    def shown(self, exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
+        """Return the result of an exercise with what was built, and with its pictures, where it passes.
+
+        Ask for it when every result that matters is known: so nothing that a picture does can change one.
+        """
+        if result.status != "pass":
+            return result
+        wrong = [self.suite.course.exercise(each) for each in result.stood_in]
+        drawings = self.suite.pictures.get(exercise.id, ())
+        try:
+            run = self._run(plan_of(exercise, drawings), wrong, pictures=True)
+        except EnvironmentProblem:
+            run = Run()
+        return replace(result, built=exercise.built, pictures=drawn(drawings, run.outcomes.get(exercise.id, {})))
 
     def _settle(self, exercise: Exercise) -> Judged:
         if exercise.file not in self.submission.sources:
@@ -132,7 +148,7 @@ class Marking:
         except GraderProblem:
             return result
 
-    def _run(self, plan: Plan, wrong: Iterable[Exercise], *, trace: bool = False) -> Run:
+    def _run(self, plan: Plan, wrong: Iterable[Exercise], *, trace: bool = False, pictures: bool = False) -> Run:
         """Run a plan with stand-ins for the wrong exercises, whose other names stay if they can be imported at all."""
         if not plan:
             return Run()
@@ -140,7 +156,7 @@ class Marking:
         sources = {file: source for file, source in self.submission.sources.items() if file not in broken}
         stand_ins = {each.file: self.suite.stand_ins[each.file] for each in wrong}
         try:
-            run = self.runner.run(sources, plan, stand_ins=stand_ins, trace=trace)
+            run = self.runner.run(sources, plan, stand_ins=stand_ins, trace=trace, pictures=pictures)
         except GraderProblem as problem:
             return Run(problem=str(problem))
         self.log = self.log or run.log

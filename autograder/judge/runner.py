@@ -114,11 +114,13 @@ class Runner:
         *,
         exact: bool = False,
         trace: bool = False,
+        pictures: bool = False,
         stand_ins: Mapping[str, bytes] | None = None,
     ) -> Run:
         """Run a plan on the files of one program, with stand-ins for the contract's names of some.
 
-        With `trace`, also what each draw computes on its way.
+        With `trace`, also what each draw computes on its way. With `pictures` the plan names pictures, not checks, and
+        their inputs are always those of the course's public seed.
 
         Raises `GraderProblem` or `EnvironmentProblem`, which are no fault of the program's.
         """
@@ -128,7 +130,8 @@ class Runner:
         while attempt.plan:
             self.prepare()
             assert self._worker is not None
-            self._worker.send(self._job(sources, attempt.plan, exact, trace, stand_ins or {}))
+            job = self._job(sources, attempt.plan, exact, trace, stand_ins or {})
+            self._worker.send({**job, "pictures": True, "seed": self.suite.course.seed} if pictures else job)
             end = attempt.listen(self._worker)
             if self._cancelled:
                 raise Cancelled
@@ -149,6 +152,7 @@ class Runner:
             "stand_ins": dict(stand_ins),
             "checks": dict(self.suite.sources),
             "plan": [[exercise, [list(key) for key in keys]] for exercise, keys in plan.items()],
+            "pictures": False,
             "seed": self.seed,
             "sizes": [dict(column) for column in course.sizes],
             "device": self.device,

@@ -4,10 +4,11 @@ import hashlib
 import importlib.util
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import ModuleType
 
-from autograder.checks import Check, checks_in
+from autograder.checks import Check, Drawing, checks_in, pictures_in
 from autograder.course import Course, Exercise
 from autograder.judge.outcomes import Key
 
@@ -27,6 +28,7 @@ class Suite:
     checks: Mapping[str, tuple[Check, ...]]
     sources: Mapping[str, bytes]
     stand_ins: Mapping[str, bytes]
+    pictures: Mapping[str, tuple[Drawing, ...]] = field(default_factory=dict)
 
     @property
     def exercises(self) -> tuple[Exercise, ...]:
@@ -83,15 +85,18 @@ def load_suite(course: Course, exercises: Iterable[Exercise] | None = None) -> S
     """Read the checks of those exercises, or of all of the course; raises `SuiteError`."""
     checks: dict[str, tuple[Check, ...]] = {}
     sources: dict[str, bytes] = {}
+    pictures: dict[str, tuple[Drawing, ...]] = {}
     for exercise in exercises if exercises is not None else course.exercises:
         file = course.checks_file(exercise)
-        checks[exercise.id] = _checks(file)
+        module = _module(file)
+        checks[exercise.id] = _checks(file, module)
+        pictures[exercise.id] = tuple(pictures_in(module))
         sources[file.name] = file.read_bytes()
     stand_ins = {file.name: file.read_bytes() for file in sorted(course.stand_ins_dir.glob("*.py"))}
-    return Suite(course, checks, sources, stand_ins)
+    return Suite(course, checks, sources, stand_ins, pictures)
 
 
-def _checks(file: Path) -> tuple[Check, ...]:
+def _module(file: Path) -> ModuleType:
     if not file.is_file():
         raise SuiteError(f"{file} does not exist: every exercise of course.toml needs its checks")
     spec = importlib.util.spec_from_file_location(f"checks_of_{file.stem}", file)
@@ -105,6 +110,10 @@ def _checks(file: Path) -> tuple[Check, ...]:
         raise SuiteError(f"{file} cannot be imported: {type(error).__name__}: {error}") from error
     finally:
         sys.dont_write_bytecode = writes
+    return module
+
+
+def _checks(file: Path, module: ModuleType) -> tuple[Check, ...]:
     found = tuple(checks_in(module))
     if all(check.bonus for check in found):
         raise SuiteError(f"{file} declares no checks for points: mark its functions with @check(...)")

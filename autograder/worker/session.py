@@ -1,8 +1,8 @@
 """One job after another: load the student's files, run the probes, answer with events.
 
 A job is a dict: `sources`, `stand_ins` and `checks` (file name to bytes), `plan` (exercises with their checks and
-draws), `seed`, `sizes`, `device`, `exact`, `trace`, `forbidden` (exercise to dotted names) and `limits`. Every answer
-is a dict with an `event`.
+draws), `pictures` (whether the plan is of pictures instead of checks), `seed`, `sizes`, `device`, `exact`, `trace`,
+`forbidden` (exercise to dotted names) and `limits`. Every answer is a dict with an `event`.
 """
 
 import importlib
@@ -105,13 +105,14 @@ class Job:
             self._draw(exercise, check, draw, probes[check], implementation)
 
     def _probes(self, exercise: str) -> dict[str, Callable[..., Any]]:
-        from autograder.checks.language import checks_in
+        from autograder.checks.language import checks_in, pictures_in
 
         name = f"test_{exercise}"
         module = ModuleType(name)
         code = compile(self.job["checks"][f"{name}.py"], f"{name}.py", "exec", dont_inherit=True)
         exec(code, module.__dict__)
-        return {each.id: each.probe for each in checks_in(module)}
+        declared = pictures_in(module) if self.job["pictures"] else checks_in(module)
+        return {each.id: each.probe for each in declared}
 
     def _draw(self, exercise: str, check: str, draw: int, probe: Callable[..., Any], implementation: object) -> None:
         from autograder.checks.given import Given

@@ -39,6 +39,7 @@ needs = ["ex01_embeddings"]
 id = "ex06_multi_head"
 title = "heads"
 points = 7.50
+built = "Heads side by side."
 '''
 
 
@@ -65,10 +66,11 @@ def test_a_course_is_read_into_its_types(course: Course) -> None:
     assert course.limits == Limits(cpu_seconds=5)
     assert course.sizes == ({"T": 7, "K": 6}, {"T": 9, "K": 5})
     assert course.files == ("ex01_embeddings.py", "ex05_attention.py", "ex06_multi_head.py")
-    first, second, _ = course.exercises
+    first, second, third = course.exercises
     assert first.forbidden == ("torch.nn.Embedding",)
     assert first.hints == {"rows": ("Which row?", "A row of the table is a token.", "Index the table.")}
     assert second.needs == ("ex01_embeddings",)
+    assert (second.built, third.built) == (None, "Heads side by side.")
 
 
 def test_points_are_whole_hundredths(course: Course) -> None:
@@ -77,6 +79,10 @@ def test_points_are_whole_hundredths(course: Course) -> None:
 
 def test_a_course_can_be_sent_to_another_process(course: Course) -> None:
     assert pickle.loads(pickle.dumps(course)) == course
+
+
+def test_every_exercise_of_this_repository_says_what_was_built() -> None:
+    assert [each.id for each in read_course(Path(__file__).parents[2]).exercises if each.built is None] == []
 
 
 def test_the_course_of_this_repository_can_be_read() -> None:
@@ -120,7 +126,7 @@ def test_bad_syntax_is_reported_with_its_line(tmp_path: Path) -> None:
 
 
 def test_a_file_that_ends_too_early_is_reported_at_its_last_line(tmp_path: Path) -> None:
-    [found] = mistakes(tmp_path, "points = 7.50\n", "points = ")
+    [found] = mistakes(tmp_path, 'built = "Heads side by side."\n', "built = ")
     assert found.startswith(f"course.toml:{len(COURSE.splitlines())}: this is not TOML")
 
 
@@ -152,6 +158,17 @@ ONE_MISTAKE = [
         "course.toml:3: zebra is not a known key; expected title, seed, limits, sizes, words, exercises",
     ),
     ("[limits]\ncpu_seconds = 5\n", "limits = 5\n", "course.toml:4: limits is 5, expected a table"),
+    (
+        '"Heads side by side."',
+        '"Two\\nlines."',
+        'course.toml:32: exercises "ex06_multi_head": built is "Two\\nlines.", '
+        "expected one line that says what was built",
+    ),
+    (
+        '"Heads side by side."',
+        f'"{"x" * 111}"',
+        'course.toml:32: exercises "ex06_multi_head": built has 111 characters, expected at most 110',
+    ),
     (
         "cpu_seconds = 5",
         "cpu_second = 5",

@@ -1,6 +1,6 @@
 """ex01: token embeddings."""
 
-from autograder.checks import check
+from autograder.checks import check, picture
 
 
 def embeddings(impl, given, D, V, **options):
@@ -81,3 +81,11 @@ def test_device(impl, given):
             "output as on the CPU": bool(given.torch.allclose(there, here.to(there.device), atol=1e-4)),
             "gradients there": all(each.device == there.device for each in gradients if each is not None),
         }
+
+
+@picture("a word has the same vector wherever it stands (random weights)", rows="word", columns="feature")
+def picture_vectors(impl, given):
+    words = ["the", "cat", "saw", "the", "dog", "and", "the", "dog", "saw", "the", "cat"]
+    ids = {word: i for i, word in enumerate(dict.fromkeys(words))}
+    module = embeddings(impl, given, 32, len(ids))
+    return module(given.tensor([[ids[word] for word in words]], "int64"))[0], words, []

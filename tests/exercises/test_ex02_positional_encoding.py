@@ -1,6 +1,6 @@
 """ex02: positional encoding. The table is judged in some checks, what is done with it in the others."""
 
-from autograder.checks import Dropout, Raises, Same, check
+from autograder.checks import Dropout, Raises, Same, check, picture
 
 TABLE = Same(tolerance=1e-4)  # a table made in float32 is right
 FIRST = 6  # so many columns turn slowly enough for float32 even where the frequencies grow
@@ -127,3 +127,8 @@ def test_device(impl, given):
             "output": there.new_zeros(()),
             "output as on the CPU": bool(given.torch.allclose(there, here.to(there.device), atol=1e-4)),
         }
+
+
+@picture("the waves of the positions: quick on the left, slow on the right", rows="position", columns="feature")
+def picture_waves(impl, given):
+    return rows(encoding(impl, given, 36, 26, given.normal(1)), 36, 26)[0]

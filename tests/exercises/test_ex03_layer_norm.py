@@ -1,6 +1,6 @@
 """ex03: layer normalization. Each check is as strict as what it claims needs, so that one fault fails few of them."""
 
-from autograder.checks import Same, check
+from autograder.checks import Same, check, picture
 
 ROUGHLY = Same(tolerance=0.04)  # a variance over D - 1 passes: it has a check of its own
 
@@ -111,3 +111,12 @@ def test_device(impl, given):
             "output as on the CPU": bool(given.torch.allclose(there, here.to(there.device), atol=1e-4)),
             "gradients there": all(each.device == there.device for each in gradients if each is not None),
         }
+
+
+@picture("vectors of other size and mean, and below them their norms: all the same", columns="feature")
+def picture_norms(impl, given):
+    x = given.normal(1, 32)
+    vectors = given.torch.cat([x, x * 0.4, x * 0.7 + 1.5, x * 0.4 - 1.5])
+    names = ["x", "0.4 x", "0.7 x + 1.5", "0.4 x - 1.5"]
+    normed = fresh(impl, given, vectors)(vectors)
+    return given.torch.cat([vectors, normed]), [*names, *(f"norm {i}" for i in range(1, 5))], []

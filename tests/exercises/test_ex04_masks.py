@@ -1,6 +1,6 @@
 """ex04: which token may look at which."""
 
-from autograder.checks import check
+from autograder.checks import check, picture
 
 PADDING = "create_padding_mask"
 LOOK_AHEAD = "create_look_ahead_mask"
@@ -121,3 +121,17 @@ def test_device(impl, given):
             seen[name] = there.new_zeros(())
             seen[f"{name} as on the CPU"] = given.torch.equal(there, here[name].to(there.device))
     return seen
+
+
+SENTENCE = ["<SOS>", "the", "cat", "sleeps", "<EOS>", "<PAD>", "<PAD>"]
+
+
+@picture("look-ahead mask: looks back only", rows="who looks", columns="who is looked at")
+def picture_look_ahead(impl, given):
+    return impl.create_look_ahead_mask(len(SENTENCE), device=given.device), SENTENCE, []
+
+
+@picture("target mask: and never at padding", rows="who looks", columns="who is looked at")
+def picture_target(impl, given):
+    ids = given.tensor([[1, 4, 5, 6, 2, 0, 0]], "int64")
+    return impl.create_target_mask(ids)[0, 0], SENTENCE, []

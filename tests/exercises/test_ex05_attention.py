@@ -1,7 +1,7 @@
 """ex05: attention by hand, and as a function of its arguments. Each check sees only what it claims, so that one fault
 fails few of them: `by_hand_steps` and `scaled` compare all numbers, the others compare the function with itself."""
 
-from autograder.checks import Dropout, Same, check
+from autograder.checks import Dropout, Same, check, picture
 
 FUNCTION = "scaled_dot_product_attention"
 BY_HAND = "self_attention_by_hand"
@@ -282,3 +282,19 @@ def test_device(impl, given):
             seen[f"{name} as on the CPU"] = bool(given.torch.allclose(there, before.to(there.device), atol=1e-4))
         given.gradients(results[2], *inputs)  # the way back runs there as well
         return seen
+
+
+WANTS = {  # for each word what it is, and what it looks for: a person, a deed, a thing, a quality
+    "she": ((1, 0, 0, 0), (0, 1, 0, 0)),
+    "eats": ((0, 1, 0, 0), (1, 0, 1, 0)),
+    "a": ((0, 0, 0, 0), (0, 0, 1, 0)),
+    "green": ((0, 0, 0, 1), (0, 0, 1, 0)),
+    "apple": ((0, 0, 1, 0), (0, 0, 0, 1)),
+}
+
+
+@picture("what each word looks for: weights of queries and keys set by hand", rows="query", columns="key")
+def picture_weights(impl, given):
+    keys, queries = (given.tensor([each[i] for each in WANTS.values()]) for i in (0, 1))
+    _, weights = attend(impl, 6 * queries[None], keys[None], keys[None])
+    return weights[0], list(WANTS), list(WANTS)

@@ -1,7 +1,7 @@
 """ex06: attention in several heads. The first check compares all numbers; each of the others sees only what it claims,
 so that one fault fails few of them."""
 
-from autograder.checks import Dropout, Raises, Same, check
+from autograder.checks import Dropout, Raises, Same, check, picture
 
 CLASS = "MultiHeadAttention"
 
@@ -209,3 +209,49 @@ def test_device(impl, given):
             "output as on the CPU": bool(given.torch.allclose(there, here.to(there.device), atol=1e-4)),
             "gradients there": all(each.device == there.device for each in gradients if each is not None),
         }
+
+
+LOOKS_FOR = {  # the words of a sentence, and the words each of them asks about
+    "the": ["cat"],
+    "cat": ["drank"],
+    "drank": ["cat", "milk"],
+    "milk": ["drank"],
+    "as": ["drank", "thirsty"],
+    "it": ["cat"],
+    "was": ["thirsty"],
+    "thirsty": ["cat", "it"],
+}
+
+
+def heads_by_hand(impl, given):
+    """Return the weights (2, T, T) of two heads: one looks at the word before, the other at what a word asks about.
+
+    The features are the place of a word and, after that, which word it is.
+    """
+    words = list(LOOKS_FOR)
+    T, same = len(words), given.tensor([[a == b for b in words] for a in words])
+    none = same * 0
+    before = given.tensor([[a == max(b - 1, 0) for b in range(T)] for a in range(T)])  # (wanted place, own place)
+    asked = given.tensor([[a in LOOKS_FOR[b] for b in words] for a in words])  # (wanted word, own word)
+    together = given.torch.cat
+    state = {
+        "w_q.weight": 9 * together([together([before, none], 1), together([none, asked], 1)]),
+        "w_k.weight": together([together([same, none], 1), together([none, same], 1)]),
+        "w_v.weight": together([together([same, none], 1), together([none, same], 1)]),
+        "w_o.weight": together([together([same, none], 1), together([none, same], 1)]),
+        "w_o.bias": none.new_zeros(2 * T),
+    }
+    module = given.fill(impl.MultiHeadAttention(2 * T, 2, 0.0), state)
+    x = together([same, same], 1)[None]
+    module(x, x, x)
+    return module.attention_weights[0]
+
+
+@picture("head 1: looks at the word before", rows="query", columns="key; weights set by hand")
+def picture_first_head(impl, given):
+    return heads_by_hand(impl, given)[0], list(LOOKS_FOR), []
+
+
+@picture("head 2: looks at what a word asks for", rows="query", columns="key; weights set by hand")
+def picture_second_head(impl, given):
+    return heads_by_hand(impl, given)[1], list(LOOKS_FOR), []

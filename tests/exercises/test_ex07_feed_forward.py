@@ -1,6 +1,6 @@
 """ex07: the two layers that work on each token by itself."""
 
-from autograder.checks import Dropout, Same, check
+from autograder.checks import Dropout, Same, check, picture
 
 CLASS = "FeedForwardNetwork"
 
@@ -85,3 +85,21 @@ def test_device(impl, given):
             "output as on the CPU": bool(given.torch.allclose(there, here.to(there.device), atol=1e-4)),
             "gradients there": all(each.device == there.device for each in gradients if each is not None),
         }
+
+
+@picture("six hidden features, set by hand, bend a line into a wave", rows="output", columns="input")
+def picture_wave(impl, given):
+    torch, bends = given.torch, 6
+    at = given.tensor([2 * torch.pi * i / bends for i in range(bends + 1)])
+    slopes = at.sin().diff() / at.diff()
+    state = {
+        "linear_1.weight": torch.ones_like(at[1:, None]),
+        "linear_1.bias": -at[:-1],
+        "linear_2.weight": slopes.diff(prepend=slopes[:1] * 0)[None],  # by how much each feature turns the line
+        "linear_2.bias": torch.zeros_like(at[:1]),
+    }
+    module = given.fill(impl.FeedForwardNetwork(1, bends, 0.0), state)
+    wave = module(given.tensor([2 * torch.pi * i / 63 for i in range(64)])[None, :, None])[0, :, 0]
+    levels = given.tensor([0.8, 0.6, 0.4, 0.2, 0.0, -0.2, -0.4, -0.6, -0.8, -1.0])[:, None]  # lower edges of the rows
+    share = torch.where(levels >= 0, wave - levels, levels + 0.2 - wave) / 0.2
+    return share.clamp(0, 1), [f"{level + 0.1:.1f}" for level in levels[:, 0].tolist()], []

@@ -1,6 +1,6 @@
 """ex08: a block of attention and feed-forward, and a stack of them over ids."""
 
-from autograder.checks import Same, check
+from autograder.checks import Same, check, picture
 
 BLOCK = "EncoderBlock"
 ENCODER = "Encoder"
@@ -186,3 +186,39 @@ def test_device(impl, given):
         gradients = given.gradients(there, *module.parameters())
         seen["gradients there"] = all(each.device == there.device for each in gradients if each is not None)
     return seen
+
+
+SENTENCE = ["the", "old", "cat", "by", "the", "door", "sleeps"]
+
+
+def mixture(impl, given, blocks):
+    """Return how much of each word (columns) is in each output (rows) when blocks look one word back, set by hand.
+
+    The features are the place of a word and, after that, which word it is: only this is handed on.
+    """
+    T = len(SENTENCE)
+    same = given.tensor([[a == b for b in range(T)] for a in range(T)])
+    before = given.tensor([[a == max(b - 1, 0) for b in range(T)] for a in range(T)])  # (wanted place, own place)
+    together, none = given.torch.cat, same * 0
+    place, word = together([same, none], 1), together([none, same], 1)
+    state = {name: given.tensor(0.0).expand(shape) for name, shape in block_shapes(2 * T, 1).items()}
+    state |= {f"layer_norm_{i}.alpha": given.tensor(1.0).expand(2 * T) for i in (1, 2)}
+    state["attention.w_q.weight"] = 12 * together([together([before, none], 1), word * 0])
+    state["attention.w_k.weight"] = together([place, word * 0])
+    state["attention.w_v.weight"] = together([place * 0, word])
+    state["attention.w_o.weight"] = together([place, word])
+    block, x = given.fill(impl.EncoderBlock(2 * T, 1, 1, 0.0), state), 3 * together([2 * same, same], 1)[None]
+    for _ in range(blocks):
+        x = block(x)
+    words = x[0, :, T:]
+    return words - words.amin(dim=-1, keepdim=True)
+
+
+@picture("one block: a word and the one before", rows="output", columns="word; weights set by hand")
+def picture_one_block(impl, given):
+    return mixture(impl, given, 1), SENTENCE, []
+
+
+@picture("three blocks: three words back", rows="output", columns="word; weights set by hand")
+def picture_three_blocks(impl, given):
+    return mixture(impl, given, 3), SENTENCE, []

@@ -1,6 +1,6 @@
 """ex09: a block that reads its own sequence and the encoder's, and a stack of them over ids."""
 
-from autograder.checks import check
+from autograder.checks import check, picture
 
 BLOCK = "DecoderBlock"
 DECODER = "Decoder"
@@ -223,3 +223,20 @@ def test_device(impl, given):
         gradients = given.gradients(there, *module.parameters())
         seen["gradients there"] = all(each.device == there.device for each in gradients if each is not None)
     return seen
+
+
+ENGLISH = ["I", "have", "seen", "the", "film"]
+GERMAN = {"ich": "I", "habe": "have", "den": "the", "Film": "film", "gesehen": "seen"}
+
+
+@picture("cross-attention: each German word finds its English one", rows="query", columns="key; weights set by hand")
+def picture_cross(impl, given):
+    source = given.tensor([[a == b for b in ENGLISH] for a in ENGLISH])  # (S, D): each word a feature of its own
+    target = given.tensor([[GERMAN[a] == b for b in ENGLISH] for a in GERMAN])
+    D = F = len(ENGLISH)
+    state = {name: given.tensor(0.0).expand(shape) for name, shape in block_shapes(D, F).items()}
+    state |= {f"layer_norm_{i}.alpha": given.tensor(1.0).expand(D) for i in (1, 2, 3)}
+    state |= {"cross_attention.w_q.weight": 4 * source, "cross_attention.w_k.weight": source}
+    block = given.fill(impl.DecoderBlock(D, 1, F, 0.0), state)
+    block(target[None], source[None])
+    return block.cross_attention.attention_weights[0, 0], list(GERMAN), ENGLISH

@@ -1,6 +1,6 @@
 """ex10: encoder, decoder and projection as one model."""
 
-from autograder.checks import check
+from autograder.checks import check, picture
 
 CLASS = "Transformer"
 
@@ -240,3 +240,23 @@ def test_device(impl, given):
             "logits as on the CPU": bool(given.torch.allclose(there, here.to(there.device), atol=1e-4)),
             "gradients there": all(each.device == there.device for each in gradients if each is not None),
         }
+
+
+SOURCE, TARGET = ["the", "cat", "sleeps"], ["<SOS>", "le", "chat", "dort"]
+
+
+@picture("what each prediction depends on: the source, and the target so far", rows="prediction after", columns="word")
+def picture_depends(impl, given):
+    S, T, D, F = len(SOURCE), len(TARGET), 16, 32
+    other = S + T + 1  # an id that is none of the words
+    V = other + 1
+    encoder = {"encoder_blocks.0": block_shapes(D, F, ["attention"])}
+    decoder = {"decoder_blocks.0": block_shapes(D, F, ["self_attention", "cross_attention"])}
+    shapes = within("encoder", stack_shapes(V, D, encoder)) | within("decoder", stack_shapes(V, D, decoder))
+    shapes |= {"output_projection.weight": (V, D), "output_projection.bias": (V,)}
+    sizes = {"d_model": D, "num_heads": 2, "d_ff": F, "num_encoder_blocks": 1, "num_decoder_blocks": 1}
+    model = given.load(impl.Transformer(V, V, **sizes, dropout=0.0, seq_len=max(S, T)), shapes)
+    ids = given.tensor([[other if place == row else place + 1 for place in range(S + T)] for row in range(V)], "int64")
+    logits = model(ids[:, :S], ids[:, S:])  # (V, T, V); in row i word i is exchanged, in the last ones none
+    moved = (logits[: S + T] - logits[-1:]).norm(dim=-1).T
+    return moved > 1e-5, TARGET, SOURCE + TARGET

@@ -1,6 +1,6 @@
 """ex11: blocks under a causal mask, from ids to logits."""
 
-from autograder.checks import check
+from autograder.checks import check, picture
 
 CLASS = "LanguageModel"
 
@@ -164,3 +164,16 @@ def test_device(impl, given):
         gradients = given.gradients(there, *module.parameters())
         seen["gradients there"] = all(each.device == there.device for each in gradients if each is not None)
     return seen
+
+
+@picture("what each prediction depends on: the words up to its own", rows="prediction after", columns="word")
+def picture_depends(impl, given):
+    words, D, F = ["to", "be", "or", "not", "to", "be"], 16, 32
+    T, other = len(words), len(words) + 1  # an id that is none of the words
+    V = other + 1
+    shapes = {"embedding.embedding.weight": (V, D), "output_projection.weight": (V, D), "output_projection.bias": (V,)}
+    shapes |= within("layers.0", block_shapes(D, F)) | within("layers.1", block_shapes(D, F))
+    model = given.load(impl.LanguageModel(V, D, 2, F, 2, T, 0.0), shapes)
+    ids = given.tensor([[other if place == row else place + 1 for place in range(T)] for row in range(T + 1)], "int64")
+    logits = model(ids)  # (T + 1, T, V); in row i word i is exchanged, in the last one none
+    return (logits[:T] - logits[T:]).norm(dim=-1).T > 1e-5, words, words

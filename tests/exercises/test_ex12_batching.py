@@ -1,6 +1,6 @@
 """ex12: words to ids, ids to batches, batches to inputs and labels."""
 
-from autograder.checks import check
+from autograder.checks import check, picture
 
 SPECIAL = {"<PAD>": 0, "<SOS>": 1, "<EOS>": 2, "<UNK>": 3}
 PAD, SOS, EOS, UNK = SPECIAL.values()
@@ -168,3 +168,29 @@ def test_inputs_kept(impl, given):
     impl.pad_batch(batch)
     impl.teacher_forcing(tgt)
     return {"sentences": text, "tokens": tokens, "ids": ids, "sequences": batch, "targets": tgt, "vocabulary": vocab}
+
+
+SENTENCES = [
+    ["the", "cat", "sleeps"],
+    ["a", "dog", "saw", "the", "cat"],
+    ["birds", "sing"],
+    ["my", "dog", "saw", "birds"],
+]
+
+
+def batch_of_sentences(impl, given):
+    """Return the ids (B, longest) of the sentences."""
+    vocab = impl.build_vocab(SENTENCES)
+    return impl.pad_batch([impl.encode(words, vocab) for words in SENTENCES], device=given.device)
+
+
+@picture("one batch of ids: 0 is padding", rows="sentence", columns="position")
+def picture_batch(impl, given):
+    return batch_of_sentences(impl, given), [" ".join(words) for words in SENTENCES], []
+
+
+@picture("teacher forcing: labels run ahead", columns="position")
+def picture_shift(impl, given):
+    inputs, labels = impl.teacher_forcing(batch_of_sentences(impl, given)[:2])
+    pairs = given.torch.stack([inputs, labels], dim=1).flatten(0, 1)
+    return pairs, [f"{kind} {row}" for row in (1, 2) for kind in ("input", "label")], []

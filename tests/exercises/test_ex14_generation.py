@@ -4,7 +4,7 @@ The models here have the contract's names and compute with whole numbers: which 
 token that they are shown, its place and the masks, so a word that is right says that all of these were.
 """
 
-from autograder.checks import check
+from autograder.checks import check, picture
 
 SAMPLE, GENERATE, TRANSLATE, BEAM = "sample_next", "generate", "greedy_translate", "beam_search"
 SHARES = (0.4, 0.3, 0.2, 0.1)
@@ -518,3 +518,22 @@ def test_beam_of_all(impl, given):
         return {"ids": ids, "score": float(score)}
 
     return {"as it is": found(), "no penalty": found(length_penalty=0.0), "a large penalty": found(length_penalty=3.0)}
+
+
+SHARES_BY_WORD = {"the": 0.4, "a": 0.25, "my": 0.15, "his": 0.1, "our": 0.06, "no": 0.04}
+SETTINGS = {
+    "T = 0": {"temperature": 0.0},
+    "T = 0.5": {"temperature": 0.5},
+    "T = 1": {},
+    "T = 2": {"temperature": 2.0},
+    "top_k = 2": {"top_k": 2},
+    "top_p = 0.7": {"top_p": 0.7},
+}
+
+
+@picture("how often each word comes in 1,000 draws (T is the temperature)", rows="setting", columns="word")
+def picture_draws(impl, given):
+    V = len(SHARES_BY_WORD)
+    logits = given.tensor(list(SHARES_BY_WORD.values())).log().expand(1000, V)
+    counts = [given.torch.bincount(impl.sample_next(logits, **each), minlength=V) for each in SETTINGS.values()]
+    return given.torch.stack(counts) / 1000, list(SETTINGS), list(SHARES_BY_WORD)

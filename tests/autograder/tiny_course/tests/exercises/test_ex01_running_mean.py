@@ -1,6 +1,6 @@
 """ex01: a running mean."""
 
-from autograder.checks import Raises, check
+from autograder.checks import Raises, check, picture
 
 
 @check("each number is the mean of all up to it", points=3, of="running_mean")
@@ -23,3 +23,9 @@ def test_dtype(impl, given):
 def test_empty(impl, given):
     rows = given.size("B")
     return given.raises(lambda: impl.running_mean(given.tensor([[]] * rows)), rows)
+
+
+@picture("a jump and a zigzag, smoothed", rows="series", columns="place")
+def picture_smoothed(impl, given):
+    series = given.tensor([[0.0] * 6 + [1.0] * 18, [1.0, 0.0] * 12])
+    return impl.running_mean(series), ["jump", "zigzag"], []

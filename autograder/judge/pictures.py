@@ -1,0 +1,101 @@
+"""Pictures of what a student's finished parts do. What a worker told is hostile: what is no small picture is none."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from autograder.checks import Drawing
+from autograder.course import Exercise
+from autograder.judge.arrays import numbers
+from autograder.judge.outcomes import Died, Fault, Key, Observed, Outcome
+from autograder.judge.runner import Plan
+from autograder.protocol import Array, Value
+from autograder.report.model import Picture
+
+MOST_ROWS, MOST_COLUMNS = 64, 200
+LONGEST_LABEL = 24
+DIGITS = 4
+"""Significant digits that are kept: no eye sees more."""
+
+
+class NoPicture(Exception):
+    """What a probe returned cannot be drawn; the message says why."""
+
+
+def plan_of(exercise: Exercise, drawings: Sequence[Drawing]) -> Plan:
+    """Return the plan of some pictures of an exercise."""
+    return {exercise.id: [(each.id, 0) for each in drawings]} if drawings else {}
+
+
+def drawn(drawings: Sequence[Drawing], outcomes: Mapping[Key, Outcome]) -> tuple[Picture, ...]:
+    """Return the pictures that came out; of the others there is nothing to say to a student."""
+    return tuple(found for found in _read_all(drawings, outcomes) if isinstance(found, Picture))
+
+
+def failures(drawings: Sequence[Drawing], outcomes: Mapping[Key, Outcome]) -> list[str]:
+    """Return for the author why the others did not come out, a sentence each."""
+    return [str(found) for found in _read_all(drawings, outcomes) if isinstance(found, NoPicture)]
+
+
+def _read_all(drawings: Sequence[Drawing], outcomes: Mapping[Key, Outcome]) -> Iterator[Picture | NoPicture]:
+    for each in drawings:
+        try:
+            yield _picture(each, outcomes.get((each.id, 0)))
+        except NoPicture as error:
+            yield NoPicture(f"the picture {each.id} {error}")
+
+
+def _picture(drawing: Drawing, outcome: Outcome | None) -> Picture:
+    match outcome:
+        case Observed():
+            values, row_labels, column_labels = _parts(outcome.value)
+        case Fault():
+            raise NoPicture(f"raises {outcome.type}: {outcome.message}")
+        case Died():
+            raise NoPicture(f"ended the process: {outcome.sentence}")
+        case None:
+            raise NoPicture("was not drawn")
+    grid = _grid(values)
+    return Picture(
+        drawing.title,
+        grid,
+        drawing.rows,
+        drawing.columns,
+        _labels(row_labels, len(grid), "row"),
+        _labels(column_labels, len(grid[0]), "column"),
+    )
+
+
+def _parts(value: Value) -> tuple[Value, Value, Value]:
+    if isinstance(value, Array):
+        return value, [], []
+    if isinstance(value, list) and len(value) == 3:
+        values, row_labels, column_labels = value
+        return values, row_labels, column_labels
+    raise NoPicture("returns neither a tensor nor a tensor with labels of its rows and of its columns")
+
+
+def _grid(values: Value) -> tuple[tuple[float | None, ...], ...]:
+    if not isinstance(values, Array) or len(values.shape) != 2:
+        raise NoPicture("has no tensor of two axes")
+    rows, columns = values.shape
+    if not (1 <= rows <= MOST_ROWS and 1 <= columns <= MOST_COLUMNS):
+        raise NoPicture(f"has {rows} × {columns} values, expected 1 × 1 to {MOST_ROWS} × {MOST_COLUMNS}")
+    found = numbers(values)
+    if not np.isfinite(found).any():
+        raise NoPicture("has no finite value")
+    return tuple(tuple(_shortened(each) for each in row) for row in found.tolist())
+
+
+def _shortened(value: float) -> float | None:
+    return float(f"{value:.{DIGITS}g}") if np.isfinite(value) else None
+
+
+def _labels(labels: Value, count: int, axis: str) -> tuple[str, ...]:
+    if not isinstance(labels, list) or not all(isinstance(each, str) for each in labels):
+        raise NoPicture(f"has {axis} labels that are no list of strings")
+    if len(labels) not in (0, count):
+        raise NoPicture(f"has {len(labels)} {axis} labels, expected {count}, or none")
+    if any(len(each) > LONGEST_LABEL for each in labels):
+        raise NoPicture(f"has a {axis} label of more than {LONGEST_LABEL} characters")
+    return tuple(labels)
