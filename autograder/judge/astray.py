@@ -4,54 +4,13 @@ Steps are matched by value alone, so the style of a program does not matter. Fro
 through the steps that match nothing, to where their inputs still agree.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from enum import Enum
 from functools import cached_property
-from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from autograder.judge.matching import NEUTRAL, WRITING, Matching, State, Where, is_check_step
 from autograder.judge.traces import Step, Trace
-from autograder.protocol.prints import LOOSE, Prints, factors, part_shapes, same_order, same_values
 from autograder.report import Place
-
-TOLERANCES = {"float16": 1e-2, "bfloat16": 4e-2}
-TOLERANCE = 5e-5
-
-_MOVING = (
-    "__getitem__ chunk clone contiguous detach expand expand_as flatten movedim mT narrow permute repeat reshape select"
-    " split squeeze swapaxes t T to transpose type float double unbind unflatten unsqueeze view view_as cpu"
-)
-NEUTRAL = frozenset(_MOVING.split())
-"""Operations that only choose or move what is there."""
-
-
-WRITING = frozenset({"__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__"})
-"""Operations that change what is there, beside those whose name ends with an underscore."""
-
-CONVERSIONS = frozenset(["to", "double", "float", "half", "bfloat16", "type", "cpu"])
-"""Operations the check does in another dtype for the exact values, or not at all."""
-
-
-Numbers: TypeAlias = NDArray[np.intp]
-
-Where = Callable[[Sequence[Place]], Place | None]
-"""Chooses, of the places in the student's frames, the one to show."""
-
-
-class State(Enum):
-    """How a step stands to the solution's: it agrees, holds its numbers in another form or order, or matches none."""
-
-    AGREES = "agrees"
-    RESHAPED = "reshaped"
-    MOVED = "moved"
-    UNKNOWN = "unknown"
-    UNFINISHED = "unfinished"
-    WRITTEN = "written"
-    MISUSED = "misused"
-    CUT = "cut"
 
 
 @dataclass(frozen=True)
@@ -73,77 +32,21 @@ def find_astray(trace: Trace, reference: Trace, where: Where) -> Astray | None:
     """Return the first step that goes astray, None where it cannot be told."""
     if not trace.steps or not reference.steps:
         return None
-    return Matching(trace, reference, where).astray()
+    return Search(Matching(trace, reference, where)).astray()
 
 
-class Matching:
-    """The steps of a student's trace, each with its state.
+class Search:
+    """The way back from what came out wrong, through the steps that do not agree."""
 
-    What the check itself does is the same in both traces, so it divides them into calls: a step is matched with those
-    of the same call only.
-    """
-
-    def __init__(self, trace: Trace, reference: Trace, where: Where) -> None:
-        self.trace = trace
-        self.where = where
-        self.places = [where(step.stack) for step in trace.steps]
-        self.reference = reference
-        self.shapes = _shapes(reference)
-        self.wholes = {step.prints[0] for step in reference.steps}
-        self.calls, self.own_of_call, self.check_steps = _calls(reference)
-        self.states: list[State] = []
-        self.matched: list[int | None] = []
-        self._constant: list[bool] = []
-        self._kept: dict[tuple[int, bool], tuple[Numbers, Prints, Numbers]] = {}
-        self._numbers: dict[tuple[int, ...], int] = {}
-        self._good: list[bool] = []
-        done = 0
-        for step in trace.steps:
-            self._match(step, done)
-            done += _marks(step)
-
-    def _match(self, step: Step, done: int) -> None:
-        """Find a step of the reference for one of the student's, made after so many steps of the check."""
-        candidates, prints, shapes = self._candidates(done, _marks(step))
-        own, shape = self.trace.print_of(step), _squeezed(step.shape)
-        tolerance = TOLERANCES.get(step.dtype, TOLERANCE)
-        alike = same_values(own, prints, tolerance)
-        ordered = alike & same_order(own, prints, tolerance) if alike.any() else alike
-        fitting = shapes == self._number_of(shape)
-        matched, part = None, False
-        if (ordered & fitting).any():
-            state = State.AGREES
-            found = candidates[np.flatnonzero(ordered & fitting)]
-            matched = self.calls[int(found[-1])]
-            part = not any(int(each) in self.wholes for each in found)
-        else:
-            state = State.RESHAPED if ordered.any() else State.MOVED if alike.any() else State.UNKNOWN
-        handed_on = all(self._good[each] for each in step.inputs)
-        if state is State.AGREES and step.name in NEUTRAL and not handed_on and part:
-            state, matched = State.MOVED, None
-        self.states.append(state)
-        self.matched.append(matched)
-        alone = not fitting.any() and not _marks(step)
-        self._good.append(state is State.AGREES or _loads(step) or (alone and (state is State.RESHAPED or handed_on)))
-        self._constant.append(bool(step.stack) and all(self._constant[each] for each in step.inputs))
-
-    def _candidates(self, done: int, marks: bool) -> tuple[Numbers, Prints, Numbers]:
-        """Return what a step may be matched with, after so many steps of the check: numbers, fingerprints, shapes."""
-        if (done, marks) not in self._kept:
-            earlier = self.check_steps[:done]
-            found = self.check_steps[done : done + 1]
-            if not marks:
-                found = np.concatenate([self.own_of_call.get(done, _NONE), earlier])
-            shapes = np.array([self._number_of(self.shapes[each]) for each in found], dtype=np.intp)
-            self._kept[done, marks] = found, self.reference.prints[found], shapes
-        return self._kept[done, marks]
-
-    def _number_of(self, shape: tuple[int, ...]) -> int:
-        return self._numbers.setdefault(shape, len(self._numbers))
-
-    def good(self, at: int) -> bool:
-        """Whether a step is beyond suspicion: it agrees, or there is nothing to hold it against and its inputs do."""
-        return self._good[at]
+    def __init__(self, matching: Matching) -> None:
+        self.matching = matching
+        self.trace = matching.trace
+        self.reference = matching.reference
+        self.states = matching.states
+        self.matched = matching.matched
+        self.constant = matching.constant
+        self.good = matching.good
+        self.places = list(matching.places)
 
     def astray(self) -> Astray | None:
         """Return the first step that goes astray."""
@@ -170,21 +73,16 @@ class Matching:
         first = [
             each
             for each in suspects
-            if not self._constant[each] and all(self.good(at) or self._constant[at] for at in inputs[each])
+            if not self.constant[each] and all(self.good(at) or self.constant[at] for at in inputs[each])
         ]
         return first or [each for each in suspects if all(self.good(at) for at in inputs[each])]
 
     def _differing_results(self) -> list[int]:
         """Return the steps that made a part of the result, where the solution's part is another."""
         pairs = zip(self.trace.results, self.reference.results, strict=False)
-        return [mine for mine, theirs in pairs if self.matched[mine] != theirs and not self._equal(mine, theirs)]
-
-    def _equal(self, mine: int, theirs: int) -> bool:
-        step, other = self.trace.steps[mine], self.reference.steps[theirs]
-        own, prints = self.trace.print_of(step), self.reference.print_of(other)[None]
-        tolerance = TOLERANCES.get(step.dtype, TOLERANCE)
-        same = same_values(own, prints, tolerance) & same_order(own, prints, tolerance)
-        return bool(same[0]) and step.shape == other.shape
+        return [
+            mine for mine, theirs in pairs if self.matched[mine] != theirs and not self.matching.equal(mine, theirs)
+        ]
 
     def _suspects(self) -> list[int]:
         """Return the steps that are not good and lead to what is wrong through such steps alone, in their order.
@@ -193,7 +91,7 @@ class Matching:
         """
         rest = [each for each in self.trace.results if not self.good(each)]
         if not rest:
-            rest = [at for at, step in enumerate(self.trace.steps) if _marks(step) and not self.good(at)]
+            rest = [at for at, step in enumerate(self.trace.steps) if is_check_step(step) and not self.good(at)]
         found: set[int] = set()
         while rest:
             at = rest.pop()
@@ -252,7 +150,7 @@ class Matching:
     def _copy(self, at: int) -> int | None:
         """Return the step behind an input if it computes again, on another line, what another step has computed."""
         source = self._source(at)
-        if source is None or self.matched[source] is None or not self._telling(source):
+        if source is None or self.matched[source] is None or not self.matching.is_telling(source):
             return None
         place = self.places[source]
         twins = [
@@ -263,11 +161,6 @@ class Matching:
             and self.trace.steps[each].name not in NEUTRAL
         ]
         return source if twins else None
-
-    def _telling(self, at: int) -> bool:
-        """Whether a step holds enough different numbers to be known by them."""
-        own = self.trace.print_of(self.trace.steps[at])
-        return bool(own[0] > 4 and own[LOOSE][2] < own[LOOSE][-1])
 
     def _source(self, at: int) -> int | None:
         """Return the student's step that computed a value, before it was only moved."""
@@ -296,7 +189,7 @@ class Matching:
         lines = {(each.file, each.line) for each in places if each is not None}
         place = self.places[at]
         assert place is not None
-        return Astray(place, state, self._factor(at), self._agreeing(at), len(lines) == 1)
+        return Astray(place, state, self.matching.factor(at), self._agreeing(at), len(lines) == 1)
 
     def _place(self, at: int) -> Place | None:
         """Return the place to show for a step: its own, or that of its caller, where the same line agrees elsewhere."""
@@ -304,7 +197,7 @@ class Matching:
         place = self.places[at]
         while place is not None and self._agrees_elsewhere(place):
             stack = stack[stack.index(place) + 1 :]
-            outer = self.where(stack)
+            outer = self.matching.where(stack)
             if outer is None or outer.file != place.file:
                 break
             place = outer
@@ -312,18 +205,6 @@ class Matching:
 
     def _agrees_elsewhere(self, place: Place) -> bool:
         return any(place in step.stack and self.matched[at] is not None for at, step in enumerate(self.trace.steps))
-
-    def _factor(self, at: int) -> float | None:
-        step = self.trace.steps[at]
-        if not self._telling(at):
-            return None
-        found = factors(self.trace.print_of(step), self.reference.prints, TOLERANCES.get(step.dtype, TOLERANCE))
-        alike = [
-            float(each)
-            for each, shape in zip(found, self.shapes, strict=True)
-            if shape == _squeezed(step.shape) and np.isfinite(each)
-        ]
-        return next((each for each in alike if abs(each - 1) > 1e-3), None)
 
     def _agreeing(self, at: int) -> tuple[int, ...]:
         """Return the lines that lead to a step and hold nothing but what agrees."""
@@ -345,16 +226,8 @@ class Matching:
         return tuple(sorted(line for line, agrees in lines.items() if agrees))
 
 
-_NONE = np.empty(0, dtype=np.intp)
-
-
 def _writes(step: Step) -> bool:
     return step.name in WRITING or (step.name.endswith("_") and not step.name.endswith("__"))
-
-
-def _loads(step: Step) -> bool:
-    """Whether a step only brings the weights it was given into another layout."""
-    return any((each.function or "").split(".")[-1] == "from_reference" for each in step.stack)
 
 
 def _line_of(place: Place | None) -> int | None:
@@ -363,37 +236,3 @@ def _line_of(place: Place | None) -> int | None:
 
 def _line(step: Step) -> int | None:
     return _line_of(step.stack[0]) if step.stack else None
-
-
-def _marks(step: Step) -> bool:
-    """Whether the check itself made a step, and the same in both traces."""
-    return not step.stack and step.name not in CONVERSIONS
-
-
-def _calls(reference: Trace) -> tuple[list[int], dict[int, np.ndarray], np.ndarray]:
-    """Return the step behind every fingerprint, the fingerprints of each call, and those of the check's own steps."""
-    behind: list[int] = []
-    of_call: dict[int, list[int]] = {}
-    check_steps: list[int] = []
-    for at, step in enumerate(reference.steps):
-        first, count = step.prints
-        behind += [at] * count
-        if _marks(step):
-            check_steps.append(first)
-        elif step.stack:
-            of_call.setdefault(len(check_steps), []).extend(range(first, first + count))
-    return behind, {call: np.array(each) for call, each in of_call.items()}, np.array(check_steps, dtype=np.intp)
-
-
-def _shapes(reference: Trace) -> list[tuple[int, ...]]:
-    """Return the shape behind every fingerprint: of the whole tensor, then of its parts."""
-    shapes: list[tuple[int, ...]] = []
-    for step in reference.steps:
-        shapes.append(_squeezed(step.shape))
-        if step.prints[1] > 1:
-            shapes += [_squeezed(each) for each in part_shapes(step.shape)]
-    return shapes
-
-
-def _squeezed(shape: Sequence[int]) -> tuple[int, ...]:
-    return tuple(each for each in shape if each != 1)

@@ -53,6 +53,8 @@ class Checking:
         if key is None:
             return f"reading {exercise}.py"
         checks = [each.id for each in self.grader.suite.checks[exercise]]
+        if key[0] not in checks:
+            return f"drawing {key[0].replace('_', ' ')}"
         of = "" if exercise == self.exercise.id else f" of {exercise}"
         return f"running check {checks.index(key[0]) + 1}{of}: {key[0].replace('_', ' ')}"
 
