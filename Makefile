@@ -13,7 +13,7 @@ demo: $(READY)
 
 test: lint
 	mkdir -p build
-	$(BIN)/course validate --once 8 --page build/misconceptions.md
+	$(BIN)/course validate --once 16 --places 8 --page build/misconceptions.md
 	diff -u docs/misconceptions.md build/misconceptions.md
 	$(BIN)/course validate --seed 1 --sizes tests/other_sizes.toml
 	$(BIN)/python -m pytest -n 2 --dist loadfile

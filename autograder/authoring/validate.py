@@ -14,8 +14,9 @@ from autograder.course import Exercise
 from autograder.judge.answers import AnswerKey
 from autograder.judge.bank import BankError, Misconception, patched, read_bank
 from autograder.judge.key import Keys
+from autograder.judge.outcomes import Observed
 from autograder.judge.pictures import failures, plan_of
-from autograder.judge.runner import GraderProblem, Runner
+from autograder.judge.runner import GraderProblem, Run, Runner
 from autograder.judge.suite import Suite
 from autograder.judge.verdict import Verdicts
 from autograder.report import ExerciseResult
@@ -186,13 +187,22 @@ def _prove_all(
 
 def _prove(suite: Suite, runner: Runner, program: Program, key: AnswerKey) -> Proof:
     exercise = suite.course.exercise(program.exercise)
-    run = runner.run(program.sources, suite.plan([exercise]), stand_ins=program.stand_ins)
+    run = _kept(program, key) or runner.run(program.sources, suite.plan([exercise]), stand_ins=program.stand_ins)
     verdicts = Verdicts(suite, exercise, lambda _: key, seed=runner.seed, evidence=True)
     result = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), program.sources[exercise.file])
     sentences = [*_problems(program, result), *_undrawn(suite, runner, program)]
     problems = tuple(f"{program.exercise}: {sentence}" for sentence in sentences)
     checks = {each.id: each.status for each in result.checks}
     return Proof(program.kind, program.exercise, program.name, checks, _named(result), problems)
+
+
+def _kept(program: Program, key: AnswerKey) -> Run | None:
+    """Return the run of a misconception that the answer key was made from: what it keeps not of it was right."""
+    if program.kind != "misconception":
+        return None
+    entry = next(each for each in key.bank if each.id == program.name)
+    outcomes = {at: entry.outcomes.get(at, Observed(each.nominal)) for at, each in key.reference.items()}
+    return Run({program.exercise: outcomes})
 
 
 def _undrawn(suite: Suite, runner: Runner, program: Program) -> Iterable[str]:

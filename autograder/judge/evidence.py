@@ -83,7 +83,7 @@ def _measured(measure: Callable[[Any], Any], array: Numbers, case: Case) -> str:
     if not finite.size:
         return "none" if not array.size else "NaN" if np.isnan(array).all() else "inf"
     value = float(measure(finite))
-    if abs(value) < _NOTHING * float(np.abs(finite).max()):
+    if measure in (np.mean, np.std) and abs(value) < _NOTHING * float(np.abs(finite).max()):
         value = 0.0
     return str(int(value)) if measure is np.count_nonzero else number(value, case)
 
