@@ -140,7 +140,7 @@ class Matching:
             for each, shape in zip(found, self.shapes, strict=True)
             if shape == _squeezed(step.shape) and np.isfinite(each)
         ]
-        return next((each for each in alike if abs(each - 1) > 1e-3), None)
+        return next((each for each in reversed(alike) if abs(each - 1) > 1e-3), None)
 
 
 _NONE = np.empty(0, dtype=np.intp)
