@@ -73,9 +73,23 @@ def located(
         finding = replace(finding, message=f"{finding.message.removesuffix('.')}, in line {before.line}.")
     told = replace(finding, place=place, label=said(astray), agrees=astray.agreeing, certain=astray.certain)
     if told.kind == "pattern" and told.id in UNEXPLAINED and astray.certain:
-        message = f"Line {place.line} is the first that goes astray: {said(astray)}."
-        return replace(told, kind="place", id=astray.state.value, message=message, detail=_beside(finding))
+        return replace(told, kind="place", id=astray.state.value, message=_message(astray), detail=_beside(finding))
     return told
+
+
+def _message(astray: Astray) -> str:
+    """Return what is known of a mistake where nothing but its line is."""
+    line = f"line {astray.place.line}"
+    if astray.state in (State.UNKNOWN, State.UNFINISHED) and astray.factor is not None:
+        return f"What {line} computes is {said(astray)}."
+    if astray.state is State.UNKNOWN and astray.agreeing:
+        return f"Up to {line} your values are the expected ones; what {line} computes is not."
+    sentences = {
+        State.UNKNOWN: f"What {line} computes is the first value that is not the expected one.",
+        State.UNFINISHED: f"Up to {line} your values are the expected ones, but a step is missing there.",
+        State.CUT: f"No gradient passes {line}: is something detached there, or made a plain number?",
+    }
+    return sentences.get(astray.state, f"Line {astray.place.line}: {said(astray)}.")
 
 
 def said(astray: Astray) -> str:

@@ -99,9 +99,14 @@ class Locator:
         return common.pop() if len(common) == 1 else None
 
     def _known(self, astray: Astray) -> BankEntry | None:
-        """Return the misconception that the statement astray is known from, though it does not explain everything."""
-        here = {hash_ for hash_, line in (self.survey.statements if self.survey else ()) if line == astray.place.line}
-        found = [each for each in self.key.bank if here & set(each.marks)]
+        """Return the misconception that the statement astray is known from, though it does not explain everything.
+
+        All the statements it is made of must be in the file.
+        """
+        statements = self.survey.statements if self.survey else ()
+        here = {hash_ for hash_, line in statements if line == astray.place.line}
+        anywhere = {hash_ for hash_, _ in statements}
+        found = [each for each in self.key.bank if here & set(each.marks) and set(each.marks) <= anywhere]
         alike = found and all(each.id in (found[0].id, *found[0].same_as) for each in found)
         return found[0] if alike else None
 

@@ -22,6 +22,9 @@ NEUTRAL = frozenset(_MOVING.split())
 """Operations that only choose or move what is there."""
 
 
+BLANK = frozenset(["empty", "empty_like", "new_empty", "zeros", "zeros_like", "new_zeros"])
+"""Operations that make room for what is written later."""
+
 WRITING = frozenset({"__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__"})
 """Operations that change what is there, beside those whose name ends with an underscore."""
 
@@ -96,7 +99,8 @@ class Matching:
         self.states.append(state)
         self.matched.append(matched)
         alone = not fitting.any() and not is_check_step(step)
-        self._good.append(state is State.AGREES or _loads(step) or (alone and (state is State.RESHAPED or handed_on)))
+        innocent = step.name in BLANK or _loads(step)
+        self._good.append(state is State.AGREES or innocent or (alone and (state is State.RESHAPED or handed_on)))
         self.constant.append(bool(step.stack) and all(self.constant[each] for each in step.inputs))
 
     def _candidates(self, done: int, marks: bool) -> tuple[Numbers, Prints, Numbers]:
