@@ -35,7 +35,7 @@ COURSE = read_course(find_course())
 @pytest.fixture(scope="module")
 def graded() -> Iterator[Callable[[Exercise, str], ExerciseResult]]:
     """Return a function that grades one exercise of a program, the others being the solutions."""
-    suite = load_suite(COURSE, [resolve_exercise(COURSE, each) for each in ("5", "6")])
+    suite = load_suite(COURSE, [resolve_exercise(COURSE, each) for each in ("2", "5", "6")])
     with (
         Runner(suite, seed=COURSE.seed, shared=True) as runner,
         Grader(suite, seed=COURSE.seed, evidence=True) as grader,
@@ -68,3 +68,29 @@ def test_the_place_is_the_faulty_line_whatever_the_style(
     assert line in flagged
     if found.place.column is not None:
         assert flagged[found.place.column : found.place.end].strip() == flagged[found.place.column : found.place.end]
+
+
+def test_a_misconception_is_not_claimed_for_one_of_its_statements_alone(
+    graded: Callable[[Exercise, str], ExerciseResult],
+) -> None:
+    exercise = resolve_exercise(COURSE, "2")
+    solution = (COURSE.solutions_dir / exercise.file).read_text("utf-8")
+    failure = graded(exercise, solution.replace("torch.sin(angle)", "torch.cos(angle)")).first_failure
+    assert failure is not None
+    assert failure.finding is not None
+    assert failure.finding.kind == "place"
+    assert failure.finding.place is not None
+    assert "torch.cos(angle)" in solution.replace("sin(", "cos(").splitlines()[failure.finding.place.line - 1]
+
+
+def test_the_first_of_two_mistakes_is_named_and_the_rest_is_not_hidden(
+    graded: Callable[[Exercise, str], ExerciseResult],
+) -> None:
+    exercise = resolve_exercise(COURSE, "5")
+    solution = (COURSE.solutions_dir / exercise.file).read_text("utf-8")
+    at = solution.index("def scaled_dot_product_attention")
+    wrong = solution[at:].replace(" / math.sqrt(query.size(-1))", "").replace("dim=-1)  # (..., T, S)", "dim=-2)")
+    failures = {each.id: each.finding for each in graded(exercise, solution[:at] + wrong).checks if each.finding}
+    named = {each.id for each in failures.values() if each.kind == "misconception"}
+    assert named <= {"attention-not-scaled", "attention-softmax-over-queries"}
+    assert named
