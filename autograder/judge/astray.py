@@ -112,11 +112,19 @@ class Search:
 
     def _made_of(self, at: int) -> list[int]:
         """Return what a step is made of, seen through the steps that there is nothing to hold against."""
-        found: list[int] = []
-        for each in self.trace.steps[at].inputs:
-            seen_through = self.states[each] is State.UNKNOWN and self.good(each)
-            found += self._made_of(each) if seen_through else [each]
-        return list(dict.fromkeys(found))
+        found: dict[int, None] = {}
+        seen: set[int] = set()
+        rest = list(reversed(self.trace.steps[at].inputs))
+        while rest:
+            each = rest.pop()
+            if each in seen:
+                continue
+            seen.add(each)
+            if self.states[each] is State.UNKNOWN and self.good(each):
+                rest += reversed(self.trace.steps[each].inputs)
+            else:
+                found[each] = None
+        return list(found)
 
     def _left_out(self, at: int, made_of: Sequence[int]) -> int | None:
         """Return the input of a step after which the solution does something more on the same line, if any."""

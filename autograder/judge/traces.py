@@ -11,6 +11,10 @@ from autograder.protocol.prints import WIDTH, Prints
 from autograder.report import Place
 
 
+LARGEST = 1e30
+"""A fingerprint holds no larger number, so that none overflows when two are compared."""
+
+
 @dataclass(frozen=True)
 class Step:
     """One tensor that was made: by which operation, where, from which earlier steps.
@@ -56,7 +60,8 @@ def read_trace(data: Mapping[str, Any]) -> Trace:
 def _prints(array: Any) -> Prints:
     if not isinstance(array, Array) or array.dtype != "float64" or array.shape[1:] != (WIDTH,):
         raise ValueError("fingerprints of another form")
-    found: Prints = np.nan_to_num(np.frombuffer(array.data, dtype="<f8").reshape(array.shape))
+    numbers = np.nan_to_num(np.frombuffer(array.data, dtype="<f8").reshape(array.shape))
+    found: Prints = np.clip(numbers, -LARGEST, LARGEST)
     return found
 
 
