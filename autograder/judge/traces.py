@@ -10,7 +10,6 @@ from autograder.protocol import Array, Value
 from autograder.protocol.prints import WIDTH, Prints
 from autograder.report import Place
 
-
 LARGEST = 1e30
 """A fingerprint holds no larger number, so that none overflows when two are compared."""
 
