@@ -4,13 +4,19 @@ Steps are matched by value alone, so the style of a program does not matter. Fro
 through the steps that match nothing, to where their inputs still agree.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from autograder.judge.matching import NEUTRAL, WRITING, Matching, State, Where, is_check_step
+from autograder.judge.matching import BLANK, NEUTRAL, WRITING, Matching, State, Where, is_check_step
 from autograder.judge.traces import Step, Trace
 from autograder.report import Place
+
+KINDS = (
+    frozenset(["mul", "div", "true_divide", "truediv", "rmul", "rdiv", "rtruediv", "mul_", "div_", "imul", "itruediv"]),
+    frozenset(["add", "sub", "radd", "rsub", "iadd", "isub"]),
+)
+"""Operations that are written for one another."""
 
 
 @dataclass(frozen=True)
@@ -89,16 +95,24 @@ class Search:
 
         Where nothing is known of what is wrong, they may lead to whatever the check goes on to compute with.
         """
-        rest = [each for each in self.trace.results if not self.good(each)]
+        differing = set(self._differing_results())
+        rest = [each for each in self.trace.results if not self.good(each) or self._in_doubt(each, differing)]
         if not rest:
             rest = [at for at, step in enumerate(self.trace.steps) if is_check_step(step) and not self.good(at)]
         found: set[int] = set()
         while rest:
             at = rest.pop()
-            if at not in found and not self.good(at):
-                found.add(at)
-                rest += self.trace.steps[at].inputs
+            if at in found:
+                continue
+            found.add(at)
+            inputs = self.trace.steps[at].inputs
+            handed = set(inputs) if is_check_step(self.trace.steps[at]) else set()
+            rest += [each for each in inputs if not self.good(each) or self._in_doubt(each, handed)]
         return sorted(found)
+
+    def _in_doubt(self, at: int, handed: Collection[int]) -> bool:
+        """Whether a value that was handed to the check is one that nothing could be held against on the way."""
+        return at in handed and self.places[at] is not None and self.states[at] is State.UNKNOWN
 
     def _culprit(self, at: int) -> tuple[int, State]:
         """Return the step to blame for one that does not agree though its inputs do, and its state."""
@@ -136,7 +150,7 @@ class Search:
             if _line_of(self.places[source]) == _line_of(self.places[at]):
                 continue
             users = [steps[user] for user in self._users(start) if steps[user].name not in NEUTRAL]
-            if users and all(_line(user) == _line(steps[start]) != 0 and user.name != step.name for user in users):
+            if users and all(_line(user) == _line(steps[start]) != 0 and not _alike(user, step) for user in users):
                 return source
         return None
 
@@ -160,15 +174,27 @@ class Search:
         source = self._source(at)
         if source is None or self.matched[source] is None or not self.matching.is_telling(source):
             return None
-        place = self.places[source]
+        place, before = self.places[source], self._ancestors(source)
         twins = [
             each
             for each in range(source)
-            if self.matched[each] == self.matched[source]
+            if each not in before
+            and self.matched[each] == self.matched[source]
             and self.places[each] not in (None, place)
             and self.trace.steps[each].name not in NEUTRAL
         ]
         return source if twins else None
+
+    def _ancestors(self, at: int) -> set[int]:
+        """Return all the steps that one is made of."""
+        before: set[int] = set()
+        rest = list(self.trace.steps[at].inputs)
+        while rest:
+            each = rest.pop()
+            if each not in before:
+                before.add(each)
+                rest += self.trace.steps[each].inputs
+        return before
 
     def _source(self, at: int) -> int | None:
         """Return the student's step that computed a value, before it was only moved."""
@@ -197,7 +223,29 @@ class Search:
         lines = {(each.file, each.line) for each in places if each is not None}
         place = self.places[at]
         assert place is not None
-        return Astray(place, state, self.matching.factor(at), self._agreeing(at), len(lines) == 1)
+        certain = len(lines) == 1 and not self._unjudged(at, place)
+        return Astray(place, state, self.matching.factor(at), self._agreeing(at), certain)
+
+    def _unjudged(self, at: int, place: Place) -> bool:
+        """Whether a step is made of values of other lines that nothing could be held against."""
+        seen: set[int] = set()
+        rest = [each for each in self.trace.steps[at].inputs if each not in self._matched_inputs]
+        while rest:
+            each = rest.pop()
+            if each in seen:
+                continue
+            seen.add(each)
+            own = self.places[each]
+            if own is not None and own.line != place.line and self.trace.steps[each].name not in BLANK:
+                return True
+            rest += [before for before in self.trace.steps[each].inputs if before not in self._matched_inputs]
+        return False
+
+    @cached_property
+    def _matched_inputs(self) -> set[int]:
+        """The steps that were judged: they agree, if only in another form."""
+        judged = (State.AGREES, State.RESHAPED)
+        return {at for at, state in enumerate(self.states) if state in judged or self.places[at] is None}
 
     def _place(self, at: int) -> Place | None:
         """Return the place to show for a step: its own, or that of its caller, where the same line agrees elsewhere."""
@@ -216,22 +264,22 @@ class Search:
 
     def _agreeing(self, at: int) -> tuple[int, ...]:
         """Return the lines that lead to a step and hold nothing but what agrees."""
-        before: set[int] = set()
-        rest = list(self.trace.steps[at].inputs)
-        while rest:
-            each = rest.pop()
-            if each not in before:
-                before.add(each)
-                rest += self.trace.steps[each].inputs
+        before = self._ancestors(at)
         here = self.places[at]
         lines: dict[int, bool] = {}
         for each, place in enumerate(self.places):
             if place is None or here is None or place.file != here.file or place.line == here.line:
                 continue
-            agrees = self.good(each)
-            if each in before or not agrees:
+            agrees = self.states[each] is State.AGREES or self.trace.steps[each].name in BLANK
+            if each in before or not self.good(each):
                 lines[place.line] = lines.get(place.line, True) and agrees
         return tuple(sorted(line for line, agrees in lines.items() if agrees))
+
+
+def _alike(one: Step, other: Step) -> bool:
+    """Whether two steps do the same kind of thing: a product may be written as a quotient."""
+    names = {one.name.strip("_"), other.name.strip("_")}
+    return len(names) == 1 or any(names <= kind for kind in KINDS)
 
 
 def _writes(step: Step) -> bool:

@@ -165,13 +165,19 @@ def of_misconception(entry: BankEntry, seen: Finding | None, survey: Survey | No
 
     A name that begins with one of the file's functions, as the survey knows them, keeps its small first letter.
     """
-    below = f"\n{seen.message}" if seen is not None and seen.kind in ("structure", "device") else ""
+    structure = seen is not None and seen.kind in ("structure", "device")
+    below = f"\n{_first_sentence(seen.message)}" if structure and seen is not None else ""
     detail = entry.explanation + below
     place, evidence = (seen.place, seen.evidence) if seen is not None else (None, None)
     functions = {part for name in (survey.places if survey else ()) for part in name.split(".")}
     first = entry.name.split(" ", 1)[0]
     message = _sentence(f"{entry.name}.", first if first in functions else "")
     return Finding("misconception", entry.id, message, entry.name, detail, place, evidence=evidence)
+
+
+def _first_sentence(text: str) -> str:
+    first, separator, _ = text.partition(". ")
+    return f"{first}." if separator else text
 
 
 def of_first_mistake(entry: BankEntry, seen: Finding) -> Finding:

@@ -1,5 +1,6 @@
 """A program's steps held against the solution's, by value alone: which of them agree."""
 
+import math
 from collections.abc import Callable, Sequence
 from enum import Enum
 from typing import TypeAlias
@@ -98,7 +99,8 @@ class Matching:
             state, matched = State.MOVED, None
         self.states.append(state)
         self.matched.append(matched)
-        alone = not fitting.any() and not is_check_step(step)
+        comparable = fitting.any() and math.prod(step.shape) > 1
+        alone = not comparable and not is_check_step(step)
         innocent = step.name in BLANK or _loads(step)
         self._good.append(state is State.AGREES or innocent or (alone and (state is State.RESHAPED or handed_on)))
         self.constant.append(bool(step.stack) and all(self.constant[each] for each in step.inputs))

@@ -126,9 +126,13 @@ class ExerciseResult:
 
     @property
     def first_failure(self) -> CheckResult | None:
-        """The check to look at first: the first that does not pass and does not merely wait."""
+        """The check to look at first: the first that fails by a mistake with a name, else the first that does not pass.
+
+        One that merely waits, or is a bonus, comes last.
+        """
         failing = sorted((each for each in self.checks if each.status != "pass"), key=lambda each: each.bonus)
-        return next((each for each in failing if each.status != "waits"), failing[0] if failing else None)
+        named = (each for each in failing if each.finding is not None and each.finding.kind == "misconception")
+        return next(named, next((each for each in failing if each.status != "waits"), failing[0] if failing else None))
 
 
 @dataclass(frozen=True)

@@ -147,12 +147,7 @@ def message_of(status: Status, finding: Finding | None) -> str:
     """Return the sentence a failure opens with; a problem of the grader is never put on the student."""
     if finding is None or status == "grader_error" or not finding.message:
         return STATES[status].meaning
-    message = one_line(finding.message[:_MOST_CHARACTERS])
-    name = one_line(finding.name or "")
-    if finding.kind == "misconception" and is_name(message, name):
-        code = "\n".join([f".{function(finding)}(", *(line for _, line in finding.source)])
-        return opened(name, code) + message[len(name) :]
-    return message
+    return one_line(finding.message[:_MOST_CHARACTERS])
 
 
 def explanation(status: Status, finding: Finding | None) -> str:
@@ -193,7 +188,7 @@ def circumstance(status: Status, finding: Finding, short: bool = False) -> str:
 def _circumstance(status: Status, finding: Finding) -> str:
     if status == "timeout":
         return "where it was stopped"
-    if finding.kind == "exception":
+    if finding.kind == "exception" or (status == "error" and not finding.label and not finding.agrees):
         return "where this was raised" if status == "error" and function(finding) else ""
     if finding.kind == "place" or finding.agrees:
         return "the first line that goes astray"

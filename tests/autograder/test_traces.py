@@ -133,4 +133,6 @@ def test_steps_made_of_all_before_them_take_no_time_without_end() -> None:
     every: list[list[object]] = [
         ["mul", [0], list(range(max(0, at - 8), at)), [5], "float32", False, [at % 4, 1]] for at in range(700)
     ]
-    assert find_astray(read_trace(told(every)), read_trace(told([STEP])), in_file(FILE, ())) is None
+    found = find_astray(read_trace(told(every)), read_trace(told([STEP])), in_file(FILE, ()))
+    assert found is not None
+    assert found.place.line == 3

@@ -38,7 +38,7 @@ def detect(case: Case) -> Iterator[Pattern]:
             relation.phrase,
             relation.claim,
             relation.detail,
-            Shown("where they differ", places, row),
+            Shown("some of them", places, row),
         )
 
 
