@@ -23,9 +23,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def run(arguments: Sequence[str]) -> int:
     """Run one command; every error a user can cause becomes a sentence and an exit status."""
     _open_streams()
-    options = parse(arguments)
     try:
-        status = int(options.command(options))
+        status = _run_command(arguments)
         sys.stdout.flush()
     except UsageError as error:
         return _fail(USAGE, str(error))
@@ -44,6 +43,15 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         return _of_engine(error)
     return status
+
+
+def _run_command(arguments: Sequence[str]) -> int:
+    """Run what is asked for. The parser shows its help and its complaints by itself, and then wants to exit."""
+    try:
+        options = parse(arguments)
+    except SystemExit as ended:
+        return int(ended.code or 0)
+    return int(options.command(options))
 
 
 def _open_streams() -> None:

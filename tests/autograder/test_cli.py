@@ -346,6 +346,13 @@ def test_a_reader_that_goes_away_or_a_full_disk_is_no_accident(command: str, end
     assert len(done.stderr.splitlines()) <= 1 or done.stderr.startswith(b"usage:"), done.stderr
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is full")
+@pytest.mark.parametrize("command", ["list", "--help", "check --help", "--version"])
+def test_what_could_not_be_shown_is_told(command: str, course: Path) -> None:
+    done = shell(course, f"$COURSE {command} > /dev/full")
+    assert (done.returncode, done.stderr) == (3, b"course: No space left on device\n")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
 def test_a_terminal_that_knows_few_characters_gets_what_it_can_show(encoding: str, course: Path) -> None:
