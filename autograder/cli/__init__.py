@@ -1,5 +1,6 @@
 """The program `course`. Nothing heavy is imported before it is needed: `course hint` must answer at once."""
 
+import contextlib
 import io
 import os
 import sys
@@ -46,10 +47,13 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run_command(arguments: Sequence[str]) -> int:
-    """Run what is asked for. The parser shows its help and its complaints by itself, and then wants to exit."""
+    """Run what is asked for. Help is printed here: the parser would pass over a stream that takes nothing."""
+    told = io.StringIO()
     try:
-        options = parse(arguments)
+        with contextlib.redirect_stdout(told):
+            options = parse(arguments)
     except SystemExit as ended:
+        sys.stdout.write(told.getvalue())
         return int(ended.code or 0)
     return int(options.command(options))
 
