@@ -43,6 +43,16 @@ LITTLE_MEMORY = replace(tiny.COURSE.limits, memory_mib=128)
 CRAMPED = replace(tiny.BRIEF, course=replace(tiny.COURSE, limits=LITTLE_MEMORY))
 """With so little memory that it is used up long before the time is, on the slowest of machines."""
 
+HASTY = replace(tiny.BRIEF, course=replace(tiny.COURSE, limits=replace(tiny.COURSE.limits, wall_seconds=4)))
+"""With little wall time, for programs that use up all of it without using the processor."""
+
+
+@pytest.fixture(scope="module")
+def hasty(key_cache: Path) -> Iterator[Grader]:
+    """A grader with one check for each exercise that does not wait for long."""
+    with Grader(HASTY, seed=tiny.COURSE.seed, evidence=True, cache=key_cache) as made:
+        yield made
+
 
 @pytest.fixture(scope="module")
 def brief(key_cache: Path) -> Iterator[Grader]:
@@ -143,10 +153,8 @@ def test_an_endless_loop_is_stopped_and_its_line_is_told(
     assert where[1] in line
 
 
-def test_a_program_that_sleeps_is_woken_after_the_wall_time_and_its_line_is_told(
-    grader: Grader, runner: Runner
-) -> None:
-    report = graded(grader, f"import time\n{INSIDE}time.sleep(1000)", runner)
+def test_a_program_that_sleeps_is_woken_after_the_wall_time_and_its_line_is_told(hasty: Grader) -> None:
+    report = graded(hasty, f"import time\n{INSIDE}time.sleep(1000)")
     assert verdict(report) == TIMEOUT
     assert place(report) == (tiny.FILES[0], 3)
 
@@ -160,8 +168,8 @@ def test_a_program_that_sleeps_is_woken_after_the_wall_time_and_its_line_is_told
     ],
     ids=["inside C", "deaf to signals", "stopped itself"],
 )
-def test_a_program_that_hangs_where_no_signal_reaches_is_killed(brief: Grader, runner: Runner, program: str) -> None:
-    assert verdict(graded(brief, program, runner)) == TIMEOUT
+def test_a_program_that_hangs_where_no_signal_reaches_is_killed(hasty: Grader, program: str) -> None:
+    assert verdict(graded(hasty, program)) == TIMEOUT
 
 
 @pytest.mark.parametrize(
@@ -256,8 +264,10 @@ def test_a_forged_answer_earns_nothing_and_is_told(brief: Grader, runner: Runner
 
 
 @pytest.mark.parametrize("rows", [30, 900])
-def test_a_result_of_too_many_parts_is_told_as_one_and_not_as_an_attack(brief: Grader, rows: int) -> None:
-    report = graded(brief, f"def running_mean(x):\n    return [[0.5] * 900] * {rows}")
+def test_a_result_of_too_many_parts_is_told_as_one_and_not_as_an_attack(
+    brief: Grader, runner: Runner, rows: int
+) -> None:
+    report = graded(brief, f"def running_mean(x):\n    return [[0.5] * 900] * {rows}", runner)
     status, sentence = verdict(report)
     assert status == "error"
     assert sentence.startswith("Your code returned more than a check can take: a ")
@@ -525,14 +535,14 @@ def test_a_worker_that_is_let_go_before_it_is_ready_leaves_nothing() -> None:
     assert not workers_of(os.getpid()) - before
 
 
-def test_many_threads_and_descriptors_are_given_back(grader: Grader) -> None:
+def test_many_threads_and_descriptors_are_given_back(brief: Grader) -> None:
     descriptors = Path("/proc/self/fd")
     if not descriptors.exists():
         return
-    grader.grade(tiny.submitted())
+    brief.grade(tiny.submitted())
     threads, before = threading.active_count(), len(list(descriptors.iterdir()))
     for _ in range(2):
-        grader.grade(tiny.submitted())
+        brief.grade(tiny.submitted())
     assert threading.active_count() <= threads
     assert len(list(descriptors.iterdir())) <= before
 
