@@ -360,7 +360,7 @@ LYING_EXCEPTIONS = {
     "a silly name": ("E = type('\\n\\x1b[31mPASS \\ud800' + 'y' * 5000, (Exception,), {})", "Your code raised"),
     "a lying class": (
         "class M(type):\n    __name__ = property(lambda self: 1 / 0)\nclass E(Exception, metaclass=M): pass",
-        "",
+        "raised E in running_mean()",
     ),
     "a chain without end": ("E = ValueError\nE1 = E('a')\nE1.__cause__ = E1", "raised ValueError"),
 }
