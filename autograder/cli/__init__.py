@@ -1,5 +1,6 @@
 """The program `course`. Nothing heavy is imported before it is needed: `course hint` must answer at once."""
 
+import contextlib
 import io
 import os
 import sys
@@ -23,9 +24,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 def run(arguments: Sequence[str]) -> int:
     """Run one command; every error a user can cause becomes a sentence and an exit status."""
     _open_streams()
-    options = parse(arguments)
     try:
-        status = int(options.command(options))
+        status = _run_command(arguments)
         sys.stdout.flush()
     except UsageError as error:
         return _fail(USAGE, str(error))
@@ -44,6 +44,18 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         return _of_engine(error)
     return status
+
+
+def _run_command(arguments: Sequence[str]) -> int:
+    """Run what is asked for. Help is printed here: the parser would pass over a stream that takes nothing."""
+    told = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(told):
+            options = parse(arguments)
+    except SystemExit as ended:
+        sys.stdout.write(told.getvalue())
+        return int(ended.code or 0)
+    return int(options.command(options))
 
 
 def _open_streams() -> None:

@@ -19,6 +19,10 @@ RAISE = dis.opmap["RAISE_VARARGS"]
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
 """Where an object lies in memory: another place in every run."""
 
+CLASS_NAME = type.__dict__["__name__"].__get__
+CLASS_ORDER = type.__dict__["__mro__"].__get__
+"""What a class is called and what it derives from, whatever its own class says."""
+
 MOST_FRAMES = 20
 MOST_TEXT = 1_000
 
@@ -30,8 +34,8 @@ def describe(error: BaseException, own_files: Collection[str]) -> dict[str, Any]
     if isinstance(error, SyntaxError) and error.filename in own_files:
         place = {"file": error.filename, "line": int(error.lineno or 1), "function": None}
     return {
-        "type": type(error).__name__[:100],
-        "bases": [each.__name__[:100] for each in type(error).__mro__[:8]],
+        "type": CLASS_NAME(type(error))[:100],
+        "bases": [CLASS_NAME(each)[:100] for each in CLASS_ORDER(type(error))[:8]],
         "message": _message(error),
         "kind": _kind(error, own_files),
         "tensor": _name_of(error, own_files) if type(error) is DeviceMixError else None,

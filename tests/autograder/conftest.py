@@ -16,11 +16,13 @@ collect_ignore = ["tiny_course"]
 
 @pytest.fixture(scope="session")
 def key_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the answer keys of the tiny course under its public seed."""
+    """A folder with the answer keys and traces of the tiny course under its public seed: nobody waits for them."""
     cache = tmp_path_factory.mktemp("keys")
     with Keys(tiny.SUITE, seed=tiny.COURSE.seed, cache=cache) as keys:
         for exercise in tiny.SUITE.exercises:
             keys.get(exercise)
+            for check in tiny.SUITE.checks[exercise.id]:
+                keys.traces(exercise, check)
     return cache
 
 

@@ -88,7 +88,7 @@ def test_a_file_that_is_missing_or_broken_is_told_in_a_sentence(course: Path) ->
 
 def test_the_output_is_the_same_every_time_but_for_the_seconds(course: Path) -> None:
     write(course, WRONG)
-    runs = [tiny.run_course(course, "check", "--all") for _ in range(5)]
+    runs = [tiny.run_course(course, "check", "--all") for _ in range(3)]
     assert {(run.returncode, SECONDS.sub("? s", run.stdout), run.stderr) for run in runs} == {
         (1, SECONDS.sub("? s", runs[0].stdout), "")
     }
@@ -344,6 +344,14 @@ def test_a_reader_that_goes_away_or_a_full_disk_is_no_accident(command: str, end
     assert b"Traceback" not in done.stderr, done.stderr
     assert b"Exception ignored" not in done.stderr, done.stderr
     assert len(done.stderr.splitlines()) <= 1 or done.stderr.startswith(b"usage:"), done.stderr
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is full")
+@pytest.mark.parametrize("command", ["list", "--help", "--version"])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_what_could_not_be_shown_is_told(command: str, unbuffered: str, course: Path) -> None:
+    done = shell(course, f"$COURSE {command} > /dev/full", PYTHONUNBUFFERED=unbuffered)
+    assert (done.returncode, done.stderr) == (3, b"course: No space left on device\n")
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")

@@ -27,12 +27,15 @@ EXPECTED = {
 
 
 def commands() -> list[tuple[str, str]]:
-    found = []
+    """Return every command once, with the page that has it first."""
+    found: dict[str, str] = {}
     for page in PAGES:
         for block in re.findall(r"```sh\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
             lines = [re.sub(r"\s+#.*", "", line).strip() for line in block.splitlines()]
-            found += [(page.name, line) for line in lines if line and line not in BY_HAND]
-    return found
+            for line in lines:
+                if line and line not in BY_HAND:
+                    found.setdefault(line, page.name)
+    return [(page, command) for command, page in found.items()]
 
 
 @pytest.fixture(scope="module")
