@@ -188,8 +188,10 @@ def circumstance(status: Status, finding: Finding, short: bool = False) -> str:
 def _circumstance(status: Status, finding: Finding) -> str:
     if status == "timeout":
         return "where it was stopped"
-    if finding.kind == "exception" or (status == "error" and not finding.label and not finding.agrees):
+    if finding.kind == "exception":
         return "where this was raised" if status == "error" and function(finding) else ""
+    if status == "error" and not finding.label and not finding.agrees:
+        return ""  # the statement that is known to be wrong may stand before the one that raised
     if finding.kind == "place" or finding.agrees:
         return "the first line that goes astray"
     if finding.evidence is None and finding.kind != "pattern" and not finding.label:
