@@ -10,12 +10,12 @@ from autograder.checks import Check
 from autograder.course import Exercise
 from autograder.judge.answers import AnswerKey
 from autograder.judge.key import Keys
-from autograder.judge.locator import FindTraces
 from autograder.judge.marking import Marking, Remembered
 from autograder.judge.outcomes import Key
+from autograder.judge.places.locator import FindTraces
+from autograder.judge.places.traces import Trace
 from autograder.judge.runner import Runner
 from autograder.judge.suite import Suite
-from autograder.judge.traces import Trace
 from autograder.judge.verdict import Verdicts
 from autograder.report import Report
 from autograder.submission import Submission

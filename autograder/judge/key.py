@@ -19,10 +19,10 @@ from autograder.judge.answers import AnswerKey, BankEntry, from_record, to_recor
 from autograder.judge.bank import BankError, Misconception, marks_of, patched, read_bank
 from autograder.judge.compare import Expected, passes
 from autograder.judge.outcomes import Fault, Key, Observed, Outcome
+from autograder.judge.places.traces import Trace, read_trace
+from autograder.judge.places.traces import to_record as to_traced
 from autograder.judge.runner import GraderProblem, Runner
 from autograder.judge.suite import Suite, engine_digest
-from autograder.judge.traces import Trace, read_trace
-from autograder.judge.traces import to_record as to_traced
 from autograder.protocol import Limits, ProtocolError, Value, read_frame, write_frame
 
 KEY_LIMITS = Limits(text=64 << 20, blob=512 << 20, nodes=1_000_000)
@@ -33,7 +33,7 @@ MAKES_KEYS = (
     *("checks/*.py", "protocol/*.py", "worker/*.py"),
     *(
         f"judge/{each}.py"
-        for each in ("answers", "arrays", "bank", "compare", "key", "outcomes", "process", "runner", "traces")
+        for each in ("answers", "arrays", "bank", "compare", "key", "outcomes", "process", "runner", "places/traces")
     ),
 )
 """The code a key depends on: what runs the programs, and what tells a wrong outcome."""

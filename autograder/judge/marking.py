@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, MutableMapping
 from dataclasses import replace
 
 from autograder.course import Exercise
-from autograder.judge.locator import FindTraces
 from autograder.judge.outcomes import Died, Fault
 from autograder.judge.pictures import drawn, plan_of
+from autograder.judge.places.locator import FindTraces
 from autograder.judge.runner import EnvironmentProblem, GraderProblem, Plan, Run, Runner
 from autograder.judge.suite import Suite
 from autograder.judge.verdict import Verdicts

@@ -8,9 +8,9 @@ from typing import Any
 
 from autograder.judge.obituary import OUT_OF_TIME, obituary
 from autograder.judge.outcomes import Died, Key, Observed, Outcome, Survey, read_fault, read_frames, read_survey
+from autograder.judge.places.traces import Trace, read_trace
 from autograder.judge.process import End, WorkerProcess
 from autograder.judge.suite import Suite
-from autograder.judge.traces import Trace, read_trace
 
 MOST_DEATHS = 2
 """So many draws of one exercise may end the process; then the rest of the exercise is not run."""

@@ -8,10 +8,10 @@ from autograder.course import Exercise
 from autograder.judge import findings
 from autograder.judge.answers import AnswerKey
 from autograder.judge.compare import judge_observation, passes
-from autograder.judge.locator import Locator
 from autograder.judge.naming import agreements, name
 from autograder.judge.outcomes import Died, Fault, Key, Observed, Outcome, Survey
 from autograder.judge.patterns import Axes
+from autograder.judge.places.locator import Locator
 from autograder.judge.suite import Suite
 from autograder.report import CheckResult, ExerciseResult, Finding, Place, Status
 

@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.judge.astray import find_astray
-from autograder.judge.locating import in_file
-from autograder.judge.traces import Trace, read_trace, to_record
+from autograder.judge.places.astray import find_astray
+from autograder.judge.places.locating import in_file
+from autograder.judge.places.traces import Trace, read_trace, to_record
 from autograder.protocol import Array
 from autograder.protocol.prints import (
     WIDTH,

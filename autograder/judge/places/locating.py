@@ -4,11 +4,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from autograder.judge.answers import BankEntry
-from autograder.judge.astray import Astray, find_astray
 from autograder.judge.findings import in_characters
-from autograder.judge.matching import State, Where
 from autograder.judge.outcomes import Survey
-from autograder.judge.traces import Trace
+from autograder.judge.places.astray import Astray, find_astray
+from autograder.judge.places.matching import State, Where
+from autograder.judge.places.traces import Trace
 from autograder.report import Finding, Place
 
 UNEXPLAINED = ("value", "special", "other")

@@ -8,8 +8,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from autograder.judge.matching import BLANK, NEUTRAL, WRITING, Matching, State, Where, is_check_step
-from autograder.judge.traces import Step, Trace
+from autograder.judge.places.matching import BLANK, NEUTRAL, WRITING, Matching, State, Where, is_check_step
+from autograder.judge.places.traces import Step, Trace
 from autograder.report import Place
 
 KINDS = (

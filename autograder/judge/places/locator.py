@@ -8,12 +8,12 @@ from autograder.checks import Check
 from autograder.course import Exercise
 from autograder.judge import findings
 from autograder.judge.answers import AnswerKey, BankEntry
-from autograder.judge.astray import Astray
 from autograder.judge.compare import passes
-from autograder.judge.locating import by_statement, by_value, located, trusted_parts
 from autograder.judge.outcomes import Fault, Key, Observed, Outcome, Survey
 from autograder.judge.patterns.constants import factors, named, simplest
-from autograder.judge.traces import Trace
+from autograder.judge.places.astray import Astray
+from autograder.judge.places.locating import by_statement, by_value, located, trusted_parts
+from autograder.judge.places.traces import Trace
 from autograder.report import CheckResult, ExerciseResult
 
 FindTraces = Callable[[Check], Mapping[Key, Trace]]

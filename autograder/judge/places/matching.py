@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from autograder.judge.traces import Step, Trace
+from autograder.judge.places.traces import Step, Trace
 from autograder.protocol.prints import LOOSE, Prints, factors, part_shapes, same_order, same_values
 from autograder.report import Place
 
