@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeGuard, overload
+from typing import TypeGuard
 
 import numpy as np
 
@@ -12,11 +12,11 @@ from autograder.judge.answers import BankEntry
 from autograder.judge.arrays import Numbers, is_floating, numbers
 from autograder.judge.compare import Difference
 from autograder.judge.evidence import axes_told, evidence_of, number, place_of
-from autograder.judge.outcomes import Died, Fault, Survey
+from autograder.judge.outcomes import Survey
 from autograder.judge.patterns import Axes, Case, Pattern, Shown, agreed, explain
 from autograder.judge.patterns.constants import question
 from autograder.protocol import Array, Value
-from autograder.report import Evidence, Finding, Place
+from autograder.report import Finding, Place
 from autograder.report.model import FindingKind
 
 LONGEST = 160
@@ -128,7 +128,7 @@ def _unexplained(kind: FindingKind, difference: Difference, case: Case | None, e
         return Finding(kind, difference.kind, _fitting(_subject(difference), sentence, f"the first at {first}"))
     if case is None or difference.kind not in ("value", "shape"):
         text = f"{difference.sentence}." if sentence == difference.sentence else f"{_subject(difference)}: {sentence}."
-        return Finding(kind, difference.kind, _sentence(text, difference.name))
+        return Finding(kind, difference.kind, as_sentence(text, difference.name))
     if difference.kind == "shape":
         axes, told = axes_told(case)
         sizes = ", ".join(f"{case.at(at)} {case.expected.shape[at]}" for at in told)
@@ -151,9 +151,9 @@ def _fitting(subject: str, phrase: str, more: str = "") -> str:
     more = more if not more or more.startswith(":") else f"; {more}"
     for text in (f"{subject}: {phrase}{more}.", f"{subject}: {phrase}."):
         if len(text) <= LONGEST:
-            return _sentence(text, subject)
+            return as_sentence(text, subject)
     short = phrase.split("; ")[0]
-    return _sentence(f"{subject}: {short}.", subject)
+    return as_sentence(f"{subject}: {short}.", subject)
 
 
 def _join(*texts: str | None) -> str:
@@ -166,16 +166,16 @@ def of_misconception(entry: BankEntry, seen: Finding | None, survey: Survey | No
     A name that begins with one of the file's functions, as the survey knows them, keeps its small first letter.
     """
     structure = seen is not None and seen.kind in ("structure", "device")
-    below = f"\n{_first_sentence(seen.message)}" if structure and seen is not None else ""
+    below = f"\n{_firstas_sentence(seen.message)}" if structure and seen is not None else ""
     detail = entry.explanation + below
     place, evidence = (seen.place, seen.evidence) if seen is not None else (None, None)
     functions = {part for name in (survey.places if survey else ()) for part in name.split(".")}
     first = entry.name.split(" ", 1)[0]
-    message = _sentence(f"{entry.name}.", first if first in functions else "")
+    message = as_sentence(f"{entry.name}.", first if first in functions else "")
     return Finding("misconception", entry.id, message, entry.name, detail, place, evidence=evidence)
 
 
-def _first_sentence(text: str) -> str:
+def _firstas_sentence(text: str) -> str:
     first, separator, _ = text.partition(". ")
     return f"{first}." if separator else text
 
@@ -183,89 +183,14 @@ def _first_sentence(text: str) -> str:
 def of_first_mistake(entry: BankEntry, seen: Finding) -> Finding:
     """Return the finding of a misconception that does not explain everything: of several mistakes it is the first."""
     detail = f"{entry.explanation}\nThat is not all: something after it is not as expected either."
-    message = _sentence(f"{entry.name}.")
+    message = as_sentence(f"{entry.name}.")
     return Finding("misconception", entry.id, message, name=entry.name, detail=detail, place=seen.place)
-
-
-def of_fault(fault: Fault, file: str, source: bytes) -> Finding:
-    """Return the finding of an exception: the learner's own last line first, the library's words below it.
-
-    The line is of the exercise's own file, if any of its functions was running.
-    """
-    deepest = fault.frames[-1] if fault.frames else None
-    place = next((each for each in reversed(fault.frames) if each.file == file), deepest)
-    place = in_characters(place, source) if place is not None and place.file == file else _whole_line(place)
-    if fault.kind == "structure":
-        return Finding("structure", "structure", _sentence(f"{fault.message}."), place=place)
-    if fault.kind == "device":
-        what = f"{fault.tensor} stays on the CPU" if fault.tensor else "A tensor stays on the CPU"
-        message = f"{what} while the others are on another device: make it, or keep it, where they are."
-        return Finding("device", "device", _sentence(message, fault.tensor or ""), detail=fault.message, place=place)
-    if not fault.frames and not fault.at_import:
-        return _of_misfit(fault)
-    if "SyntaxError" in fault.bases and place:
-        message = f"Python cannot read {place.file}: {fault.message}."
-        return Finding("exception", fault.type, _sentence(message), place=place)
-    if fault.type == "SystemExit":
-        return Finding("exception", fault.type, "Your code calls exit() instead of returning.", place=place)
-    when = "while it was imported" if fault.at_import else _within(deepest, place)
-    rows = tuple((name, "", value) for of, name, value in fault.values if place is not None and of == place.file)
-    evidence = Evidence("the tensors in that line's function", rows=rows) if rows else None
-    message = _sentence(f"Your code raised {fault.type} {when}.")
-    return Finding("exception", fault.type, message, detail=fault.message, place=place, evidence=evidence)
-
-
-def _within(deepest: Place | None, place: Place | None) -> str:
-    """Say in which function something was raised, and in which file where that is not the one that is shown."""
-    if deepest is None or not deepest.function:
-        return ""
-    other = f" of {deepest.file}" if place is not None and place.file != deepest.file else ""
-    return f"in {deepest.function}()" + other
-
-
-def in_characters(place: Place, source: bytes) -> Place:
-    """Return a place whose columns, which Python counts in bytes, are counted in characters."""
-    lines = source.splitlines()
-    if place.column is None or place.end is None or not 0 < place.line <= len(lines):
-        return _whole_line(place)
-    data = lines[place.line - 1]
-    column, end = (len(data[:each].decode("utf-8", "replace")) for each in (place.column, place.end))
-    return replace(place, column=column, end=end)
-
-
-@overload
-def _whole_line(place: Place) -> Place: ...
-
-
-@overload
-def _whole_line(place: None) -> None: ...
-
-
-def _whole_line(place: Place | None) -> Place | None:
-    return replace(place, column=None, end=None) if place is not None else None
-
-
-def _of_misfit(fault: Fault) -> Finding:
-    """Return the finding of an exception outside the student's code: the check could not use what it got."""
-    if "NoneType" in fault.message:
-        message = "Your code returned None where a value was expected: is a return missing?"
-        return Finding("structure", "none", message, detail=fault.message)
-    if fault.type == "TypeError":
-        message = "Your code cannot be called as the contract says: compare its parameters with the stub's."
-        return Finding("structure", "signature", message, detail=fault.message)
-    message = f"What your code returned cannot be used ({fault.type}): is it of the kind the contract says?"
-    return Finding("exception", fault.type, _sentence(message), detail=fault.message)
-
-
-def of_death(died: Died) -> Finding:
-    """Return the finding of a worker that ended."""
-    return Finding("exception", died.status, _sentence(died.sentence), place=died.place)
 
 
 def of_forbidden(name: str, place: Place | None) -> Finding:
     """Return the finding of a call that would skip the exercise."""
     message = f"This exercise asks to write it yourself: {name} must not be used here."
-    return Finding("forbidden", name, _sentence(message), place=place)
+    return Finding("forbidden", name, as_sentence(message), place=place)
 
 
 def where(survey: Survey | None, check: Check, file: str) -> Place | None:
@@ -316,7 +241,7 @@ def _subject(difference: Difference) -> str:
 _CODE = re.compile(r"[_.()\[\]=\d]")
 
 
-def _sentence(text: str, subject: str = "") -> str:
+def as_sentence(text: str, subject: str = "") -> str:
     """Return a text as a sentence of bounded length; a part's name, and what looks like code, keeps its letters."""
     text = " ".join(text.replace("?.", "?").replace("..", ".").split())
     first = text.split(" ", 1)[0].rstrip(".:,?")

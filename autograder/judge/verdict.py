@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from autograder.checks import Check
 from autograder.checks.draws import sizes_of
 from autograder.course import Exercise
-from autograder.judge import findings
+from autograder.judge import faults, findings
 from autograder.judge.answers import AnswerKey
 from autograder.judge.compare import judge_observation, passes
 from autograder.judge.naming import agreements, name
@@ -101,7 +101,7 @@ class Verdicts:
         for outcome in draws:
             match outcome:
                 case Died():
-                    return outcome.status, findings.of_death(outcome)
+                    return outcome.status, faults.of_death(outcome)
                 case Fault():
                     return self._of_fault(outcome)
         drawn = [self._drawn(check, draw, outcome) for draw, outcome in enumerate(draws)]
@@ -131,7 +131,7 @@ class Verdicts:
             limit = self.suite.course.limits.memory_mib
             message = f"Your code asked for more than the {limit} MiB of memory there are."
             return "memory", Finding("exception", fault.type, message, place=place)
-        finding = findings.of_fault(fault, self.exercise.file, self.source)
+        finding = faults.of_fault(fault, self.exercise.file, self.source)
         return ("fail" if finding.kind in ("structure", "device") else "error"), finding
 
     def _result(

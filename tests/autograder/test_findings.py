@@ -11,7 +11,8 @@ from zoo import COLUMNS, WORDS, Draw, causal, scores, softmax
 from autograder.checks import Same
 from autograder.judge.answers import BankEntry
 from autograder.judge.compare import Expected, compare, dropped_wrongly
-from autograder.judge.findings import LONGEST, ONLY_SOME_SIZES, Drawn, of_difference, of_fault, of_misconception
+from autograder.judge.faults import of_fault
+from autograder.judge.findings import LONGEST, ONLY_SOME_SIZES, Drawn, of_difference, of_misconception
 from autograder.judge.outcomes import Fault, Survey
 from autograder.judge.patterns import Axes, agreed
 from autograder.judge.patterns.constants import factors, named, simplest

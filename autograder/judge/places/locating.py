@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from autograder.judge.answers import BankEntry
-from autograder.judge.findings import in_characters
+from autograder.judge.faults import in_characters
 from autograder.judge.outcomes import Survey
 from autograder.judge.places.astray import Astray, find_astray
 from autograder.judge.places.matching import State, Where
