@@ -57,12 +57,13 @@ Outcome = Observed | Fault | Died
 class Survey:
     """What the syntax of a file says: the lines of definition and returns by name, forbidden calls, and statements.
 
-    A statement is its hash and its first line.
+    A statement is its hash and its first line; an assignment its function or class, its name and its line.
     """
 
     places: Mapping[str, tuple[int, ...]]
     forbidden: tuple[tuple[str, int], ...]
     statements: tuple[tuple[str, int], ...] = ()
+    assignments: tuple[tuple[str, str, int], ...] = ()
 
 
 def read_fault(data: Any, *, at_import: bool = False, seconds: float = 0.0) -> Fault:
@@ -97,4 +98,5 @@ def read_survey(event: Mapping[str, Any]) -> Survey:
     """Return what a worker said of a file's syntax."""
     places = {str(name): tuple(int(line) for line in lines) for name, lines in event["places"].items()}
     found = tuple((str(each), int(line)) for each, line, _ in event["statements"])
-    return Survey(places, tuple((str(name), int(line)) for name, line in event["forbidden"]), found)
+    assigned = tuple((str(owner), str(name), int(line)) for owner, name, line in event["assignments"])
+    return Survey(places, tuple((str(name), int(line)) for name, line in event["forbidden"]), found, assigned)

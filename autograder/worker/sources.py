@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 from autograder.protocol.statements import statements
-from autograder.worker.syntax import forbidden_calls, outermost_loop, places
+from autograder.worker.syntax import assignments, forbidden_calls, outermost_loop, places
 
 
 class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -76,5 +76,6 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return {
             "places": places(source),
             "forbidden": forbidden_calls(source, forbidden),
+            "assignments": assignments(source),
             "statements": [list(each) for each in statements(importlib.util.decode_source(source))],
         }

@@ -4,6 +4,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 MOST_PLACES = 200
+MOST_ASSIGNMENTS = 500
 
 
 def places(source: bytes) -> dict[str, list[int]]:
@@ -35,6 +36,28 @@ def _own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
         yield node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
             rest[:0] = ast.iter_child_nodes(node)
+
+
+def assignments(source: bytes) -> list[list[str | int]]:
+    """Return owner, name and line of every assignment to one name, or to one attribute of `self`, in a function.
+
+    The owner of a name is its function, that of an attribute its class.
+    """
+    found: list[list[str | int]] = []
+    for owner in ast.parse(source).body:
+        for name, function in dict(_functions(owner)).items():
+            if isinstance(owner, ast.ClassDef) and name == owner.name:
+                continue
+            for node in _own_nodes(function):
+                targets = node.targets if isinstance(node, ast.Assign) else []
+                targets = [node.target] if isinstance(node, ast.AnnAssign | ast.AugAssign) else targets
+                for target in targets:
+                    match target:
+                        case ast.Name(id=variable):
+                            found.append([name, variable, target.lineno])
+                        case ast.Attribute(value=ast.Name(id="self"), attr=attribute):
+                            found.append([owner.name, f"self.{attribute}", target.lineno])  # type: ignore[attr-defined]
+    return found[:MOST_ASSIGNMENTS]
 
 
 def outermost_loop(source: bytes, line: int) -> int | None:

@@ -78,7 +78,7 @@ class Tracing(TorchFunctionMode):
         if not made:
             return
         inputs = [at for each in _tensors([args, kwargs]) if (at := self._origin(each)) is not None]
-        stack = self._stack()
+        stack, frame = self._stack()
         if stack and not self._counts(stack[0]):
             for tensor in made[:MOST_SLICES]:
                 self._made_by[id(tensor)] = self._last[stack[0]]
@@ -105,6 +105,7 @@ class Tracing(TorchFunctionMode):
                     "dtype": str(tensor.dtype).removeprefix("torch."),
                     "grad": bool(tensor.requires_grad),
                     "prints": self._print(values),
+                    "number": _number(frame, args) if frame is not None else None,
                 }
             )
 
@@ -125,13 +126,15 @@ class Tracing(TorchFunctionMode):
         made, written = self._made_by.get(id(tensor)), self._written_by.get(_storage(tensor))
         return max((each for each in (made, written) if each is not None), default=None)
 
-    def _stack(self) -> list[int]:
-        """Return the numbers of the places in the student's frames, the nearest first."""
+    def _stack(self) -> tuple[list[int], Any]:
+        """Return the numbers of the places in the student's frames, the nearest first, and that frame."""
         found: list[int] = []
+        nearest: Any = None
         frame: Any = sys._getframe(3)
         while frame is not None and len(found) < MOST_FRAMES:
             code = frame.f_code
             if code.co_filename in self.files:
+                nearest = nearest if nearest is not None else frame
                 at = (code, frame.f_lasti)
                 if at not in self._places:
                     line, end_line, column, end = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None))
@@ -140,7 +143,20 @@ class Tracing(TorchFunctionMode):
                     self.places.append([file, code.co_qualname[:100], line, end_line, column, end])
                 found.append(self._places[at])
             frame = frame.f_back
-        return found
+        return found, nearest
+
+
+def _number(frame: Any, args: Sequence[Any]) -> list[Any] | None:
+    """Return the variable that holds the plain number an operation was given, and the number, if there is just one."""
+    numbers = [each for each in args if type(each) in (int, float)]
+    if len(numbers) != 1:
+        return None
+    variables = dict(frame.f_locals)
+    own = variables.pop("self", None)
+    if isinstance(own, torch.nn.Module):
+        variables.update({f"self.{name}": value for name, value in vars(own).items()})
+    found = [name for name, value in variables.items() if type(value) is type(numbers[0]) and value == numbers[0]]
+    return [str(found[0])[:60], float(numbers[0])] if len(found) == 1 else None
 
 
 def _name(func: Any) -> str:

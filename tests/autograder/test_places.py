@@ -22,6 +22,9 @@ FAULTS = [
     ("5", "loops", "mask[i, t].logical_not()", "mask[i, t]", "torch.stack(rows)"),
     ("5", "additive_mask", "masked_fill(~mask,", "masked_fill(mask,", "masked_fill(mask,"),
     ("5", "additive_mask", "else dropout(weights)) @ value", "else dropout(weights)) @ value * 2", "@ value * 2"),
+    ("5", "numbers", "depth = query.shape[-1]", "depth = query.shape[-2]", "depth**-0.5"),
+    ("5", "numbers", "share = depth**-0.5", "share = depth**-1", "depth**-1"),
+    ("5", "numbers", "raw * share", "raw / share", "raw / share"),
     ("6", "folded_into_batch", ".permute(0, 2, 1, 3)\n", ".permute(0, 2, 1, 3).flip(1)\n", ".flip(1)"),
     ("6", "folded_into_batch", "self.fold(self.w_v(value))", "self.fold(self.w_k(value))", "self.w_k(value)"),
     ("6", "own_attention", "mixed.reshape(query.shape)", "mixed.mT.reshape(query.shape)", "mixed.mT"),
@@ -30,6 +33,18 @@ FAULTS = [
 
 
 COURSE = read_course(find_course())
+
+SOLUTION = (COURSE.solutions_dir / "ex05_attention.py").read_text("utf-8")
+OWN = {
+    "numbers": SOLUTION.replace(
+        "    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))  # (..., T, S)\n",
+        "    depth = query.shape[-1]\n"
+        "    share = depth**-0.5\n"
+        "    raw = query @ key.transpose(-2, -1)\n"
+        "    scores = raw * share\n",
+    )
+}
+"""Programs that are right, to be made wrong."""
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +71,7 @@ def test_the_place_is_the_faulty_line_whatever_the_style(
     graded: Callable[[Exercise, str], ExerciseResult], number: str, variant: str, find: str, replace: str, line: str
 ) -> None:
     exercise = resolve_exercise(COURSE, number)
-    source = (COURSE.solutions_dir / "accepted" / exercise.id / f"{variant}.py").read_text("utf-8")
+    source = OWN.get(variant) or (COURSE.solutions_dir / "accepted" / exercise.id / f"{variant}.py").read_text("utf-8")
     assert source.count(find) == 1
     wrong = source.replace(find, replace)
     failure = graded(exercise, wrong).first_failure

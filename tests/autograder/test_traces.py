@@ -34,7 +34,7 @@ def told(steps: list[list[object]], prints: int = 4) -> dict[str, object]:
     }
 
 
-STEP: list[object] = ["mul", [0], [], [2, 3], "float32", False, [0, 1]]
+STEP: list[object] = ["mul", [0], [], [2, 3], "float32", False, [0, 1], None]
 
 
 @given(st.lists(st.floats(-100, 100), min_size=6, max_size=60))
@@ -71,13 +71,13 @@ def test_the_parts_of_an_array_have_the_shapes_that_are_told(shape: tuple[int, .
 @pytest.mark.parametrize(
     "steps",
     [
-        [["mul", [0], [0], [2], "float32", False, [0, 1]]],  # made of itself
-        [["mul", [0], [-1], [2], "float32", False, [0, 1]]],
-        [["mul", [7], [], [2], "float32", False, [0, 1]]],  # a place that is not there
-        [["mul", [-1], [], [2], "float32", False, [0, 1]]],
-        [["mul", [0], [], [2], "float32", False, [3, 2]]],  # a fingerprint that is not there
-        [["mul", [0], [], [2], "float32", False, [0, 0]]],
-        [["mul", [0], [], ["x"], "float32", False, [0, 1]]],
+        [["mul", [0], [0], [2], "float32", False, [0, 1], None]],  # made of itself
+        [["mul", [0], [-1], [2], "float32", False, [0, 1], None]],
+        [["mul", [7], [], [2], "float32", False, [0, 1], None]],  # a place that is not there
+        [["mul", [-1], [], [2], "float32", False, [0, 1], None]],
+        [["mul", [0], [], [2], "float32", False, [3, 2], None]],  # a fingerprint that is not there
+        [["mul", [0], [], [2], "float32", False, [0, 0], None]],
+        [["mul", [0], [], ["x"], "float32", False, [0, 1], None]],
         [["mul"]],
         ["mul"],
         [None],
@@ -118,7 +118,9 @@ def traces(draw: st.DrawFn) -> Trace:
         stack = draw(st.sampled_from([[], [0], [1], [0, 1]]))
         name = draw(st.sampled_from(["mul", "view", "__setitem__", "empty", "to", "softmax"]))
         shape = draw(st.sampled_from([[2, 3], [3, 2], [1, 6], [], [4]]))
-        steps.append([name, stack, inputs, shape, draw(st.sampled_from(["float32", "bool"])), at % 2 == 0, [at % 4, 1]])
+        steps.append(
+            [name, stack, inputs, shape, draw(st.sampled_from(["float32", "bool"])), at % 2 == 0, [at % 4, 1], None]
+        )
     return read_trace(told(steps))
 
 
@@ -131,7 +133,7 @@ def test_any_two_traces_can_be_held_against_each_other(one: Trace, other: Trace)
 
 def test_steps_made_of_all_before_them_take_no_time_without_end() -> None:
     every: list[list[object]] = [
-        ["mul", [0], list(range(max(0, at - 8), at)), [5], "float32", False, [at % 4, 1]] for at in range(700)
+        ["mul", [0], list(range(max(0, at - 8), at)), [5], "float32", False, [at % 4, 1], None] for at in range(700)
     ]
     found = find_astray(read_trace(told(every)), read_trace(told([STEP])), in_file(FILE, ()))
     assert found is not None

@@ -23,7 +23,8 @@ KINDS = (
 class Astray:
     """The step that goes astray and what is known of it; `agreeing` are the lines before it that lead to it and agree.
 
-    `factor` is by how much it is too large, where that is all, and `constant` what that number is.
+    `factor` is by how much it is too large, where that is all, and `constant` what that number is; `number` is a
+    variable with a plain number that it was made with, and that number.
     """
 
     place: Place
@@ -32,6 +33,7 @@ class Astray:
     agreeing: tuple[int, ...]
     certain: bool
     constant: str | None = None
+    number: tuple[str, float] | None = None
 
 
 def find_astray(trace: Trace, reference: Trace, where: Where) -> Astray | None:
@@ -224,7 +226,8 @@ class Search:
         place = self.places[at]
         assert place is not None
         certain = len(lines) == 1 and not self._unjudged(at, place)
-        return Astray(place, state, self.matching.factor(at), self._agreeing(at), certain)
+        number = self.trace.steps[at].number
+        return Astray(place, state, self.matching.factor(at), self._agreeing(at), certain, number=number)
 
     def _unjudged(self, at: int, place: Place) -> bool:
         """Whether a step is made of values of other lines that nothing could be held against."""

@@ -56,6 +56,26 @@ def trusted_parts(failed: str | None, passing: Iterable[str | None], failing: It
     return frozenset({each for each in passing if each} - {each for each in failing if each} - {failed or ""})
 
 
+def made_at(astray: Astray, survey: Survey | None) -> Place | None:
+    """Return where the plain number is made by which a value is wrong, if it has a name that is given once.
+
+    A value that is wrong by the number itself, or by its square, is made with the right number in a wrong way.
+    """
+    if astray.number is None or astray.factor is None or astray.state is not State.UNKNOWN or survey is None:
+        return None
+    name, number = astray.number
+    if any(abs(abs(astray.factor) - each) < 1e-3 * each for each in _powers(abs(number))):
+        return None
+    function = astray.place.function or ""
+    owner = function.split(".")[0] if name.startswith("self.") else function
+    lines = [line for of, variable, line in survey.assignments if (of, variable) == (owner, name)]
+    return Place(astray.place.file, lines[0]) if len(lines) == 1 and lines[0] != astray.place.line else None
+
+
+def _powers(number: float) -> tuple[float, ...]:
+    return (number, 1 / number, number**2, 1 / number**2) if number else ()
+
+
 def located(
     finding: Finding, known: Place | None, astray: Astray | None, source: bytes, functions: Mapping[int, str]
 ) -> Finding:

@@ -12,7 +12,7 @@ from autograder.judge.compare import passes
 from autograder.judge.outcomes import Fault, Key, Observed, Outcome, Survey
 from autograder.judge.patterns.constants import factors, named, simplest
 from autograder.judge.places.astray import Astray
-from autograder.judge.places.locating import by_statement, by_value, located, trusted_parts
+from autograder.judge.places.locating import by_statement, by_value, located, made_at, said, trusted_parts
 from autograder.judge.places.traces import Trace
 from autograder.report import CheckResult, ExerciseResult
 
@@ -65,7 +65,11 @@ class Locator:
         if finding.kind == "misconception":
             entry = next(each for each in self.key.bank if each.id == finding.id)
             statement = by_statement(entry, self.survey, self.exercise.file)
-        finding = located(finding, statement, first, self.source, self._functions())
+        number = made_at(first, self.survey) if first is not None and statement is None else None
+        finding = located(finding, statement or number, first, self.source, self._functions())
+        if number is not None and first is not None and first.number is not None:
+            label = f"{first.number[0]} makes line {first.place.line} {said(first)}"
+            finding = replace(finding, label=label, agrees=tuple(each for each in first.agreeing if each < number.line))
         if finding.place is not None and finding.place.file == self.exercise.file:
             finding = findings.with_source(finding, self.source)
         return replace(result, finding=finding, hints=hints)

@@ -19,7 +19,8 @@ class Step:
     """One tensor that was made: by which operation, where, from which earlier steps.
 
     `stack` has the places in the program's frames, the nearest first; none where the check made it. `prints` says which
-    fingerprints are its own: the first, and how many.
+    fingerprints are its own: the first, and how many. `number` is a variable that held a plain number it was made with,
+    and that number.
     """
 
     name: str
@@ -29,6 +30,7 @@ class Step:
     dtype: str
     grad: bool
     prints: tuple[int, int]
+    number: tuple[str, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def _prints(array: Any) -> Prints:
 
 
 def _step(data: Any, at: int, places: list[Place], prints: int) -> Step:
-    name, stack, inputs, shape, dtype, grad, (first, count) = data
+    name, stack, inputs, shape, dtype, grad, (first, count), number = data
     earlier = tuple(int(each) for each in inputs)
     if not all(0 <= each < at for each in earlier) or not 0 <= first < first + count <= prints:
         raise ValueError("a step that points nowhere")
@@ -77,6 +79,7 @@ def _step(data: Any, at: int, places: list[Place], prints: int) -> Step:
         str(dtype)[:20],
         grad is True,
         (int(first), int(count)),
+        (str(number[0])[:60], float(number[1])) if number is not None else None,
     )
 
 
@@ -109,6 +112,7 @@ def to_record(trace: Trace) -> Value:
                 each.dtype,
                 each.grad,
                 list(each.prints),
+                None,
             ]
             for each in trace.steps
         ],
