@@ -5,6 +5,7 @@ the line and the characters are those of the student's own frame that is nearest
 """
 
 import itertools
+import math
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from types import CodeType
@@ -17,7 +18,7 @@ from torch.overrides import TorchFunctionMode
 
 from autograder.checks.another_device import Elsewhere
 from autograder.protocol import Array, Value
-from autograder.protocol.prints import MOST_ELEMENTS, WIDTH, fingerprint, parts
+from autograder.protocol.prints import BEYOND, MOST_ELEMENTS, WIDTH, fingerprint, parts
 
 MOST_STEPS = 800
 MOST_INPUTS = 8
@@ -147,16 +148,26 @@ class Tracing(TorchFunctionMode):
 
 
 def _number(frame: Any, args: Sequence[Any]) -> list[Any] | None:
-    """Return the variable that holds the plain number an operation was given, and the number, if there is just one."""
-    numbers = [each for each in args if type(each) in (int, float)]
+    """Return the variable behind the plain number an operation was given, and the number, if there is just one."""
+    numbers = [float(each) for each in args if type(each) in (int, float)]
     if len(numbers) != 1:
         return None
     variables = dict(frame.f_locals)
     own = variables.pop("self", None)
     if isinstance(own, torch.nn.Module):
         variables.update({f"self.{name}": value for name, value in vars(own).items()})
-    found = [name for name, value in variables.items() if type(value) is type(numbers[0]) and value == numbers[0]]
-    return [str(found[0])[:60], float(numbers[0])] if len(found) == 1 else None
+    plain = {name: value for name, value in variables.items() if type(value) in (int, float)}
+    found = [name for name, value in plain.items() if value == numbers[0]]
+    found = found or [name for name, value in plain.items() if _is_made_of(numbers[0], value)]
+    return [str(found[0])[:60], numbers[0]] if len(found) == 1 else None
+
+
+def _is_made_of(number: float, value: float) -> bool:
+    """Whether a number is the root of another one, or one divided by it or by its root."""
+    if not 0 < value < BEYOND:
+        return False
+    root = math.sqrt(value)
+    return any(math.isclose(number, each, rel_tol=1e-9) for each in (root, 1 / value, 1 / root))
 
 
 def _name(func: Any) -> str:

@@ -23,8 +23,10 @@ FAULTS = [
     ("5", "additive_mask", "masked_fill(~mask,", "masked_fill(mask,", "masked_fill(mask,"),
     ("5", "additive_mask", "else dropout(weights)) @ value", "else dropout(weights)) @ value * 2", "@ value * 2"),
     ("5", "numbers", "depth = query.shape[-1]", "depth = query.shape[-2]", "depth**-0.5"),
-    ("5", "numbers", "share = depth**-0.5", "share = depth**-1", "depth**-1"),
+    ("5", "numbers", "share = depth**-0.5", "share = query.dim() ** -0.5", "query.dim()"),
     ("5", "numbers", "raw * share", "raw / share", "raw / share"),
+    ("5", "sizes", "depth = query.shape[-1]", "depth = query.shape[-2]", "shape[-2]"),
+    ("5", "sizes", "raw / depth**0.5", "raw / depth", "raw / depth"),
     ("6", "folded_into_batch", ".permute(0, 2, 1, 3)\n", ".permute(0, 2, 1, 3).flip(1)\n", ".flip(1)"),
     ("6", "folded_into_batch", "self.fold(self.w_v(value))", "self.fold(self.w_k(value))", "self.w_k(value)"),
     ("6", "own_attention", "mixed.reshape(query.shape)", "mixed.mT.reshape(query.shape)", "mixed.mT"),
@@ -35,14 +37,11 @@ FAULTS = [
 COURSE = read_course(find_course())
 
 SOLUTION = (COURSE.solutions_dir / "ex05_attention.py").read_text("utf-8")
+SCALED = "    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))  # (..., T, S)\n"
+BY_STEPS = "    depth = query.shape[-1]\n    raw = query @ key.transpose(-2, -1)\n"
 OWN = {
-    "numbers": SOLUTION.replace(
-        "    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))  # (..., T, S)\n",
-        "    depth = query.shape[-1]\n"
-        "    share = depth**-0.5\n"
-        "    raw = query @ key.transpose(-2, -1)\n"
-        "    scores = raw * share\n",
-    )
+    "numbers": SOLUTION.replace(SCALED, f"{BY_STEPS}    share = depth**-0.5\n    scores = raw * share\n"),
+    "sizes": SOLUTION.replace(SCALED, f"{BY_STEPS}    scores = raw / depth**0.5\n"),
 }
 """Programs that are right, to be made wrong."""
 

@@ -59,7 +59,7 @@ def trusted_parts(failed: str | None, passing: Iterable[str | None], failing: It
 def made_at(astray: Astray, survey: Survey | None) -> Place | None:
     """Return where the plain number is made by which a value is wrong, if it has a name that is given once.
 
-    A value that is wrong by the number itself, or by its square, is made with the right number in a wrong way.
+    A value that is wrong by the number itself, its square or its root is made with the right number in a wrong way.
     """
     if astray.number is None or astray.factor is None or astray.state is not State.UNKNOWN or survey is None:
         return None
@@ -73,7 +73,7 @@ def made_at(astray: Astray, survey: Survey | None) -> Place | None:
 
 
 def _powers(number: float) -> tuple[float, ...]:
-    return (number, 1 / number, number**2, 1 / number**2) if number else ()
+    return tuple(number**power for power in (0.5, 1, 2, -0.5, -1, -2)) if 1e-6 < number < 1e6 else ()
 
 
 def located(
