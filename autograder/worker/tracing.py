@@ -18,6 +18,7 @@ from torch.overrides import TorchFunctionMode
 
 from autograder.checks.another_device import Elsewhere
 from autograder.protocol import Array, Value
+from autograder.protocol.operations import writes
 from autograder.protocol.prints import BEYOND, MOST_ELEMENTS, WIDTH, fingerprint, parts
 
 MOST_STEPS = 800
@@ -25,8 +26,6 @@ MOST_INPUTS = 8
 MOST_FRAMES = 6
 MOST_TIMES = 12
 MOST_SLICES = 16
-
-WRITING = frozenset({"__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__"})
 
 
 class Tracing(TorchFunctionMode):
@@ -74,8 +73,8 @@ class Tracing(TorchFunctionMode):
 
     def _record(self, func: Any, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         name = _name(func)
-        writes = name in WRITING or (name.endswith("_") and not name.endswith("__"))
-        made = list(_tensors([args[0]] if writes and args else result))
+        written = writes(name)
+        made = list(_tensors([args[0]] if written and args else result))
         if not made:
             return
         inputs = [at for each in _tensors([args, kwargs]) if (at := self._origin(each)) is not None]
@@ -94,7 +93,7 @@ class Tracing(TorchFunctionMode):
                 self._last[stack[0]] = len(self.steps)
             else:
                 self._times.clear()
-            if writes:
+            if written:
                 self._written_by[_storage(tensor)] = len(self.steps)
             self._kept.append(tensor)
             self.steps.append(

@@ -8,8 +8,9 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from autograder.judge.places.matching import BLANK, NEUTRAL, WRITING, Matching, State, Where, is_check_step
+from autograder.judge.places.matching import BLANK, NEUTRAL, Matching, State, Where, is_check_step
 from autograder.judge.places.traces import Step, Trace
+from autograder.protocol.operations import writes
 from autograder.report import Place
 
 KINDS = (
@@ -61,7 +62,7 @@ class Search:
         misused = [at for at in self._differing_results() if self.good(at)]
         if first := self._first():
             return self._told([self._culprit(each) for each in first])
-        written = [each for each in misused if self.places[each] is not None and _writes(self.trace.steps[each])]
+        written = [each for each in misused if self.places[each] is not None and writes(self.trace.steps[each].name)]
         if written:
             return self._told([(each, State.WRITTEN) for each in written])
         copies = [copy for each in misused if (copy := self._copy(each)) is not None]
@@ -283,10 +284,6 @@ def _alike(one: Step, other: Step) -> bool:
     """Whether two steps do the same kind of thing: a product may be written as a quotient."""
     names = {one.name.strip("_"), other.name.strip("_")}
     return len(names) == 1 or any(names <= kind for kind in KINDS)
-
-
-def _writes(step: Step) -> bool:
-    return step.name in WRITING or (step.name.endswith("_") and not step.name.endswith("__"))
 
 
 def _line_of(place: Place | None) -> int | None:

@@ -26,9 +26,6 @@ NEUTRAL = frozenset(_MOVING.split())
 BLANK = frozenset(["empty", "empty_like", "new_empty", "zeros", "zeros_like", "new_zeros"])
 """Operations that make room for what is written later."""
 
-WRITING = frozenset({"__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__"})
-"""Operations that change what is there, beside those whose name ends with an underscore."""
-
 CONVERSIONS = frozenset(["to", "double", "float", "half", "bfloat16", "type", "cpu"])
 """Operations the check does in another dtype for the exact values, or not at all."""
 

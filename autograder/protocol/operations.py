@@ -1,0 +1,8 @@
+"""What the names of torch's operations tell, for the worker that records them and the judge that reads the record."""
+
+_WRITING = frozenset({"__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__"})
+
+
+def writes(name: str) -> bool:
+    """Whether an operation changes a tensor that is there: in torch its name ends with one underscore."""
+    return name in _WRITING or (name.endswith("_") and not name.endswith("__"))
