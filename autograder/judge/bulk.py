@@ -11,8 +11,7 @@ from autograder.judge.grader import ISOLATION, Grader
 from autograder.progress import write_whole
 from autograder.report import Report
 from autograder.report.reading import read_report
-from autograder.submission import Caps, Submission, SubmissionError, read_submission
-from autograder.submission.submission import digest
+from autograder.submission import Caps, Entry, Submission
 
 
 @dataclass(frozen=True)
@@ -35,25 +34,25 @@ class Bulk:
         self.grader = grader
         self.out = out
 
-    def grade_all(self, entries: Sequence[Path], jobs: int, told: Callable[[Graded], None]) -> list[Graded]:
+    def grade_all(self, entries: Sequence[Entry], jobs: int, told: Callable[[Graded], None]) -> list[Graded]:
         """Grade every entry; `told` hears of each one. Raises OSError, and stops, when a report cannot be written."""
         (self.out / "reports").mkdir(parents=True, exist_ok=True)
-        done: dict[Path, Graded] = {}
+        done: dict[str, Graded] = {}
         pool = ThreadPoolExecutor(jobs)
-        futures = {pool.submit(self.grade_one, entry): entry for entry in entries}
+        futures = {pool.submit(self.grade_one, entry): entry.student for entry in entries}
         try:
             for future in as_completed(futures):
                 done[futures[future]] = future.result()
                 told(done[futures[future]])
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
-        return [done[entry] for entry in entries]
+        return [done[entry.student] for entry in entries]
 
-    def anything_new(self, entries: Sequence[Path]) -> bool:
+    def anything_new(self, entries: Sequence[Entry]) -> bool:
         """Whether any submission is still to be graded."""
         return any(self._known(self._read(entry)) is None for entry in entries)
 
-    def grade_one(self, entry: Path) -> Graded:
+    def grade_one(self, entry: Entry) -> Graded:
         """Grade one submission, or keep its report if nothing it depends on has changed."""
         submission = self._read(entry)
         known = self._known(submission)
@@ -74,14 +73,9 @@ class Bulk:
             return None
         return known[0]
 
-    def _read(self, entry: Path) -> Submission:
+    def _read(self, entry: Entry) -> Submission:
         course = self.grader.suite.course
-        try:
-            return read_submission(entry, course.files, Caps(source_kib=course.limits.source_kib))
-        except SubmissionError as error:
-            student = entry.stem if entry.suffix.lower() == ".zip" else entry.name
-            note = str(error).replace(str(entry), entry.name)  # a report says nothing of where it was made
-            return Submission(student, course.files, {}, digest({}), (note,))
+        return entry.read(course.files, Caps(source_kib=course.limits.source_kib))
 
     def _run(self, submission: Submission) -> str:
         """Return the digest of everything the report depends on."""

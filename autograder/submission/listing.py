@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.submission.entry import Entry
 from autograder.submission.folder import kind_of, reason
 from autograder.submission.found import LINK, FileError, SubmissionError, printable, shown
 from autograder.submission.submission import reader_of, student_name
@@ -19,7 +20,7 @@ _WORK = frozenset({".py", ".ipynb", ".7z", ".rar", ".tar", ".tgz", ".gz", ".bz2"
 class Submissions:
     """`entries` can be graded, `problems` say what was handed in and cannot be, `notes` what else lies there."""
 
-    entries: tuple[Path, ...]
+    entries: tuple[Entry, ...]
     problems: tuple[str, ...]
     notes: tuple[str, ...]
 
@@ -35,7 +36,7 @@ def list_submissions(folder: Path, files: Sequence[str]) -> Submissions:
         found = f"{printable(folder)} holds {own[0]}, so it looks like one submission"
         parent = printable(folder.resolve().parent)
         raise SubmissionError(f"{found}, expected a folder of submissions; give its parent, {parent}")
-    students: dict[str, list[Path]] = defaultdict(list)
+    students: dict[str, list[Entry]] = defaultdict(list)
     problems: list[str] = []
     notes: list[str] = []
     for path in paths:
@@ -47,8 +48,8 @@ def list_submissions(folder: Path, files: Sequence[str]) -> Submissions:
         if student is None:
             notes.append(f"{shown(path.name)} is no submission; it was left out")
         else:
-            students[_folded(student)].append(path)
-    entries = sorted(path for same in students.values() for path in same if len(same) == 1)
+            students[_folded(student)].append(Entry(student, path))
+    entries = sorted((same[0] for same in students.values() if len(same) == 1), key=lambda entry: entry.path)
     problems += [_shared(same) for same in students.values() if len(same) > 1]
     return Submissions(tuple(entries), tuple(problems), tuple(notes))
 
@@ -83,6 +84,6 @@ def _folded(name: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
-def _shared(paths: Sequence[Path]) -> str:
-    names = ", ".join(shown(path.name) for path in paths)
+def _shared(entries: Sequence[Entry]) -> str:
+    names = ", ".join(shown(entry.path.name) for entry in entries)
     return f"{names} are of one student, so none of them is graded; keep one, or rename them"

@@ -41,10 +41,10 @@ def test_every_folder_and_zip_is_a_submission_hidden_ones_are_not(tmp_path: Path
     zipped(tmp_path / "alice.zip", BOTH)
     zipped(tmp_path / "Carol.ZIP", BOTH)
     found = list_submissions(tmp_path, FILES)
-    assert found.entries == (tmp_path / "Carol.ZIP", tmp_path / "alice.zip", tmp_path / "bob")
+    assert [entry.path for entry in found.entries] == [tmp_path / "Carol.ZIP", tmp_path / "alice.zip", tmp_path / "bob"]
     assert found.problems == ()
     assert found.notes == ("roster.csv is no submission; it was left out",)
-    assert [read(path).student for path in found.entries] == ["Carol", "alice", "bob"]
+    assert [entry.student for entry in found.entries] == ["Carol", "alice", "bob"]
 
 
 @pytest.mark.parametrize("folder", ["alice", "Alice", "ALICE"])
@@ -53,7 +53,7 @@ def test_two_submissions_of_one_student_are_a_problem_and_neither_is_taken(tmp_p
     laid_out(tmp_path / "bob", BOTH)
     zipped(tmp_path / "alice.zip", BOTH)
     found = list_submissions(tmp_path, FILES)
-    assert found.entries == (tmp_path / "bob",)
+    assert [entry.path for entry in found.entries] == [tmp_path / "bob"]
     assert found.problems == (
         f"{folder}, alice.zip are of one student, so none of them is graded; keep one, or rename them",
     )
@@ -71,7 +71,7 @@ def test_a_linked_submission_is_a_problem(tmp_path: Path) -> None:
     laid_out(tmp_path / "bob", BOTH)
     (tmp_path / "eve").symlink_to("bob", target_is_directory=True)
     found = list_submissions(tmp_path, FILES)
-    assert found.entries == (tmp_path / "bob",)
+    assert [entry.path for entry in found.entries] == [tmp_path / "bob"]
     assert found.problems == ("eve is a link, and links are not followed; hand in what it leads to",)
 
 
