@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.judge.grader import ISOLATION, Grader
+from autograder.judge.grader import Grader
 from autograder.progress import write_whole
 from autograder.report import Report
 from autograder.report.reading import read_report
@@ -85,7 +85,7 @@ class Bulk:
             self.grader.seed,
             self.grader.device,
             submission.notes,
-            ISOLATION,
+            self.grader.isolation.name,
         )
         return f"sha256:{hashlib.sha256(repr(parts).encode()).hexdigest()}"
 

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -14,16 +15,17 @@ from autograder.judge.marking import Marking, Remembered
 from autograder.judge.outcomes import Key
 from autograder.judge.places.locator import FindTraces
 from autograder.judge.places.traces import Trace
-from autograder.judge.runner import Runner
+from autograder.judge.runner import GraderProblem, Runner
+from autograder.judge.sandbox.isolation import Isolation, process_isolation
 from autograder.judge.suite import Suite
 from autograder.judge.verdict import Verdicts
 from autograder.report import Report
 from autograder.submission import Submission
 
-ISOLATION = "process"
-"""A fresh process for each submission: it cannot touch a verdict, but sees this machine as its user does."""
-
 LOG_KEPT = 4000
+
+SUBMISSION_SECONDS = 600.0
+"""All that one submission may take of a grader's time, however it spends it."""
 
 
 class Grader:
@@ -44,12 +46,14 @@ class Grader:
         remember: bool = False,
         cache: Path | None = None,
         finders: int = 1,
+        isolation: Isolation | None = None,
         told: Callable[[str, int, int], None] | None = None,
     ) -> None:
         self.suite = suite
         self.seed = seed
         self.device = device
         self.evidence = evidence
+        self.isolation = isolation or process_isolation()
         self.suite_digest = suite.digest
         self._keys = [Keys(suite, seed=seed, device=device, cache=cache, told=told) for _ in range(finders)]
         self._idle: SimpleQueue[Keys] = SimpleQueue()
@@ -121,14 +125,25 @@ class Grader:
         Raises `EnvironmentProblem` when this machine cannot run checks.
         """
         wanted = tuple(exercises) if exercises is not None else self.suite.exercises
-        with runner or Runner(self.suite, seed=self.seed, device=self.device, shared=True) as own:
+        with runner or self._runner() as own:
             return self.report(submission, wanted, own)
+
+    def _runner(self) -> Runner:
+        return Runner(
+            self.suite,
+            seed=self.seed,
+            device=self.device,
+            shared=True,
+            start=self.isolation.start,
+            seconds=SUBMISSION_SECONDS if self.isolation.confined else None,
+        )
 
     def report(self, submission: Submission, wanted: Sequence[Exercise], runner: Runner) -> Report:
         """Return the report on a submission, run by a runner that goes on to live."""
         present = [each for each in wanted if each.file in submission.sources]
         if present:
-            runner.prepare()
+            with suppress(GraderProblem):  # a run meets it again, and then it costs a submission no points
+                runner.prepare()
         self.find_keys(present)
         marking = Marking(self.suite, submission, runner, self._verdicts, self._traces, self._remembered)
         marking.run_own(present)
@@ -140,9 +155,10 @@ class Grader:
             submission={"student": submission.student, "digest": submission.digest, "notes": list(submission.notes)},
             suite=self.suite_digest,
             device=self.device,
-            isolation=ISOLATION,
+            isolation=self.isolation.name,
+            level=self.isolation.level,
             exercises=tuple(results),
-            log=marking.log[:LOG_KEPT],
+            log=marking.log[:LOG_KEPT] if self.evidence else "",
         )
 
     def _traces(self, exercise: Exercise) -> FindTraces:

@@ -33,7 +33,19 @@ MAKES_KEYS = (
     *("checks/*.py", "protocol/*.py", "worker/*.py"),
     *(
         f"judge/{each}.py"
-        for each in ("answers", "arrays", "bank", "compare", "key", "outcomes", "process", "runner", "places/traces")
+        for each in (
+            "answers",
+            "arrays",
+            "attempt",
+            "bank",
+            "child",
+            "compare",
+            "key",
+            "outcomes",
+            "process",
+            "runner",
+            "places/traces",
+        )
     ),
 )
 """The code a key depends on: what runs the programs, and what tells a wrong outcome."""

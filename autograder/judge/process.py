@@ -4,20 +4,17 @@ import contextlib
 import os
 import queue
 import signal
-import subprocess
-import sys
-import tempfile
 import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, Any, Literal
+from typing import Any, Literal
 
+from autograder.judge.child import Child
 from autograder.protocol import Limits, ProtocolError, TooLarge, Value, read_frame, write_frame
 
-PROGRAM = Path(__file__).parents[1] / "worker" / "__main__.py"
 START_SECONDS = 180.0
+FORK_SECONDS = 30.0
 GRACE_SECONDS = 1.0
 KEPT_LOG = 64 << 10
 
@@ -25,7 +22,7 @@ ANSWER_LIMITS = Limits(text=1 << 20, blob=16 << 20)
 MOST_RECEIVED = 64 << 20
 """The most bytes a worker may answer to one job."""
 
-EndKind = Literal["exit", "closed", "silent", "log", "large", "nonsense", "start"]
+EndKind = Literal["exit", "closed", "silent", "log", "large", "nonsense", "start", "lost"]
 
 
 @dataclass(frozen=True)
@@ -38,27 +35,17 @@ class End:
 
 
 class WorkerProcess:
-    """A worker program in a process group of its own, with no environment and an empty working folder."""
+    """A worker, watched: its answers are parsed as hostile, its log is capped, and its end is told as an event."""
 
-    def __init__(self, *, output_kib: int) -> None:
+    def __init__(self, child: Child, *, output_kib: int) -> None:
+        self._child = child
         self._output_limit = output_kib << 10
-        self._folder = tempfile.TemporaryDirectory(prefix="course-", ignore_cleanup_errors=True)
         self._events: queue.Queue[Value | End] = queue.Queue(maxsize=4)
         self._log = bytearray()
         self._flooded = False
         self._received = 0
-        self.jobs = 0
-        self._process = subprocess.Popen(
-            [sys.executable, "-s", "-S", "-P", "-X", "utf8", str(PROGRAM), *_package_folders()],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            bufsize=0,  # a buffered stream cannot be closed while a thread still reads from it
-            cwd=self._folder.name,
-            env=_environment(self._folder.name),
-            start_new_session=os.name == "posix",
-            creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
-        )
+        self._start_seconds = START_SECONDS if child.fresh else FORK_SECONDS
+        self.sent = 0
         self._threads = [
             threading.Thread(target=target, daemon=True) for target in (self._read_answers, self._read_log)
         ]
@@ -75,19 +62,19 @@ class WorkerProcess:
         """Hand over a job. It is written beside everything else, so that a worker that does not read harms nobody."""
         frame = write_frame(job)
         self._received = 0
-        self.jobs += 1
+        self.sent += 1
 
         def write() -> None:
             rest = memoryview(frame)
             with contextlib.suppress(OSError, ValueError):
                 while rest:
-                    rest = rest[_stream(self._process.stdin).write(rest) :]
+                    rest = rest[self._child.jobs.write(rest) :]
 
         threading.Thread(target=write, daemon=True).start()
 
     def next_event(self, seconds: float) -> Mapping[str, Any] | End:
         """Return the next answer, or why there will be none; after an end the worker is dead."""
-        limit = seconds if self.ready else START_SECONDS
+        limit = seconds if self.ready else self._start_seconds
         try:
             event = self._events.get(timeout=limit)
         except queue.Empty:
@@ -102,22 +89,15 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """Kill the worker and whatever it started; `next_event`, in whatever thread, then tells of its end."""
-        with contextlib.suppress(OSError):
-            if os.name == "posix":
-                os.killpg(self._process.pid, signal.SIGKILL)
-            else:
-                self._process.kill()
+        self._child.kill()
 
     def close(self) -> None:
         """Kill the worker and whatever it started, and take its folder away."""
         self.kill()
-        self._process.wait()
+        self._child.wait()
         for thread in self._threads:
             self._drain(thread)
-        for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
-            with contextlib.suppress(OSError, ValueError):
-                _stream(stream).close()
-        self._folder.cleanup()
+        self._child.close()
 
     def __enter__(self) -> "WorkerProcess":
         return self
@@ -136,10 +116,9 @@ class WorkerProcess:
     def _fell_silent(self) -> Mapping[str, Any] | End:
         """Ask where it hangs, then kill it."""
         if not self.ready:
-            return self._ended(End("start", detail=f"the worker was not ready after {START_SECONDS:.0f} s"))
+            return self._ended(End("start", detail=f"the worker was not ready after {self._start_seconds:.0f} s"))
         if hasattr(signal, "SIGXCPU"):
-            with contextlib.suppress(OSError):
-                self._process.send_signal(signal.SIGXCPU)
+            self._child.signal(signal.SIGXCPU)
             with contextlib.suppress(queue.Empty):
                 event = self._events.get(timeout=GRACE_SECONDS)
                 if isinstance(event, dict) and event.get("event") == "stuck":
@@ -154,14 +133,15 @@ class WorkerProcess:
 
     def _exited(self) -> End:
         """Say how the worker ended; one that only closed its answers may live on, and is not waited for."""
-        try:
-            status = self._process.wait(GRACE_SECONDS)
-        except subprocess.TimeoutExpired:
+        status = self._child.wait(GRACE_SECONDS)
+        if status is None:
             return End("closed" if self.ready else "start")
+        if self._child.lost:
+            return End("lost", status)
         return End("log") if self._flooded else End("exit" if self.ready else "start", status)
 
     def _read_answers(self) -> None:
-        stream = _stream(self._process.stdout)
+        stream = self._child.answers
         end = End("exit")
 
         def read(size: int) -> bytes:
@@ -181,7 +161,7 @@ class WorkerProcess:
         self._events.put(end)
 
     def _read_log(self) -> None:
-        stream = _stream(self._process.stderr)
+        stream = self._child.log
         total = 0
         with contextlib.suppress(OSError, ValueError):
             while part := os.read(stream.fileno(), 1 << 16):
@@ -190,29 +170,3 @@ class WorkerProcess:
                 if total > self._output_limit:
                     self._flooded = True
                     self.kill()
-
-
-def _stream(stream: IO[bytes] | None) -> IO[bytes]:
-    if stream is None:
-        raise ValueError("the worker was started without its pipes")
-    return stream
-
-
-def _package_folders() -> list[str]:
-    """Return the folders packages are installed in, for a worker that runs without `site`."""
-    return [each for each in sys.path if Path(each).name in ("site-packages", "dist-packages")]
-
-
-def _environment(folder: str) -> dict[str, str]:
-    """Return the whole environment of a worker: one thread, no secrets, an empty home, sets in the same order."""
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    needed = {name: os.environ[name] for name in ("SYSTEMROOT", "PATHEXT", "LD_LIBRARY_PATH") if name in os.environ}
-    return {
-        **threads,
-        **needed,
-        "HOME": folder,
-        "TMPDIR": folder,
-        "LANG": "C.UTF-8",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONHASHSEED": "0",
-    }

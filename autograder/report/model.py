@@ -137,7 +137,10 @@ class ExerciseResult:
 
 @dataclass(frozen=True)
 class Report:
-    """Everything about one submission. `submission` holds student and digest, and notes of the intake."""
+    """Everything about one submission. `submission` holds student and digest, and notes of the intake.
+
+    `level` says how far the submission was confined: from L3, all layers of the sandbox, to L0, a plain process.
+    """
 
     course: str
     submission: Mapping[str, Any]
@@ -146,6 +149,7 @@ class Report:
     isolation: str
     exercises: tuple[ExerciseResult, ...]
     log: str = field(default="")
+    level: str = "L0"
 
     @property
     def score(self) -> int:
@@ -168,6 +172,7 @@ class Report:
             "suite": self.suite,
             "device": self.device,
             "isolation": self.isolation,
+            "level": self.level,
             "score": self.score,
             "max_score": self.max_score,
             "exercises": [asdict(each) for each in self.exercises],

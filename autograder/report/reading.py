@@ -28,6 +28,7 @@ def from_json(data: Mapping[str, Any]) -> Report:
         isolation=data["isolation"],
         exercises=tuple(_exercise(each) for each in data["exercises"]),
         log=data.get("log", ""),
+        level=data.get("level", "L0"),
     )
 
 

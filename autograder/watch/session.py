@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from autograder.course import Course, Exercise
-from autograder.judge.grader import ISOLATION, Grader
+from autograder.judge.grader import Grader
 from autograder.judge.runner import Runner
 from autograder.progress import Progress, read_progress
 from autograder.report import ExerciseResult, Report
@@ -137,7 +137,9 @@ class Session:
             self.screen.waiting(file, content.problem)
         elif fault := syntax_fault(content.source, file):
             result = syntax_result(self.suite, self.exercise, self.grader.seed, fault, content.source)
-            self._show(Report(self.course.title, {}, self.grader.suite_digest, "cpu", ISOLATION, (result,)))
+            self._show(
+                Report(self.course.title, {}, self.grader.suite_digest, "cpu", self.grader.isolation.name, (result,))
+            )
         else:
             self._start()
 

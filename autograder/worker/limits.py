@@ -22,30 +22,41 @@ FILE_BYTES = 16 << 20
 
 
 class Watch:
-    """CPU time for each draw, and memory for the whole process."""
+    """CPU time for each draw, and memory for the whole process; without limits, neither."""
 
-    def __init__(self, limits: Mapping[str, int], on_stuck: Callable[[FrameType | None], None]) -> None:
+    def __init__(self, limits: Mapping[str, int] | None, on_stuck: Callable[[FrameType | None], None]) -> None:
         self.limits = limits
         self.on_stuck = on_stuck
 
     def confine(self, *, device: str) -> None:
         """Limit memory, core dumps and the size of written files. CUDA reserves address space freely, so not there."""
-        if resource is None:
+        if resource is None or self.limits is None:
             return
         signal.signal(signal.SIGXCPU, lambda _signal, frame: self.on_stuck(frame))
         _lower(resource.RLIMIT_CORE, 0)
         _lower(resource.RLIMIT_FSIZE, FILE_BYTES)
-        size = _address_space()
+        size = _noted or _address_space()
         if size is not None and not device.startswith("cuda"):
             _lower(resource.RLIMIT_AS, size + (self.limits["memory_mib"] << 20))
 
     def start(self) -> None:
         """Give the next draw its CPU seconds; the kernel tells us when they are used up."""
-        if resource is None:
+        if resource is None or self.limits is None:
             return
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)
         until = math.ceil(time.process_time() + self.limits["cpu_seconds"])
+        if hard != resource.RLIM_INFINITY:
+            until = min(until, hard)
         resource.setrlimit(resource.RLIMIT_CPU, (until, hard))
+
+
+_noted: int | None = None
+
+
+def note_address_space() -> None:
+    """Remember the address space in use, for a process that will not see /proc any more."""
+    global _noted
+    _noted = _address_space()
 
 
 def _lower(which: int, most: int) -> None:

@@ -79,10 +79,22 @@ class Job:
         self.sources.install()
         self.limits.confine(device=self.job["device"])
         try:
+            for exercise, _ in self.job["plan"]:
+                self._survey(exercise)
             for exercise, checks in self.job["plan"]:
                 self._exercise(exercise, checks)
         finally:
             self.sources.uninstall()
+
+    def _survey(self, exercise: str) -> None:
+        """Say what a file is made of, while none of it has run: nothing that it does can change what is said of it."""
+        self.emit({"event": "read", "exercise": exercise})
+        self.limits.start()
+        try:
+            survey = self.sources.survey(exercise, self.job["forbidden"].get(exercise, []))
+        except Exception:
+            return  # what cannot be parsed cannot be imported either, and then says why
+        self.emit({"event": "surveyed", "exercise": exercise, **survey})
 
     def _exercise(self, exercise: str, checks: list[list[Any]]) -> None:
         from autograder.checks.structure import Implementation
@@ -99,8 +111,6 @@ class Job:
                 {"event": "unloadable", "exercise": exercise, "fault": faults.describe(error, self.sources.names)}
             )
             return
-        survey = self.sources.survey(exercise, self.job["forbidden"].get(exercise, []))
-        self.emit({"event": "loaded", "exercise": exercise, **survey})
         for check, draw in checks:
             self._draw(exercise, check, draw, probes[check], implementation)
 

@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 import tiny
 
+from autograder.judge.child import PROGRAM
 from autograder.judge.grader import Grader
-from autograder.judge.process import PROGRAM
 from autograder.judge.runner import Runner
 from autograder.report import Report
 from autograder.submission import read_submission

@@ -1,0 +1,177 @@
+"""How far this machine confines a submission: the level is what canaries have shown, not what was asked for."""
+
+import contextlib
+import os
+import socket
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from autograder.judge.child import Child, Spawned
+from autograder.judge.sandbox.launch import HIDDEN, SCRATCH_MIB, Launch, bubblewrap_problem
+from autograder.judge.sandbox.zygotes import Forked, Zygote, ZygoteError, Zygotes
+from autograder.protocol import Limits, ProtocolError, Value, read_frame
+
+LAYERS: Mapping[str, tuple[str, ...]] = {
+    "L3": ("session", "descriptors", "namespaces", "limits", "landlock", "privileges", "seccomp"),
+    "L2": ("session", "descriptors", "limits", "landlock", "privileges", "seccomp"),
+}
+"""What a child gives up at each level; L1 is a container without these, L0 a plain process."""
+
+CPU_SECONDS = 120
+"""The most CPU time one child may use for all its checks."""
+
+CANARY_SECONDS = 30.0
+
+
+class IsolationError(Exception):
+    """This machine cannot confine submissions; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Isolation:
+    """A level, and how workers are started at it. `sentence` says it to people."""
+
+    level: str
+    sentence: str
+    zygotes: Zygotes | None = None
+
+    @property
+    def name(self) -> str:
+        """The word of the report: `sandbox` or `process`."""
+        return "sandbox" if self.confined else "process"
+
+    @property
+    def confined(self) -> bool:
+        """Whether submissions nobody can trust may be run."""
+        return self.zygotes is not None
+
+    def start(self) -> Child:
+        """Start a worker; raises `ZygoteError`."""
+        if self.zygotes is None:
+            return Spawned()
+        return self.zygotes.fork(request(LAYERS[self.level]))
+
+    def close(self) -> None:
+        """Let every zygote go."""
+        if self.zygotes is not None:
+            self.zygotes.close()
+
+    def __enter__(self) -> "Isolation":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def process_isolation() -> Isolation:
+    """Return what every machine has: a fresh process for each submission, which sees what its user sees."""
+    level = "L1" if Path("/.dockerenv").exists() or "container" in os.environ else "L0"
+    return Isolation(level, f"{level}: a process for each submission, which sees what you see")
+
+
+def open_isolation(warm_up: Value, jobs: int) -> Isolation:
+    """Return the highest level that holds here, proved by canaries. Raises `IsolationError` where that is below L2."""
+    problems = []
+    without = bubblewrap_problem()
+    for launch in (Launch(outer=True), Launch(outer=False)):
+        if launch.outer and without:
+            problems.append(without)
+            continue
+        if not launch.outer and os.geteuid() == 0:
+            problems.append("a judge that is root needs bubblewrap: run it as an ordinary user")
+            continue
+        zygotes = Zygotes(launch, warm_up, jobs)
+        for level in ("L3", "L2") if launch.outer else ("L2",):
+            try:
+                through = probe(zygotes, level)
+            except ZygoteError as error:
+                through = [str(error)]
+            if not through:
+                return Isolation(level, _sentence(level, launch), zygotes)
+            problems.append(f"{level} does not hold here ({'; '.join(through)})")
+        zygotes.close()
+    raise IsolationError("; ".join(problems))
+
+
+def _sentence(level: str, launch: Launch) -> str:
+    inner = "Landlock, seccomp and limits"
+    if level == "L3":
+        return f"L3: bubblewrap, namespaces of its own for each submission, {inner}"
+    return f"L2: {'bubblewrap, ' if launch.outer else ''}{inner}"
+
+
+def request(layers: tuple[str, ...]) -> dict[str, Any]:
+    """Return what a zygote is asked for."""
+    return {"layers": list(layers), "cpu_seconds": CPU_SECONDS}
+
+
+def probe(zygotes: Zygotes, level: str, layers: tuple[str, ...] | None = None) -> list[str]:
+    """Let canaries try what a child must not be able to do at a level; return what got through, in words.
+
+    `layers` are those it puts on, if they are not all of the level's. Raises `ZygoteError` where no child can be had.
+    """
+    zygote = zygotes.some()
+    with _planted() as planted:
+        planted |= {"zygote": zygote.facts["pid"], "private": "namespaces" in LAYERS[level]}
+        told = sing(zygote, LAYERS[level] if layers is None else layers, planted)
+    return [f"{name}: {outcome}" for name, outcome in told.items() if outcome]
+
+
+def sing(zygote: Zygote, layers: tuple[str, ...], planted: Mapping[str, Any]) -> dict[str, str]:
+    """Return what each canary told, or that there was no answer; raises `ZygoteError`."""
+    child = zygote.fork({**request(layers), "canaries": dict(planted)})
+    try:
+        event = _answer(child)
+        told = event.get("told") if isinstance(event, dict) else None
+        if not isinstance(told, dict) or not told:
+            said = os.read(child.log.fileno(), 1 << 12).decode("utf-8", "replace").strip()
+            return {"child": f"no answer ({said or 'and nothing said'})"}
+        return {str(name): str(outcome) for name, outcome in told.items()}
+    finally:
+        child.close()
+        child.wait(CANARY_SECONDS)
+        if not zygote.alive:
+            raise ZygoteError("the zygote did not survive its canaries")
+
+
+def _answer(child: Forked) -> Value:
+    timer = threading.Timer(CANARY_SECONDS, child.kill)
+    timer.start()
+    try:
+        return read_frame(lambda size: os.read(child.answers.fileno(), size), Limits())
+    except (ProtocolError, OSError):
+        return None
+    finally:
+        timer.cancel()
+
+
+@contextmanager
+def _planted() -> Iterator[dict[str, Any]]:
+    """Plant what canaries look for: a readable file of the judge's, and somebody who listens."""
+    with (
+        tempfile.TemporaryDirectory(prefix="course-") as folder,
+        socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener,
+    ):
+        secret = Path(folder, "secret")
+        secret.write_bytes(b"the judge's own")
+        Path(folder).chmod(0o755)
+        listener.bind(("127.0.0.1", 0))
+        listener.listen(1)
+        yield {
+            "secret": str(secret),
+            "folder": folder,
+            "hidden": HIDDEN,
+            "scratch": "/tmp",
+            "scratch_mib": SCRATCH_MIB,
+            "port": listener.getsockname()[1],
+            "cpu_seconds": CPU_SECONDS,
+        }
+        listener.setblocking(False)
+        with contextlib.suppress(BlockingIOError):
+            listener.accept()[0].close()
+            raise ZygoteError("a canary reached a server on this machine")

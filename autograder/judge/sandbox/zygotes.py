@@ -1,0 +1,261 @@
+"""Zygotes, seen from the judge: each is started, warmed, watched, asked for children, and replaced in time."""
+
+import contextlib
+import errno
+import json
+import os
+import queue
+import signal
+import socket
+import tempfile
+import threading
+from collections.abc import Mapping
+from io import FileIO
+from typing import IO, Any
+
+from autograder.judge.attempt import GraderProblem
+from autograder.judge.sandbox.launch import Launch
+from autograder.protocol import Value, write_frame
+
+START_SECONDS = 180.0
+FORK_SECONDS = 30.0
+MESSAGE_BYTES = 1 << 16
+MOST_CHILDREN = 1000
+"""A zygote is replaced after so many: what the kernel or an allocator may gather does not gather for ever."""
+
+KEPT_LOG = 8 << 10
+_PIPE_BYTES = 1 << 20
+_SET_PIPE_SIZE = 1031  # F_SETPIPE_SZ
+
+
+class ZygoteError(GraderProblem):
+    """A zygote could not be started, or gave no child; the message says what it said."""
+
+
+class Forked:
+    """A confined child of a zygote."""
+
+    fresh = False
+    lost = False
+
+    def __init__(self, number: int, pidfd: int, pipes: tuple[int, int, int], cpu_seconds: int) -> None:
+        self.number = number
+        self.jobs: IO[bytes] = FileIO(pipes[0], "w")
+        self.answers: IO[bytes] = FileIO(pipes[1], "r")
+        self.log: IO[bytes] = FileIO(pipes[2], "r")
+        self._pidfd = pidfd
+        self._cpu_seconds = cpu_seconds
+        self._ended = threading.Event()
+        self._status: int | None = None
+        self._lock = threading.Lock()
+
+    def signal(self, number: int) -> None:
+        with self._lock, contextlib.suppress(OSError):
+            if self._pidfd >= 0:
+                signal.pidfd_send_signal(self._pidfd, number)
+
+    def kill(self) -> None:
+        self.signal(signal.SIGKILL)
+
+    def wait(self, seconds: float | None = None) -> int | None:
+        return self._status if self._ended.wait(seconds) else None
+
+    def close(self) -> None:
+        self.kill()
+        for stream in (self.jobs, self.answers, self.log):
+            with contextlib.suppress(OSError, ValueError):
+                stream.close()
+        with self._lock:
+            if self._pidfd >= 0:
+                os.close(self._pidfd)
+            self._pidfd = -1
+
+    def end(self, status: int, cpu_seconds: float = 0.0) -> None:
+        """Hear from the zygote that the child is no more. The kernel kills what has used up all its CPU time."""
+        if status == -signal.SIGKILL and cpu_seconds > self._cpu_seconds - 1:
+            status = -signal.SIGXCPU
+        self._status = status
+        self._ended.set()
+
+
+class Zygote:
+    """One zygote. `fork` may be called from several threads."""
+
+    def __init__(self, launch: Launch, warm_up: Value) -> None:
+        self._asking = threading.Lock()
+        self._replies: queue.Queue[dict[str, Any]] = queue.Queue()
+        self._children: dict[int, Forked] = {}
+        self._early: dict[int, dict[str, Any]] = {}
+        self._known = threading.Lock()
+        self._log = bytearray()
+        self.forks = 0
+        self.usable = True
+        self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            with theirs:
+                self._process = launch.start(theirs.fileno())
+        except OSError as error:
+            self._channel.close()
+            raise ZygoteError(f"the sandbox could not be started: {error}") from error
+        threading.Thread(target=self._read_log, daemon=True).start()
+        threading.Thread(target=self._listen, daemon=True).start()
+        try:
+            self.facts = self._reply(START_SECONDS)
+            self._warm(warm_up)
+        except ZygoteError:
+            self.close()
+            raise
+
+    @property
+    def alive(self) -> bool:
+        return self.usable and self._process.poll() is None
+
+    @property
+    def busy(self) -> int:
+        """How many children live."""
+        return len(self._children)
+
+    def fork(self, layers: Mapping[str, Any]) -> Forked:
+        """Return a new child, confined as asked; raises `ZygoteError`, and then the zygote is not to be used again."""
+        ends = [_pipe(), _pipe(), os.pipe()]
+        theirs = [ends[0][0], ends[1][1], ends[2][1]]
+        ours = (ends[0][1], ends[1][0], ends[2][0])
+        try:
+            with self._asking:
+                self.forks += 1
+                message = json.dumps({"do": "fork", **layers}).encode()
+                socket.send_fds(self._channel, [message], theirs)
+                reply = self._reply(FORK_SECONDS)
+        except (OSError, ZygoteError) as error:
+            self.usable = False
+            for each in ours:
+                os.close(each)
+            raise ZygoteError(str(error)) from error
+        finally:
+            for each in theirs:
+                os.close(each)
+        child = Forked(reply["child"], reply["pidfd"], ours, int(layers["cpu_seconds"]))
+        with self._known:
+            self._children[child.number] = child
+            if early := self._early.pop(child.number, None):
+                self._end(early)
+        return child
+
+    def close(self) -> None:
+        """Kill the zygote, and with it every child."""
+        self.usable = False
+        with contextlib.suppress(OSError):
+            self._process.kill()
+        self._process.wait()
+        with contextlib.suppress(OSError):
+            self._channel.shutdown(socket.SHUT_RDWR)
+
+    def _warm(self, job: Value) -> None:
+        with tempfile.TemporaryFile() as file:
+            file.write(write_frame(job))
+            file.seek(0)
+            socket.send_fds(self._channel, [b'{"do": "warm"}'], [file.fileno()])
+            self._reply(START_SECONDS)
+
+    def _reply(self, seconds: float) -> dict[str, Any]:
+        try:
+            reply = self._replies.get(timeout=seconds)
+        except queue.Empty:
+            raise ZygoteError(f"the zygote did not answer in {seconds:.0f} s") from None
+        if reply["event"] in ("failed", "gone"):
+            said = self._log.decode("utf-8", "replace").strip()[-500:]
+            raise ZygoteError(" ".join(filter(None, [reply["why"], f"({said})" if said else ""])))
+        return reply
+
+    def _listen(self) -> None:
+        """Hear everything the zygote says, until it is no more."""
+        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
+            while True:
+                message, descriptors, _, _ = socket.recv_fds(self._channel, MESSAGE_BYTES, 1)
+                if not message:
+                    break
+                event = json.loads(message)
+                if event["event"] == "ended":
+                    with self._known:
+                        self._end(event)
+                else:
+                    self._replies.put({**event, "pidfd": descriptors[0]} if descriptors else event)
+        self.usable = False
+        self._replies.put({"event": "gone", "why": "the zygote ended"})
+        with self._known:
+            for child in self._children.values():
+                child.lost = True
+                child.end(-signal.SIGKILL)
+            self._children.clear()
+        self._channel.close()
+
+    def _end(self, event: dict[str, Any]) -> None:
+        child = self._children.pop(event["child"], None)
+        if child is None:
+            self._early[event["child"]] = event
+        else:
+            child.end(event["status"], event["cpu_seconds"])
+
+    def _read_log(self) -> None:
+        stream = self._process.stderr
+        with contextlib.suppress(OSError, ValueError):
+            while stream is not None and (part := os.read(stream.fileno(), 1 << 12)):
+                self._log.extend(part[: max(0, KEPT_LOG - len(self._log))])
+
+
+class Zygotes:
+    """As many zygotes as there are jobs; each child comes of the one with the fewest."""
+
+    def __init__(self, launch: Launch, warm_up: Value, count: int) -> None:
+        self.launch = launch
+        self.warm_up = warm_up
+        self.count = count
+        self._all: list[Zygote] = []
+        self._retired: list[Zygote] = []
+        self._lock = threading.Lock()
+
+    def fork(self, layers: Mapping[str, Any]) -> Forked:
+        """Return a new child. A zygote that fails is replaced once; raises `ZygoteError`."""
+        try:
+            return self._one().fork(layers)
+        except ZygoteError:
+            return self._one().fork(layers)
+
+    def some(self) -> Zygote:
+        """Return a zygote that lives."""
+        return self._one()
+
+    def _one(self) -> Zygote:
+        with self._lock:
+            for each in [each for each in self._all if not each.alive or each.forks >= MOST_CHILDREN]:
+                self._all.remove(each)
+                self._retired.append(each)
+            for each in [each for each in self._retired if not each.busy]:
+                self._retired.remove(each)
+                each.close()
+            idle = [each for each in self._all if not each.busy]
+            if not idle and len(self._all) < self.count:
+                self._all.append(Zygote(self.launch, self.warm_up))
+                idle = self._all[-1:]
+            return min(idle or self._all, key=lambda each: each.busy)
+
+    def close(self) -> None:
+        """Kill them all."""
+        with self._lock:
+            for each in (*self._all, *self._retired):
+                each.close()
+            self._all.clear()
+            self._retired.clear()
+
+
+def _pipe() -> tuple[int, int]:
+    """Return a pipe that takes a large answer at once, where the system allows it."""
+    import fcntl
+
+    ends = os.pipe()
+    try:
+        fcntl.fcntl(ends[1], _SET_PIPE_SIZE, _PIPE_BYTES)
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.EINVAL, errno.EBUSY):
+            raise
+    return ends

@@ -1,0 +1,195 @@
+"""The sandbox: each layer by itself is noticed to be missing, and what runs in it is what runs outside."""
+
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import tiny
+
+from autograder.judge.grader import Grader
+from autograder.judge.runner import Runner
+from autograder.judge.sandbox import Isolation, open_isolation
+from autograder.judge.sandbox.isolation import LAYERS, IsolationError, probe, request
+from autograder.judge.sandbox.zygotes import Zygotes
+from autograder.worker.sandbox import seccomp
+from autograder.worker.sandbox.calls import MACHINES, WITH_CONDITIONS
+
+confines = pytest.mark.skipif(
+    not sys.platform.startswith("linux") or shutil.which("bwrap") is None, reason="needs Linux and bubblewrap"
+)
+
+
+@pytest.fixture(scope="module")
+def isolation() -> Iterator[Isolation]:
+    suite = tiny.SUITE
+    with open_isolation(Runner(suite, seed=1).warm_up(), 1) as opened:
+        yield opened
+
+
+def zygotes_of(isolation: Isolation) -> Zygotes:
+    assert isolation.zygotes is not None
+    return isolation.zygotes
+
+
+@confines
+def test_the_level_is_what_canaries_have_shown(isolation: Isolation) -> None:
+    assert isolation.level in ("L2", "L3")
+    assert isolation.name == "sandbox"
+    assert probe(zygotes_of(isolation), isolation.level) == []
+
+
+NOTICED = {
+    "session": "session",
+    "descriptors": "open files",
+    "namespaces": "other processes",
+    "limits": "limits",
+    "landlock": "own view",
+    "privileges": "dumpable",
+    "seccomp": "filter",
+}
+
+
+@confines
+@pytest.mark.parametrize("layer", LAYERS["L3"])
+def test_a_layer_that_is_missing_is_noticed(isolation: Isolation, layer: str) -> None:
+    left = tuple(each for each in LAYERS[isolation.level] if each != layer)
+    if left == LAYERS[isolation.level]:
+        pytest.skip(f"{isolation.level} has no {layer}")
+    through = probe(zygotes_of(isolation), isolation.level, left)
+    assert [each for each in through if each.startswith(f"{NOTICED[layer]}: ")], through
+
+
+@confines
+def test_what_only_bubblewrap_hides_is_noticed(isolation: Isolation) -> None:
+    """With nothing inside, the view of the sandbox still has neither the judge's files nor this machine's network."""
+    through = probe(zygotes_of(isolation), isolation.level, ("session", "descriptors"))
+    assert not [each for each in through if each.startswith(("secret", "folder", "network", "writing"))], through
+
+
+@confines
+def test_a_zygote_that_dies_costs_a_submission_nothing(isolation: Isolation) -> None:
+    with Grader(tiny.SUITE, seed=1, isolation=isolation) as grader:
+        before = grader.grade(tiny.submitted())
+        zygote = zygotes_of(isolation).some()
+        os.kill(zygote._process.pid, signal.SIGKILL)
+        after = grader.grade(tiny.submitted())
+    assert before.statuses == after.statuses == {"pass"}
+    assert after.level == isolation.level
+
+
+@confines
+def test_children_of_a_lost_zygote_are_told_from_dead_ones(isolation: Isolation) -> None:
+    zygotes = zygotes_of(isolation)
+    zygote = zygotes.some()
+    child = zygote.fork(request(LAYERS[isolation.level]))
+    os.kill(zygote._process.pid, signal.SIGKILL)
+    assert child.wait(20) is not None
+    assert child.lost
+    child.close()
+
+
+@confines
+def test_a_zygote_is_replaced_in_time(isolation: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autograder.judge.sandbox.zygotes.MOST_CHILDREN", 2)
+    zygotes = zygotes_of(isolation)
+    seen = set()
+    for _ in range(5):
+        child = zygotes.fork(request(LAYERS[isolation.level]))
+        seen.add(id(zygotes._all[0]))
+        child.close()
+        assert child.wait(20) is not None
+    assert len(seen) >= 2
+
+
+@confines
+def test_no_process_is_left_behind() -> None:
+    with open_isolation({"plan": []}, 1) as opened:
+        zygote = zygotes_of(opened).some()
+        child = zygote.fork(request(LAYERS[opened.level]))
+        number = zygote._process.pid
+    assert child.wait(20) is not None
+    assert not Path(f"/proc/{number}").exists()
+
+
+def test_without_any_means_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("autograder.judge.sandbox.isolation.bubblewrap_problem", lambda: "bubblewrap is not installed")
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    with pytest.raises(IsolationError, match=r"bubblewrap is not installed.*ordinary user"):
+        open_isolation({"plan": []}, 1)
+
+
+def decide(program: list[seccomp.Instruction], architecture: int, number: int, arguments: tuple[int, ...] = ()) -> int:
+    """Run a filter as the kernel does."""
+    data = {0: number, 4: architecture, **{16 + 8 * place: value for place, value in enumerate(arguments)}}
+    accumulator = at = 0
+    while True:
+        code, yes, no, constant = program[at]
+        at += 1
+        match code:
+            case 0x20:
+                accumulator = data.get(constant, 0)
+            case 0x54:
+                accumulator &= constant
+            case 0x15 | 0x35 | 0x25:
+                holds = {0x15: accumulator == constant, 0x35: accumulator >= constant, 0x25: accumulator > constant}
+                at += yes if holds[code] else no
+            case 0x06:
+                return constant
+            case other:
+                raise AssertionError(other)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_filter_allows_what_is_listed_and_nothing_else(machine: str) -> None:
+    architecture, numbers = MACHINES[machine]
+    program = seccomp.program_for(machine, 7)
+    free = {number for name, number in numbers.items() if name not in WITH_CONDITIONS}
+    for number in range(1000):
+        allowed = decide(program, architecture, number, (0, 0xFFFF)) == seccomp.ALLOW
+        asked = number in {numbers[each] for each in ("prlimit64",)}
+        assert allowed == (number in free or asked), number
+    assert decide(program, architecture ^ 1, 0) == seccomp.KILL
+    assert decide(program, architecture, 0x40000000) == seccomp.KILL
+    assert all(yes < 256 and no < 256 for _, yes, no, _ in program)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_the_filter_looks_at_arguments(machine: str) -> None:
+    architecture, numbers = MACHINES[machine]
+    program = seccomp.program_for(machine, 7)
+
+    def allows(name: str, *arguments: int) -> bool:
+        return decide(program, architecture, numbers[name], arguments) == seccomp.ALLOW
+
+    thread, new_user, child = 0x3D0F00, 0x10000000, 17
+    assert allows("clone", thread)
+    assert not allows("clone", child)
+    assert not allows("clone", thread | new_user)
+    assert allows("kill", 7)
+    assert not any(allows("kill", other) for other in (0, 1, 6, 0xFFFFFFFF))
+    assert allows("tgkill", 7)
+    assert not allows("tgkill", 1)
+    assert not allows("prlimit64", 1)
+    assert allows("ioctl", 0, 0x5401)
+    assert not allows("ioctl", 0, 0x5412)  # TIOCSTI types into a terminal
+    assert not allows("prctl", 4)  # PR_SET_DUMPABLE
+    assert not allows("clone3")
+
+
+def test_a_processor_without_a_table_is_refused() -> None:
+    with pytest.raises(OSError, match="no list of system calls for the processor riscv64"):
+        seccomp.program_for("riscv64", 1)
+
+
+@confines
+def test_a_submission_is_graded_in_it_as_outside(isolation: Isolation) -> None:
+    with Grader(tiny.SUITE, seed=1, isolation=isolation) as inside, Grader(tiny.SUITE, seed=1) as outside:
+        for submission in (tiny.submitted(), tiny.submitted(tiny.mean_with("return x * 2"))):
+            confined, plain = inside.grade(submission), outside.grade(submission)
+            assert [each.status for each in confined.exercises] == [each.status for each in plain.exercises]
+            assert confined.score == plain.score
+            assert (confined.isolation, plain.isolation) == ("sandbox", "process")
