@@ -14,6 +14,7 @@ from autograder.judge.grader import Grader
 from autograder.judge.runner import Runner
 from autograder.judge.sandbox import Isolation, open_isolation
 from autograder.judge.sandbox.isolation import LAYERS, IsolationError, probe, request
+from autograder.judge.sandbox.launch import Launch
 from autograder.judge.sandbox.zygotes import Zygotes
 from autograder.worker.sandbox import seccomp
 from autograder.worker.sandbox.calls import MACHINES, WITH_CONDITIONS
@@ -75,7 +76,7 @@ def test_a_zygote_that_dies_costs_a_submission_nothing(isolation: Isolation) -> 
     with Grader(tiny.SUITE, seed=1, isolation=isolation) as grader:
         before = grader.grade(tiny.submitted())
         zygote = zygotes_of(isolation).some()
-        os.kill(zygote._process.pid, signal.SIGKILL)
+        os.kill(zygote._channel.process.pid, signal.SIGKILL)
         after = grader.grade(tiny.submitted())
     assert before.statuses == after.statuses == {"pass"}
     assert after.level == isolation.level
@@ -86,7 +87,7 @@ def test_children_of_a_lost_zygote_are_told_from_dead_ones(isolation: Isolation)
     zygotes = zygotes_of(isolation)
     zygote = zygotes.some()
     child = zygote.fork(request(LAYERS[isolation.level]))
-    os.kill(zygote._process.pid, signal.SIGKILL)
+    os.kill(zygote._channel.process.pid, signal.SIGKILL)
     assert child.wait(20) is not None
     assert child.lost
     child.close()
@@ -110,7 +111,7 @@ def test_no_process_is_left_behind() -> None:
     with open_isolation({"plan": []}, 1) as opened:
         zygote = zygotes_of(opened).some()
         child = zygote.fork(request(LAYERS[opened.level]))
-        number = zygote._process.pid
+        number = zygote._channel.process.pid
     assert child.wait(20) is not None
     assert not Path(f"/proc/{number}").exists()
 
@@ -183,6 +184,23 @@ def test_the_filter_looks_at_arguments(machine: str) -> None:
 def test_a_processor_without_a_table_is_refused() -> None:
     with pytest.raises(OSError, match="no list of system calls for the processor riscv64"):
         seccomp.program_for("riscv64", 1)
+
+
+@confines
+def test_the_same_goes_over_a_pair_of_streams() -> None:
+    """As in a container, which no descriptor can be passed into: here one of bubblewrap's."""
+    launch = Launch(outer=True)
+    zygote = launch.command(0)
+    relay = [each.replace("zygote.py", "relay.py") for each in zygote]
+    place = next(number for number, each in enumerate(relay) if each.endswith("relay.py"))
+    del relay[place + 1]
+    with open_isolation(Runner(tiny.SUITE, seed=1).warm_up(), 1, relay) as opened:
+        with Grader(tiny.SUITE, seed=1, isolation=opened) as grader:
+            assert grader.grade(tiny.submitted()).statuses == {"pass"}
+            endless = tiny.submitted(tiny.mean_with("while True: pass"))
+            assert "timeout" in {check.status for each in grader.grade(endless).exercises for check in each.checks}
+            assert grader.grade(tiny.submitted()).statuses == {"pass"}
+        assert opened.level in ("L2", "L3")
 
 
 @confines

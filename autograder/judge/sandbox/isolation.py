@@ -5,7 +5,7 @@ import os
 import socket
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -74,35 +74,47 @@ def process_isolation() -> Isolation:
     return Isolation(level, f"{level}: a process for each submission, which sees what you see")
 
 
-def open_isolation(warm_up: Value, jobs: int) -> Isolation:
-    """Return the highest level that holds here, proved by canaries. Raises `IsolationError` where that is below L2."""
-    problems = []
-    without = bubblewrap_problem()
-    for launch in (Launch(outer=True), Launch(outer=False)):
-        if launch.outer and without:
-            problems.append(without)
-            continue
-        if not launch.outer and os.geteuid() == 0:
-            problems.append("a judge that is root needs bubblewrap: run it as an ordinary user")
-            continue
+def open_isolation(warm_up: Value, jobs: int, command: Sequence[str] | None = None) -> Isolation:
+    """Return the highest level that holds here, proved by canaries. Raises `IsolationError` where that is below L2.
+
+    `command` starts a relay in a sandbox of another kind, a container perhaps; else bubblewrap is the outer wall.
+    """
+    problems: list[str] = []
+    for launch, sentence, levels in _ways(command, problems):
         zygotes = Zygotes(launch, warm_up, jobs)
-        for level in ("L3", "L2") if launch.outer else ("L2",):
+        for level in levels:
             try:
                 through = probe(zygotes, level)
             except ZygoteError as error:
                 through = [str(error)]
             if not through:
-                return Isolation(level, _sentence(level, launch), zygotes)
+                return Isolation(level, f"{level}: {sentence}{_INNER[level]}", zygotes)
             problems.append(f"{level} does not hold here ({'; '.join(through)})")
         zygotes.close()
     raise IsolationError("; ".join(problems))
 
 
-def _sentence(level: str, launch: Launch) -> str:
-    inner = "Landlock, seccomp and limits"
-    if level == "L3":
-        return f"L3: bubblewrap, namespaces of its own for each submission, {inner}"
-    return f"L2: {'bubblewrap, ' if launch.outer else ''}{inner}"
+_INNER = {
+    "L3": "namespaces of its own for each submission, Landlock, seccomp and limits",
+    "L2": "Landlock, seccomp and limits",
+}
+
+
+def _ways(
+    command: Sequence[str] | None, problems: list[str]
+) -> Iterator[tuple[Launch | Sequence[str], str, tuple[str, ...]]]:
+    """Yield the ways to start a zygote, what is said of each, and the levels to try; say why others are none."""
+    if command:
+        yield command, f"`{command[0]}`, ", ("L3", "L2")
+        return
+    if without := bubblewrap_problem():
+        problems.append(without)
+    else:
+        yield Launch(outer=True), "bubblewrap, ", ("L3", "L2")
+    if os.geteuid() == 0:
+        problems.append("a judge that is root needs bubblewrap: run it as an ordinary user")
+    else:
+        yield Launch(outer=False), "", ("L2",)
 
 
 def request(layers: tuple[str, ...]) -> dict[str, Any]:

@@ -2,24 +2,22 @@
 
 import contextlib
 import errno
-import json
 import os
 import queue
 import signal
-import socket
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import FileIO
 from typing import IO, Any
 
 from autograder.judge.attempt import GraderProblem
+from autograder.judge.sandbox.channels import Channel, Passing, Signal, Streaming
 from autograder.judge.sandbox.launch import Launch
 from autograder.protocol import Value, write_frame
 
 START_SECONDS = 180.0
 FORK_SECONDS = 30.0
-MESSAGE_BYTES = 1 << 16
 MOST_CHILDREN = 1000
 """A zygote is replaced after so many: what the kernel or an allocator may gather does not gather for ever."""
 
@@ -38,21 +36,19 @@ class Forked:
     fresh = False
     lost = False
 
-    def __init__(self, number: int, pidfd: int, pipes: tuple[int, int, int], cpu_seconds: int) -> None:
+    def __init__(self, number: int, send: Signal, pipes: tuple[int, int, int], cpu_seconds: int) -> None:
         self.number = number
+        self._send = send
         self.jobs: IO[bytes] = FileIO(pipes[0], "w")
         self.answers: IO[bytes] = FileIO(pipes[1], "r")
         self.log: IO[bytes] = FileIO(pipes[2], "r")
-        self._pidfd = pidfd
         self._cpu_seconds = cpu_seconds
         self._ended = threading.Event()
         self._status: int | None = None
-        self._lock = threading.Lock()
 
     def signal(self, number: int) -> None:
-        with self._lock, contextlib.suppress(OSError):
-            if self._pidfd >= 0:
-                signal.pidfd_send_signal(self._pidfd, number)
+        if not self._ended.is_set():
+            self._send(number)
 
     def kill(self) -> None:
         self.signal(signal.SIGKILL)
@@ -65,10 +61,6 @@ class Forked:
         for stream in (self.jobs, self.answers, self.log):
             with contextlib.suppress(OSError, ValueError):
                 stream.close()
-        with self._lock:
-            if self._pidfd >= 0:
-                os.close(self._pidfd)
-            self._pidfd = -1
 
     def end(self, status: int, cpu_seconds: float = 0.0) -> None:
         """Hear from the zygote that the child is no more. The kernel kills what has used up all its CPU time."""
@@ -76,12 +68,13 @@ class Forked:
             status = -signal.SIGXCPU
         self._status = status
         self._ended.set()
+        self._send(0)
 
 
 class Zygote:
     """One zygote. `fork` may be called from several threads."""
 
-    def __init__(self, launch: Launch, warm_up: Value) -> None:
+    def __init__(self, launch: Launch | Sequence[str], warm_up: Value) -> None:
         self._asking = threading.Lock()
         self._replies: queue.Queue[dict[str, Any]] = queue.Queue()
         self._children: dict[int, Forked] = {}
@@ -90,12 +83,9 @@ class Zygote:
         self._log = bytearray()
         self.forks = 0
         self.usable = True
-        self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         try:
-            with theirs:
-                self._process = launch.start(theirs.fileno())
+            self._channel: Channel = Passing(launch) if isinstance(launch, Launch) else Streaming(launch)
         except OSError as error:
-            self._channel.close()
             raise ZygoteError(f"the sandbox could not be started: {error}") from error
         threading.Thread(target=self._read_log, daemon=True).start()
         threading.Thread(target=self._listen, daemon=True).start()
@@ -108,7 +98,7 @@ class Zygote:
 
     @property
     def alive(self) -> bool:
-        return self.usable and self._process.poll() is None
+        return self.usable and self._channel.process.poll() is None
 
     @property
     def busy(self) -> int:
@@ -123,8 +113,7 @@ class Zygote:
         try:
             with self._asking:
                 self.forks += 1
-                message = json.dumps({"do": "fork", **layers}).encode()
-                socket.send_fds(self._channel, [message], theirs)
+                self._channel.fork({"do": "fork", **layers}, theirs)
                 reply = self._reply(FORK_SECONDS)
         except (OSError, ZygoteError) as error:
             self.usable = False
@@ -134,7 +123,7 @@ class Zygote:
         finally:
             for each in theirs:
                 os.close(each)
-        child = Forked(reply["child"], reply["pidfd"], ours, int(layers["cpu_seconds"]))
+        child = Forked(reply["child"], reply["signal"], ours, int(layers["cpu_seconds"]))
         with self._known:
             self._children[child.number] = child
             if early := self._early.pop(child.number, None):
@@ -145,16 +134,15 @@ class Zygote:
         """Kill the zygote, and with it every child."""
         self.usable = False
         with contextlib.suppress(OSError):
-            self._process.kill()
-        self._process.wait()
-        with contextlib.suppress(OSError):
-            self._channel.shutdown(socket.SHUT_RDWR)
+            self._channel.process.kill()
+        self._channel.process.wait()
+        self._channel.close()
 
     def _warm(self, job: Value) -> None:
         with tempfile.TemporaryFile() as file:
             file.write(write_frame(job))
             file.seek(0)
-            socket.send_fds(self._channel, [b'{"do": "warm"}'], [file.fileno()])
+            self._channel.warm(file.fileno())
             self._reply(START_SECONDS)
 
     def _reply(self, seconds: float) -> dict[str, Any]:
@@ -170,16 +158,13 @@ class Zygote:
     def _listen(self) -> None:
         """Hear everything the zygote says, until it is no more."""
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            while True:
-                message, descriptors, _, _ = socket.recv_fds(self._channel, MESSAGE_BYTES, 1)
-                if not message:
-                    break
-                event = json.loads(message)
+            while heard := self._channel.hear():
+                event, send = heard
                 if event["event"] == "ended":
                     with self._known:
                         self._end(event)
                 else:
-                    self._replies.put({**event, "pidfd": descriptors[0]} if descriptors else event)
+                    self._replies.put({**event, "signal": send})
         self.usable = False
         self._replies.put({"event": "gone", "why": "the zygote ended"})
         with self._known:
@@ -187,7 +172,6 @@ class Zygote:
                 child.lost = True
                 child.end(-signal.SIGKILL)
             self._children.clear()
-        self._channel.close()
 
     def _end(self, event: dict[str, Any]) -> None:
         child = self._children.pop(event["child"], None)
@@ -197,7 +181,7 @@ class Zygote:
             child.end(event["status"], event["cpu_seconds"])
 
     def _read_log(self) -> None:
-        stream = self._process.stderr
+        stream = self._channel.process.stderr
         with contextlib.suppress(OSError, ValueError):
             while stream is not None and (part := os.read(stream.fileno(), 1 << 12)):
                 self._log.extend(part[: max(0, KEPT_LOG - len(self._log))])
@@ -206,7 +190,7 @@ class Zygote:
 class Zygotes:
     """As many zygotes as there are jobs; each child comes of the one with the fewest."""
 
-    def __init__(self, launch: Launch, warm_up: Value, count: int) -> None:
+    def __init__(self, launch: Launch | Sequence[str], warm_up: Value, count: int) -> None:
         self.launch = launch
         self.warm_up = warm_up
         self.count = count
