@@ -134,6 +134,8 @@ def _of_course() -> Iterator[Fact]:
     yield Fact("solutions", f"{len(solutions)} of {len(course.exercises)} here")
     yield _writing(course)
     yield _cache(course)
+    if solutions:
+        yield _sandbox()
 
 
 def _writing(course: Course) -> Fact:
@@ -145,6 +147,17 @@ def _writing(course: Course) -> Fact:
             "writing", f"not in {FOLDER}", f"{FOLDER} cannot be written to ({error.strerror}): progress is lost"
         )
     return Fact("writing", f"{FOLDER} can be written to")
+
+
+def _sandbox() -> Fact:
+    """Say how far this machine confines submissions. That it cannot is no fault for who only learns here."""
+    from autograder.judge.sandbox import IsolationError, open_isolation
+
+    try:
+        with open_isolation({"plan": []}, 1) as isolation:
+            return Fact("sandbox", isolation.sentence)
+    except IsolationError as error:
+        return Fact("sandbox", f"none, `course grade` would refuse: {error}")
 
 
 def _cache(course: Course) -> Fact:
