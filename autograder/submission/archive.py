@@ -1,14 +1,16 @@
-"""A submission that is a zip: read where it lies, entry by entry, and never unpacked to disk."""
+"""A zip, read where it lies, entry by entry, and never unpacked to disk; and the zips inside it, in memory."""
 
 import re
 import stat
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import partial
-from io import BufferedReader, FileIO
+from io import BufferedReader, BytesIO, FileIO, RawIOBase
 from itertools import islice
 from pathlib import Path, PurePosixPath
+from typing import cast
 
 from autograder.submission.folder import open_plain
 from autograder.submission.found import (
@@ -22,33 +24,56 @@ from autograder.submission.found import (
     printable,
     shown,
     skipped,
+    too_large,
 )
 
 _CONTENTS_BYTES = 256  # of the table of contents, for each entry
 _ENCRYPTED = 0x1 | 0x40
+_PIECE = 1 << 16
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # zipfile unpacks the others whole, however large they get
+_AGAIN = "pack the folder again, as a plain zip"
 
 
 @contextmanager
 def open_archive(path: Path, caps: Caps) -> Iterator[Listing]:
     """Yield what lies in a zip, readable until the block ends. Raises `SubmissionError` where it is no sound zip."""
+    file = open_for_reading(path, caps)
+    with file:
+        yield list_archive(path, file, caps)
+
+
+def open_for_reading(path: Path, caps: Caps) -> "ShortReads":
+    """Open a zip; raise `SubmissionError` where it is no plain file, or may not be read."""
     try:
-        descriptor = open_plain(path)
+        return ShortReads(FileIO(open_plain(path)), caps)
     except FileError as error:
         raise SubmissionError(
             f"{printable(path)} {error}; expected a zip that can be read: check its permissions"
         ) from None
-    longest = max(caps.entries * _CONTENTS_BYTES, caps.source_bytes + 1, 1 << 18)
-    with _ShortReads(descriptor, longest) as file, _opened(path, file) as archive:
-        yield _listing(archive, caps)
 
 
-class _ShortReads(BufferedReader):
+def list_archive(path: Path, file: "ShortReads", caps: Caps) -> Listing:
+    """Return what lies in an open zip, readable as long as it is open; raise `SubmissionError` where it is not sound.
+
+    A stranger wrote it, so any exception means that it is broken.
+    """
+    try:
+        return _listing(zipfile.ZipFile(file), caps)
+    except UnicodeDecodeError:
+        raise SubmissionError(
+            f"{printable(path)} has a file name that is not the UTF-8 it claims to be; {_AGAIN}"
+        ) from None
+    except Exception as error:
+        told = f"{printable(path)} is no zip, or was cut short ({_told(error)})"
+        raise SubmissionError(f"{told}, expected a zip of .py files; {_AGAIN}") from None
+
+
+class ShortReads(BufferedReader):
     """A file that refuses to read more at once than an honest table of contents has."""
 
-    def __init__(self, descriptor: int, longest: int) -> None:
-        super().__init__(FileIO(descriptor))
-        self._longest = longest
+    def __init__(self, raw: RawIOBase, caps: Caps) -> None:
+        super().__init__(raw)
+        self._longest = max(caps.entries * _CONTENTS_BYTES, 1 << 18)
 
     def read(self, size: int | None = -1, /) -> bytes:
         wanted = self._longest if size is None or size < 0 else size
@@ -57,18 +82,42 @@ class _ShortReads(BufferedReader):
         return super().read(wanted)
 
 
-def _opened(path: Path, file: BufferedReader) -> zipfile.ZipFile:
-    """Return the zip, its table of contents read. A stranger wrote it, so any exception means that it is broken."""
-    again = "pack the folder again, as a plain zip"
-    try:
-        return zipfile.ZipFile(file)
-    except UnicodeDecodeError:
-        raise SubmissionError(
-            f"{printable(path)} has a file name that is not the UTF-8 it claims to be; {again}"
-        ) from None
-    except Exception as error:
-        told = f"{printable(path)} is no zip, or was cut short ({_told(error)})"
-        raise SubmissionError(f"{told}, expected a zip of .py files; {again}") from None
+def with_inner_zips(listing: Listing, caps: Caps) -> Listing:
+    """Return a listing with what lies in its zips, as if each were a folder of its name; they are read into memory.
+
+    There may be `inner_zips` of them, of `inner_kib` together, `inner_depth` inside one another; a sentence says
+    which were left alone.
+    """
+    files, notes = list(listing.files), list(listing.notes)
+    count, left, level = caps.inner_zips, caps.inner_kib * 1024, listing.files
+    for depth in range(caps.inner_depth + 1):
+        zips = [each for each in level if each.path.suffix.lower() == ".zip"]
+        level = []
+        for each in zips:
+            if depth == caps.inner_depth or not count:
+                notes.append(f"{each.told} is one zip too many inside this one; it was not looked into")
+                continue
+            count -= 1
+            try:
+                packed = each.read(left)
+                inner = list_archive(Path(each.told), ShortReads(cast("RawIOBase", BytesIO(packed)), caps), caps)
+            except (FileError, SubmissionError) as error:
+                notes.append(f"{each.told} {error}" if isinstance(error, FileError) else str(error))
+                continue
+            left -= len(packed)
+            level += moved_into(each, inner.files)
+            notes += [f"in {each.told}: {note}" for note in inner.notes]
+        files += level
+    return Listing(files, notes)
+
+
+def moved_into(outer: Found, files: Sequence[Found]) -> list[Found]:
+    """Return the files of a zip as if they lay in a folder of its name, handed in when it was."""
+    folder = outer.path.with_suffix("")
+    return [
+        replace(each, path=folder / each.path, rank=outer.rank, label=f"{outer.label or outer.path}/{each.path}")
+        for each in files
+    ]
 
 
 def _listing(archive: zipfile.ZipFile, caps: Caps) -> Listing:
@@ -84,7 +133,7 @@ def _listing(archive: zipfile.ZipFile, caps: Caps) -> Listing:
         if path in files:
             listing.notes.append(f"{shown(path)} is in the zip more than once; the last one counts")
         if path:
-            files[path] = Found(path, partial(_read, archive, entry, caps))
+            files[path] = Found(path, partial(_read, archive, entry))
     if len(entries) > caps.entries:
         listing.notes.append(f"there are more than {caps.entries:,} entries; the rest was not looked at")
     listing.files.extend(files.values())
@@ -111,18 +160,19 @@ def _path(entry: zipfile.ZipInfo, caps: Caps) -> PurePosixPath | None:
     return PurePosixPath(*parts)
 
 
-def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, caps: Caps) -> bytes:
-    """Unpack one entry in memory, never more than a file may have."""
+def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limit: int) -> bytes:
+    """Unpack one entry in memory, never more than `limit` bytes."""
     size = max(entry.file_size, entry.compress_size // 2)
-    if size > caps.source_bytes:
-        raise caps.too_large(size)
+    if size > limit:
+        raise too_large(size, limit)
     if entry.flag_bits & _ENCRYPTED:
         raise FileError("is encrypted; pack it without a password")
     if entry.compress_type not in _METHODS:
         raise FileError("is compressed in a way that is not read here; pack it as a plain zip (deflate)")
     try:
         with archive.open(entry) as file:
-            source = file.read(caps.source_bytes + 1)
+            pieces = iter(lambda: file.read(_PIECE), b"")  # no read is longer than the file allows
+            source = b"".join(islice(pieces, limit // _PIECE + 1))
     except Exception as error:  # a stranger wrote it: whatever goes wrong, this entry is broken
         raise FileError(f"is broken ({_told(error)}); pack it again") from None
     if len(source) != entry.file_size:

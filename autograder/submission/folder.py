@@ -20,6 +20,7 @@ from autograder.submission.found import (
     printable,
     shown,
     skipped,
+    too_large,
 )
 
 Kind = Literal["folder", "file", "link", "other"]
@@ -42,7 +43,7 @@ def open_folder(path: Path, caps: Caps) -> Iterator[Listing]:
             entries = _entries(path, folder, left, listing)
             left -= len(entries)
             for entry in entries:
-                _sort_out(entry, folder / entry.name, caps, listing, below)
+                _sort_out(entry, folder / entry.name, listing, below)
         level = below if left > 0 else []
     if left <= 0:
         listing.notes.append(f"there are {caps.entries:,} files and folders or more; the rest was not looked at")
@@ -66,6 +67,21 @@ def open_plain(path: Path) -> int:
         os.close(descriptor)
         raise FileError(SPECIAL)
     return descriptor
+
+
+def read_plain(path: Path, limit: int) -> bytes:
+    """Return the bytes of a plain file; raise `FileError` where it is none, or has more than `limit`."""
+    with os.fdopen(open_plain(path), "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > limit:
+            raise too_large(size, limit)
+        try:
+            source = file.read(limit + 1)
+        except OSError as error:
+            raise FileError(f"cannot be read ({reason(error)})") from None
+    if len(source) > limit:
+        raise too_large(len(source), limit)
+    return source
 
 
 def kind_of(path: Path) -> Kind:
@@ -107,9 +123,7 @@ def _entries(top: Path, folder: PurePosixPath, left: int, listing: Listing) -> l
     return []
 
 
-def _sort_out(
-    entry: os.DirEntry[str], path: PurePosixPath, caps: Caps, listing: Listing, below: list[PurePosixPath]
-) -> None:
+def _sort_out(entry: os.DirEntry[str], path: PurePosixPath, listing: Listing, below: list[PurePosixPath]) -> None:
     """Put an entry where it belongs: among the files, among the folders to walk, or in a sentence."""
     try:
         kind = _kind(entry.stat(follow_symlinks=False))
@@ -119,22 +133,8 @@ def _sort_out(
     if kind == "folder" and not skipped(entry.name):
         below.append(path)
     elif kind == "file":
-        listing.files.append(Found(path, partial(_read, Path(entry.path), caps)))
+        listing.files.append(Found(path, partial(read_plain, Path(entry.path))))
     elif kind == "link":
         listing.notes.append(f"{shown(path)} {LINK}")
     elif kind == "other":
         listing.notes.append(f"{shown(path)} {SPECIAL}")
-
-
-def _read(path: Path, caps: Caps) -> bytes:
-    with os.fdopen(open_plain(path), "rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        if size > caps.source_bytes:
-            raise caps.too_large(size)
-        try:
-            source = file.read(caps.source_bytes + 1)
-        except OSError as error:
-            raise FileError(f"cannot be read ({reason(error)})") from None
-    if len(source) > caps.source_bytes:
-        raise caps.too_large(len(source))
-    return source

@@ -20,34 +20,46 @@ class FileError(Exception):
 
 @dataclass(frozen=True)
 class Caps:
-    """How much of a submission is looked at: the size of one file, the entries walked, the folders inside folders."""
+    """How much of a submission is looked at.
+
+    The size of one source, of one notebook with its outputs, and of all zips inside together, in KiB; the entries
+    walked; the folders inside folders; the zips inside, and how deep.
+    """
 
     source_kib: int = 256
     entries: int = 5000
     depth: int = 8
+    notebook_kib: int = 8 * 1024
+    inner_kib: int = 16 * 1024
+    inner_zips: int = 20
+    inner_depth: int = 2
 
     @property
     def source_bytes(self) -> int:
         return self.source_kib * 1024
-
-    def too_large(self, size: int) -> FileError:
-        """Return the error for a file of more than `source_kib`."""
-        return FileError(f"has {size:,} bytes, more than the {self.source_kib} KiB a file may have; it was not read")
 
 
 @dataclass(frozen=True)
 class Found:
     """A plain file of a submission: where it lies in it, and how to read it.
 
-    `read` returns at most `Caps.source_kib`, or raises `FileError`.
+    `read` takes the most bytes there may be, and returns as many at most, or raises `FileError`. Of two files of one
+    name that with the higher `rank` was handed in later; `label` is its name where a download gave it another.
     """
 
     path: PurePosixPath
-    read: Callable[[], bytes]
+    read: Callable[[int], bytes]
+    rank: int = 0
+    label: str = ""
 
     @property
     def depth(self) -> int:
         return len(self.path.parts)
+
+    @property
+    def told(self) -> str:
+        """Its name, fit to be printed."""
+        return shown(self.label or self.path)
 
 
 @dataclass
@@ -56,6 +68,11 @@ class Listing:
 
     files: list[Found] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+
+def too_large(size: int, limit: int) -> FileError:
+    """Return the error for a file of more bytes than there may be."""
+    return FileError(f"has {size:,} bytes, more than the {limit // 1024:,} KiB a file may have; it was not read")
 
 
 def skipped(folder: str) -> bool:

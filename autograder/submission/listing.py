@@ -1,89 +1,138 @@
-"""The submissions in a folder: one folder or zip for each student."""
+"""The submissions of a class: out of a folder or a zip, in one of the layouts that downloads have."""
 
-import os
-import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.submission.entry import Entry
-from autograder.submission.folder import kind_of, reason
-from autograder.submission.found import LINK, FileError, SubmissionError, printable, shown
-from autograder.submission.submission import reader_of, student_name
-
-_WORK = frozenset({".py", ".ipynb", ".7z", ".rar", ".tar", ".tgz", ".gz", ".bz2", ".xz"})
-"""Endings of files in which somebody's work may be, though no submission is read from them."""
+from autograder.submission.entry import Entry, Part
+from autograder.submission.found import SubmissionError, printable, shown
+from autograder.submission.layouts import Candidate, Read, read_layout, recognise
+from autograder.submission.names import Clue, Students, checked_id, folded
+from autograder.submission.submission import NOTHING_GIVEN, Given, notebook_of
+from autograder.submission.times import told_time
+from autograder.submission.top import Top, open_top
 
 
 @dataclass(frozen=True)
 class Submissions:
-    """`entries` can be graded, `problems` say what was handed in and cannot be, `notes` what else lies there."""
+    """`entries` can be graded, `problems` say what was handed in and cannot be, `notes` what else lies there.
+
+    `layout` is the one they were read in.
+    """
 
     entries: tuple[Entry, ...]
     problems: tuple[str, ...]
     notes: tuple[str, ...]
+    layout: str = "plain"
 
 
-def list_submissions(folder: Path, files: Sequence[str]) -> Submissions:
-    """List every folder and zip directly in a folder, by name, hidden ones left out. `files` are the expected ones.
+def list_submissions(
+    path: Path,
+    files: Sequence[str],
+    layout: str | None = None,
+    students: Students | None = None,
+    given: Given = NOTHING_GIVEN,
+) -> Submissions:
+    """List the latest submission of every student in a folder or a zip, by id. `files` are the expected ones.
 
-    Raises `SubmissionError` where the folder cannot be listed or is itself a submission.
+    The layout is told by the names if it is not given, the ids by `students`, else by what the layout has. What
+    cannot be attributed is a problem, and nothing else is lost by it. Raises `SubmissionError` where the folder
+    cannot be listed, is itself a submission, or has a layout that cannot be told.
     """
-    paths = _paths(folder)
-    own = [path.name for path in paths if path.name in files]
-    if own:
-        found = f"{printable(folder)} holds {own[0]}, so it looks like one submission"
-        parent = printable(folder.resolve().parent)
+    wanted = frozenset((*files, *map(notebook_of, files)))
+    top = open_top(path, wanted)
+    own = [item.name for item in top.items if item.name in wanted and item.kind == "file"]
+    if own and layout is None:
+        found = f"{printable(path)} holds {own[0]}, so it looks like one submission"
+        parent = printable(path.resolve().parent)
         raise SubmissionError(f"{found}, expected a folder of submissions; give its parent, {parent}")
-    students: dict[str, list[Entry]] = defaultdict(list)
-    problems: list[str] = []
-    notes: list[str] = []
-    for path in paths:
+    layout = layout or recognise(top)
+    read = read_layout(layout, top, wanted)
+    entries = _attributed(top, read, students, given)
+    return Submissions(entries, (*top.problems, *read.problems), (*top.notes, *read.notes), layout)
+
+
+def _attributed(top: Top, read: Read, students: Students | None, given: Given) -> tuple[Entry, ...]:
+    """Return an entry for each student; what is said about the rest goes into `read`."""
+    mine: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in read.candidates:
         try:
-            student = _student(path)
+            mine[_student(candidate, read, students)].append(candidate)
         except SubmissionError as error:
-            problems.append(str(error))
-            continue
-        if student is None:
-            notes.append(f"{shown(path.name)} is no submission; it was left out")
-        else:
-            students[_folded(student)].append(Entry(student, path))
-    entries = sorted((same[0] for same in students.values() if len(same) == 1), key=lambda entry: entry.path)
-    problems += [_shared(same) for same in students.values() if len(same) > 1]
-    return Submissions(tuple(entries), tuple(problems), tuple(notes))
+            read.problems.append(str(error))
+    alike: dict[str, list[str]] = defaultdict(list)
+    for student in mine:
+        alike[folded(student)].append(student)
+    entries = []
+    for same in alike.values():
+        if len(same) == 1 and not _of_several(same[0], mine[same[0]], read, students):
+            entries.append(_latest(top, same[0], mine[same[0]], given, read))
+        elif len(same) > 1:
+            names = ", ".join(sorted(shown(each.label) for student in same for each in mine[student]))
+            told = f"{names} differ in upper and lower case only, and so would their reports"
+            read.problems.append(f"{told}, so none of them is graded; keep one, or rename them")
+    return tuple(sorted(entries, key=lambda entry: entry.student))
 
 
-def _paths(folder: Path) -> list[Path]:
-    try:
-        return sorted(folder / name for name in os.listdir(folder) if not name.startswith("."))  # noqa: PTH208
-    except (OSError, ValueError) as error:
-        raise SubmissionError(
-            f"{printable(folder)} cannot be read ({reason(error)}); expected a folder of submissions: check the path"
-        ) from None
+def _student(candidate: Candidate, read: Read, students: Students | None) -> str:
+    """Return whose a candidate is. Raises `SubmissionError` where it can be nobody's."""
+    clue, label = candidate.clue, shown(candidate.label)
+    found = students.find(clue) if students else ()
+    if len(found) == 1:
+        return found[0]
+    own = checked_id(clue.own, label)
+    if students is None:
+        return own
+    if students.has(own):
+        told = f"{label} would be graded as {shown(own)}, and another student of the roster has that id"
+        raise SubmissionError(f"{told}; put the student it is of on the roster")
+    several = f"fits {', '.join(map(shown, found[:3]))} on the roster" if found else "is not on the roster"
+    read.notes.append(f"{label} {several}; it is graded as {shown(own)}")
+    return own
 
 
-def _student(path: Path) -> str | None:
-    """Return whose submission a path is, or None where it is none; raise `SubmissionError` where work may be lost."""
-    try:
-        kind = kind_of(path)
-    except FileError as error:
-        raise SubmissionError(f"{shown(path.name)} {error}; check its permissions") from None
-    if kind == "link":
-        raise SubmissionError(f"{shown(path.name)} {LINK}")
-    if reader_of(path, kind):
-        return student_name(path, kind)
-    if path.suffix.lower() in _WORK:
-        told = f"{shown(path.name)} is neither a folder nor a zip, so it was left out"
-        raise SubmissionError(f"{told}; make it a folder or a zip named after its student")
-    return None
+def _of_several(student: str, candidates: list[Candidate], read: Read, students: Students | None) -> bool:
+    """Say whether nobody knows which candidate is the student's, since people of several numbers have that name.
+
+    Anybody may take another's name in a course; the one whose number is on the roster stays.
+    """
+    if len({each.clue.lms_id for each in candidates if each.clue.lms_id}) < 2:
+        return False
+    numbered = [each for each in candidates if students and _has_number(students, student, each)]
+    others = [each for each in candidates if each not in numbered]
+    names = ", ".join(shown(each.label) for each in others)
+    told = f"{names} fit {shown(student)} by name and are of several people, so none of them is graded as one"
+    read.problems.append(f"{told}; put lms_id on the roster")
+    candidates[:] = numbered
+    return not numbered
 
 
-def _folded(name: str) -> str:
-    """Return a name as file systems that ignore case and accents' encoding compare it, for reports must not collide."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+def _has_number(students: Students, student: str, candidate: Candidate) -> bool:
+    return students.find(Clue(student, lms_id=candidate.clue.lms_id)) == (student,)
 
 
-def _shared(entries: Sequence[Entry]) -> str:
-    names = ", ".join(shown(entry.path.name) for entry in entries)
-    return f"{names} are of one student, so none of them is graded; keep one, or rename them"
+def _latest(top: Top, student: str, candidates: Sequence[Candidate], given: Given, read: Read) -> Entry:
+    """Return the entry of the attempt that counts: the latest by time, else by number; notes name the others."""
+    if len(candidates) == 1:
+        chosen, why = candidates[0], ""
+    else:
+        chosen, why = _chosen(candidates)
+        others = ", ".join(shown(each.label) for each in candidates if each is not chosen)
+        why = f"{shown(chosen.label)} counts, not {others}: {why}"
+        read.notes.append(f"{shown(student)}: {why}")
+    notes = (*chosen.notes, why) if why else chosen.notes
+    path = chosen.parts[0].path if len(chosen.parts) == 1 else top.path
+    parts = chosen.parts or (Part(top.path, ()),)
+    return Entry(student, path, chosen.handed_in, notes, parts, given)
+
+
+def _chosen(candidates: Sequence[Candidate]) -> tuple[Candidate, str]:
+    times = [each.handed_in for each in candidates if each.handed_in is not None]
+    if len(times) == len(candidates) and times.count(max(times)) == 1:
+        latest = max(times)
+        return next(each for each in candidates if each.handed_in == latest), f"handed in last, {told_time(latest)}"
+    numbers = [each.number for each in candidates if each.number is not None]
+    if len(numbers) == len(candidates) and numbers.count(max(numbers)) == 1:
+        return max(candidates, key=lambda each: each.number or 0), "the highest number"
+    return candidates[-1], "which is the later cannot be told, so the last by name was taken"

@@ -2,23 +2,23 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path, PurePosixPath
 
 from autograder.checks.structure import nearest
-from autograder.submission.archive import open_archive
+from autograder.submission.archive import open_archive, with_inner_zips
 from autograder.submission.folder import Kind, kind_of, open_folder
 from autograder.submission.found import LINK, Caps, FileError, Found, Listing, SubmissionError, printable, shown
+from autograder.submission.names import checked_id
+from autograder.submission.notebook import Cells, Notebook, cell_of, read_notebook
 
 Reader = Callable[[Path, Caps], AbstractContextManager[Listing]]
 
 READERS: Mapping[str, Reader] = {".zip": open_archive}
 """How a submission that is a file is read, by the ending of its name."""
-
-NAME_BYTES = 200
-"""A student's name becomes the name of a report, and file systems allow 255 bytes."""
 
 NOTES = 20
 """A submission with more to say than this was made to say it."""
@@ -29,7 +29,8 @@ class Submission:
     """What a student handed in: the expected files that were found, unread by any parser.
 
     `files` are the expected names; `digest` depends on the names and bytes of `sources` alone, not on where they
-    lay; `notes` are sentences about what was left out or chosen, free of control characters.
+    lay; `notes` are sentences about what was left out or chosen, free of control characters. A source that was made
+    of a notebook has in `cells` where its lines come from.
     """
 
     student: str
@@ -37,36 +38,94 @@ class Submission:
     sources: Mapping[str, bytes]
     digest: str
     notes: tuple[str, ...]
+    cells: Mapping[str, Cells] = field(default_factory=dict)
 
     @property
     def missing(self) -> tuple[str, ...]:
         """The expected files that were not found or not taken."""
         return tuple(file for file in self.files if file not in self.sources)
 
+    def place(self, file: str, line: int) -> str:
+        """Return where a line of a source is, as its student sees it: `cell 4, line 3` of a notebook, or `line 3`.
 
-def read_submission(path: Path, files: Sequence[str], caps: Caps | None = None) -> Submission:
+        Every cell counts, text too, from 1.
+        """
+        cell = cell_of(self.cells.get(file, ()), line)
+        return f"cell {cell[0]}, line {cell[1]}" if cell else f"line {line}"
+
+
+@dataclass(frozen=True, eq=False)
+class Given:
+    """The files that were handed out: stubs, and notebooks of them by their names. What equals them is no work."""
+
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+    @cached_property
+    def digest(self) -> str:
+        """The digest of them all."""
+        return digest(self.files)
+
+    def is_stub(self, file: str, source: bytes) -> bool:
+        """Say whether a source is the stub still, but for white space at the ends of lines."""
+        return file in self.files and _lines(self.files[file]) == _lines(source)
+
+    def is_notebook(self, file: str, book: Notebook, limit: int) -> bool:
+        """Say whether the code of a notebook is what was handed out."""
+        try:
+            return file in self.files and _lines(read_notebook(self.files[file], limit).source) == _lines(book.source)
+        except FileError:
+            return False
+
+
+NOTHING_GIVEN = Given()
+
+
+def read_submission(
+    path: Path, files: Sequence[str], caps: Caps | None = None, given: Given = NOTHING_GIVEN
+) -> Submission:
     """Read the expected files out of a folder or a zip. Nothing is run, unpacked, followed or written.
 
     Raises `SubmissionError`, and nothing else, where there is nothing to read them from.
     """
     caps = caps or Caps()
     student, reader = _opened(path)
-    sources: dict[str, bytes] = {}
-    notes: list[str] = []
     with reader(path, caps) as listing:
-        for file in files:
-            rivals = _rivals(file, listing.files, files)
-            if len(rivals) > 1:
-                notes.append(_choice(file, rivals))
-            try:
-                if rivals:
-                    sources[file] = rivals[0].read()
-            except FileError as error:
-                notes.append(f"{shown(rivals[0].path)} {error}")
+        return read_listing(student, listing, files, caps, given)
+
+
+def read_listing(student: str, listing: Listing, files: Sequence[str], caps: Caps, given: Given) -> Submission:
+    """Read the expected files out of what was found. A .py that was edited counts before a notebook."""
+    listing = with_inner_zips(listing, caps)
+    wanted = {*files, *map(notebook_of, files)}
+    sources: dict[str, bytes] = {}
+    cells: dict[str, Cells] = {}
+    notes: list[str] = []
+    for file in files:
+        source = _read_first(file, listing.files, wanted, caps.source_bytes, notes)
+        book = _read_notebook(file, listing.files, wanted, caps, notes)
+        if source is not None:
+            sources[file] = source[1]
+        if book is None or (source is not None and given.is_notebook(notebook_of(file), book[1], caps.source_bytes)):
+            continue
+        if source is not None and not given.is_stub(file, source[1]):
+            notes.append(f"{source[0].told} counts, not {book[0].told}: both hold work")
+            continue
+        sources[file], cells[file] = book[1].source, book[1].cells
+        notes.append(f"{file} is the code of {book[0].told}")
+        notes += [f"{book[0].told}: {note}" for note in book[1].notes]
     notes += _near_names(listing.files, files, sources) + listing.notes
+    return Submission(student, tuple(files), sources, digest(sources), cut(notes), cells)
+
+
+def cut(notes: Sequence[str]) -> tuple[str, ...]:
+    """Return as many notes as anybody reads."""
     more = len(notes) - NOTES
-    kept = [*notes[:NOTES], f"and {more:,} more notes like these"] if more > 0 else notes
-    return Submission(student, tuple(files), sources, digest(sources), tuple(kept))
+    return (*notes[:NOTES], f"and {more:,} more notes like these") if more > 0 else tuple(notes)
+
+
+def notebook_of(file: str) -> str:
+    """Return the name of the notebook that may hold the code of a file."""
+    return f"{file.removesuffix('.py')}.ipynb"
 
 
 def digest(sources: Mapping[str, bytes]) -> str:
@@ -82,12 +141,7 @@ def digest(sources: Mapping[str, bytes]) -> str:
 def student_name(path: Path, kind: Kind) -> str:
     """Return the name of a submission's folder, or of its file without the ending; it must do as a file's name."""
     name = path.resolve().name if path.name in ("", "..") else path.name
-    if kind == "file":
-        name = name.removesuffix(path.suffix)
-    if not name.strip(" .") or not name.isprintable() or len(name.encode()) > NAME_BYTES:
-        wanted = f"printable letters, {NAME_BYTES} bytes at most"
-        raise SubmissionError(f"{printable(path)} has a name that cannot be a student's, expected {wanted}; rename it")
-    return name
+    return checked_id(name.removesuffix(path.suffix) if kind == "file" else name, path)
 
 
 def reader_of(path: Path, kind: Kind) -> Reader | None:
@@ -110,26 +164,61 @@ def _opened(path: Path) -> tuple[str, Reader]:
     return student_name(path, kind), reader
 
 
-def _rivals(file: str, found: Sequence[Found], files: Sequence[str]) -> list[Found]:
-    """Return the files of that name: nearest to the top first, then from the folder with most expected files."""
-    held = Counter(each.path.parent for each in found if each.path.name in files)
+def _read_first(
+    file: str, found: Sequence[Found], wanted: Iterable[str], limit: int, notes: list[str]
+) -> tuple[Found, bytes] | None:
+    """Return the file of that name that counts, and its bytes; None where there is none that can be read."""
+    rivals = _rivals(file, found, frozenset(wanted))
+    if not rivals:
+        return None
+    if len(rivals) > 1:
+        notes.append(_choice(file, rivals))
+    try:
+        return rivals[0], rivals[0].read(limit)
+    except FileError as error:
+        notes.append(f"{rivals[0].told} {error}")
+        return None
+
+
+def _read_notebook(
+    file: str, found: Sequence[Found], wanted: Iterable[str], caps: Caps, notes: list[str]
+) -> tuple[Found, Notebook] | None:
+    book = _read_first(notebook_of(file), found, wanted, caps.notebook_kib * 1024, notes)
+    try:
+        return (book[0], read_notebook(book[1], caps.source_bytes)) if book else None
+    except FileError as error:
+        notes.append(f"{book[0].told if book else file} {error}")
+        return None
+
+
+def _rivals(file: str, found: Sequence[Found], wanted: frozenset[str]) -> list[Found]:
+    """Return the files of that name: the latest, then nearest to the top, then where most expected files are."""
     named = [each for each in found if each.path.name == file]
-    return sorted(named, key=lambda each: (each.depth, -held[each.path.parent], each.path.parts))
+    if len(named) < 2:
+        return named
+    held: Counter[PurePosixPath] = Counter(each.path.parent for each in found if each.path.name in wanted)
+    return sorted(named, key=lambda each: (-each.rank, each.depth, -held[each.path.parent], each.path.parts))
 
 
 def _choice(file: str, rivals: Sequence[Found]) -> str:
-    others = ", ".join(shown(each.path) for each in rivals[1:3])
+    others = ", ".join(each.told for each in rivals[1:3])
     rest = f" and {len(rivals) - 3:,} more" if len(rivals) > 3 else ""
-    return f"{file} is there {len(rivals):,} times; {shown(rivals[0].path)} counts, not {others}{rest}"
+    return f"{file} is there {len(rivals):,} times; {rivals[0].told} counts, not {others}{rest}"
 
 
 def _near_names(found: Sequence[Found], files: Sequence[str], sources: Mapping[str, bytes]) -> list[str]:
     """Return a sentence for each file that is missing and may be there by a name that is nearly right."""
     there = {each.path.name for each in found}
-    stems = sorted({Path(name).stem for name in there if name.endswith(".py") and name not in files})[:100]
+    wanted = {*files, *map(notebook_of, files)}
+    strange = {Path(name).stem: name for name in sorted(there - wanted) if name.endswith((".py", ".ipynb"))}
+    stems = sorted(strange)[:100]
     notes = []
     for file in files:
         near = nearest(Path(file).stem, stems) if file not in there and file not in sources else None
         if near:
-            notes.append(f"{file} is missing; there is {shown(near)}.py: if that is the one, rename it")
+            notes.append(f"{file} is missing; there is {shown(strange[near])}: if that is the one, rename it")
     return notes
+
+
+def _lines(source: bytes) -> list[bytes]:
+    return [line.rstrip() for line in source.strip().splitlines()]

@@ -1,12 +1,11 @@
 """The files of an exercise, polled: that works on every file system, where notices of changes do not."""
 
-import os
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.submission.folder import open_plain, reason
+from autograder.submission.folder import read_plain, reason
 from autograder.submission.found import Caps, FileError
 
 COARSE_SECONDS = 3.0
@@ -61,12 +60,6 @@ class Files:
 
     def _read(self, name: str) -> Content:
         try:
-            with os.fdopen(open_plain(self.folder / name), "rb") as file:
-                source = file.read(self.caps.source_bytes + 1)
-                if len(source) > self.caps.source_bytes:
-                    raise self.caps.too_large(os.fstat(file.fileno()).st_size)
+            return Content(read_plain(self.folder / name, self.caps.source_bytes))
         except FileError as error:
             return Content(problem=str(error))
-        except OSError as error:
-            return Content(problem=f"cannot be read ({reason(error)})")
-        return Content(source)

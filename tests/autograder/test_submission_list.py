@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from submission_examples import BOTH, FILES, ONE, laid_out, links, read, zipped
 
-from autograder.submission import SubmissionError, list_submissions
+from autograder.submission import Caps, SubmissionError, list_submissions
 
 
 def test_what_is_not_there_is_a_sentence(tmp_path: Path) -> None:
@@ -47,15 +47,26 @@ def test_every_folder_and_zip_is_a_submission_hidden_ones_are_not(tmp_path: Path
     assert [entry.student for entry in found.entries] == ["Carol", "alice", "bob"]
 
 
-@pytest.mark.parametrize("folder", ["alice", "Alice", "ALICE"])
-def test_two_submissions_of_one_student_are_a_problem_and_neither_is_taken(tmp_path: Path, folder: str) -> None:
+def test_of_two_submissions_of_one_student_one_is_taken_and_the_other_named(tmp_path: Path) -> None:
+    laid_out(tmp_path / "alice", BOTH)
+    zipped(tmp_path / "alice.zip", {ONE: b"zipped"})
+    [entry] = list_submissions(tmp_path, FILES).entries
+    told = "alice.zip counts, not alice: which is the later cannot be told, so the last by name was taken"
+    assert entry.read(FILES, Caps()).sources == {ONE: b"zipped"}
+    assert entry.notes == (told,)
+    assert list_submissions(tmp_path, FILES).notes == (f"alice: {told}",)
+
+
+@pytest.mark.parametrize("folder", ["Alice", "ALICE"])
+def test_names_that_differ_in_case_only_are_a_problem_and_none_is_taken(tmp_path: Path, folder: str) -> None:
     laid_out(tmp_path / folder, BOTH)
     laid_out(tmp_path / "bob", BOTH)
     zipped(tmp_path / "alice.zip", BOTH)
     found = list_submissions(tmp_path, FILES)
     assert [entry.path for entry in found.entries] == [tmp_path / "bob"]
     assert found.problems == (
-        f"{folder}, alice.zip are of one student, so none of them is graded; keep one, or rename them",
+        f"{folder}, alice.zip differ in upper and lower case only, and so would their reports, "
+        "so none of them is graded; keep one, or rename them",
     )
 
 

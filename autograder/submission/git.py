@@ -1,0 +1,188 @@
+"""When the commit that is checked out was made, read out of a stranger's .git without running git on it.
+
+git obeys the repository it works in (`core.fsmonitor`, `core.sshCommand`, `gpg.program`, a promisor remote and more
+in `.git/config` name programs to run), so none of it is asked here: only HEAD, refs, loose objects and packs are
+read, as gitformat-pack(5) and gitrepository-layout(5) say. Links are not followed, and every read has a limit.
+"""
+
+import os
+import re
+import zlib
+from bisect import bisect_left
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import Path
+
+from autograder.submission.folder import kind_of, open_plain, read_plain
+from autograder.submission.found import FileError
+from autograder.submission.times import YEARS
+
+_OBJECT = 1 << 18  # a commit of more bytes is none that a student wrote
+_REFS = 1 << 22
+_PACKS = 200
+_DELTAS = 60
+_COMMITTER = re.compile(rb"^committer [^\n]* (\d{1,12}) [+-]\d{4}$", re.MULTILINE)
+_NAME = re.compile(r"[0-9a-f]{40}")
+
+Object = tuple[int, bytes]
+"""The type of an object, 1 for a commit, and its bytes."""
+
+
+def commit_time(repository: Path) -> datetime | None:
+    """Return when the commit of HEAD was made (UTC), as its committer's clock said; None where that cannot be told."""
+    git = repository / ".git"
+    try:
+        if kind_of(git) != "folder":
+            return None
+        name = _checked_out(git)
+        found = _object(git / "objects", name, 0) if name else None
+        if found is None or found[0] != 1:
+            return None
+        committer = _COMMITTER.search(found[1].split(b"\n\n", 1)[0])
+        time = datetime.fromtimestamp(int(committer[1]), UTC) if committer else None
+        return time if time is not None and time.year in YEARS else None
+    except (FileError, OSError, ValueError, OverflowError, IndexError, zlib.error):
+        return None
+
+
+def _checked_out(git: Path) -> str | None:
+    """Return the name of the commit that is checked out."""
+    ref = "HEAD"
+    for _ in range(5):
+        text = _text(git, ref)
+        if text is None or _NAME.fullmatch(text):
+            return text if text is not None else _packed_ref(git, ref)
+        pointed = re.fullmatch(r"ref: (refs/[\w./+@=-]+)", text, re.ASCII)
+        if pointed is None or ".." in pointed[1]:
+            return None
+        ref = pointed[1]
+    return None
+
+
+def _text(git: Path, ref: str) -> str | None:
+    folder = git
+    for part in Path(ref).parts[:-1]:
+        folder /= part
+        if not folder.exists() or kind_of(folder) != "folder":
+            return None
+    file = git / ref
+    return read_plain(file, 4096).decode("ascii").strip() if os.path.lexists(file) else None
+
+
+def _packed_ref(git: Path, ref: str) -> str | None:
+    if not os.path.lexists(git / "packed-refs"):
+        return None
+    text = read_plain(git / "packed-refs", _REFS).decode("utf-8", "replace")
+    found = re.search(rf"^([0-9a-f]{{40}}) {re.escape(ref)}$", text, re.MULTILINE)
+    return found[1] if found else None
+
+
+def _object(objects: Path, name: str, depth: int) -> Object | None:
+    if depth > _DELTAS or kind_of(objects) != "folder":
+        return None
+    loose = objects / name[:2] / name[2:]
+    if os.path.lexists(loose) and kind_of(loose.parent) == "folder":
+        head, _, data = _inflated(read_plain(loose, _OBJECT), _OBJECT).partition(b"\0")
+        return (1 if head.startswith(b"commit ") else 0), data
+    packs = objects / "pack"
+    if not os.path.lexists(packs) or kind_of(packs) != "folder":
+        return None
+    with os.scandir(packs) as entries:
+        indexes = sorted(each.name for each in islice(entries, _PACKS * 4) if each.name.endswith(".idx"))[:_PACKS]
+    for index in indexes:
+        at = _offset(packs / index, bytes.fromhex(name))
+        if at is not None:
+            with os.fdopen(open_plain((packs / index).with_suffix(".pack")), "rb") as pack:
+                return _packed(objects, pack.fileno(), at, depth)
+    return None
+
+
+def _offset(index: Path, name: bytes) -> int | None:
+    """Return where an object begins in the pack of an index (version 2), or None where it is in another."""
+    with os.fdopen(open_plain(index), "rb") as file:
+
+        def number(at: int, size: int = 4) -> int:
+            file.seek(at)
+            return int.from_bytes(_exactly(file.read(size), size))
+
+        def entry(at: int) -> bytes:
+            file.seek(names + 20 * at)
+            return _exactly(file.read(20), 20)
+
+        if number(0) != 0xFF744F63 or number(4) != 2:
+            return None
+        names, count = 8 + 1024, number(8 + 1020)
+        first = number(8 + 4 * (name[0] - 1)) if name[0] else 0
+        last = min(number(8 + 4 * name[0]), count)
+        at = bisect_left(range(count), name, first, max(first, last), key=entry)
+        if at >= last or entry(at) != name:
+            return None
+        offset = number(names + 24 * count + 4 * at)
+        return number(names + 28 * count + 8 * (offset & 0x7FFFFFFF), 8) if offset >> 31 else offset
+
+
+def _packed(objects: Path, pack: int, at: int, depth: int) -> Object | None:
+    """Return the object at an offset of a pack; one that is written as a difference is put together again."""
+    if depth > _DELTAS:
+        return None
+    head = _at(pack, at, 64)
+    kind, length = head[0] >> 4 & 7, 1
+    while head[length - 1] & 0x80:
+        length += 1
+    base: Object | None = None
+    if kind == 6:
+        back = head[length] & 0x7F
+        while head[length] & 0x80:
+            length += 1
+            back = ((back + 1) << 7) | (head[length] & 0x7F)
+        length += 1
+        base = _packed(objects, pack, at - back, depth + 1) if 0 < back <= at else None
+    elif kind == 7:
+        base = _object(objects, head[length : length + 20].hex(), depth + 1)
+        length += 20
+    data = _inflated(_at(pack, at + length, _OBJECT), _OBJECT)
+    if kind not in (6, 7):
+        return kind, data
+    return (base[0], _patched(base[1], data)) if base else None
+
+
+def _patched(base: bytes, delta: bytes) -> bytes:
+    """Return what a difference makes of its base; raise ValueError or IndexError where it makes no sense."""
+    at = 0
+    for _ in range(2):  # the sizes of base and result
+        while delta[at] & 0x80:
+            at += 1
+        at += 1
+    made = bytearray()
+    while at < len(delta):
+        code = delta[at]
+        at += 1
+        if not code & 0x80:
+            made += delta[at : at + code]
+            at += code or len(delta)
+            continue
+        numbers = [0] * 7
+        for bit in range(7):
+            if code >> bit & 1:
+                numbers[bit] = delta[at]
+                at += 1
+        offset, size = int.from_bytes(numbers[:4], "little"), int.from_bytes(numbers[4:], "little") or 0x10000
+        made += base[offset : offset + size]
+        if len(made) > _OBJECT:
+            raise ValueError("a commit is never so large")
+    return bytes(made)
+
+
+def _inflated(data: bytes, limit: int) -> bytes:
+    return zlib.decompressobj().decompress(data, limit)
+
+
+def _at(file: int, offset: int, size: int) -> bytes:
+    os.lseek(file, offset, os.SEEK_SET)
+    return os.read(file, size)
+
+
+def _exactly(data: bytes, size: int) -> bytes:
+    if len(data) != size:
+        raise ValueError("it ends too soon")
+    return data
