@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, tzinfo
+from decimal import Decimal
 from pathlib import Path
+from typing import Literal
 
 Words = Mapping[str, tuple[str, ...]]
 """What the axes of a size count, by the symbol of the size: a word, and others for where the first is taken."""
@@ -49,6 +52,25 @@ class Exercise:
 
 
 @dataclass(frozen=True)
+class Grading:
+    """What a gradebook makes of the scores. A verdict depends on none of it.
+
+    `due` is a time on the clocks of `zone`. Every started day after it and the minutes of grace costs `late_percent`
+    of the maximum or of the student's own score, `late_most` percent at most; after `late_days` such days nothing
+    counts. What is earned in a `bonus` exercise adds to the score, and the maximum leaves it out.
+    """
+
+    due: datetime | None = None
+    zone: tzinfo = UTC
+    grace_minutes: int = 0
+    late_percent: Decimal = Decimal(0)
+    late_of: Literal["max", "score"] = "max"
+    late_most: Decimal = Decimal(100)
+    late_days: int | None = None
+    bonus: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Course:
     """A course and where its parts lie. `sizes` has a column of axis sizes for each draw, `words` what they count."""
 
@@ -59,6 +81,7 @@ class Course:
     sizes: tuple[Mapping[str, int], ...]
     exercises: tuple[Exercise, ...]
     words: Words = field(default_factory=dict)
+    grading: Grading | None = None
 
     @property
     def exercises_dir(self) -> Path:

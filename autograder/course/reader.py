@@ -10,6 +10,7 @@ from itertools import combinations
 from pathlib import Path
 
 from autograder.course.exercises import read_exercises
+from autograder.course.grading import read_grading
 from autograder.course.model import Course, Limits
 from autograder.course.problems import COURSE_FILE, Collector, CourseError, Problem
 from autograder.course.section import Section, as_integer, as_positive, as_positives, as_table, as_text
@@ -40,15 +41,17 @@ def read_course(root: Path) -> Course:
     data = _parsed(text)
     problems = Collector(text)
     top = Section(data, (), "", problems)
-    top.known("title", "seed", "limits", "sizes", "words", "exercises")
+    top.known("title", "seed", "limits", "sizes", "words", "exercises", "grading")
+    exercises = read_exercises(top)
     course = Course(
         root=root,
         title=top.value("title", "a string", as_text) or "",
         seed=top.value("seed", "an integer", as_integer) or 0,
         limits=_limits(top.section("limits")),
         sizes=_sizes(top),
-        exercises=read_exercises(top),
+        exercises=exercises,
         words=read_words(top, top),
+        grading=read_grading(top, [each.id for each in exercises]),
     )
     problems.raise_any()
     return course

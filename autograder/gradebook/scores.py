@@ -2,28 +2,53 @@
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from datetime import datetime
 
+from autograder.gradebook.policy import Policy, final, missing
 from autograder.report import ExerciseResult, Report
+from autograder.submission.times import told_time
+
+NO_TIMES: Mapping[str, datetime | None] = {}
 
 
-def scores_csv(reports: Sequence[Report], exercises: Sequence[str]) -> str:
-    """Return the table as CSV text. What the grader failed on is left empty: it is no honest zero."""
+def scores_csv(
+    reports: Sequence[Report],
+    exercises: Sequence[str],
+    policy: Policy | None = None,
+    handed_in: Mapping[str, datetime | None] = NO_TIMES,
+) -> str:
+    """Return the table as CSV text: the scores as the reports have them, and what the policy makes of them.
+
+    What the grader failed on is left empty: it is no honest zero. So is all of a student who handed in nothing.
+    """
+    policy = policy or Policy()
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["student", "score", "max_score", *exercises, "notes"])
+    later = ["handed_in", "days_late", "penalty", "final", "final_max"]
+    writer.writerow(["student", "score", "max_score", *exercises, *later, "notes"])
     for report in reports:
+        student = str(report.submission["student"])
         by_id = {each.id: each for each in report.exercises}
         failed = "grader_error" in report.statuses
+        made = final(policy, student, handed_in.get(student), None if failed else report.score)
         writer.writerow(
             [
-                harmless(str(report.submission["student"])),
+                harmless(student),
                 "" if failed else _points(report.score),
                 _points(report.max_score),
                 *(_cell(by_id.get(each)) for each in exercises),
-                harmless(" | ".join(report.submission.get("notes", ()))),
+                told_time(made.handed_in, policy.grading.zone),
+                "" if made.lateness.days is None else made.lateness.days,
+                "" if made.score is None else _points(made.lateness.penalty),
+                "" if made.score is None else _points(made.score),
+                _points(policy.maximum),
+                harmless(" | ".join((*report.submission.get("notes", ()), *made.notes))),
             ]
         )
+    for student in missing(policy, (str(report.submission["student"]) for report in reports)):
+        empty = [""] * (2 + len(exercises) + len(later))
+        writer.writerow([harmless(student), *empty, "missing: nothing was handed in"])
     return text.getvalue()
 
 
