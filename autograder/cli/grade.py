@@ -9,10 +9,13 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from autograder.authoring.given import given_of
 from autograder.cli.check import known_device
 from autograder.cli.exits import ENVIRONMENT, GRADER, PASS
 from autograder.course import Course, find_course, read_course
 from autograder.course.names import UsageError
+from autograder.gradebook.policy import policy_of
+from autograder.gradebook.roster import read_roster
 from autograder.gradebook.scores import scores_csv
 from autograder.judge.bulk import Bulk, Graded, counted
 from autograder.judge.grader import Grader
@@ -33,7 +36,8 @@ def grade(options: argparse.Namespace) -> int:
         )
     course = read_course(find_course())
     device = known_device(options.device)
-    found = list_submissions(options.folder, course.files)
+    roster = read_roster(course, options.roster)
+    found = list_submissions(options.folder, course.files, options.layout, roster or None, given_of(course))
     for sentence in (*found.problems, *found.notes):
         print(f"course: {sentence}", file=sys.stderr)
     if not found.entries:
@@ -59,7 +63,9 @@ def grade(options: argparse.Namespace) -> int:
         except (OSError, KeyboardInterrupt) as error:
             return _stopped(error, progress, len(found.entries))
     reports = [each.report for each in graded]
-    write_whole(options.out / "scores.csv", scores_csv(reports, [each.id for each in course.exercises]))
+    times = {entry.student: entry.handed_in for entry in found.entries}
+    table = scores_csv(reports, [each.id for each in course.exercises], policy_of(course, roster), times)
+    write_whole(options.out / "scores.csv", table)
     _show(options, reports, graded)
     failed = any(each.failed for each in graded)
     return GRADER if failed or found.problems else PASS

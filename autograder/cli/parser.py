@@ -145,8 +145,16 @@ def _one(parser: argparse.ArgumentParser) -> None:
 
 def _grade(commands: Commands) -> None:
     parser = _add(commands, "grade", "grade every submission in a folder", "grade", "grade")
-    parser.add_argument("folder", type=Path, metavar="DIR", help="a folder with a folder or a zip for each student")
+    parser.add_argument("folder", type=Path, metavar="DIR", help="the submissions: a folder, or a zip of one")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where reports and scores.csv go")
+    parser.add_argument(
+        "--layout",
+        choices=["plain", "canvas", "moodle", "classroom", "nbgrader"],
+        help="whose layout DIR has (default: told by the names)",
+    )
+    parser.add_argument(
+        "--roster", type=Path, metavar="FILE", help="who is in the class (default: roster.csv beside the course)"
+    )
     parser.add_argument("--jobs", type=_positive, metavar="N", help="submissions at a time (default: one a core)")
     parser.add_argument(
         "--isolation", choices=["process", "sandbox"], default="process", help="how submissions are kept apart"
