@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from autograder.judge.sandbox.launch import Launch
-from autograder.worker.sandbox.relay import ANSWERS, CONTROL, HEADER, JOBS, LOG, MOST_BYTES
+from autograder.protocol.packets import ANSWERS, CONTROL, HEADER, JOBS, LOG, MOST_BYTES
 
 MESSAGE_BYTES = 1 << 16
 

@@ -1,8 +1,7 @@
 """A zygote and its children behind one pair of streams, for a sandbox that descriptors cannot be passed into.
 
 `python -I -S -X utf8 relay.py FOLDER...` is what a container runs: it starts the zygote beside itself, and carries
-every child's pipes over its own standard input and output. A packet is a header (child, channel, length) and its bytes:
-channel 0 carries the zygote's JSON, 1 a child's jobs, 2 its answers, 3 its log; an empty packet ends one.
+every child's pipes over its own standard input and output, in packets.
 """
 
 import json
@@ -10,16 +9,18 @@ import os
 import select
 import signal
 import socket
-import struct
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-HEADER = struct.Struct(">IBI")
-CONTROL, JOBS, ANSWERS, LOG = range(4)
+if __name__ == "__main__":
+    sys.path[:0] = [str(Path(__file__).resolve().parents[3])]
+    sys.path += sys.argv[1:]
+
+from autograder.protocol.packets import ANSWERS, CONTROL, HEADER, LOG, MOST_BYTES
+
 MESSAGE_BYTES = 1 << 16
-MOST_BYTES = 64 << 20
 
 ENVIRONMENT = {
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
