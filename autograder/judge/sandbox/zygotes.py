@@ -7,7 +7,7 @@ import queue
 import signal
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from io import FileIO
 from typing import IO, Any
 
@@ -188,47 +188,80 @@ class Zygote:
 
 
 class Zygotes:
-    """As many zygotes as there are jobs; each child comes of the one with the fewest."""
+    """As many zygotes as there are jobs, each started when it is needed; a child comes of the one with the fewest."""
 
     def __init__(self, launch: Launch | Sequence[str], warm_up: Value, count: int) -> None:
-        self.launch = launch
-        self.warm_up = warm_up
-        self.count = count
-        self._all: list[Zygote] = []
-        self._retired: list[Zygote] = []
+        self._slots = [_Slot(launch, warm_up) for _ in range(count)]
         self._lock = threading.Lock()
 
     def fork(self, layers: Mapping[str, Any]) -> Forked:
         """Return a new child. A zygote that fails is replaced once; raises `ZygoteError`."""
-        try:
-            return self._one().fork(layers)
-        except ZygoteError:
-            return self._one().fork(layers)
+        with self._slot() as slot:
+            try:
+                return slot.zygote().fork(layers)
+            except ZygoteError:
+                return slot.zygote().fork(layers)
 
     def some(self) -> Zygote:
-        """Return a zygote that lives."""
-        return self._one()
+        """Return a zygote that lives; raises `ZygoteError`."""
+        with self._slot() as slot:
+            return slot.zygote()
 
-    def _one(self) -> Zygote:
+    @contextlib.contextmanager
+    def _slot(self) -> Iterator["_Slot"]:
+        """Give the slot with the least to do, and count what is being asked of it."""
         with self._lock:
-            for each in [each for each in self._all if not each.alive or each.forks >= MOST_CHILDREN]:
-                self._all.remove(each)
-                self._retired.append(each)
-            for each in [each for each in self._retired if not each.busy]:
-                self._retired.remove(each)
-                each.close()
-            idle = [each for each in self._all if not each.busy]
-            if not idle and len(self._all) < self.count:
-                self._all.append(Zygote(self.launch, self.warm_up))
-                idle = self._all[-1:]
-            return min(idle or self._all, key=lambda each: each.busy)
+            slot = min(self._slots, key=lambda each: each.asked + each.busy)
+            slot.asked += 1
+        try:
+            yield slot
+        finally:
+            with self._lock:
+                slot.asked -= 1
 
     def close(self) -> None:
         """Kill them all."""
+        for slot in self._slots:
+            slot.close()
+
+
+class _Slot:
+    """A place for a zygote. One that failed, or has had its time, gives way to another, and lives until it is idle."""
+
+    def __init__(self, launch: Launch | Sequence[str], warm_up: Value) -> None:
+        self.launch = launch
+        self.warm_up = warm_up
+        self.asked = 0
+        self._now: Zygote | None = None
+        self._retired: list[Zygote] = []
+        self._lock = threading.Lock()
+        self._closed = False
+
+    @property
+    def busy(self) -> int:
+        return self._now.busy if self._now is not None else 0
+
+    def zygote(self) -> Zygote:
         with self._lock:
-            for each in (*self._all, *self._retired):
+            if self._closed:
+                raise ZygoteError("the sandbox is closed")
+            if self._now is not None and not (self._now.alive and self._now.forks < MOST_CHILDREN):
+                self._retired.append(self._now)
+                self._now = None
+            for each in [each for each in self._retired if not each.busy]:
+                self._retired.remove(each)
                 each.close()
-            self._all.clear()
+            if self._now is None:
+                self._now = Zygote(self.launch, self.warm_up)
+            return self._now
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            for each in (self._now, *self._retired):
+                if each is not None:
+                    each.close()
+            self._now = None
             self._retired.clear()
 
 
