@@ -8,7 +8,7 @@ noticed at the operation where it meets the others.
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -176,7 +176,7 @@ def compute(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     return _wrap(real, known)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _reshapes(func: Any) -> bool:
     return torch.Tag.inplace_view in func.tags
 

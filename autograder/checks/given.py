@@ -158,7 +158,8 @@ class Given:
 
 def seed_torch(seed: int) -> None:
     """Seed torch's generators: of accelerators only those that are in use, else torch keeps the call for later."""
-    if torch.cuda.is_initialized() or torch.backends.mps.is_available():
+    in_use = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+    if in_use or torch.backends.mps.is_available():
         torch.manual_seed(seed)
     else:
         torch.default_generator.manual_seed(seed)
