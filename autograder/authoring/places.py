@@ -1,5 +1,6 @@
 """Measures the places: how many findings point to the faulty line of a misconception, or to the next statement."""
 
+import ast
 from collections import Counter
 from collections.abc import Iterator
 from difflib import SequenceMatcher
@@ -67,7 +68,7 @@ def faulty_lines(solution: str, wrong: str) -> frozenset[int]:
 
     A line of a statement on several lines stands for the first of them.
     """
-    spans = [(first, last) for _, first, last in statements(wrong)]
+    spans = [(first, last) for _, first, last in statements(ast.parse(wrong))]
     changed = list(_changed(solution.splitlines(), wrong.splitlines(), [first for first, _ in spans]))
     return frozenset(changed + [first for first, last in spans if any(first <= line <= last for line in changed)])
 

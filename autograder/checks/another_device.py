@@ -6,8 +6,9 @@ value equals that of a run on the CPU, branches and `.item()` included, and a te
 noticed at the operation where it meets the others.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 from torch.utils._mode_utils import no_dispatch
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_iter, tree_map
 
 NAME = "elsewhere"
 DEVICE = torch.device("meta")
@@ -41,6 +41,9 @@ READING = {Tensor.tolist, Tensor.__format__}
 INDEXING_IN_PYTHON = {Tensor.__getitem__, Tensor.__setitem__}
 
 SETTING_DATA = Tensor.data.__set__  # type: ignore[attr-defined]
+
+SPECIAL = frozenset({*MAKING, *MAKING_LIKE, *READING, *INDEXING_IN_PYTHON, Tensor.numpy, SETTING_DATA})
+"""All that does not go to the dispatcher as it is."""
 
 
 class DeviceMixError(RuntimeError):
@@ -110,16 +113,18 @@ class _Python(TorchFunctionMode):
         self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         if not torch.is_inference_mode_enabled():
-            return _in_python(func, args, dict(kwargs or {}))
+            return _in_python(func, args, kwargs or {})
         with torch.inference_mode(False), torch.no_grad():
-            return _in_python(func, args, dict(kwargs or {}))
+            return _in_python(func, args, kwargs or {})
 
 
-def _in_python(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def _in_python(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    if func not in SPECIAL:
+        return func(*args, **kwargs)
     first = args[0] if args else None
     if func in MAKING:
         if isinstance(first, list | tuple):
-            args = [tree_map(_unwrap, first), *args[1:]]
+            args = [_unwrap(first, []), *args[1:]]
         if torch.device(kwargs.get("device") or "cpu").type == DEVICE.type:
             return func(*args, **{**kwargs, "device": "cpu"}).to(DEVICE)
     if not isinstance(first, Elsewhere):
@@ -129,8 +134,8 @@ def _in_python(func: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     if func is Tensor.numpy:
         raise DeviceMixError("numpy: an array lies on the CPU, the tensor does not", first)
     if func in MAKING_LIKE:
-        device = kwargs.pop("device", None) or DEVICE
-        return func(first.held, *tree_map(_unwrap, args[1:]), **kwargs).to(device)
+        others = {name: value for name, value in kwargs.items() if name != "device"}
+        return func(first.held, *_unwrap(args[1:], []), **others).to(kwargs.get("device") or DEVICE)
     if func in INDEXING_IN_PYTHON:
         return func(first, _index(args[1]), *args[2:])
     if func == SETTING_DATA and isinstance(args[1], Elsewhere):
@@ -152,50 +157,57 @@ def _index(value: Any) -> Any:
 
 def compute(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """Run one operation by the rules of an accelerator; raises `DeviceMixError`."""
-    tensors = [each for each in tree_iter((args, dict(kwargs))) if isinstance(each, Tensor)]
-    elsewhere = any(isinstance(each, Elsewhere) for each in tensors)
-    target = kwargs.get("device")
-    if elsewhere and func not in CROSSING:
+    tensors: list[Tensor] = []
+    real_args = _unwrap(args, tensors)
+    real_kwargs = {name: _unwrap(value, tensors) for name, value in kwargs.items()}
+    known = {id(each.held): each for each in tensors if isinstance(each, Elsewhere)}
+    elsewhere = bool(known)
+    if elsewhere and len(known) < len(tensors) and func not in CROSSING:
         _refuse_mixing(func, args, tensors)
-    if target is not None:
-        kwargs = {**kwargs, "device": torch.device("cpu")}
+    if (target := kwargs.get("device")) is not None:
+        real_kwargs["device"] = torch.device("cpu")
         elsewhere = torch.device(target).type == DEVICE.type
-    real = func(*tree_map(_unwrap, args), **tree_map(_unwrap, dict(kwargs)))
+    real = func(*real_args, **real_kwargs)
     if not elsewhere:
         return real
-    if torch.Tag.inplace_view in func.tags:
+    if _reshapes(func):
         with no_dispatch():
             func(*args, **kwargs)  # unsqueeze_ and its like: the wrapper takes the new shape as well
-    return tree_map(_wrapper(args, kwargs), real)
+    return _wrap(real, known)
+
+
+@cache
+def _reshapes(func: Any) -> bool:
+    return torch.Tag.inplace_view in func.tags
 
 
 def _refuse_mixing(func: Any, args: Sequence[Any], tensors: Sequence[Tensor]) -> None:
-    free = set()
+    free: list[Tensor] = []
     if func in INDEXING and len(args) > 1:
-        free = {id(each) for each in tree_iter(args[1])}
+        _unwrap(args[1], free)
     for each in tensors:
-        if not isinstance(each, Elsewhere) and each.dim() > 0 and id(each) not in free:
+        if not isinstance(each, Elsewhere) and each.dim() > 0 and not any(each is other for other in free):
             left = f"a tensor of shape {tuple(each.shape)} is on the CPU, the others are not"
             raise DeviceMixError(f"{func.overloadpacket.__name__}: {left}", each)
 
 
-def _unwrap(value: Any) -> Any:
-    return value.held if isinstance(value, Elsewhere) else value
+def _unwrap(value: Any, tensors: list[Tensor]) -> Any:
+    """Return a value, or lists and tuples of values, with what each wrapper holds; `tensors` gets all there are."""
+    if isinstance(value, Tensor):
+        tensors.append(value)
+        return value.held if isinstance(value, Elsewhere) else value
+    if isinstance(value, list):
+        return [_unwrap(each, tensors) for each in value]
+    if isinstance(value, tuple) and not isinstance(value, torch.Size):
+        return tuple([_unwrap(each, tensors) for each in value])
+    return value
 
 
-def _wrapper(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Callable[[Any], Any]:
-    """Return what wraps a result: one that is an argument, changed in place, is that argument again."""
-    known = {id(each.held): each for each in _elsewheres(args, kwargs)}
-
-    def wrap(value: Any) -> Any:
-        if not isinstance(value, Tensor) or isinstance(value, Elsewhere):
-            return value
-        return known[id(value)] if id(value) in known else Elsewhere(value)
-
-    return wrap
-
-
-def _elsewheres(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Iterator[Elsewhere]:
-    for each in tree_iter((args, dict(kwargs))):
-        if isinstance(each, Elsewhere):
-            yield each
+def _wrap(value: Any, known: Mapping[int, Elsewhere]) -> Any:
+    """Wrap a result: one that is an argument, changed in place, is that argument again."""
+    if isinstance(value, Tensor):
+        own = known.get(id(value))
+        return own if own is not None else value if isinstance(value, Elsewhere) else Elsewhere(value)
+    if isinstance(value, list | tuple):
+        return type(value)([_wrap(each, known) for each in value])
+    return value

@@ -17,6 +17,12 @@ from autograder.checks.structure import Shape, StructureError, compare_parameter
 
 Module = TypeVar("Module", bound=nn.Module)
 
+HOOK = "from_reference"
+"""What a class may fill itself with, from weights under the contract's names."""
+
+_STREAM = np.random.RandomState()
+"""The one stream of inputs: each `Given` starts it again, as making another takes longer than all the draws from it."""
+
 
 class Given:
     """Inputs, weights and a device for one draw of one check.
@@ -28,7 +34,8 @@ class Given:
     torch = torch
 
     def __init__(self, seed: int, sizes: Mapping[str, int], device: str, *, exact: bool = False) -> None:
-        self._random = np.random.RandomState(seed)
+        self._random = _STREAM
+        self._random.seed(seed)
         self._seed = seed
         self._sizes = sizes
         self._exact = exact
@@ -70,10 +77,10 @@ class Given:
     def tensor(self, values: Any, dtype: str = "float32") -> Tensor:
         """Return known values as a tensor on the device; `exact` holds for it."""
         wanted: torch.dtype = getattr(torch, dtype)
-        made = torch.as_tensor(np.asarray(values)).to(wanted)
-        if self._exact and made.is_floating_point():
+        made = torch.as_tensor(np.asarray(values), dtype=wanted)
+        if self._exact and wanted.is_floating_point:
             made = made.double()
-        return made.to(self.device)
+        return made if self.device.type == "cpu" else made.to(self.device)
 
     def load(
         self, module: Module, parameters: Mapping[str, Shape], *, dtype: str = "float32", train: bool = False
@@ -97,7 +104,9 @@ class Given:
         """
         with torch.no_grad():
             _fill(module, state)
-        module.to(device=self.device, dtype=torch.float64 if self._exact else getattr(torch, dtype))
+        wanted = torch.float64 if self._exact else getattr(torch, dtype)
+        if not _is_there(module, self.device, wanted):
+            module.to(device=self.device, dtype=wanted)
         return module.train(train)
 
     def _weight(self, shape: Shape, dtype: str) -> Tensor:
@@ -144,12 +153,21 @@ class Given:
 
     def restart_randomness(self) -> None:
         """Seed torch's own generator, as it was before the probe: two calls then drop the same."""
-        torch.manual_seed(self._seed)
+        seed_torch(self._seed)
+
+
+def seed_torch(seed: int) -> None:
+    """Seed torch's generators: of accelerators only those that are in use, else torch keeps the call for later."""
+    in_use = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
+    if in_use or torch.backends.mps.is_available():
+        torch.manual_seed(seed)
+    else:
+        torch.default_generator.manual_seed(seed)
 
 
 def _fill(module: nn.Module, state: Mapping[str, Tensor]) -> None:
     """Load `state` by the hook of the class, or of its parts, or by name (see from_reference in the contract)."""
-    hook: Any = getattr(module, "from_reference", None)
+    hook: Any = getattr(module, HOOK, None)
     if hook is not None and state:
         hook(dict(state))
         return
@@ -176,4 +194,17 @@ def _fill(module: nn.Module, state: Mapping[str, Tensor]) -> None:
 
 
 def _has_hook(module: nn.Module) -> bool:
-    return any(hasattr(each, "from_reference") for each in module.modules())
+    return any(hasattr(type(each), HOOK) or HOOK in vars(each) for each in module.modules())
+
+
+def _is_there(module: nn.Module, device: torch.device, dtype: torch.dtype) -> bool:
+    """Whether moving a module would change nothing. Torch would move every tensor all the same, which takes long."""
+    if type(module).to is not nn.Module.to or device.type != "cpu":
+        return False
+    parts = list(module.modules())
+    tensors = [each for part in parts for held in (part._parameters, part._buffers) for each in held.values()]
+    return all(type(part)._apply is nn.Module._apply for part in parts) and all(
+        each.device.type == "cpu" and (each.dtype == dtype or not (each.is_floating_point() or each.is_complex()))
+        for each in tensors
+        if each is not None
+    )

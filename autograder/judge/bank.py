@@ -1,5 +1,6 @@
 """The bank of misconceptions: named wrong programs, each a small patch of the solution's source."""
 
+import ast
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -60,8 +61,9 @@ def patched(solution: str, misconception: Misconception) -> str:
 
 def marks_of(misconception: Misconception, solution: str) -> tuple[str, ...]:
     """Return the hashes of the statements that the wrong program has and the solution has not."""
-    right = {each for each, _, _ in statements(solution)}
-    found = (each for each, _, _ in statements(patched(solution, misconception)) if each not in right)
+    right = {each for each, _, _ in statements(ast.parse(solution))}
+    wrong = statements(ast.parse(patched(solution, misconception)))
+    found = (each for each, _, _ in wrong if each not in right)
     return tuple(dict.fromkeys(found))
 
 

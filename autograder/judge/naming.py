@@ -1,6 +1,6 @@
 """Which misconception is it? A wrong program is named only when it gives what a known wrong program gives."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,7 +8,7 @@ import numpy as np
 from autograder.checks import Check, Dropout, Raises, Same
 from autograder.judge.answers import AnswerKey, BankEntry
 from autograder.judge.arrays import Numbers, is_floating, numbers, wrong
-from autograder.judge.compare import Expected, compare, passes
+from autograder.judge.compare import Expected, compare
 from autograder.judge.outcomes import Fault, Key, Observed, Outcome
 from autograder.protocol import Array, Value
 
@@ -28,16 +28,17 @@ class Agreement:
     full: bool
 
 
-def agreements(outcomes: Mapping[Key, Outcome], key: AnswerKey, checks: Mapping[str, Check]) -> list[Agreement]:
-    """Hold a submission's outcomes in an exercise against every misconception of its bank."""
-    failing = {at for at, outcome in outcomes.items() if not passes(outcome, key.reference[at], checks[at[0]].judge)}
+def agreements(
+    outcomes: Mapping[Key, Outcome], failing: Collection[Key], key: AnswerKey, checks: Mapping[str, Check]
+) -> list[Agreement]:
+    """Hold a submission's outcomes in an exercise, and which of them are wrong, against every misconception."""
     return [_agreement(entry, outcomes, failing, checks) for entry in key.bank] if failing else []
 
 
 def _agreement(
     entry: BankEntry,
     outcomes: Mapping[Key, Outcome],
-    failing: set[Key],
+    failing: Collection[Key],
     checks: Mapping[str, Check],
 ) -> Agreement:
     alike: dict[str, bool] = {}

@@ -7,7 +7,7 @@ from autograder.checks.draws import sizes_of
 from autograder.course import Exercise
 from autograder.judge import faults, findings
 from autograder.judge.answers import AnswerKey
-from autograder.judge.compare import judge_observation, passes
+from autograder.judge.compare import judge_observation
 from autograder.judge.naming import agreements, name
 from autograder.judge.outcomes import Died, Fault, Key, Observed, Outcome, Survey
 from autograder.judge.patterns import Axes
@@ -43,10 +43,16 @@ class Verdicts:
         Raises `GraderProblem` when there is no answer key.
         """
         self.key = self.find_key(False)
-        if any(self._can_be_named(at, outcome) for at, outcome in outcomes.items()):
+        self.differences = {
+            at: judge_observation(outcome.value, self.key.reference[at], self.checks[at[0]].judge)
+            for at, outcome in outcomes.items()
+            if isinstance(outcome, Observed)
+        }
+        self.failing = frozenset(at for at in outcomes if self.differences.get(at, outcomes[at]) is not None)
+        if any(self._can_be_named(outcomes[at]) for at in self.failing):
             self.key = self.find_key(True)
         self.outcomes, self.survey, self.source = outcomes, survey, source
-        found = agreements(outcomes, self.key, self.checks)
+        found = agreements(outcomes, self.failing, self.key, self.checks)
         forbidden = self._forbidden(outcomes, survey)
         results = []
         for check in self.checks.values():
@@ -59,16 +65,18 @@ class Verdicts:
 
     def locator(self) -> Locator:
         """Return what finds the places of the mistakes in what was judged last."""
-        return Locator(self.exercise, self.checks, self.key, self.outcomes, self.survey, self.source, self._sizes)
+        return Locator(
+            self.exercise, self.checks, self.key, self.outcomes, self.failing, self.survey, self.source, self._sizes
+        )
 
-    def _can_be_named(self, at: Key, outcome: Outcome) -> bool:
+    def _can_be_named(self, wrong: Outcome) -> bool:
         """Whether an outcome is wrong in a way that a misconception could explain."""
-        match outcome:
+        match wrong:
             case Died():
                 return False
             case Fault():
-                return outcome.kind not in ("todo", "forbidden")
-        return not passes(outcome, self.key.reference[at], self.checks[at[0]].judge)
+                return wrong.kind not in ("todo", "forbidden")
+        return True
 
     def missing(self) -> ExerciseResult:
         """Return the result of an exercise whose file was not handed in."""
@@ -104,17 +112,15 @@ class Verdicts:
                     return outcome.status, faults.of_death(outcome)
                 case Fault():
                     return self._of_fault(outcome)
-        drawn = [self._drawn(check, draw, outcome) for draw, outcome in enumerate(draws)]
-        if all(each.difference is None for each in drawn):
+        if not any((check.id, draw) in self.failing for draw in range(check.draws)):
             return "pass", None
+        drawn = [self._drawn(check, draw) for draw in range(check.draws)]
         return "fail", findings.of_difference(check, drawn, evidence=self.evidence)
 
-    def _drawn(self, check: Check, draw: int, outcome: Outcome) -> findings.Drawn:
-        assert isinstance(outcome, Observed)
-        course, reference = self.suite.course, self.key.reference[check.id, draw]
-        difference = judge_observation(outcome.value, reference, check.judge)
-        axes = Axes(self._sizes(check, draw), course.words_of(self.exercise))
-        return findings.Drawn(difference, axes, reference.exact)
+    def _drawn(self, check: Check, draw: int) -> findings.Drawn:
+        axes = Axes(self._sizes(check, draw), self.suite.course.words_of(self.exercise))
+        at = check.id, draw
+        return findings.Drawn(self.differences[at], axes, self.key.reference[at].exact)
 
     def _sizes(self, check: Check, draw: int) -> Mapping[str, int]:
         return sizes_of(self.suite.course.sizes, self.seed, self.exercise.id, check.id, draw)

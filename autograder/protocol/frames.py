@@ -62,13 +62,16 @@ def read_frame(read: Read, limits: Limits) -> Value | None:
 
 def _parse(text: bytes) -> object:
     try:
-        return json.loads(text.decode("utf-8"), parse_constant=_refuse_constant)
+        return _DECODER.decode(text.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise ProtocolError("a frame whose text is not JSON") from error
 
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ProtocolError(f"the JSON constant {name}")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def _read_exactly(read: Read, length: int) -> bytes:

@@ -5,6 +5,7 @@ The worker sends them in place of the hundreds of tensors a traced program makes
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -40,8 +41,14 @@ def fingerprint(values: NDArray[Any]) -> Prints:
         ordered = np.sort(flat)
         found[4:6] = flat.mean(), math.sqrt(float(flat @ flat) / flat.size)
         found[6:12] = ordered[np.rint(_SHARES * (flat.size - 1)).astype(np.intp)]
-        at = np.arange(1, flat.size + 1)
-        found[ORDERED] = [float(np.cos(step * at) @ flat) / math.sqrt(flat.size) for step in _STEPS]
+        found[ORDERED] = _waves(flat.size.bit_length())[:, : flat.size] @ flat / math.sqrt(flat.size)
+    return found
+
+
+@cache
+def _waves(bits: int) -> Prints:
+    """Return three waves of different lengths, for arrays of fewer than 2**bits elements."""
+    found: Prints = np.cos(np.outer(_STEPS, np.arange(1, 1 << bits)))
     return found
 
 
@@ -68,8 +75,11 @@ def part_shapes(shape: Sequence[int]) -> list[tuple[int, ...]]:
 
 def same_values(one: Prints, others: Prints, tolerance: float) -> NDArray[np.bool_]:
     """Return which of the other arrays hold the values of one, in whatever places."""
-    counts = (others[:, COUNTS] == one[COUNTS]).all(axis=1)
-    return np.asarray(counts & _close(one[LOOSE], others[:, LOOSE], _scale(one, others), tolerance))
+    found = np.asarray((others[:, COUNTS] == one[COUNTS]).all(axis=1))
+    if found.any():
+        alike = others[found]
+        found[found] = _close(one[LOOSE], alike[:, LOOSE], _scale(one, alike), tolerance)
+    return found
 
 
 def same_order(one: Prints, others: Prints, tolerance: float) -> NDArray[np.bool_]:

@@ -9,13 +9,12 @@ MOST_STATEMENTS = 2000
 BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
 
 
-def statements(source: str) -> list[tuple[str, int, int]]:
+def statements(tree: ast.Module) -> list[tuple[str, int, int]]:
     """Return hash, first and last line of every statement; of a compound one, of its head alone.
 
     Names are replaced by their order in the statement, except those a file imports or defines at its top level, and
-    Python's own. Raises what `ast.parse` does.
+    Python's own.
     """
-    tree = ast.parse(source)
     fixed = {*dir(builtins), *_global_names(tree)}
     found = []
     for node in ast.walk(tree):

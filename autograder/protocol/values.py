@@ -26,6 +26,9 @@ ITEM_SIZES = {
 }
 """Bytes per element of every dtype an array may have."""
 
+_AS_THEY_ARE = frozenset({type(None), bool, int, str})
+"""What JSON holds as it is."""
+
 MAX_DEPTH = 16
 MAX_NODES = 20_000
 MAX_AXES = 12
@@ -65,8 +68,10 @@ def encode(value: Value) -> tuple[Any, bytes]:
         return [len(blob) - len(data), len(data)]
 
     def node(item: Value) -> Any:
+        if type(item) in _AS_THEY_ARE:
+            return item
         match item:
-            case None | bool() | int() | str():
+            case int() | str():
                 return item
             case float():
                 return item if math.isfinite(item) else {"float": repr(item)}

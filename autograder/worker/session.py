@@ -18,7 +18,7 @@ from typing import Any
 from autograder.checks.draws import derived_seed, sizes_of
 from autograder.protocol import Limits, Value, read_frame, write_frame
 from autograder.worker import limits
-from autograder.worker.sources import Sources
+from autograder.worker.sources import Sources, compiled
 
 Emit = Callable[[dict[str, Value]], None]
 
@@ -119,15 +119,14 @@ class Job:
 
         name = f"test_{exercise}"
         module = ModuleType(name)
-        code = compile(self.job["checks"][f"{name}.py"], f"{name}.py", "exec", dont_inherit=True)
-        exec(code, module.__dict__)
+        exec(compiled(self.job["checks"][f"{name}.py"], f"{name}.py"), module.__dict__)
         declared = pictures_in(module) if self.job["pictures"] else checks_in(module)
         return {each.id: each.probe for each in declared}
 
     def _draw(self, exercise: str, check: str, draw: int, probe: Callable[..., Any], implementation: object) -> None:
         from autograder.checks.given import Given
         from autograder.worker import faults
-        from autograder.worker.forbidding import Forbidding
+        from autograder.worker.forbidding import forbidding
         from autograder.worker.observe import observe
         from autograder.worker.tracing import Tracing
 
@@ -142,7 +141,7 @@ class Job:
         _calm(seed)
         started = time.perf_counter()
         try:
-            with Forbidding(job["forbidden"].get(exercise, []), f"{exercise}.py", self.sources.names), tracing:
+            with forbidding(job["forbidden"].get(exercise, []), f"{exercise}.py", self.sources.names), tracing:
                 returned = probe(implementation, given)
             value = observe(returned)
         except BaseException as error:
@@ -169,7 +168,10 @@ def _calm(seed: int) -> None:
     import numpy as np
     import torch
 
-    torch.manual_seed(seed)
+    from autograder.checks.given import seed_torch
+
+    seed_torch(seed)
+    torch.backends.mha.set_fastpath_enabled(False)
     np.random.seed(seed)
     random.seed(seed)
     torch.set_default_dtype(torch.float32)

@@ -6,11 +6,17 @@ import importlib.util
 import linecache
 import sys
 from collections.abc import Mapping, Sequence
-from types import ModuleType
+from functools import lru_cache
+from types import CodeType, ModuleType
 from typing import Any
 
-from autograder.protocol.statements import statements
-from autograder.worker.syntax import assignments, forbidden_calls, outermost_loop, places
+from autograder.worker.syntax import outermost_loop, survey
+
+
+@lru_cache(maxsize=128)
+def compiled(source: bytes, file: str) -> CodeType:
+    """Compile a file, once for all jobs; raises what `compile` does."""
+    return compile(source, file, "exec", dont_inherit=True)
 
 
 class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -57,10 +63,10 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         name = f"{module.__name__}.py"
         module.__file__ = name
         if name in self.files:
-            exec(compile(self.files[name], name, "exec", dont_inherit=True), module.__dict__)
+            exec(compiled(self.files[name], name), module.__dict__)
         if name in self.stand_ins:
             stand_in = ModuleType(module.__name__)
-            exec(compile(self.stand_ins[name], f"stand_ins/{name}", "exec", dont_inherit=True), stand_in.__dict__)
+            exec(compiled(self.stand_ins[name], f"stand_ins/{name}"), stand_in.__dict__)
             module.__dict__.update({each: getattr(stand_in, each) for each in stand_in.__all__})
 
     def endless(self, frames: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -71,11 +77,5 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return frames[-1]
 
     def survey(self, exercise: str, forbidden: Sequence[str]) -> dict[str, Any]:
-        """Say where the functions of a file return their values, which forbidden calls it names, and its statements."""
-        source = self.files[f"{exercise}.py"]
-        return {
-            "places": places(source),
-            "forbidden": forbidden_calls(source, forbidden),
-            "assignments": assignments(source),
-            "statements": [list(each) for each in statements(importlib.util.decode_source(source))],
-        }
+        """Return what the syntax of an exercise's file says."""
+        return survey(self.files[f"{exercise}.py"], tuple(forbidden))

@@ -2,15 +2,34 @@
 
 import ast
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any
+
+from autograder.protocol.statements import statements
 
 MOST_PLACES = 200
 MOST_ASSIGNMENTS = 500
 
 
-def places(source: bytes) -> dict[str, list[int]]:
+@lru_cache(maxsize=64)
+def survey(source: bytes, forbidden: tuple[str, ...]) -> dict[str, Any]:
+    """Say where the functions of a file return their values, which forbidden calls it names, and its statements.
+
+    Raises what `ast.parse` does.
+    """
+    tree = ast.parse(source)
+    return {
+        "places": places(tree),
+        "forbidden": forbidden_calls(tree, forbidden),
+        "assignments": assignments(tree),
+        "statements": [list(each) for each in statements(tree)],
+    }
+
+
+def places(tree: ast.Module) -> dict[str, list[int]]:
     """Return, for each function and each class (its `forward`), the line of the definition and of every return."""
     found: dict[str, list[int]] = {}
-    for owner in ast.parse(source).body:
+    for owner in tree.body:
         for name, function in _functions(owner):
             returns = [node.lineno for node in _own_nodes(function) if isinstance(node, ast.Return)]
             found[name] = [function.lineno, *returns]
@@ -38,13 +57,13 @@ def _own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
             rest[:0] = ast.iter_child_nodes(node)
 
 
-def assignments(source: bytes) -> list[list[str | int]]:
+def assignments(tree: ast.Module) -> list[list[str | int]]:
     """Return owner, name and line of every assignment to one name, or to one attribute of `self`, in a function.
 
     The owner of a name is its function, that of an attribute its class.
     """
     found: list[list[str | int]] = []
-    for owner in ast.parse(source).body:
+    for owner in tree.body:
         for name, function in dict(_functions(owner)).items():
             if isinstance(owner, ast.ClassDef) and name == owner.name:
                 continue
@@ -67,14 +86,13 @@ def outermost_loop(source: bytes, line: int) -> int | None:
     return min(around, default=None)
 
 
-def forbidden_calls(source: bytes, forbidden: Sequence[str]) -> list[list[str | int]]:
+def forbidden_calls(tree: ast.Module, forbidden: Sequence[str]) -> list[list[str | int]]:
     """Return `[dotted name, line]` of every mention of a forbidden name, or of one under it.
 
     Aliases and `getattr` with a constant are seen through.
     """
     if not forbidden:
         return []
-    tree = ast.parse(source)
     named = [*_used(tree, dict(_aliases(tree))), *_imported(tree)]
     under = tuple(f"{each}." for each in forbidden)
     mentions = {(name, line) for name, line in named if name in forbidden or name.startswith(under)}

@@ -7,7 +7,7 @@ the line and the characters are those of the student's own frame that is nearest
 import itertools
 import math
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from types import CodeType
 from typing import Any
 
@@ -52,11 +52,10 @@ class Tracing(TorchFunctionMode):
         try:
             result = func(*args, **(kwargs or {}))
         except BaseException:
-            self._failed = [at for each in _tensors([args, kwargs or {}]) if (at := self._origin(each)) is not None]
+            self._failed = [at for each in _tensors((args, kwargs)) if (at := self._origin(each)) is not None]
             raise
         if len(self.steps) < MOST_STEPS:
-            with torch.no_grad():
-                self._record(func, result, args, kwargs or {})
+            self._record(func, result, args, kwargs or {})
         return result
 
     def told(self, returned: Any = None) -> dict[str, Value]:
@@ -74,10 +73,10 @@ class Tracing(TorchFunctionMode):
     def _record(self, func: Any, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         name = _name(func)
         written = writes(name)
-        made = list(_tensors([args[0]] if written and args else result))
+        made = _tensors(args[0] if written and args else result)
         if not made:
             return
-        inputs = [at for each in _tensors([args, kwargs]) if (at := self._origin(each)) is not None]
+        inputs = [at for each in _tensors((args, kwargs)) if (at := self._origin(each)) is not None]
         stack, frame = self._stack()
         if stack and not self._counts(stack[0]):
             for tensor in made[:MOST_SLICES]:
@@ -175,16 +174,18 @@ def _name(func: Any) -> str:
     return str(getattr(owner, "__name__", name)) if name in ("__get__", "__set__") else name
 
 
-def _tensors(value: Any, depth: int = 0) -> Iterator[Tensor]:
+def _tensors(value: Any, depth: int = 0) -> list[Tensor]:
+    """Return the tensors of a value, or of lists, tuples and dicts of values."""
     if isinstance(value, Tensor):
-        yield value
-    elif depth < 3 and isinstance(value, list | tuple):
-        for each in value[:1000]:
-            yield from _tensors(each, depth + 1)
-    elif depth < 3 and isinstance(value, dict):
-        yield from _tensors(list(value.values()), depth + 1)
+        return [value]
+    if depth < 3 and isinstance(value, dict):
+        return _tensors(list(value.values()), depth + 1)
+    if depth < 3 and isinstance(value, list | tuple):
+        return [tensor for each in value[:1000] for tensor in _tensors(each, depth + 1)]
+    return []
 
 
+@torch.no_grad()
 def _values(tensor: Tensor) -> Any:
     """Return the elements as a NumPy array; None where there are too many, or none that can be read."""
     plain = tensor.held if isinstance(tensor, Elsewhere) else tensor.as_subclass(Tensor)

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import combinations, permutations
 
 CLOSE = 2e-4
@@ -34,6 +35,15 @@ class Constant:
 
 def factors(sizes: Mapping[str, int], own: Mapping[str, float]) -> Iterator[Constant]:
     """Yield the constants that wrong factors are made of, the simplest first."""
+    return iter(_factors(tuple(sizes.items()), tuple(own.items())))
+
+
+@lru_cache(maxsize=256)
+def _factors(sizes: tuple[tuple[str, int], ...], own: tuple[tuple[str, float], ...]) -> tuple[Constant, ...]:
+    return tuple(_made_of(dict(sizes), dict(own)))
+
+
+def _made_of(sizes: Mapping[str, int], own: Mapping[str, float]) -> Iterator[Constant]:
     for text, value in {**own, **_NUMBERS}.items():
         yield Constant(text, value, "number")
     for name, size in sizes.items():

@@ -1,6 +1,6 @@
 """Finds the places of the mistakes in one submission's exercise, by running what failed once more with tracing."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -8,7 +8,6 @@ from autograder.checks import Check
 from autograder.course import Exercise
 from autograder.judge import findings
 from autograder.judge.answers import AnswerKey, BankEntry
-from autograder.judge.compare import passes
 from autograder.judge.outcomes import Fault, Key, Observed, Outcome, Survey
 from autograder.judge.patterns.constants import factors, named, simplest
 from autograder.judge.places.astray import Astray
@@ -22,12 +21,13 @@ FindTraces = Callable[[Check], Mapping[Key, Trace]]
 
 @dataclass(frozen=True)
 class Locator:
-    """What was judged: the outcomes of an exercise, its answer key, and what the file says by its syntax."""
+    """What was judged: the outcomes of an exercise, the wrong ones, its answer key, and what the syntax says."""
 
     exercise: Exercise
     checks: Mapping[str, Check]
     key: AnswerKey
     outcomes: Mapping[Key, Outcome]
+    failing: Collection[Key]
     survey: Survey | None
     source: bytes
     sizes: Callable[[Check, int], Mapping[str, int]]
@@ -37,10 +37,8 @@ class Locator:
         first = result.first_failure
         if first is None or not _is_open(first):
             return []
-        check = self.checks[first.id]
-        keys = [(check.id, draw) for draw in range(check.draws)]
-        wrong = [at for at in keys if not passes(self.outcomes[at], self.key.reference[at], check.judge)]
-        return [at for at in wrong if _shows_on_the_way(self.outcomes[at])]
+        keys = [(first.id, draw) for draw in range(self.checks[first.id].draws)]
+        return [at for at in keys if at in self.failing and _shows_on_the_way(self.outcomes[at])]
 
     def locate(self, result: ExerciseResult, traces: Mapping[Key, Trace], references: FindTraces) -> ExerciseResult:
         """Return the result with the place of every mistake that can be told by what was computed on the way.

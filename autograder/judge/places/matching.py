@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Sequence
 from enum import Enum
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -81,7 +82,9 @@ class Matching:
         own, shape = self.trace.print_of(step), _squeezed(step.shape)
         tolerance = TOLERANCES.get(step.dtype, TOLERANCE)
         alike = same_values(own, prints, tolerance)
-        ordered = alike & same_order(own, prints, tolerance) if alike.any() else alike
+        ordered = alike.copy()
+        if alike.any():
+            ordered[alike] = same_order(own, prints[alike], tolerance)
         fitting = shapes == self._number_of(shape)
         matched, part = None, False
         if (ordered & fitting).any():
@@ -184,5 +187,6 @@ def _shapes(reference: Trace) -> list[tuple[int, ...]]:
     return shapes
 
 
-def _squeezed(shape: Sequence[int]) -> tuple[int, ...]:
+@lru_cache(maxsize=4096)
+def _squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(each for each in shape if each != 1)
