@@ -77,5 +77,5 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             "places": places(source),
             "forbidden": forbidden_calls(source, forbidden),
             "assignments": assignments(source),
-            "statements": [list(each) for each in statements(importlib.util.decode_source(source))],
+            "statements": [list(each) for each in statements(source)],
         }
