@@ -1,10 +1,11 @@
 # `make demo` and `make test` set everything up by themselves, in .venv.
 
 PYTHON ?= python3
+MINUTES ?= 10
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: demo test docs lint clean
+.PHONY: demo test docs lint fuzz clean
 
 demo: $(READY)
 	$(BIN)/course grade examples/class --out build/demo --seed 1
@@ -33,6 +34,10 @@ $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
 	touch $@
+
+# Look for crashes in all that reads what students send, for so many minutes.
+fuzz: $(READY)
+	$(BIN)/python tests/fuzz --minutes $(MINUTES)
 
 clean:
 	rm -rf .venv build .course

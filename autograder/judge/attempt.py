@@ -94,7 +94,7 @@ class Attempt:
             try:
                 if (died := self._take(event)) is not None:
                     return died
-            except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
+            except (LookupError, TypeError, ValueError, AttributeError, OverflowError):
                 return End("nonsense", detail=f"an answer that does not fit ({str(event['event'])[:40]})")
 
     def _take(self, event: Mapping[str, Any]) -> Died | None:

@@ -4,6 +4,7 @@ import ast
 import builtins
 import hashlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 MOST_STATEMENTS = 2000
 BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
@@ -20,7 +21,8 @@ def statements(tree: ast.Module) -> list[tuple[str, int, int]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.stmt) and not _is_text(node):
             bodies = [part for name in BODIES for part in getattr(node, name, [])]
-            last = max(node.lineno, min((part.lineno - 1 for part in bodies), default=node.end_lineno or node.lineno))
+            starts = [(part.pattern if isinstance(part, ast.match_case) else part).lineno - 1 for part in bodies]
+            last = max(node.lineno, min(starts, default=node.end_lineno or node.lineno))
             found.append((_hash(node, fixed), node.lineno, last))
     return sorted(found, key=lambda each: each[1])[:MOST_STATEMENTS]
 
@@ -43,17 +45,37 @@ def _hash(node: ast.stmt, fixed: set[str]) -> str:
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
-def _written(node: object, fixed: set[str], names: dict[str, str]) -> str:
-    if isinstance(node, list):
-        return "[" + ",".join(_written(each, fixed, names) for each in node) + "]"
-    if not isinstance(node, ast.AST):
-        return repr(node)
-    parts = []
+@dataclass(frozen=True)
+class _Text:
+    """A piece of what is written, beside the parts of the tree that are still to be written."""
+
+    text: str
+
+
+def _written(top: object, fixed: set[str], names: dict[str, str]) -> str:
+    """Return a tree as text. It keeps a list of its own of what is left, for a tree may be deeper than Python calls."""
+    done: list[str] = []
+    rest: list[object] = [top]
+    while rest:
+        match rest.pop():
+            case _Text(text):
+                done.append(text)
+            case list() as items:
+                rest += [_Text("]"), *reversed(items), _Text("[")]
+            case ast.AST() as node:
+                rest += [_Text(")"), *reversed(list(_parts(node, fixed, names))), _Text(f"{type(node).__name__}(")]
+            case int(number) if type(number) is int:
+                done.append(f"{number:#x},")  # a decimal number of too many digits is refused
+            case constant:
+                done.append(f"{constant!r},")
+    return "".join(done)
+
+
+def _parts(node: ast.AST, fixed: set[str], names: dict[str, str]) -> Iterator[object]:
     for name, value in ast.iter_fields(node):
         if name in ("ctx", "type_comment", "annotation", "returns", "kind") or (
             isinstance(node, ast.stmt) and name in BODIES
         ):
             continue
         known = isinstance(node, ast.Name | ast.arg) and name in ("id", "arg") and value not in fixed
-        parts.append(names.setdefault(value, f"#{len(names)}") if known else _written(value, fixed, names))
-    return f"{type(node).__name__}({','.join(parts)})"
+        yield _Text(names.setdefault(value, f"#{len(names)},")) if known else value

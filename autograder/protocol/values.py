@@ -32,6 +32,8 @@ _AS_THEY_ARE = frozenset({type(None), bool, int, str})
 MAX_DEPTH = 16
 MAX_NODES = 20_000
 MAX_AXES = 12
+MOST_PLACES = 1 << 40
+"""The product of an array's sizes, those that are 0 left out: NumPy refuses to hold an empty array of more."""
 
 
 class ProtocolError(Exception):
@@ -145,6 +147,8 @@ class _Decoder:
             raise ProtocolError("an array of a shape that cannot be")
         if not isinstance(device, str):
             raise ProtocolError("an array without a device")
+        if math.prod(max(size, 1) for size in shape) > MOST_PLACES:
+            raise TooLarge("an array of more places than can be counted")
         data = self.slice(start, length)
         if math.prod(shape) * ITEM_SIZES[dtype] != len(data):
             raise ProtocolError("an array whose shape and bytes disagree")
@@ -157,4 +161,4 @@ def _writable(text: str) -> str:
 
 
 def _is_size(number: Any) -> bool:
-    return isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= 1 << 40
+    return isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= MOST_PLACES

@@ -124,13 +124,15 @@ def _imported(tree: ast.AST) -> Iterator[tuple[str, int]]:
 
 
 def _dotted(node: ast.AST, aliases: dict[str, str]) -> str | None:
-    match node:
-        case ast.Name(id=name):
-            return aliases.get(name)
-        case ast.Attribute(value=value, attr=attr):
-            owner = _dotted(value, aliases)
-            return owner and f"{owner}.{attr}"
-        case ast.Call(func=ast.Name(id="getattr"), args=[owner_node, ast.Constant(value=str(attr)), *_]):
-            owner = _dotted(owner_node, aliases)
-            return owner and f"{owner}.{attr}"
-    return None
+    attributes: list[str] = []
+    while not isinstance(node, ast.Name):
+        match node:
+            case ast.Attribute(value=value, attr=attr):
+                node = value
+            case ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str(attr)), *_]):
+                node = owner
+            case _:
+                return None
+        attributes.insert(0, attr)
+    owner_name = aliases.get(node.id)
+    return owner_name and ".".join([owner_name, *attributes])

@@ -47,7 +47,7 @@ class Trace:
 
 
 def read_trace(data: Mapping[str, Any]) -> Trace:
-    """Return the trace a worker told of; raises KeyError, TypeError or ValueError for nonsense."""
+    """Return the trace a worker told of; raises LookupError, TypeError or ValueError for nonsense."""
     prints = _prints(data["prints"])
     files = [str(each) for each in data["files"]]
     places = [_place(each, files) for each in data["places"]]

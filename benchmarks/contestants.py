@@ -1,0 +1,304 @@
+"""The graders that are measured beside each other: how each is set up, run the fastest way it has, and read."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from xml.etree import ElementTree
+
+from synthetic import Synthetic, notebook
+
+ROOT = Path(__file__).parents[1]
+RIVALS = Path(__file__).parent / "rivals"
+PATIENCE = 300.0
+"""So many seconds a grader that has no limit of its own may take for one submission; then it has no marks."""
+
+Marks = Mapping[str, Mapping[str, int]]
+"""The hundredths of each exercise, by student; a student or an exercise that is not there has no mark."""
+
+
+@dataclass(frozen=True)
+class Class:
+    """One set of submissions and what they are graded against.
+
+    `folder` holds the course, the submissions as `folders/STUDENT`, and what each contestant makes. `python` is the
+    rivals' Python, `points` the hundredths of each check by exercise, those for a bonus too.
+    """
+
+    folder: Path
+    python: Path
+    submissions: Sequence[Synthetic]
+    points: Mapping[str, Mapping[str, int]]
+    seed: int
+    jobs: int
+
+    @property
+    def course(self) -> Path:
+        return self.folder / "course"
+
+    def folder_of(self, each: Synthetic) -> Path:
+        return self.folder / "folders" / each.student
+
+    def environment(self) -> dict[str, str]:
+        """Return the environment of every contestant: one thread for each process, and nothing of the user's own."""
+        own = str(self.folder / "home")
+        threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+        return {
+            **threads,
+            "PATH": f"{self.python.parent}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": os.pathsep.join([str(RIVALS), str(ROOT)]),
+            "PLAIN_CHECKS": str(self.folder),
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+            "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+            "HOME": own,
+            "JUPYTER_CONFIG_DIR": own,
+            "JUPYTER_DATA_DIR": own,
+            "IPYTHONDIR": own,
+            "LANG": "C.UTF-8",
+        }
+
+    def call(self, command: Iterable[str | Path], cwd: Path, log: Path | None = None) -> int | None:
+        """Run a command to its end and return its exit status, None where it took too long."""
+        with (log or Path(os.devnull)).open("wb") as output:
+            try:
+                return subprocess.run(
+                    [str(each) for each in command],
+                    cwd=cwd,
+                    env=self.environment(),
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    timeout=PATIENCE if log is None else None,
+                    check=False,
+                ).returncode
+            except subprocess.TimeoutExpired:
+                return None
+
+
+class Contestant(ABC):
+    """A grader: `prepare` is not timed, `run` is."""
+
+    name: str
+
+    def __init__(self, class_: Class) -> None:
+        self.of = class_
+        self.folder = class_.folder / self.name.split()[0]
+
+    def prepare(self) -> None:
+        """Make what does not depend on how often the submissions are graded."""
+        self.folder.mkdir()
+
+    @abstractmethod
+    def clear(self) -> None:
+        """Take away what the last run left."""
+
+    @abstractmethod
+    def run(self) -> None:
+        """Grade all submissions."""
+
+    @abstractmethod
+    def marks(self) -> Marks:
+        """Return the marks of the last run."""
+
+
+class Pytest(Contestant):
+    """Plain pytest: a process for each submission, as many at a time as there are jobs."""
+
+    name = "pytest"
+
+    def run(self) -> None:
+        with ThreadPoolExecutor(self.of.jobs) as pool:
+            list(pool.map(self._grade, self.of.submissions))
+
+    def _grade(self, each: Synthetic) -> None:
+        options = ["-q", "--tb=no", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", RIVALS]
+        tests = RIVALS / "plain_pytest.py"
+        command = [self.of.python, "-m", "pytest", *options, f"--junitxml={self._file(each)}", tests]
+        self.of.call(command, self.of.folder_of(each))
+
+    def _file(self, each: Synthetic) -> Path:
+        return self.folder / f"{each.student}.xml"
+
+    def clear(self) -> None:
+        for file in self.folder.glob("*.xml"):
+            file.unlink()
+
+    def marks(self) -> Marks:
+        there = [each for each in self.of.submissions if self._file(each).is_file()]
+        return {each.student: self._marks(ElementTree.parse(self._file(each))) for each in there}
+
+    def _marks(self, tests: "ElementTree.ElementTree[ElementTree.Element]") -> dict[str, int]:
+        passed = {case.get("name", "") for case in tests.iter("testcase") if len(case) == 0}
+        return {
+            exercise: sum(points for check, points in checks.items() if f"test_check[{exercise}-{check}]" in passed)
+            for exercise, checks in self.of.points.items()
+        }
+
+
+class Nbgrader(Contestant):
+    """nbgrader as it ships: `nbgrader autograde` goes through the submissions by itself, one after another."""
+
+    name = "nbgrader"
+
+    def prepare(self) -> None:
+        super().prepare()
+        (self.folder / "nbgrader_config.py").write_text(
+            "c = get_config()\n"
+            f"c.CourseDirectory.root = {str(self.folder)!r}\n"
+            "c.CourseDirectory.course_id = 'course'\n"
+            f"c.CourseDirectory.db_url = 'sqlite:///{self.folder}/gradebook.db'\n"
+            f"c.ExecutePreprocessor.timeout = {PATIENCE:.0f}\n"
+        )
+        (self.folder / "source" / "all").mkdir(parents=True)
+        (self.folder / "source" / "all" / "all.ipynb").write_text(self._source(), "utf-8")
+        log = self.folder / "generate.log"
+        if self.of.call([*self._program(), "generate_assignment", "all"], self.folder, log) != 0:
+            raise SystemExit(f"nbgrader could not make the assignment: see {log}")
+        released = json.loads((self.folder / "release" / "all" / "all.ipynb").read_text("utf-8"))
+        for each in self.of.submissions:
+            self._hand_in(each, released)
+
+    def _source(self) -> str:
+        cells = [("import plain_checks\nPLAIN = plain_checks.loaded()", _cell("setup", locked=True))]
+        for exercise, points in self.of.points.items():
+            cells.append(("raise NotImplementedError", _cell(f"code-{exercise}", solution=True)))
+            most = sum(points.values()) / 100
+            cells.append((f"PLAIN.score({exercise!r})", _cell(exercise, grade=True, locked=True, points=most)))
+        return notebook(cells)
+
+    def _hand_in(self, each: Synthetic, released: Mapping[str, list[dict[str, object]]]) -> None:
+        sources = {f"code-{exercise}": source for exercise, source in each.cells().items()}
+        cells = []
+        for cell in released["cells"]:
+            grade_id = cell["metadata"]["nbgrader"]["grade_id"]  # type: ignore[index]
+            cells.append({**cell, "source": sources.get(grade_id, "")} if grade_id.startswith("code-") else cell)
+        file = self.folder / "submitted" / each.student / "all" / "all.ipynb"
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps({**released, "cells": cells}), "utf-8")
+
+    def clear(self) -> None:
+        shutil.rmtree(self.folder / "autograded", ignore_errors=True)
+
+    def run(self) -> None:
+        self.of.call([*self._program(), "autograde", "all", "--force"], self.folder, self.folder / "autograde.log")
+
+    def _program(self) -> list[str | Path]:
+        return [self.of.python, "-m", "nbgrader"]
+
+    def marks(self) -> Marks:
+        command = [self.of.python, RIVALS / "nbgrader_marks.py", f"sqlite:///{self.folder}/gradebook.db", "all"]
+        told = subprocess.run(command, env=self.of.environment(), capture_output=True, text=True, check=True)
+        graded = {each.parent.name for each in (self.folder / "autograded").glob("*/all")}
+        points: Mapping[str, Mapping[str, float]] = json.loads(told.stdout)
+        return {
+            student: {exercise: round(100 * mark) for exercise, mark in marks.items()}
+            for student, marks in points.items()
+            if student in graded
+        }
+
+
+class Otter(Contestant):
+    """`otter run`: a process, and a kernel beside it, for each submission; as many at a time as there are jobs."""
+
+    name = "otter"
+
+    def prepare(self) -> None:
+        super().prepare()
+        with zipfile.ZipFile(self.folder / "autograder.zip", "w") as archive:
+            archive.writestr("otter_config.json", json.dumps({"pdf": False, "print_summary": False}))
+            for exercise, points in self.of.points.items():
+                archive.writestr(f"tests/{exercise}.py", self._tests(exercise, points))
+        for each in self.of.submissions:
+            (self.folder / each.student).mkdir()
+            text = notebook([(cell, {}) for cell in each.cells().values()] or [("", {})])
+            (self.folder / each.student / "all.ipynb").write_text(text, "utf-8")
+
+    def _tests(self, exercise: str, points: Mapping[str, int]) -> str:
+        lines = ["import plain_checks", "from otter.test_files import test_case", "OK_FORMAT = False"]
+        lines += [f"name = {exercise!r}", "points = None"]
+        for check, hundredths in points.items():
+            lines += [f"@test_case(points={hundredths / 100})", f"def test_{check}(env):"]
+            lines += [f"    assert plain_checks.loaded().passes({exercise!r}, {check!r})"]
+        return "\n".join(lines) + "\n"
+
+    def clear(self) -> None:
+        for file in self.folder.glob("*/results.json"):
+            file.unlink()
+
+    def run(self) -> None:
+        with ThreadPoolExecutor(self.of.jobs) as pool:
+            list(pool.map(self._grade, self.of.submissions))
+
+    def _grade(self, each: Synthetic) -> None:
+        options = ["--no-logo", "-a", self.folder / "autograder.zip", "-o", "."]
+        self.of.call([self.of.python, "-m", "otter", "run", *options, "all.ipynb"], self.folder / each.student)
+
+    def marks(self) -> Marks:
+        found = {}
+        for each in self.of.submissions:
+            file = self.folder / each.student / "results.json"
+            tests = json.loads(file.read_text("utf-8"))["tests"] if file.is_file() else []
+            marks = {test["name"]: round(100 * test["score"]) for test in tests if test["name"] in self.of.points}
+            if marks:
+                found[each.student] = marks
+        return found
+
+
+class Course(Contestant):
+    """`course grade`: this kit. It also says which mistake it was and where, which no other here does."""
+
+    isolation = "process"
+
+    def prepare(self) -> None:
+        """Grade once, so that the answer keys are made: like the rivals' file of what is expected, before the time."""
+        super().prepare()
+        self.run()
+        if not (self.folder / "out" / "scores.csv").is_file():
+            raise SystemExit(f"course grade did not get through: see {self.folder / 'grade.log'}")
+
+    def clear(self) -> None:
+        shutil.rmtree(self.folder / "out", ignore_errors=True)
+
+    def run(self) -> None:
+        options = ["--jobs", str(self.of.jobs), "--isolation", self.isolation, "--seed", str(self.of.seed), "--plain"]
+        command = [sys.executable, "-m", "autograder", "grade", "../folders", "--out", self.folder / "out", *options]
+        self.of.call(command, self.of.course, self.folder / "grade.log")
+
+    def reports(self) -> dict[str, dict[str, object]]:
+        """Return the reports of the last run, by student."""
+        files = (self.folder / "out" / "reports").glob("*.json")
+        return {file.stem: json.loads(file.read_text("utf-8")) for file in files}
+
+    def marks(self) -> Marks:
+        return {
+            student: {each["id"]: each["score"] for each in report["exercises"]}  # type: ignore[attr-defined]
+            for student, report in self.reports().items()
+        }
+
+
+class Unconfined(Course):
+    """`course grade --isolation process`: a process for each submission, with the rights of the user."""
+
+    name = "course-process"
+    isolation = "process"
+
+
+class Confined(Course):
+    """`course grade --isolation sandbox`: a process for each submission, walled in."""
+
+    name = "course-sandbox"
+    isolation = "sandbox"
+
+
+def _cell(
+    grade_id: str, *, grade: bool = False, solution: bool = False, locked: bool = False, points: float | None = None
+) -> dict[str, object]:
+    own = {"schema_version": 3, "grade": grade, "solution": solution, "locked": locked, "task": False}
+    return {"nbgrader": {**own, "grade_id": grade_id, **({} if points is None else {"points": points})}}

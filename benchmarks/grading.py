@@ -1,0 +1,271 @@
+"""How fast a class is graded: this kit beside plain pytest, nbgrader and otter, on the same submissions and checks.
+
+    python benchmarks/grading.py --out build/grading.json
+
+Each grader runs the fastest way it has on two cores, one after another, round by round. Their marks are compared, too.
+The rivals live in a virtual environment of their own, build/rivals, which is made when it is not there. Linux only.
+"""
+
+import argparse
+import json
+import os
+import platform
+import re
+import resource
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+
+from contestants import RIVALS, ROOT, Class, Confined, Contestant, Marks, Nbgrader, Otter, Pytest, Unconfined
+from contestants import Course as OurCourse
+from synthetic import synthetic
+
+from autograder.course import read_course
+from autograder.judge.suite import load_suite
+from autograder.progress import write_whole
+
+PINNED = {"nbgrader": "0.9.6", "otter-grader": "7.0.0"}
+PACKAGES = (*PINNED, "pytest", "ipykernel", "nbconvert", "torch", "numpy")
+SETS = {"ex01..ex06": 6, "all": 14}
+CONTESTANTS: Mapping[str, type[Contestant]] = {
+    each.name: each for each in (Pytest, Nbgrader, Otter, Unconfined, Confined)
+}
+
+
+@dataclass
+class Result:
+    """What a grader took for a class in each round, by the clock and of processor time, and how its marks compare."""
+
+    seconds: list[float] = field(default_factory=list)
+    cpu_seconds: list[float] = field(default_factory=list)
+    same_marks: int = 0
+    marks: int = 0
+    differences: dict[str, int] = field(default_factory=dict)
+    examples: list[str] = field(default_factory=list)
+
+
+def main() -> None:
+    """Measure, and print what was measured."""
+    options = arguments()
+    python = rivals_python(ROOT / "build" / "rivals")
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.jobs])
+    found = {
+        "submissions": options.submissions,
+        "jobs": options.jobs,
+        "seed": options.seed,
+        "machine": machine(),
+        "versions": versions(python),
+        "sets": {},
+    }
+    print(f"{found['machine']}; {', '.join(f'{name} {each}' for name, each in found['versions'].items())}")
+    for name in options.sets:
+        with tempfile.TemporaryDirectory(prefix="grading-") as folder:
+            class_ = make_class(Path(folder), python, SETS[name], options)
+            found["sets"][name] = measured(class_, options)
+        print_set(name, found["sets"][name], options.submissions)
+        if options.out:
+            write_whole(options.out, json.dumps(found, indent=1) + "\n")
+
+
+def arguments() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Measure how fast a class is graded, beside other graders.")
+    parser.add_argument("--submissions", type=int, default=100, metavar="N", help="how many (100)")
+    parser.add_argument("--rounds", type=int, default=3, metavar="N", help="how often each grades them (3)")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="cores, and processes at a time (2)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the submissions, and of the checks (1)")
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS), help="which exercises")
+    parser.add_argument("--only", nargs="+", choices=CONTESTANTS, default=list(CONTESTANTS), help="which graders")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the figures as JSON")
+    return parser.parse_args()
+
+
+def rivals_python(folder: Path) -> Path:
+    """Return the rivals' Python. They share this one's torch, pytest and NumPy; all else they have of their own."""
+    python = folder / "bin" / "python"
+    ready = folder / "ready"
+    wanted = " ".join(f"{name}=={pinned}" for name, pinned in PINNED.items())
+    if ready.is_file() and ready.read_text() == wanted:
+        return python
+    print(f"making {folder} with {wanted}", flush=True)
+    subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
+    own = folder / "lib" / Path(sysconfig.get_path("purelib")).parent.name / "site-packages"
+    shared = Path(sys.modules["numpy"].__file__ or "").parents[1]
+    (own / "shared.pth").write_text(f"{shared}\n")
+    constraints = ["--constraint", ROOT / "constraints.txt"]
+    subprocess.run([python, "-m", "pip", "install", "--quiet", *constraints, *wanted.split()], check=True)
+    ready.write_text(wanted)
+    return python
+
+
+def make_class(folder: Path, python: Path, exercises: int, options: argparse.Namespace) -> Class:
+    """Make a course of the first so many exercises, submissions to it, and the file of what is expected."""
+    copy_course(folder / "course", exercises)
+    course = read_course(folder / "course")
+    suite = load_suite(course)
+    submissions = list(synthetic(suite, options.submissions, options.seed))
+    for each in submissions:
+        each.write(folder / "folders")
+    (folder / "home").mkdir()
+    points = {each.id: suite.points(each) for each in course.exercises}
+    made = Class(folder, python, submissions, points, options.seed, options.jobs)
+    log = folder / "expected.log"
+    if made.call([python, RIVALS / "plain_checks.py", str(options.seed)], folder, log) != 0:
+        raise SystemExit(f"what is expected could not be made:\n{log.read_text()}")
+    return made
+
+
+def copy_course(folder: Path, exercises: int) -> None:
+    """Copy the course with its first so many exercises; the last one is worth what is lacking to 100 points."""
+    for part in ("solutions", "exercises", "tests/exercises"):
+        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+    head, *blocks = (ROOT / "course.toml").read_text("utf-8").split("[[exercises]]\n")
+    points = [int(each) for block in blocks for each in re.findall(r"^points = (\d+)$", block, re.MULTILINE)]
+    last = points[exercises - 1] + sum(points[exercises:])
+    blocks[exercises - 1] = re.sub(r"^points = \d+$", f"points = {last}", blocks[exercises - 1], flags=re.MULTILINE)
+    (folder / "course.toml").write_text("[[exercises]]\n".join([head, *blocks[:exercises]]), "utf-8")
+
+
+def measured(class_: Class, options: argparse.Namespace) -> dict[str, object]:
+    """Let every contestant grade the class, in turn, round by round."""
+    floor = [floor_of(class_) for _ in range(options.rounds)]
+    contestants = prepared(class_, options.only)
+    results = {each.name: Result() for each in contestants}
+    for _ in range(options.rounds):
+        for each in contestants:
+            each.clear()
+            seconds, cpu_seconds = timed(each)
+            results[each.name].seconds.append(seconds)
+            results[each.name].cpu_seconds.append(cpu_seconds)
+    ours = [each for each in contestants if isinstance(each, OurCourse)]
+    if ours:
+        for each in contestants:
+            compare_marks(class_, ours[-1], each.marks(), results[each.name])
+    return {"floor_cpu_seconds": floor, "graders": {name: asdict(each) for name, each in results.items()}}
+
+
+def prepared(class_: Class, names: Sequence[str]) -> list[Contestant]:
+    """Set the contestants up; the sandbox only where there is one."""
+    found = []
+    for each in (CONTESTANTS[name](class_) for name in names):
+        try:
+            each.prepare()
+            found.append(each)
+        except SystemExit as problem:
+            if not isinstance(each, Confined):
+                raise
+            said = (each.folder / "grade.log").read_text("utf-8").strip().splitlines()
+            print(f"left out: {each.name}: {said[-1] if said else problem}")
+    return found
+
+
+def timed(contestant: Contestant) -> tuple[float, float]:
+    """Return the seconds of one run by the clock, and the processor seconds of all its processes."""
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    contestant.run()
+    after, ended = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    print(f"  {contestant.name}: {ended - started:.1f} s, {cpu:.1f} s of processor time", flush=True)
+    return ended - started, cpu
+
+
+def floor_of(class_: Class) -> float:
+    """Return the processor seconds of the probes alone."""
+    command = [sys.executable, str(Path(__file__).parent / "floor.py"), str(class_.folder / "folders")]
+    told = subprocess.run(command, env=class_.environment(), capture_output=True, text=True, check=True)
+    return float(json.loads(told.stdout)["cpu_seconds"])
+
+
+def compare_marks(class_: Class, ours: OurCourse, marks: Marks, result: Result) -> None:
+    """Count the marks that are ours, exercise by exercise, and why the others are not."""
+    reports = ours.reports()
+    reasons: Counter[str] = Counter()
+    for each in class_.submissions:
+        for exercise in reports[each.student]["exercises"]:  # type: ignore[attr-defined]
+            result.marks += 1
+            theirs = marks.get(each.student, {}).get(exercise["id"])
+            if theirs == exercise["score"]:
+                result.same_marks += 1
+                continue
+            reason = "no mark" if theirs is None else reason_of(exercise)
+            reasons[reason] += 1
+            if len(result.examples) < 40:
+                told = f"{each.student} {exercise['id']} ({each.made_of[exercise['id']]})"
+                result.examples.append(f"{told}: {theirs}, ours {exercise['score']} {exercise['status']}: {reason}")
+    result.differences = dict(reasons.most_common())
+
+
+def reason_of(exercise: Mapping[str, object]) -> str:
+    """Say what ours does that explains another mark."""
+    if exercise["parts"] == "stand-in":
+        return "ours graded it again with stand-ins for the wrong parts it uses"
+    kinds = {each["finding"]["kind"] for each in exercise["checks"] if each["finding"]}  # type: ignore[attr-defined]
+    if "forbidden" in kinds:
+        return "ours saw a forbidden call"
+    statuses = {each["status"] for each in exercise["checks"]}  # type: ignore[attr-defined]
+    if statuses & {"timeout", "memory"}:
+        return "ours stopped it"
+    return "other"
+
+
+def print_set(name: str, found: Mapping[str, object], submissions: int) -> None:
+    """Print the table of one set."""
+    graders: Mapping[str, Mapping[str, list[float]]] = found["graders"]  # type: ignore[assignment]
+    floor = median(found["floor_cpu_seconds"])  # type: ignore[call-overload]
+    ours = next((each for each in ("course-sandbox", "course-process") if each in graders), None)
+    print(f"\n{name}: {submissions} submissions; the probes alone take {floor:.2f} s of processor time")
+    print(
+        f"{'':16} {'seconds':>8} {'(range)':>17} {'a second':>9} {'cpu s':>8} {'cpu/floor':>9} {'× ours':>7} "
+        " same marks"
+    )
+    for grader, result in graders.items():
+        seconds, cpu = median(result["seconds"]), median(result["cpu_seconds"])
+        spread = f"({min(result['seconds']):.1f} to {max(result['seconds']):.1f})"
+        times = seconds / median(graders[ours]["seconds"]) if ours else float("nan")
+        same = f"{result['same_marks']} of {result['marks']}"
+        print(
+            f"{grader:16} {seconds:8.1f} {spread:>17} {submissions / seconds:9.2f} {cpu:8.1f} "
+            f"{cpu / floor:9.1f} {times:7.1f}  {same}"
+        )
+    for grader, result in graders.items():
+        for reason, count in dict(result["differences"]).items():
+            print(f"  {grader}: {count} marks differ: {reason}")
+    if "course-sandbox" in graders and "course-process" in graders:
+        rates = [median(graders[f"course-{each}"]["seconds"]) for each in ("process", "sandbox")]
+        print(f"confined over unconfined throughput: {rates[0] / rates[1]:.2f}")
+
+
+def machine() -> str:
+    """Return what the figures hold for."""
+    models = [
+        line.partition(":")[2].strip()
+        for line in Path("/proc/cpuinfo").read_text().splitlines()
+        if "model name" in line
+    ]
+    return f"{models[0] if models else platform.machine()}, {len(os.sched_getaffinity(0))} cores"
+
+
+def versions(python: Path) -> dict[str, str]:
+    """Return the versions of what was measured."""
+    program = (
+        "import json, sys; from importlib.metadata import version as v; print(json.dumps(list(map(v, sys.argv[1:]))))"
+    )
+    told = subprocess.run([python, "-c", program, *PACKAGES], capture_output=True, text=True, check=True)
+    return {
+        "python": platform.python_version(),
+        "autograder": version("autograder"),
+        **dict(zip(PACKAGES, json.loads(told.stdout), strict=True)),
+    }
+
+
+if __name__ == "__main__":
+    main()

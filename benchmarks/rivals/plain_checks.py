@@ -1,0 +1,209 @@
+"""The course's checks as an ordinary test suite would have them, for the graders the kit is measured beside.
+
+The probes run on the student's modules, in the same process. What they return is compared by `torch.allclose` with what
+the solution returned, out of a file that was made before: no solution has to run. PLAIN_CHECKS names the folder with
+that file and with the course.
+"""
+
+import functools
+import importlib
+import importlib.util
+import math
+import os
+import random
+import sys
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from autograder.checks import Check, Dropout, Raises, Same, checks_in
+from autograder.checks.another_device import Elsewhere
+from autograder.checks.draws import derived_seed, sizes_of
+from autograder.checks.given import Given
+from autograder.checks.structure import Implementation
+
+TOLERANCES = {torch.float64: 1e-6, torch.float32: 3e-5, torch.float16: 1e-2, torch.bfloat16: 4e-2}
+FOLDER = Path(os.environ["PLAIN_CHECKS"])
+
+warnings.simplefilter("ignore")  # a warning on the standard error costs all points in nbgrader
+torch.set_num_threads(1)
+
+
+class Plain:
+    """The checks of the exercises, and what is expected of them."""
+
+    def __init__(self, kept: Mapping[str, Any]) -> None:
+        self.seed: int = kept["seed"]
+        self.sizes: list[dict[str, int]] = kept["sizes"]
+        self.points: dict[str, dict[str, int]] = kept["points"]
+        self.expected: dict[tuple[str, str, int], Any] = kept["expected"]
+        self._checks: dict[str, dict[str, Check]] = {}
+
+    def checks(self, exercise: str) -> dict[str, Check]:
+        """Return the checks of an exercise by their ids."""
+        if exercise not in self._checks:
+            module = _module(FOLDER / "course" / "tests" / "exercises" / f"test_{exercise}.py")
+            self._checks[exercise] = {each.id: each for each in checks_in(module)}
+        return self._checks[exercise]
+
+    def passes(self, exercise: str, check: str) -> bool:
+        """Say whether a check passes on all of its draws; what the student's code raises comes out."""
+        implementation = Implementation(importlib.import_module(exercise))
+        declared = self.checks(exercise)[check]
+        return all(
+            right(observation, self.expected[exercise, check, draw], declared.judge)
+            for draw, observation in enumerate(self.observations(exercise, declared, implementation))
+        )
+
+    def observations(self, exercise: str, check: Check, implementation: object) -> Iterator[Any]:
+        """Yield what each draw of a check returns."""
+        for draw in range(check.draws):
+            seed = derived_seed(self.seed, exercise, check.id, draw)
+            calm(seed)
+            given = Given(seed, sizes_of(self.sizes, self.seed, exercise, check.id, draw), "cpu")
+            yield bare(check.probe(implementation, given))
+
+    def score(self, exercise: str) -> float:
+        """Return the points of an exercise: of each check that passes, its own."""
+        return sum(self.points[exercise][check] for check in self.points[exercise] if self.earns(exercise, check)) / 100
+
+    def earns(self, exercise: str, check: str) -> bool:
+        """Say whether a check passes; one that raises does not."""
+        try:
+            return self.passes(exercise, check)
+        except Exception:
+            return False
+
+
+def calm(seed: int) -> None:
+    """Seed what student's code may draw from, and put back what it may have set."""
+    torch.manual_seed(seed)
+    np.random.seed(seed)
+    random.seed(seed)
+    torch.set_default_dtype(torch.float32)
+    torch.set_grad_enabled(True)
+
+
+def bare(value: Any) -> Any:
+    """Return an observation with each tensor as the name of its device and a plain tensor."""
+    if isinstance(value, Elsewhere):
+        return ("elsewhere", value.held.detach())
+    if isinstance(value, Tensor):
+        return (str(value.device), value.detach())
+    if isinstance(value, list | tuple):
+        return [bare(each) for each in value]
+    if isinstance(value, dict):
+        return {key: bare(each) for key, each in value.items()}
+    return value
+
+
+def right(yours: Any, expected: Any, judge: object) -> bool:
+    """Say whether an observation is what its judge wants."""
+    match judge:
+        case Same():
+            return alike(yours, expected, judge)
+        case Raises(types):
+            told = all(each in yours["message"] for each in yours["mentions"])
+            return bool(set(types) & set(yours["raised"])) and (told or yours["raised"][0] == "AssertionError")
+        case Dropout(rate):
+            others = [{name: part for name, part in each.items() if name != "train"} for each in (yours, expected)]
+            return alike(*others, Same()) and dropped(yours["train"][1], expected["eval"][1], rate)
+    assert callable(judge)
+    return judge(numbers(yours), numbers(expected)) is None
+
+
+def alike(yours: Any, expected: Any, judge: Same) -> bool:
+    """Compare two observations, every tensor in them by its device, dtype, shape and numbers."""
+    match expected:
+        case (str(device), Tensor() as wanted):
+            there = isinstance(yours, tuple) and yours[0] == device
+            return there and yours[1].dtype == wanted.dtype and close(yours[1], wanted, judge)
+        case list():
+            same = isinstance(yours, list) and len(yours) == len(expected)
+            return same and all(alike(one, other, judge) for one, other in zip(yours, expected, strict=True))
+        case dict():
+            same = isinstance(yours, dict) and yours.keys() == expected.keys()
+            return same and all(alike(yours[key], expected[key], judge) for key in expected)
+        case float():
+            tolerance = judge.tolerance or TOLERANCES[torch.float32]
+            return isinstance(yours, float) and math.isclose(
+                yours, expected, rel_tol=tolerance, abs_tol=1e-3 * tolerance
+            )
+    return type(yours) is type(expected) and bool(yours == expected)
+
+
+def close(yours: Tensor, wanted: Tensor, judge: Same) -> bool:
+    """Compare two tensors of one dtype."""
+    if yours.shape != wanted.shape:
+        return False
+    if not wanted.is_floating_point():
+        return torch.equal(yours, wanted)
+    finite = wanted[wanted.isfinite()].abs()
+    scale = max(float(finite.max()) if finite.numel() else 0.0, 1e-3)
+    if judge.exact_zeros and bool(yours[wanted == 0].any()):
+        return False
+    tolerance = judge.tolerance or TOLERANCES[wanted.dtype]
+    return torch.allclose(yours, wanted, rtol=0.0, atol=tolerance * scale, equal_nan=True)
+
+
+def dropped(train: Tensor, full: Tensor, rate: float) -> bool:
+    """Say whether about that share of the numbers is zero, and the others are scaled as they should be."""
+    there = full.abs() > 1e-2 * full.abs().max()
+    if train.shape != full.shape or not bool(train.isfinite().all()):
+        return False
+    margin = 6 * (rate * (1 - rate) / int(there.sum())) ** 0.5
+    kept = there & (train != 0)
+    share = float((train[there] == 0).double().mean())
+    return abs(share - rate) <= margin and torch.allclose(train[kept] * (1 - rate), full[kept], rtol=1e-3, atol=0.0)
+
+
+def numbers(value: Any) -> Any:
+    """Return an observation with NumPy arrays in place of its tensors, for a judge of the course's own."""
+    if isinstance(value, tuple):
+        return value[1].double().numpy()
+    if isinstance(value, list):
+        return [numbers(each) for each in value]
+    return {key: numbers(each) for key, each in value.items()} if isinstance(value, dict) else value
+
+
+def make(seed: int) -> None:
+    """Run the solutions and write the file of what they return."""
+    from autograder.course import read_course
+    from autograder.judge.suite import load_suite
+
+    course = read_course(FOLDER / "course")
+    suite = load_suite(course)
+    sys.path.insert(0, str(course.solutions_dir))
+    points = {each.id: suite.points(each) for each in course.exercises}
+    plain = Plain({"seed": seed, "sizes": [dict(each) for each in course.sizes], "points": points, "expected": {}})
+    for exercise, checks in suite.checks.items():
+        implementation = Implementation(importlib.import_module(exercise))
+        for check in checks:
+            for draw, observation in enumerate(plain.observations(exercise, check, implementation)):
+                plain.expected[exercise, check.id, draw] = observation
+    torch.save(vars(plain) | {"_checks": None}, FOLDER / "expected.pt")
+
+
+@functools.cache
+def loaded() -> Plain:
+    """Read the file of what is expected, once."""
+    return Plain(torch.load(FOLDER / "expected.pt", weights_only=False))
+
+
+def _module(file: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"checks_of_{file.stem}", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+if __name__ == "__main__":
+    make(int(sys.argv[1]))

@@ -1,0 +1,127 @@
+"""Whether grading goes on as it began: the rate of the first and the last submissions, and the judge's memory.
+
+    python benchmarks/steady.py
+
+Grades 2,000 synthetic submissions by `course grade` and looks at the judge's process from outside, so Linux only. Exits
+with 1 where the last submissions come more than 15 % slower than the first, or its memory grows by more than 20 MB.
+"""
+
+import argparse
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from grading import copy_course
+from synthetic import synthetic
+
+from autograder.course import read_course
+from autograder.judge.suite import load_suite
+from autograder.progress import write_whole
+
+ROOT = Path(__file__).parents[1]
+EVERY_SECONDS = 1.0
+SLOWER, LARGER = 0.15, 20e6
+"""What is still steady: the share by which the rate falls, and the bytes by which memory grows."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What was seen at one moment: submissions graded, and bytes of memory of the judge."""
+
+    seconds: float
+    graded: int
+    memory: int
+
+
+def main() -> None:
+    """Measure, print, and exit with the verdict."""
+    options = arguments()
+    with tempfile.TemporaryDirectory(prefix="steady-") as name:
+        folder = Path(name)
+        copy_course(folder / "course", options.exercises)
+        suite = load_suite(read_course(folder / "course"))
+        for each in synthetic(suite, options.submissions, options.seed):
+            each.write(folder / "folders")
+        samples = list(watched(folder, options))
+    part = min(options.part, options.submissions // 3)
+    first, last = rate(samples, 0, part), rate(samples, options.submissions - part, options.submissions)
+    settled = [each for each in samples if each.graded >= part]
+    growth = settled[-1].memory - settled[0].memory
+    steady = last >= (1 - SLOWER) * first and growth <= LARGER
+    for each in thinned(settled, 12):
+        print(f"  {each.seconds:7.0f} s  {each.graded:5} graded  {each.memory / 1e6:7.1f} MB")
+    print(f"the first {part}: {first:.2f} a second; the last {part}: {last:.2f} a second ({last / first - 1:+.0%})")
+    print(f"memory of the judge after {part}: {settled[0].memory / 1e6:.1f} MB; at the end: {growth / 1e6:+.1f} MB")
+    print("steady" if steady else f"not steady: at most {SLOWER:.0%} slower and {LARGER / 1e6:.0f} MB more are")
+    if options.out:
+        figures = {"first": first, "last": last, "growth": growth, "samples": [vars(each) for each in settled]}
+        write_whole(options.out, json.dumps(figures, indent=1) + "\n")
+    sys.exit(not steady)
+
+
+def arguments() -> argparse.Namespace:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(description="Grade many submissions and see whether rate and memory stay.")
+    parser.add_argument("--submissions", type=int, default=2000, metavar="N", help="how many (2000), six or more")
+    parser.add_argument("--part", type=int, default=200, metavar="N", help="how many are the first and the last (200)")
+    parser.add_argument("--exercises", type=int, default=14, metavar="N", help="the first so many exercises (14)")
+    parser.add_argument("--isolation", default="process", metavar="KIND", help="as of course grade (process)")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="as of course grade (2)")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the submissions and the checks (1)")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the figures as JSON")
+    options = parser.parse_args()
+    if options.submissions < 6:
+        parser.error(f"--submissions is {options.submissions}, expected 6 or more; give a larger number")
+    return options
+
+
+def watched(folder: Path, options: argparse.Namespace) -> Iterator[Sample]:
+    """Grade, and yield what is seen of it from the first report to the last. Answer keys are made before that."""
+    grade = ["grade", "../folders", "--out", "../out", "--isolation", options.isolation, "--plain"]
+    numbers = ["--jobs", str(options.jobs), "--seed", str(options.seed)]
+    reports = folder / "out" / "reports"
+    with (folder / "log").open("wb") as log:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", "autograder", *grade, *numbers]
+        judge = subprocess.Popen(command, cwd=folder / "course", env=environment, stdout=log, stderr=log)
+        started = None
+        while judge.poll() is None:
+            graded = sum(each.name.endswith(".json") for each in os.scandir(reports)) if reports.is_dir() else 0
+            if graded:
+                started = started or time.monotonic()
+                yield Sample(time.monotonic() - started, graded, memory_of(judge.pid))
+            time.sleep(EVERY_SECONDS)
+    if judge.returncode != 0:
+        raise SystemExit(f"course grade ended with {judge.returncode}:\n{(folder / 'log').read_text()[-2000:]}")
+
+
+def memory_of(process: int) -> int:
+    """Return the bytes of memory a process holds, 0 if it has just ended."""
+    try:
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) * 1024 for line in lines if line.startswith("VmRSS:")), 0)
+
+
+def rate(samples: Sequence[Sample], start: int, stop: int) -> float:
+    """Return how many submissions a second there were between two numbers of them."""
+    first = next(each for each in samples if each.graded >= max(start, 1))
+    last = next((each for each in samples if each.graded >= stop), samples[-1])
+    return (last.graded - first.graded) / (last.seconds - first.seconds)
+
+
+def thinned(samples: Sequence[Sample], most: int) -> Iterator[Sample]:
+    """Yield about so many samples, evenly spread."""
+    return itertools.islice(samples, 0, None, max(1, len(samples) // most))
+
+
+if __name__ == "__main__":
+    main()
