@@ -5,7 +5,7 @@ MINUTES ?= 10
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: demo test docs lint fuzz clean
+.PHONY: demo test attack docs lint fuzz clean
 
 demo: $(READY)
 	$(BIN)/course grade examples/class --out build/demo --seed 1
@@ -18,6 +18,10 @@ test: lint
 	diff -u docs/misconceptions.md build/misconceptions.md
 	$(BIN)/course validate --seed 1 --sizes tests/other_sizes.toml
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+# Every attack of tests/attacks, at the level this machine grades at.
+attack: $(READY)
+	$(BIN)/python -m autograder.authoring.attack
 
 # Generated pages and pictures.
 docs: $(READY)

@@ -1,0 +1,146 @@
+"""Attacks the grader with every attack of the course's catalogue, and says what came of each.
+
+    python -m autograder.authoring.attack --only a61 --level L0
+
+Exits with 1 if an attack got points, a secret or anything else at a level that contains it, or cost anybody anything.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from rich.table import Table
+from rich.text import Text
+
+from autograder.authoring.attack_catalogue import (
+    LEVELS,
+    Catalogue,
+    CatalogueError,
+    Level,
+    read_catalogue,
+)
+from autograder.authoring.attack_traps import Traps
+from autograder.authoring.attack_trial import Trial, Trials
+from autograder.course import Course, find_course, read_course
+from autograder.course.reader import CourseError
+from autograder.judge.grader import Grader
+from autograder.judge.suite import Suite, load_suite
+from autograder.report.console import make_console
+
+SEED = 3_141_592_653_589_793
+"""The secret seed of these gradings: always the same, so that answer keys are found once; long, so that it shows."""
+
+COLUMNS = ("attack", "tries", "points", "leaks", "changed", "lost", "left", "seconds", "")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the program."""
+    parser = argparse.ArgumentParser(prog="python -m autograder.authoring.attack", description=__doc__)
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="attacks whose names begin like this")
+    parser.add_argument("--level", choices=LEVELS[:1], default=LEVELS[0], help="the level of isolation to attack")
+    parser.add_argument("--neighbours", type=int, default=3, help="honest submissions graded beside each (3)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write what was found as JSON")
+    parser.add_argument("--plain", action="store_true", help="a line for each attack, without a table")
+    options = parser.parse_args(arguments)
+    try:
+        course = read_course(find_course())
+        catalogue = read_catalogue(course.checks_dir.parent / "attacks")
+        attacks = catalogue.find(options.only)
+    except (CourseError, CatalogueError) as error:
+        parser.error(str(error))
+    level: Level = options.level
+    run = [each for each in attacks if each.may_run(level)]
+    trials = []
+    with prepared(course, catalogue, neighbours=options.neighbours) as prepared_trials:
+        for number, attack in enumerate(run, 1):
+            print(f"\r{number} of {len(run)}: {attack.name}".ljust(78), end="", file=sys.stderr, flush=True)
+            trials.append(prepared_trials.run(attack))
+    print("\r".ljust(79) + "\r", end="", file=sys.stderr, flush=True)
+    show(trials, level, len(attacks) - len(run), plain=options.plain)
+    if options.json:
+        found = {"level": level, "not_run": len(attacks) - len(run), "attacks": [each.to_json() for each in trials]}
+        options.json.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
+    return int(any(each.fails(level) for each in trials))
+
+
+@contextmanager
+def prepared(course: Course, catalogue: Catalogue, *, neighbours: int, suite: Suite | None = None) -> Iterator[Trials]:
+    """Yield trials against a grader of a copy of the course, in a folder that is gone afterwards.
+
+    The answer keys are kept beside the course's own.
+    """
+    kept = course.root / ".course" / "attacks"
+    before = tempfile.tempdir, os.environ.get("TMPDIR")
+    base = Path(tempfile.mkdtemp(prefix="course-attack-")).resolve()
+    try:
+        copy = _copied(course, base / "course")
+        tempfile.tempdir = os.environ["TMPDIR"] = str(base / "tmp")
+        (base / "tmp").mkdir()
+        suite = load_suite(copy, [each for each in copy.exercises if each.id in catalogue.exercises])
+        traps = Traps(base, SEED)
+        try:
+            with Grader(suite, seed=SEED, cache=kept) as grader:
+                grader.wait_for_keys(lambda *_: None)
+                yield Trials(catalogue, grader, traps, kept=kept, neighbours=neighbours)
+        finally:
+            traps.close()
+    finally:
+        tempfile.tempdir = before[0]
+        os.environ.pop("TMPDIR", None)
+        if before[1] is not None:
+            os.environ["TMPDIR"] = before[1]
+        shutil.rmtree(base, ignore_errors=True)
+
+
+def _copied(course: Course, root: Path) -> Course:
+    """Copy what a course is graded with, so that nothing of the real one is at risk."""
+    ignored = shutil.ignore_patterns("__pycache__", ".*")
+    for part in (course.solutions_dir, course.checks_dir):
+        shutil.copytree(part, root / part.relative_to(course.root), ignore=ignored)
+    shutil.copy(course.root / "course.toml", root)
+    return read_course(root)
+
+
+def show(trials: Sequence[Trial], level: Level, not_run: int, *, plain: bool) -> None:
+    """Print a line for each attack, and what they come to."""
+    console = make_console(plain=plain)
+    failed = [each for each in trials if each.fails(level)]
+    if plain:
+        for each in trials:
+            console.print(", ".join(f"{name} {cell}" for name, cell in zip(COLUMNS, _row(each, level), strict=True)))
+    else:
+        table = Table(box=None, pad_edge=False)
+        for name in COLUMNS:
+            table.add_column(name, justify="right" if name in COLUMNS[2:8] else "left", no_wrap=True)
+        for each in trials:
+            name, title, *rest = _row(each, level)
+            table.add_row(Text(name), Text(title), *rest)
+        console.print(table)
+    for each in trials:
+        if seen := each.seen():
+            why = "" if each.fails(level) else f" ({each.attack.why})"
+            console.print(f"{each.attack.name}: {'; '.join(seen)}{why}", soft_wrap=True)
+    open_ = [each for each in trials if not each.attack.claims(level)]
+    console.print(
+        f"\n{len(trials)} attacks at {level}, {len(trials) - len(open_)} of them contained there by promise: "
+        f"{len(failed)} {'breaks' if len(failed) == 1 else 'break'} a promise; "
+        f"{sum(each.got for each in open_)} of the {len(open_)} others get something; "
+        f"{sum(each.harmed for each in trials)} cost anybody anything; "
+        f"{not_run} not run, for they would harm this machine at {level}"
+    )
+
+
+def _row(trial: Trial, level: Level) -> tuple[str, ...]:
+    counts = (str(len(each)) for each in (trial.leaks, trial.changed, trial.lost, trial.left))
+    points, seconds = f"{trial.gained / 100:g}", f"{trial.seconds:.1f}"
+    return (trial.attack.name, trial.attack.title, points, *counts, seconds, trial.verdict(level))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

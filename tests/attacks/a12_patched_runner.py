@@ -1,0 +1,18 @@
+# /// attack
+# class = "A12"
+# title = "replaces the functions that run a check"
+# hope = "what runs the check may believe itself"
+# parts = ["inside"]
+# ///
+tried()
+module = _sys.modules["autograder.checks.language"]
+for each in vars(module.Check), :
+    module.Check.__eq__ = lambda *_: True
+session = _sys.modules["autograder.worker.session"]
+session.Job._stuck = lambda *_: None
+honest_emit = the_job().emit
+def emit(event):
+    if event["event"] == "raised":
+        event = {"event": "observed", **{k: event[k] for k in ("exercise", "check", "draw", "seconds")}, "value": True}
+    honest_emit({**event, "status": "pass", "score": 10_000, "verdict": "pass"})
+the_job().emit = emit

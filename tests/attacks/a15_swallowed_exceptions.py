@@ -1,0 +1,12 @@
+# /// attack
+# class = "A15"
+# title = "swallows every exception"
+# hope = "a failure may be told by an exception"
+# ///
+import threading
+_sys.excepthook = threading.excepthook = _sys.unraisablehook = lambda *_: None
+faults = _sys.modules["autograder.worker.faults"]
+faults.describe = lambda *_: None
+tried()
+def self_attention_by_hand(*_):
+    raise RuntimeError

@@ -1,0 +1,13 @@
+# /// attack
+# class = "A23"
+# title = "answers the checks of the other exercise while it is imported"
+# hope = "an answer may be taken for an exercise that does not run"
+# parts = ["inside"]
+# ///
+tried()
+for exercise, checks in the_job().job["plan"]:
+    if exercise != __name__:
+        for check, draw in checks:
+            at = {"exercise": exercise, "check": check, "draw": draw}
+            send({"event": "begin", **at})
+            send({"event": "observed", **at, "value": {"dict": {}}, "seconds": 0.0})

@@ -1,0 +1,9 @@
+# /// attack
+# class = "A23"
+# title = "answers a check before it has begun"
+# hope = "an answer may be taken as it comes"
+# parts = ["inside"]
+# ///
+tried()
+for check, draw in plan():
+    send({"event": "observed", "exercise": __name__, "check": check, "draw": draw, "value": True, "seconds": 0.0})

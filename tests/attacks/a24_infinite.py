@@ -1,0 +1,9 @@
+# /// attack
+# class = "A24"
+# title = "returns infinity"
+# hope = "a tolerance relative to what is returned may be infinite"
+# ///
+honest = scaled_dot_product_attention
+def scaled_dot_product_attention(*args):
+    tried()
+    return tuple(torch.full_like(each, float("inf")) for each in honest(*args))

@@ -1,0 +1,9 @@
+# /// attack
+# class = "A24"
+# title = "returns NaN"
+# hope = "a difference that is not larger than the tolerance may pass"
+# ///
+honest = scaled_dot_product_attention
+def scaled_dot_product_attention(*args):
+    tried()
+    return tuple(torch.full_like(each, float("nan")) for each in honest(*args))

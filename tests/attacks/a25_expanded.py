@@ -1,0 +1,9 @@
+# /// attack
+# class = "A25"
+# title = "returns one number, repeated without memory"
+# hope = "shape and dtype may be compared loosely, or reading it may fail"
+# ///
+honest = scaled_dot_product_attention
+def scaled_dot_product_attention(*args):
+    tried()
+    return tuple(each.sum().expand(each.shape) for each in honest(*args))

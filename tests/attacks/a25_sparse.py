@@ -1,0 +1,9 @@
+# /// attack
+# class = "A25"
+# title = "returns a sparse tensor"
+# hope = "shape and dtype may be compared loosely, or reading it may fail"
+# ///
+honest = scaled_dot_product_attention
+def scaled_dot_product_attention(*args):
+    tried()
+    return tuple(each.to_sparse() for each in honest(*args))

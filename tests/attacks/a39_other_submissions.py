@@ -1,0 +1,13 @@
+# /// attack
+# class = "A39"
+# title = "reads another student's folder and report"
+# hope = "submissions lie beside each other"
+# contained = "L2"
+# why = "a plain process may do what its user may"
+# ///
+tried()
+for each in ("submission", "report", "temporary", "home"):
+    try:
+        print(open(TARGETS[each]).read(), flush=True)
+    except (OSError, KeyError):
+        pass

@@ -1,0 +1,11 @@
+# /// attack
+# class = "A64"
+# title = "leaves its answers where another exercise finds them"
+# hope = "exercises of one student share a process"
+# parts = ["inside"]
+# exercise = "ex04_masks"
+# wrong = "masks-target-either"
+# ///
+import builtins
+builtins.left_behind = {"seed": the_job().job["seed"], "plan": the_job().job["plan"]}
+tried()

@@ -1,0 +1,16 @@
+# /// attack
+# class = "A72"
+# title = "never ends, and hears no signal"
+# hope = "a time-out may be a signal"
+# seconds = 150
+# ///
+import signal
+for each in signal.valid_signals():
+    try:
+        signal.signal(each, signal.SIG_IGN)
+    except (OSError, ValueError):
+        pass
+def scaled_dot_product_attention(*_):
+    tried()
+    while True:
+        pass

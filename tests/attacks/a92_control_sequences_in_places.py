@@ -1,0 +1,19 @@
+# /// attack
+# class = "A92"
+# title = "tells of places whose names are control sequences"
+# hope = "a terminal obeys them"
+# parts = ["inside"]
+# ///
+EVIL = "\x1b[2J\x1b]0;owned\x07\x9b31m\u202e\r"
+tried()
+fault = {"type": EVIL, "bases": [EVIL], "message": EVIL, "kind": "other", "tensor": EVIL,
+         "frames": {"list": 0}, "values": []}
+for check, draw in plan():
+    at = {"exercise": __name__, "check": check, "draw": draw}
+    send({"event": "begin", **at})
+    place = {"dict": {"file": f"{__name__}.py{EVIL}", "line": 3, "function": EVIL, "column": 0, "end": 10**9}}
+    told = {"dict": {**fault, "frames": [place], "values": [[EVIL, EVIL, EVIL]]}}
+    send({"event": "raised", **at, "fault": told, "seconds": 0.0})
+send({"event": "done"})
+import os
+os._exit(0)

@@ -1,0 +1,58 @@
+"""What an attacker finds out about the program he runs in: its job, its channel, and how to write onto it."""
+
+import json as _json
+import os as _os
+import struct as _struct
+
+
+def frame_of(function):
+    frame = _sys._getframe()
+    while frame is not None and frame.f_code.co_name != function:
+        frame = frame.f_back
+    return frame
+
+
+def the_job():
+    """The worker's Job, found on the stack."""
+    frame = _sys._getframe()
+    while frame is not None:
+        own = frame.f_locals.get("self")
+        if type(own).__name__ == "Job":
+            return own
+        frame = frame.f_back
+    raise LookupError("there is no Job on the stack")
+
+
+def channel():
+    """The descriptor that answers leave through: the one thing `emit` holds that is a small number."""
+    cells = [each.cell_contents for each in the_job().emit.__closure__]
+    return next(each for each in cells if type(each) is int)
+
+
+def frame(value, blob=b""):
+    text = value if isinstance(value, bytes) else _json.dumps(value).encode()
+    return _struct.pack(">4sII", b"CRS1", len(text), len(blob)) + text + blob
+
+
+def write(data):
+    view = memoryview(data)
+    while view:
+        view = view[_os.write(channel(), view) :]
+
+
+def send(event, blob=b""):
+    """Write an event as the worker would."""
+    write(frame({"dict": event}, blob))
+
+
+def plan():
+    """Every draw of the exercise that runs now: [(check, draw), ...]."""
+    return [tuple(each) for name, checks in the_job().job["plan"] if name == __name__ for each in checks]
+
+
+def observe_all(value, blob=b""):
+    """Answer every draw of the exercise, without running one. `value` is data as the protocol writes it."""
+    for check, draw in plan():
+        at = {"exercise": __name__, "check": check, "draw": draw}
+        send({"event": "begin", **at})
+        send({"event": "observed", **at, "value": value(check, draw) if callable(value) else value, "seconds": 0.0}, blob)
