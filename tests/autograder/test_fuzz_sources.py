@@ -186,7 +186,7 @@ def test_a_statement_keeps_its_hash_under_other_names_types_and_bodies(one: str,
 
 def test_a_file_that_cannot_be_compiled_ends_in_the_error_python_has_for_it() -> None:
     with pytest.raises(SyntaxError):
-        survey(b"def f(:")
+        Sources({f"{NAME}.py": b"def f(:"}, {}).survey(NAME, FORBIDDEN)
 
 
 RIGHT_IN_OTHER_WAYS: Mapping[str, bytes] = {
