@@ -22,6 +22,8 @@ NOT_RUN = f"Not run: {MOST_DEATHS} earlier checks of this exercise had to be sto
 
 NO_TIME_LEFT = "Not run: the checks before this one used up the time that a whole submission may take."
 
+UNREAD = "Your file is built so deep, or so large, that its syntax cannot be looked at: write it in smaller steps."
+
 
 class EnvironmentProblem(Exception):
     """This machine cannot run the checks; the message says what to do."""
@@ -113,6 +115,8 @@ class Attempt:
                 self._note_survey(event)
             case "unloadable":
                 self._settle_exercise(self._planned(event["exercise"]), read_fault(event["fault"], at_import=True))
+            case "begin" if event["exercise"] not in self.run.surveys:
+                return Died("error", UNREAD)
             case "begin":
                 self.at = (self._planned(event["exercise"]), self._key(event))
             case "traced":
