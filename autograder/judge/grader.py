@@ -15,7 +15,7 @@ from autograder.judge.marking import Marking, Remembered
 from autograder.judge.outcomes import Key
 from autograder.judge.places.locator import FindTraces
 from autograder.judge.places.traces import Trace
-from autograder.judge.runner import GraderProblem, Runner
+from autograder.judge.runner import Cancelled, GraderProblem, Runner
 from autograder.judge.sandbox.isolation import Isolation, process_isolation
 from autograder.judge.suite import Suite
 from autograder.judge.verdict import Verdicts
@@ -63,6 +63,8 @@ class Grader:
         self._traced: dict[tuple[str, str], Future[Mapping[Key, Trace]]] = {}
         self._finder = ThreadPoolExecutor(max_workers=finders, thread_name_prefix="keys")
         self._lock = threading.Lock()
+        self._runners: set[Runner] = set()
+        self._cancelled = False
         self._remembered: Remembered | None = {} if remember else None
 
     def __enter__(self) -> "Grader":
@@ -74,10 +76,15 @@ class Grader:
             keys.close()
 
     def cancel(self) -> None:
-        """Give up the answer keys that are being found, so that closing need not wait for them."""
+        """Give up what is being graded and the answer keys that are being found: `grade` raises `Cancelled`."""
         self._finder.shutdown(wait=False, cancel_futures=True)
+        with self._lock:
+            self._cancelled = True
+            runners = [*self._runners]
         for keys in self._keys:
             keys.cancel()
+        for runner in runners:
+            runner.cancel()
 
     def find_keys(self, exercises: Iterable[Exercise], *, with_bank: bool = False) -> None:
         """Begin to find answer keys, beside everything else: what is expected, and with the bank what is known."""
@@ -101,14 +108,16 @@ class Grader:
         if self._remembered is not None:
             self._remembered.clear()
 
-    def wait_for_keys(self, told: Callable[[int, int], None]) -> None:
-        """Find the whole keys of all exercises; `told(found, all)` hears of each.
+    def wait_for_keys(self, told: Callable[[int, int], None], exercises: Iterable[Exercise] | None = None) -> None:
+        """Find the whole keys of these exercises, or of all; `told(found, all)` hears of each.
 
         One that cannot be had shows when it is needed.
         """
-        self.find_keys(self.suite.exercises, with_bank=True)
-        for found, _ in enumerate(as_completed(self._found.values()), 1):
-            told(found, len(self._found))
+        wanted = tuple(exercises) if exercises is not None else self.suite.exercises
+        self.find_keys(wanted, with_bank=True)
+        keys = [self._found[each.id, True] for each in wanted]
+        for found, _ in enumerate(as_completed(keys), 1):
+            told(found, len(keys))
 
     def _find(self, exercise: Exercise, with_bank: bool) -> AnswerKey:
         keys = self._idle.get()
@@ -122,11 +131,19 @@ class Grader:
     ) -> Report:
         """Return the report on a submission. A `runner` that was prepared before saves the wait for it.
 
-        Raises `EnvironmentProblem` when this machine cannot run checks.
+        Raises `EnvironmentProblem` when this machine cannot run checks, and `Cancelled` after `cancel`.
         """
         wanted = tuple(exercises) if exercises is not None else self.suite.exercises
         with runner or self._runner() as own:
-            return self.report(submission, wanted, own)
+            with self._lock:
+                self._runners.add(own)
+            try:
+                if self._cancelled:
+                    raise Cancelled
+                return self.report(submission, wanted, own)
+            finally:
+                with self._lock:
+                    self._runners.discard(own)
 
     def _runner(self) -> Runner:
         return Runner(

@@ -110,6 +110,10 @@ class Keys:
         _store(file, [[draw, to_traced(each)] for (_, draw), each in traces.items()])
         return traces
 
+    def kept(self, exercise: Exercise) -> list[Path]:
+        """Return the files of the cache that hold what is known of an exercise; raises `GraderProblem`."""
+        return sorted(self.cache.glob(f"{self._file(exercise, self._solutions(exercise), '').name}.*"))
+
     def _file(self, exercise: Exercise, sources: Mapping[str, bytes], suffix: str) -> Path:
         return self.cache / f"{exercise.id}-{self._digest(exercise, sources)}{suffix}"
 

@@ -97,9 +97,14 @@ class Marking:
         if not wrong:
             return own, verdicts
         helped, verdicts_helped = self._judge(exercise, self._run(self.suite.plan([exercise]), wrong))
-        if helped.score < own.score:
+        if self._passed(helped) < self._passed(own):
             return own, verdicts
         return replace(helped, parts="stand-in", stood_in=tuple(each.id for each in wrong)), verdicts_helped
+
+    def _passed(self, result: ExerciseResult) -> float:
+        """Return the shares of the checks that pass: so the choice is the same whatever the exercise is worth."""
+        passed = {each.id for each in result.checks if each.status == "pass"}
+        return round(sum(check.points for check in self.suite.checks[result.id] if check.id in passed), 6)
 
     def _wrong_before(self, exercise: Exercise) -> list[Exercise]:
         """Return the earlier exercises that there are stand-ins for, and that do not pass."""

@@ -61,14 +61,26 @@ class Suite:
     @property
     def digest(self) -> str:
         """The digest of everything a verdict depends on, beside the submission and the seed."""
-        digest = hashlib.sha256(engine_digest())
-        files = [self.course.root / "course.toml", *sorted(self.course.checks_dir.rglob("*.py"))]
-        files += sorted(self.course.solutions_dir.glob("*.py"))
-        files += sorted(self.course.solutions_dir.glob("misconceptions/*.toml"))
-        for file in files:
-            data = file.read_bytes()
-            digest.update(f"{file.name} {len(data)}\n".encode() + data)
-        return f"sha256:{digest.hexdigest()}"
+        return suite_digest(self.course)
+
+
+def suite_files(course: Course) -> list[Path]:
+    """Return the files of a course that a verdict depends on."""
+    return [
+        course.root / "course.toml",
+        *sorted(course.checks_dir.rglob("*.py")),
+        *sorted(course.solutions_dir.glob("*.py")),
+        *sorted(course.solutions_dir.glob("misconceptions/*.toml")),
+    ]
+
+
+def suite_digest(course: Course) -> str:
+    """Return the digest of a suite as it would be loaded now. Raises OSError."""
+    digest = hashlib.sha256(engine_digest())
+    for file in suite_files(course):
+        data = file.read_bytes()
+        digest.update(f"{file.name} {len(data)}\n".encode() + data)
+    return f"sha256:{digest.hexdigest()}"
 
 
 def engine_digest(*patterns: str) -> bytes:

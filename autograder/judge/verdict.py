@@ -193,6 +193,15 @@ class Verdicts:
         )
 
 
+def failed_result(suite: Suite, exercise: Exercise, text: str) -> ExerciseResult:
+    """Return the result of an exercise that could not even be run, by a fault of the kit's."""
+
+    def no_key(_: bool) -> AnswerKey:
+        raise NotImplementedError
+
+    return Verdicts(suite, exercise, no_key, seed=0, evidence=False).grader_error(text)
+
+
 def overall(statuses: list[Status]) -> Status:
     """Return the verdict of an exercise: that of its first wrong check; not started only if all of it is not."""
     if all(each == "pass" for each in statuses):

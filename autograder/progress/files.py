@@ -28,12 +28,18 @@ def own_folder(root: Path, *inside: str) -> Path:
     return folder
 
 
-def write_whole(file: Path, text: str) -> None:
-    """Write a file whole or not at all: whoever reads it never sees a part. Raises OSError."""
+def write_whole(file: Path, text: str, *, durable: bool = False) -> None:
+    """Write a file whole or not at all: whoever reads it never sees a part. Raises OSError.
+
+    With `durable` it is on the disk before it takes the place of the old one: a loss of power keeps one of them.
+    """
     descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name[:40]}-")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
+            if durable:
+                stream.flush()
+                os.fsync(stream.fileno())
         Path(temporary).chmod(0o644)
         Path(temporary).replace(file)
     except BaseException:
@@ -50,13 +56,16 @@ def alone(folder: Path) -> Iterator[None]:
     """
     with (folder / "lock").open("a+b") as stream:
         until = time.monotonic() + LONGEST_WAIT
-        while not _locked(stream.fileno()) and time.monotonic() < until:
+        while not locked(stream.fileno()) and time.monotonic() < until:
             time.sleep(0.01)
         yield  # closing the file lets go of the lock, as does the end of the process
 
 
-def _locked(descriptor: int) -> bool:
-    """Take the lock, and return whether it was free; where locks are not known it always is."""
+def locked(descriptor: int) -> bool:
+    """Take the lock of an open file, and return whether it was free; where locks are not known it always is.
+
+    It is let go when the file is closed or the process ends, however it ends.
+    """
     try:
         if os.name == "nt":
             import msvcrt
