@@ -1,39 +1,51 @@
 """`course grade`: every submission in a folder, several at a time, one report each and a table of scores."""
 
 import argparse
-import json
 import os
 import secrets
 import sys
-import time
+import threading
+from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from autograder.authoring.given import given_of
 from autograder.cli.check import known_device
 from autograder.cli.exits import ENVIRONMENT, GRADER, PASS
-from autograder.course import Course, find_course, read_course
+from autograder.cli.rate import Rate
+from autograder.cli.stopping import Stopping
+from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.names import UsageError
-from autograder.gradebook.policy import policy_of
-from autograder.gradebook.roster import read_roster
+from autograder.course.nearest import nearest
+from autograder.gradebook.policy import Policy, policy_of
+from autograder.gradebook.roster import Roster, read_roster
 from autograder.gradebook.scores import scores_csv
-from autograder.judge.bulk import Bulk, Graded, counted
+from autograder.grading.bulk import Bulk, CourseChanged, Graded, GradeOne, Plan, Stopped
+from autograder.grading.conditions import Conditions, conditions_of
+from autograder.grading.isolated import isolated
+from autograder.grading.merge import told_students
+from autograder.grading.out import Busy, Out, read_run
+from autograder.grading.reports import read_stored
 from autograder.judge.grader import Grader
-from autograder.judge.suite import load_suite
+from autograder.judge.key import Keys
+from autograder.judge.runner import EnvironmentProblem, GraderProblem
+from autograder.judge.suite import Suite, load_suite
 from autograder.progress import FOLDER, write_whole
 from autograder.report import Report
-from autograder.submission import list_submissions
+from autograder.submission import Entry, Submission, list_submissions
+
+if TYPE_CHECKING:
+    from autograder.grading.cluster import Cluster
 
 MOST_ROWS = 60
-QUIET_SECONDS = 5.0
+MOST_WAITING = 64
+"""At least so many submissions are with a cluster, so that one which grows finds work."""
 
 
 def grade(options: argparse.Namespace) -> int:
     """Run the command; a second run goes on where the first stopped."""
-    if options.isolation == "sandbox":
-        raise UsageError(
-            "the sandbox is not part of this version: --isolation process runs each submission in a process"
-        )
     course = read_course(find_course())
     device = known_device(options.device)
     roster = read_roster(course, options.roster)
@@ -42,33 +54,133 @@ def grade(options: argparse.Namespace) -> int:
         print(f"course: {sentence}", file=sys.stderr)
     if not found.entries:
         raise UsageError(f"{options.folder} holds no submissions: expected a folder or a zip for each student")
-    suite = load_suite(course)
+    if options.shard is not None:
+        roster = Roster(tuple(each for each in roster.students if options.shard.has(each.student)))
+    entries = [each for each in found.entries if options.shard is None or options.shard.has(each.student)]
+    chosen = _chosen(entries, options.students)
+    conditions = conditions_of(course, seed=_seed(course, options), device=device, isolation=options.isolation)
     try:
-        (options.out / "reports").mkdir(parents=True, exist_ok=True)
-        seed = _seed(course, options)
-        _note_run(options.out, seed, device, suite.digest)
+        with Out(options.out) as out:
+            status = _grade(options, out, conditions, policy_of(course, roster), entries, chosen)
+    except Busy as error:
+        return _failed(ENVIRONMENT, str(error))
     except OSError as error:
         where = error.filename or options.out
-        print(f"course: {where} cannot be written to: {error.strerror}", file=sys.stderr)
-        return ENVIRONMENT
-    progress = Progress(len(found.entries))
-    jobs = options.jobs or os.cpu_count() or 1
-    with Grader(suite, seed=seed, device=device, finders=jobs) as grader:
-        bulk = Bulk(grader, options.out)
+        return _failed(ENVIRONMENT, f"{where} cannot be written to: {error.strerror}")
+    return GRADER if status == PASS and found.problems else status
+
+
+def _chosen(entries: Sequence[Entry], asked: Sequence[str] | None) -> frozenset[str]:
+    """Return the students that were named, or all."""
+    students = frozenset(each.student for each in entries)
+    for student in asked or ():
+        if student not in students:
+            near = nearest(student, students)
+            hint = f"is {near} meant?" if near else "expected the name of a folder or a zip, without its ending"
+            raise UsageError(f"no submission is of {student!r}; {hint}")
+    return frozenset(asked) if asked else students
+
+
+def _grade(
+    options: argparse.Namespace,
+    out: Out,
+    conditions: Conditions,
+    policy: Policy,
+    entries: Sequence[Entry],
+    chosen: frozenset[str],
+) -> int:
+    """Grade the chosen ones, and write the table if everybody has a report then."""
+    run = {**conditions.to_json(), **({"shard": str(options.shard)} if options.shard else {})}
+    bulk = Bulk(out, conditions, anew=chosen if options.force else ())
+    done = Counter[str]()
+    with Stopping(bulk.stop):
         try:
-            if bulk.anything_new(found.entries):
-                grader.wait_for_keys(_keys_found)
-            progress.start()
-            graded = bulk.grade_all(found.entries, jobs, progress.told)
-        except (OSError, KeyboardInterrupt) as error:
-            return _stopped(error, progress, len(found.entries))
-    reports = [each.report for each in graded]
-    times = {entry.student: entry.handed_in for entry in found.entries}
-    table = scores_csv(reports, [each.id for each in course.exercises], policy_of(course, roster), times)
-    write_whole(options.out / "scores.csv", table)
-    _show(options, reports, graded)
-    failed = any(each.failed for each in graded)
-    return GRADER if failed or found.problems else PASS
+            plan = bulk.plan(entries)
+            wanted = [each for each in plan.open if each.student in chosen]
+            if plan.open:
+                out.note_run(run)
+            if wanted:
+                _run(options, bulk, replace(plan, open=tuple(wanted)), done)
+        except (OSError, Stopped, CourseChanged) as error:
+            return _stopped(error, done.total(), len(wanted) if done else len(entries))
+    left = len(plan.open) - len(wanted)
+    done["kept"] += len(plan.known)
+    if left:
+        print(_counted(done))
+        print(f"{left} others have no report that stands, so scores.csv is left as it was: run it without --student")
+        return PASS if not done["failed"] else GRADER
+    rows = list(bulk.rows(entries))
+    reports = [row.summary for row in rows]
+    handed_in = {each.student: each.handed_in for each in entries}
+    table = out.write_scores(scores_csv(reports, list(conditions.exercises), policy, handed_in))
+    out.note_run({**run, "students": told_students(handed_in)})
+    _show(options, out, reports)
+    print(f"\n{_counted(done)}")
+    print(f"Reports are in {out.reports}, the table in {table}")
+    return GRADER if done["failed"] else PASS
+
+
+def _run(options: argparse.Namespace, bulk: Bulk, plan: Plan, done: Counter[str]) -> None:
+    suite = load_suite(bulk.conditions.course)
+    jobs = options.jobs or os.cpu_count() or 1
+    with ExitStack() as stack:
+        run: GradeOne = _unforeseen
+        if plan.exercises:
+            run, jobs = _grader(options, bulk, plan, suite, jobs, stack)
+        rate = Rate(len(plan.open), jobs)
+
+        def told(graded: Graded) -> None:
+            done["kept" if graded.kept else "graded"] += 1
+            done["failed"] += graded.row.failed
+            rate.one_more()
+
+        bulk.grade_all(plan.open, suite, run, jobs, told)
+
+
+def _grader(
+    options: argparse.Namespace, bulk: Bulk, plan: Plan, suite: Suite, jobs: int, stack: ExitStack
+) -> tuple[GradeOne, int]:
+    """Return what grades, here or on a cluster, and how many at a time; the answer keys are found here first."""
+    seed, device = bulk.conditions.seed, bulk.conditions.device
+    asked = "process" if options.scheduler else bulk.conditions.isolation  # for a cluster, only solutions run here
+    isolation = stack.enter_context(isolated(asked, suite, seed=seed, device=device, jobs=jobs))
+    grader = stack.enter_context(Grader(suite, seed=seed, device=device, finders=jobs, isolation=isolation))
+    _stop_with(bulk, grader, stack)
+    grader.wait_for_keys(_keys_found, plan.exercises)
+    if not options.scheduler:
+        return grader.grade, jobs
+    cluster = stack.enter_context(_cluster(options.scheduler, bulk.conditions, suite))
+    _stop_with(bulk, cluster, stack)
+    if not cluster.slots:
+        print("course: the cluster has no worker yet; waiting for one", file=sys.stderr)
+    return cluster.grade, options.jobs or max(MOST_WAITING, 2 * cluster.slots)
+
+
+def _unforeseen(_submission: Submission, _exercises: Sequence[Exercise]) -> Report:
+    """Refuse to run what nothing was made ready for: it was changed since the run began."""
+    raise GraderProblem("a submission or its report was changed while grading ran")
+
+
+def _stop_with(bulk: Bulk, running: "Grader | Cluster", stack: ExitStack) -> None:
+    threading.Thread(target=_cancel, args=(bulk.stop, running), daemon=True).start()
+    stack.callback(bulk.stop.set)
+
+
+def _cancel(stop: threading.Event, running: "Grader | Cluster") -> None:
+    """Wait until there is to be no more of it, then kill what still runs; a signal's handler could not."""
+    stop.wait()
+    running.cancel()
+
+
+def _cluster(address: str, conditions: Conditions, suite: Suite) -> "Cluster":
+    """Send the course to a cluster, with the answer keys that are known."""
+    try:
+        from autograder.grading.cluster import Cluster
+    except ImportError as error:
+        found = f"--scheduler needs the package {error.name}, which is not installed"
+        raise EnvironmentProblem(f"{found}; install it: pip install 'autograder[cluster]'") from None
+    keys = Keys(suite, seed=conditions.seed, device=conditions.device)
+    return Cluster(address, conditions, [file for each in suite.exercises for file in keys.kept(each)])
 
 
 def _seed(course: Course, options: argparse.Namespace) -> int:
@@ -86,79 +198,42 @@ def _seed(course: Course, options: argparse.Namespace) -> int:
         write_whole(file, f"{seed}\n")
         file.chmod(0o600)
     except OSError:
-        return _seed_of_run(options.out) or seed
+        known = (read_run(options.out) or {}).get("seed")
+        return known if isinstance(known, int) else seed
     return seed
 
 
-def _seed_of_run(out: Path) -> int | None:
-    try:
-        return int(json.loads((out / "run.json").read_text("utf-8"))["seed"])
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
+def _stopped(error: BaseException, done: int, everything: int) -> int:
+    why = "interrupted"
+    if isinstance(error, OSError):
+        why = f"{error.strerror}{f' ({error.filename})' if error.filename else ''}"
+    elif isinstance(error, CourseChanged):
+        why = str(error)
+    kept = "their reports are whole, and the same command goes on from there"
+    return _failed(GRADER, f"stopped after {done:,} of {everything:,} submissions: {why}; {kept}")
 
 
-def _note_run(out: Path, seed: int, device: str, suite: str) -> None:
-    write_whole(out / "run.json", json.dumps({"schema": 1, "seed": seed, "device": device, "suite": suite}) + "\n")
+def _failed(status: int, sentence: str) -> int:
+    print(f"course: {sentence}", file=sys.stderr)
+    return status
 
 
-def _stopped(error: BaseException, progress: "Progress", everything: int) -> int:
-    where = f" ({error.filename})" if isinstance(error, OSError) and error.filename else ""
-    why = f"{error.strerror}{where}" if isinstance(error, OSError) else "interrupted"
-    print(
-        f"course: stopped after {progress.done} of {everything} submissions: {why}; "
-        "their reports are whole, and the same command goes on from there",
-        file=sys.stderr,
-    )
-    return GRADER
+def _counted(done: Counter[str]) -> str:
+    return f"{done['graded']:,} graded, {done['kept']:,} kept from before, {done['failed']:,} the grader failed on"
 
 
-def _show(options: argparse.Namespace, reports: Sequence[Report], graded: Sequence[Graded]) -> None:
+def _show(options: argparse.Namespace, out: Out, summaries: Sequence[Report]) -> None:
+    """Show the first of the class; only their reports are read again."""
     from autograder.report.glyphs import glyphs_for
     from autograder.report.terminal import make_console, render_class
 
+    stored = [read_stored(out.report(str(each.submission["student"]))) for each in summaries[:MOST_ROWS]]
     console = make_console(plain=options.plain, color=False if options.no_color else None)
-    render_class(console, reports[:MOST_ROWS], glyphs=glyphs_for(console.encoding), plain=options.plain)
-    new, kept, failed = counted(graded)
-    print(f"\n{new} graded, {kept} kept from before, {failed} the grader failed on")
-    print(f"Reports are in {options.out / 'reports'}, the table in {options.out / 'scores.csv'}")
+    reports = [each.report for each in stored if each is not None]
+    render_class(console, reports, glyphs=glyphs_for(console.encoding), plain=options.plain)
 
 
 def _keys_found(found: int, everything: int) -> None:
-    moving = sys.stderr.isatty()
-    if moving or found == everything:
+    if sys.stderr.isatty():
         end = "\n" if found == everything else ""
-        print(f"{chr(13) if moving else ''}answer keys: {found} of {everything}", end=end, file=sys.stderr, flush=True)
-
-
-class Progress:
-    """Says how far the grading is, at what rate, and how long it still takes."""
-
-    def __init__(self, everything: int) -> None:
-        self.everything = everything
-        self.done = 0
-        self.new = 0
-        self.started = self.last = time.monotonic()
-
-    def start(self) -> None:
-        """Begin to count the time: the answer keys are found, and submissions follow at their own rate."""
-        self.started = self.last = time.monotonic()
-
-    def told(self, graded: Graded) -> None:
-        """Hear of one more submission."""
-        self.done += 1
-        self.new += not graded.kept
-        now = time.monotonic()
-        moving = sys.stderr.isatty()
-        if not moving and self.done < self.everything and now - self.last < QUIET_SECONDS:
-            return
-        self.last = now
-        end = "\n" if not moving or self.done == self.everything else ""
-        print(f"{chr(13) if moving else ''}{self.line(now)}", end=end, file=sys.stderr, flush=True)
-
-    def line(self, now: float) -> str:
-        rate = self.new / max(now - self.started, 1e-3)
-        text = f"graded {self.done} of {self.everything}"
-        if self.done == self.everything or not self.new:
-            return f"{text:<60}"
-        left = (self.everything - self.done) / rate
-        return f"{text}, {rate:.1f} a second, about {left:.0f} s left".ljust(60)
+        print(f"\ranswer keys: {found} of {everything}", end=end, file=sys.stderr, flush=True)

@@ -3,11 +3,13 @@
 import argparse
 import importlib
 import os
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
 from autograder import __version__
+from autograder.grading.shards import Shard, read_shard
 
 EXERCISE = "an exercise: 5, 05, ex05, attention and ex05_attention all name ex05_attention"
 
@@ -26,7 +28,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     learner = (_check, _watch, _hint, _why, _diff, _next, _list, _status, _reset, _solution, _report, _doctor)
-    for add in (*learner, _grade, _validate, _build, _new):
+    for add in (*learner, _grade, _merge, _validate, _build, _new):
         add(commands)
     return parser.parse_args(arguments)
 
@@ -157,9 +159,26 @@ def _grade(commands: Commands) -> None:
     )
     parser.add_argument("--jobs", type=_positive, metavar="N", help="submissions at a time (default: one a core)")
     parser.add_argument(
+        "--student", action="append", dest="students", metavar="NAME", help="only this one's; may be given again"
+    )
+    parser.add_argument("--force", action="store_true", help="keep nothing: grade again what has not changed")
+    parser.add_argument(
+        "--scheduler", type=_address, metavar="ADDRESS", help="grade on the Dask cluster of this scheduler"
+    )
+    parser.add_argument("--shard", type=_shard, metavar="I/N", help="only part I of N, to be merged by course merge")
+    parser.add_argument(
         "--isolation", choices=["process", "sandbox"], default="process", help="how submissions are kept apart"
     )
     _running(parser)
+
+
+def _merge(commands: Commands) -> None:
+    parser = _add(commands, "merge", "make one folder of the shards that course grade wrote", "merge", "merge_shards")
+    parser.add_argument("out", type=Path, metavar="OUT", help="where reports and scores.csv go")
+    parser.add_argument("shards", type=Path, nargs="+", metavar="SHARD", help="what course grade --shard wrote")
+    parser.add_argument(
+        "--roster", type=Path, metavar="FILE", help="who is in the class (default: roster.csv beside the course)"
+    )
 
 
 def _validate(commands: Commands) -> None:
@@ -207,6 +226,19 @@ def _running(parser: argparse.ArgumentParser) -> None:
 def _json(parser: argparse.ArgumentParser) -> None:
     told = "write what was found there; - is stdout, and nothing else is shown"
     parser.add_argument("--json", metavar="FILE", default=argparse.SUPPRESS, help=told)
+
+
+def _address(text: str) -> str:
+    if not re.fullmatch(r"((tcp|tls|ucx|wss?)://)?[^/\s]+:\d{1,5}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no address, expected one like tcp://10.0.0.7:8786")
+    return text
+
+
+def _shard(text: str) -> Shard:
+    try:
+        return read_shard(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _positive(text: str) -> int:

@@ -1,0 +1,35 @@
+"""`course merge`: the folders that machines wrote, each for its shard, made into one."""
+
+import argparse
+import sys
+
+from autograder.cli.exits import ENVIRONMENT, GRADER, PASS
+from autograder.course import find_course, read_course
+from autograder.course.names import UsageError
+from autograder.gradebook.policy import policy_of
+from autograder.gradebook.roster import read_roster
+from autograder.gradebook.scores import scores_csv
+from autograder.grading.merge import MergeError, handed_in_of, merge, read_shards
+from autograder.grading.out import Busy, Out
+
+
+def merge_shards(options: argparse.Namespace) -> int:
+    """Run the command; run again, it changes nothing. The table has the rules of the course and its roster."""
+    course = read_course(find_course())
+    try:
+        run = read_shards(options.shards, options.out)
+        with Out(options.out) as out:
+            rows = merge(out, options.shards, run)
+            policy = policy_of(course, read_roster(course, options.roster))
+            summaries = [row.summary for row in rows]
+            out.write_scores(scores_csv(summaries, run["exercises"], policy, handed_in_of(run)))
+            out.note_run(run)
+    except MergeError as error:
+        raise UsageError(str(error)) from None
+    except Busy as error:
+        print(f"course: {error}", file=sys.stderr)
+        return ENVIRONMENT
+    failed = sum(row.failed for row in rows)
+    print(f"{len(rows):,} reports from {len(options.shards)} folders, {failed:,} of them the grader failed on")
+    print(f"Reports are in {out.reports}, the table in {options.out / 'scores.csv'}")
+    return GRADER if failed else PASS
