@@ -21,12 +21,12 @@ from rich.console import Console
 from autograder.authoring.attack_catalogue import Attack, Catalogue, Level, honest_files, write_submission
 from autograder.authoring.attack_traps import Traps, files_left, processes, survivors
 from autograder.gradebook.scores import scores_csv
-from autograder.judge.bulk import Bulk
+from autograder.grading.reports import Stored, write_stored
 from autograder.judge.grader import Grader
 from autograder.report import Report
 from autograder.report.glyphs import glyphs_for
 from autograder.report.terminal import render_class, render_report
-from autograder.submission import list_submissions
+from autograder.submission import Caps, list_submissions
 
 ATTACKER = "mallory"
 MOST_REPORT_BYTES = 1 << 20
@@ -196,10 +196,13 @@ class Trials:
 
     def _grade_folder(self, name: str, folder: Path, graded: Round) -> None:
         try:
-            bulk = Bulk(self.grader, self.out / folder.name)
-            (bulk.out / "reports").mkdir(parents=True)
+            caps = Caps(source_kib=self.course.limits.source_kib)
             entries = list_submissions(folder, self.course.files).entries
-            graded.reports[name] = [bulk.grade_one(each).report for each in entries]
+            graded.reports[name] = [self.grader.grade(each.read(self.course.files, caps)) for each in entries]
+            (self.out / folder.name / "reports").mkdir(parents=True)
+            for entry, report in zip(entries, graded.reports[name], strict=True):
+                file = self.out / folder.name / "reports" / f"{entry.student}.json"
+                write_stored(file, Stored(report, "", {}))
         except Exception as error:
             graded.lost.append(f"{name}: {type(error).__name__}: {error}")
 

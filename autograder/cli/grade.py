@@ -143,7 +143,9 @@ def _grader(
     """Return what grades, here or on a cluster, and how many at a time; the answer keys are found here first."""
     seed, device = bulk.conditions.seed, bulk.conditions.device
     asked = "process" if options.scheduler else bulk.conditions.isolation  # for a cluster, only solutions run here
-    isolation = stack.enter_context(isolated(asked, suite, seed=seed, device=device, jobs=jobs))
+    isolation = stack.enter_context(isolated(asked, suite, device=device, jobs=jobs, command=options.sandbox))
+    if not options.scheduler:
+        print(f"course: isolation {isolation.sentence}", file=sys.stderr)
     grader = stack.enter_context(Grader(suite, seed=seed, device=device, finders=jobs, isolation=isolation))
     _stop_with(bulk, grader, stack)
     grader.wait_for_keys(_keys_found, plan.exercises)

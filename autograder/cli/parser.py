@@ -4,6 +4,7 @@ import argparse
 import importlib
 import os
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias
@@ -167,7 +168,13 @@ def _grade(commands: Commands) -> None:
     )
     parser.add_argument("--shard", type=_shard, metavar="I/N", help="only part I of N, to be merged by course merge")
     parser.add_argument(
-        "--isolation", choices=["process", "sandbox"], default="process", help="how submissions are kept apart"
+        "--isolation",
+        choices=["process", "sandbox"],
+        default="sandbox",
+        help="sandbox confines what nobody can trust (default); process runs what you trust, as you",
+    )
+    parser.add_argument(
+        "--sandbox", type=shlex.split, metavar="COMMAND", help="a command that runs the worker in a container"
     )
     _running(parser)
 

@@ -170,7 +170,7 @@ class Grading:
                 unpack(self._shipped.bundle, root)
                 suite = load_suite(read_course(root))
                 at_once, asked = self._threads, self._shipped
-                self._isolation = isolated(asked.isolation, suite, seed=asked.seed, device=asked.device, jobs=at_once)
+                self._isolation = isolated(asked.isolation, suite, device=asked.device, jobs=at_once)
                 self._made = Grader(
                     suite, seed=asked.seed, device=asked.device, finders=at_once, isolation=self._isolation
                 )

@@ -1,19 +1,24 @@
 """The isolation that grading was asked for, opened on whatever machine grades."""
 
+from collections.abc import Sequence
+
 from autograder.judge.runner import EnvironmentProblem, Runner
 from autograder.judge.sandbox.isolation import Isolation, IsolationError, open_isolation, process_isolation
 from autograder.judge.suite import Suite
 
 
-def isolated(name: str, suite: Suite, *, seed: int, device: str, jobs: int) -> Isolation:
+def isolated(name: str, suite: Suite, *, device: str, jobs: int, command: Sequence[str] | None = None) -> Isolation:
     """Open `sandbox`, the highest level that holds here, or `process`; `jobs` submissions run at a time.
 
-    Raises `EnvironmentProblem` where this machine cannot confine submissions.
+    `command` starts a relay in a sandbox of another kind. Raises `EnvironmentProblem` where this machine cannot confine
+    submissions.
     """
     if name == "process":
         return process_isolation()
+    trusted = "--isolation process runs those that you trust, as you"
+    if device != "cpu":
+        raise EnvironmentProblem(f"the sandbox has no device but the cpu, asked was {device}; {trusted}")
     try:
-        return open_isolation(Runner(suite, seed=seed, device=device).warm_up(), jobs)
+        return open_isolation(Runner(suite, seed=suite.course.seed).warm_up(), jobs, command)
     except IsolationError as error:
-        found = f"this machine cannot confine submissions: {error}"
-        raise EnvironmentProblem(f"{found}; --isolation process runs those that you trust") from None
+        raise EnvironmentProblem(f"this machine cannot confine submissions: {error}; {trusted}") from None

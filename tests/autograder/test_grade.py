@@ -53,7 +53,18 @@ SCORES = {
 
 def grade(course: Path, folder: Path, out: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return tiny.run_course(
-        course, "grade", str(folder), "--out", str(out), "--jobs", "2", "--seed", SEED, "--plain", *arguments
+        course,
+        "grade",
+        str(folder),
+        "--out",
+        str(out),
+        "--jobs",
+        "2",
+        "--seed",
+        SEED,
+        "--plain",
+        *tiny.TRUSTED,
+        *arguments,
     )
 
 
@@ -185,7 +196,18 @@ def test_an_interrupted_run_is_finished_by_the_same_command_with_the_same_result
         shutil.rmtree(again / "hand_in" / name)
     rest = {"broken", "good", "stub", "wrong", "zipped"}
     out = tmp_path / "interrupted"
-    arguments = ["grade", str(again / "hand_in"), "--out", str(out), "--jobs", "1", "--seed", SEED, "--plain"]
+    arguments = [
+        "grade",
+        str(again / "hand_in"),
+        "--out",
+        str(out),
+        "--jobs",
+        "1",
+        "--seed",
+        SEED,
+        "--plain",
+        *tiny.TRUSTED,
+    ]
     process = subprocess.Popen(
         [sys.executable, "-m", "autograder", *arguments],
         cwd=again / "course",
@@ -265,7 +287,7 @@ def test_a_failure_of_the_grader_leaves_the_cell_empty_and_is_tried_again(course
 def test_without_a_seed_a_secret_one_is_made_once_and_kept_beside_the_course(course: Path, tmp_path: Path) -> None:
     folder = tiny.handed_in(tmp_path / "hand_in" / "ada", None, None).parent
     for _ in range(2):
-        done = tiny.run_course(course, "grade", str(folder), "--out", str(tmp_path / "out"))
+        done = tiny.run_course(course, "grade", str(folder), "--out", str(tmp_path / "out"), *tiny.TRUSTED)
         assert done.returncode == 0, done.stderr
     secret = course / ".course" / "grading_seed"
     assert secret.stat().st_mode & 0o077 == 0
@@ -301,8 +323,20 @@ def test_work_that_cannot_be_graded_is_told_and_the_exit_says_so(course: Path, t
     assert set(rows(tmp_path / "out")) == {"ada"}
 
 
-def test_a_sandbox_that_is_not_there_is_never_pretended(course: Path, tmp_path: Path) -> None:
-    folder = tiny.handed_in(tmp_path / "hand_in" / "ada", None, None).parent
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
+def test_by_default_submissions_are_confined(course: Path, tmp_path: Path) -> None:
+    folder = tiny.handed_in(tmp_path / "hand_in" / "ada").parent
     done = grade(course, folder, tmp_path / "out", "--isolation", "sandbox")
-    reports = list((tmp_path / "out").glob("reports/*.json"))
-    assert done.returncode in (2, 3) or {json.loads(each.read_text())["isolation"] for each in reports} == {"sandbox"}
+    assert done.returncode == 0, done.stdout + done.stderr
+    [level] = {word.rstrip(":") for word in done.stderr.split() if word in ("L2:", "L3:")}
+    [report] = (json.loads(each.read_text("utf-8")) for each in (tmp_path / "out").glob("reports/*.json"))
+    assert (report["isolation"], report["level"], report["score"]) == ("sandbox", level, 10000)
+
+
+def test_what_cannot_be_confined_is_not_graded(course: Path, tmp_path: Path) -> None:
+    folder = tiny.handed_in(tmp_path / "hand_in" / "ada").parent
+    done = grade(course, folder, tmp_path / "out", "--isolation", "sandbox", "--sandbox", "/nowhere/docker run it")
+    assert done.returncode == 3
+    assert "this machine cannot confine submissions" in done.stderr
+    assert "--isolation process" in done.stderr
+    assert not list((tmp_path / "out").glob("reports/*.json"))

@@ -33,7 +33,7 @@ def test_a_download_is_graded_by_the_ids_of_the_roster_and_late_work_costs_point
         f"evee_15_4_{tiny.FILES[0]}": b"",
     }
     download = zipped(tmp_path / "submissions.zip", files)
-    done = tiny.run_course(course, "grade", str(download), "--out", "out", "--jobs", "1", "--seed", "1", "--plain")
+    done = tiny.run_course(course, "grade", str(download), "--out", "out", "--jobs", "1", "--seed", "1", *tiny.TRUSTED)
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"evee_15_4_{tiny.FILES[0]} is not on the roster; it is graded as 15" in done.stderr
     with (course / "out" / "scores.csv").open(newline="") as file:
@@ -59,6 +59,6 @@ def test_a_roster_with_a_mistake_stops_before_anything_is_graded(tmp_path: Path)
     course = tiny.copied(tmp_path / "course")
     (course / "mine.csv").write_text("student\nada\nada\n", "utf-8")
     folder = str(tiny.handed_in(tmp_path / "class" / "ada").parent)
-    done = tiny.run_course(course, "grade", folder, "--out", "out", "--roster", "mine.csv")
+    done = tiny.run_course(course, "grade", folder, "--out", "out", "--roster", "mine.csv", *tiny.TRUSTED)
     assert (done.returncode, done.stderr) == (2, "course: mine.csv:3: student ada is in line 2 already\n")
     assert not (course / "out").exists()
