@@ -28,17 +28,21 @@ class Given:
     """Inputs, weights and a device for one draw of one check.
 
     `exact` makes every floating tensor float64, whatever dtype the check asks for, with the values that dtype
-    holds: so the reference is computed exactly on the very inputs the student's code gets.
+    holds: so the reference is computed exactly on the very inputs the student's code gets. A `traced` run takes no
+    short cuts: two traces are held against each other step by step.
     """
 
     torch = torch
 
-    def __init__(self, seed: int, sizes: Mapping[str, int], device: str, *, exact: bool = False) -> None:
+    def __init__(
+        self, seed: int, sizes: Mapping[str, int], device: str, *, exact: bool = False, traced: bool = False
+    ) -> None:
         self._random = _STREAM
         self._random.seed(seed)
         self._seed = seed
         self._sizes = sizes
         self._exact = exact
+        self._traced = traced
         self.device = torch.device(device)
 
     def sizes(self, names: str) -> tuple[int, ...]:
@@ -77,10 +81,10 @@ class Given:
     def tensor(self, values: Any, dtype: str = "float32") -> Tensor:
         """Return known values as a tensor on the device; `exact` holds for it."""
         wanted: torch.dtype = getattr(torch, dtype)
-        made = torch.as_tensor(np.asarray(values), dtype=wanted)
-        if self._exact and wanted.is_floating_point:
+        made = torch.as_tensor(np.asarray(values)).to(wanted)
+        if self._exact and made.is_floating_point():
             made = made.double()
-        return made if self.device.type == "cpu" else made.to(self.device)
+        return made.to(self.device)
 
     def load(
         self, module: Module, parameters: Mapping[str, Shape], *, dtype: str = "float32", train: bool = False
@@ -105,7 +109,7 @@ class Given:
         with torch.no_grad():
             _fill(module, state)
         wanted = torch.float64 if self._exact else getattr(torch, dtype)
-        if not _is_there(module, self.device, wanted):
+        if self._traced or not _is_there(module, self.device, wanted):
             module.to(device=self.device, dtype=wanted)
         return module.train(train)
 

@@ -136,7 +136,7 @@ class Job:
         tracing = Tracing(self.sources.names, parts=job["exact"]) if job["trace"] else nullcontext()
         seed = derived_seed(job["seed"], exercise, check, draw)
         sizes = sizes_of(job["sizes"], job["seed"], exercise, check, draw)
-        given = Given(seed, sizes, job["device"], exact=job["exact"])
+        given = Given(seed, sizes, job["device"], exact=job["exact"], traced=job["trace"])
         self.limits.start()
         _calm(seed)
         started = time.perf_counter()
