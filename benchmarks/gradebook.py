@@ -80,7 +80,7 @@ def one_by_nbgrader(gradebook: object, mark: Mark) -> None:
     for each in mark.report.exercises:
         grade = gradebook.find_grade(each.id, each.id, ASSIGNMENT, mark.student)
         grade.auto_score, grade.needs_manual_grade = each.score / 100, False
-        gradebook.find_comment(each.id, each.id, ASSIGNMENT, mark.student).auto_comment = summary(mark, each)
+        gradebook.find_comment(each.id, each.id, ASSIGNMENT, mark.student).auto_comment = summary(each)
         notebook = gradebook.find_submission_notebook(each.id, ASSIGNMENT, mark.student)
         notebook.late_submission_penalty = taken_off[each.id] / 100
     gradebook.db.commit()

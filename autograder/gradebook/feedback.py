@@ -46,14 +46,14 @@ def told(check: CheckResult) -> str:
     return "\n".join(filter(None, (*lines, _place(check))))
 
 
-def summary(mark: Mark, exercise: ExerciseResult) -> str:
+def summary(exercise: ExerciseResult) -> str:
     """Return everything about one exercise in safe lines: its points, then each check that does not pass."""
     lines = [f"{STATES[exercise.status].word}: {points_of(exercise.score, exercise.max_score)}"]
     lines += [f"{checks_pass(exercise.checks)}."] if exercise.checks else []
     for check in exercise.checks:
         if check.status != "pass":
             lines += [f"- {STATES[check.status].word} {one_line(check.title)}", *_indented(told(check))]
-    return "\n".join((*lines, *notes(mark)))
+    return "\n".join(lines)
 
 
 def notes(mark: Mark) -> list[str]:

@@ -17,6 +17,7 @@ from autograder.gradebook.graded import ExportError, Graded, Mark
 from autograder.gradebook.matching import Person, matched
 from autograder.gradebook.sheet import Sheet, read_sheet
 from autograder.report.printable import one_line
+from autograder.report.words import points
 from autograder.submission.found import printable, shown
 
 System = Literal["canvas", "moodle"]
@@ -28,7 +29,8 @@ MOODLE = {
 }
 FEEDBACK = "Feedback comments"
 _TITLE = re.compile(r"(.*) \((\d+)\)", re.DOTALL)
-_PARTICIPANT = re.compile(r"\D*?(\d+)")
+_NUMBER = re.compile(r"\D*?(\d+)")
+_IDENTIFIER = re.compile(r"\D+ \d+")
 _READ_ONLY = "(read only)"
 
 
@@ -64,7 +66,7 @@ def fill(graded: Graded, system: System, file: Path, column: str | None, scale: 
             continue
         cells[row, grades] = _number(mark.score, factor, comma)
         if feedback is not None:
-            cells[row, feedback] = _told(mark)
+            cells[row, feedback] = _told(graded, mark, points(mark.score))
     told = [f"{printable(file.name)} has too few cells in the row of {printable(each)}" for each in short]
     placed = sum(column == grades for _, column in cells)
     return Filled(sheet.filled(cells), placed, (*found.notes, *told), len(found.unplaced) + len(short))
@@ -101,7 +103,7 @@ def _maximum(sheet: Sheet, system: System, grades: int) -> Decimal | None:
         return _decimal(sheet.value(rows[0], grades)) if rows else None
     after = grades + 1
     found = {value for value in sheet.column(after) if value} if after < len(sheet.header) else set()
-    worksheet = any(_PARTICIPANT.fullmatch(value) for value in sheet.column(0))
+    worksheet = any(_IDENTIFIER.fullmatch(value) for value in sheet.column(0))
     return _decimal(next(iter(found))) if worksheet and len(found) == 1 else None
 
 
@@ -151,7 +153,7 @@ def _moodle_people(sheet: Sheet, file: Path) -> list[Person]:
         cells = [each for each in sheet.column(place) if each]
         if cells and all("@" in each and " " not in each for each in cells):
             columns["strong"].append(place)
-        elif cells and place == 0 and all(re.fullmatch(r"\D+ \d+", each) for each in cells):
+        elif cells and place == 0 and all(_IDENTIFIER.fullmatch(each) for each in cells):
             columns["number"].append(0)
             columns["name"] += [1] if not columns["name"] and len(sheet.header) > 1 else []
     if not any(columns.values()):
@@ -169,7 +171,7 @@ def _columns(sheet: Sheet, titles: Mapping[str, Iterable[str]]) -> dict[str, lis
 
 
 def _person(sheet: Sheet, row: int, columns: Mapping[str, Sequence[int]], both: Sequence[int] = ()) -> Person:
-    numbers = [match[1] for place in columns["number"] if (match := _PARTICIPANT.fullmatch(sheet.value(row, place)))]
+    numbers = [match[1] for place in columns["number"] if (match := _NUMBER.fullmatch(sheet.value(row, place)))]
     strong = [value for place in columns["strong"] if (value := sheet.value(row, place))]
     name = [value for place in columns["name"] if (value := sheet.value(row, place))]
     name += [" ".join(sheet.value(row, place) for place in both)] if both and not name else []
@@ -185,13 +187,14 @@ def _not_exported(sheet: Sheet, file: Path, wanted: str, where: str) -> ExportEr
     return ExportError(f"{printable(file)} has the columns {found}, expected {wanted}; export it with {where}")
 
 
-def _told(mark: Mark) -> str:
-    """Return the feedback as HTML, which is what Moodle takes it for; a student's own words are in it."""
+def _told(graded: Graded, mark: Mark, score: str) -> str:
+    """Return the feedback as HTML, which is what Moodle takes it for; a student's own words are in it.
+
+    It begins with a number, so that no spreadsheet takes it for a formula.
+    """
     assert mark.report is not None
-    parts = [
-        f"{one_line(each.title)}: {summary(mark, each)}"
-        for each in mark.report.exercises
-        if each.score < each.max_score
-    ]
-    lines = "\n".join(parts or notes(mark) or ["Every check passes."]).splitlines()
+    failing = [each for each in mark.report.exercises if each.status != "pass"]
+    lines = [f"{score} of {points(graded.policy.maximum)} points.", *notes(mark)]
+    for each in failing:
+        lines += f"{one_line(each.title)}: {summary(each)}".splitlines()
     return "<br>".join(html.escape(line) for line in lines)

@@ -120,4 +120,5 @@ cp -R "$root/submission" "$work/class/submission"
 "$python" -m autograder grade "$work/class" --layout plain --out "$work/out" --isolation "${COURSE_ISOLATION:-process}"
 "$python" -m autograder export gradescope "$work/out" --to "$root/results/results.json" \\
   --metadata "$root/submission_metadata.json" --visibility "${COURSE_VISIBILITY:-visible}"
+exit 0  # results.json says how it went
 """

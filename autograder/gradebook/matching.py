@@ -33,7 +33,7 @@ def matched(people: Sequence[Person], marks: Sequence[Mark], file: str) -> Match
     """Return which row is whose. Where two rows fit one student, or two students one row, none is filled in."""
     index = _Index(marks)
     found = {each.row: index.find(each) for each in people}
-    times = Counter(students[0] for students in found.values() if len(students) == 1)
+    times = Counter(student for students in found.values() for student in students)
     by_student = {each.student: each for each in marks}
     sure = {row: who[0] for row, who in found.items() if len(who) == 1 and times[who[0]] == 1}
     names = {each.row: each.name or next(iter((*each.strong, *each.numbers)), "?") for each in people}

@@ -23,18 +23,18 @@ def write_notebooks(marks: tuple[Mark, ...], cells: Mapping[str, Cells], folder:
             file = folder / mark.student / assignment / f"{result.id}.ipynb"
             if not _is_anothers(file):
                 file.parent.mkdir(parents=True, exist_ok=True)
-                text = json.dumps(_notebook(mark, result, cells[result.id]), indent=1, ensure_ascii=False)
+                text = json.dumps(_notebook(result, cells[result.id]), indent=1, ensure_ascii=False)
                 write_whole(file, text + "\n")
                 written += 1
     return written
 
 
-def _notebook(mark: Mark, result: ExerciseResult, cells: Cells) -> dict[str, Any]:
+def _notebook(result: ExerciseResult, cells: Cells) -> dict[str, Any]:
     title = _cell("markdown", "title", f"# {result.title}", {})
     comment = _cell(
         "code", "comment", f"# {result.id}.py is in the submission.", _metadata(cells.comment, solution=True)
     )
-    text = summary(mark, result)
+    text = summary(result)
     output = {"name": "stdout", "output_type": "stream", "text": f"{text}\n"}
     metadata = _metadata(cells.grade, solution=False) | {"points": cells.grade.max_score}
     check = _cell("code", "check", f"check({result.id!r})", metadata) | {"outputs": [output]}

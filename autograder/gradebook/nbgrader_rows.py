@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from autograder.gradebook.feedback import summary
+from autograder.gradebook.feedback import notes, summary
 from autograder.gradebook.graded import ExportError, Mark
 from autograder.gradebook.roster import Student
 from autograder.gradebook.scores import harmless
@@ -231,7 +231,7 @@ def _rows(db: Any, model: Any, which: Any = None, api: Any = None) -> list[Any]:
 
 def _comment_text(mark: Mark, result: ExerciseResult) -> str:
     """Return a comment as a block of code: feedback renders it as Markdown, and a student's words are in it."""
-    return "\n".join(f"    {line}" for line in summary(mark, result).splitlines())
+    return "\n".join(f"    {line}" for line in (*summary(result).splitlines(), *notes(mark)))
 
 
 def _split(name: str) -> tuple[str, str]:
