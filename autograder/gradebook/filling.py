@@ -190,11 +190,11 @@ def _not_exported(sheet: Sheet, file: Path, wanted: str, where: str) -> ExportEr
 def _told(graded: Graded, mark: Mark, score: str) -> str:
     """Return the feedback as HTML, which is what Moodle takes it for; a student's own words are in it.
 
-    It begins with a number, so that no spreadsheet takes it for a formula.
+    It begins with a word of ours, so that no spreadsheet takes it for a formula.
     """
     assert mark.report is not None
     failing = [each for each in mark.report.exercises if each.status != "pass"]
-    lines = [f"{score} of {points(graded.policy.maximum)} points.", *notes(mark)]
+    lines = [f"Score: {score} of {points(graded.policy.maximum)} points.", *notes(mark)]
     for each in failing:
         lines += f"{one_line(each.title)}: {summary(each)}".splitlines()
     return "<br>".join(html.escape(line) for line in lines)

@@ -89,11 +89,10 @@ def handed_in_times(out: Path) -> Mapping[str, datetime]:
 
 
 def handed_in_at(graded: Graded, student: str, time: datetime | None) -> Graded:
-    """Return a class of one report as handed in by that student at that moment (UTC)."""
-    (mark,) = graded.marks
-    if mark.report is None:
-        return graded
-    return replace(graded, marks=(_mark(graded.policy, student, mark.report, time),))
+    """Return the one report of a class as handed in by that student at that moment (UTC)."""
+    (report,) = [each.report for each in graded.with_report]
+    assert report is not None
+    return replace(graded, marks=(_mark(graded.policy, student, report, time),))
 
 
 def named(students: Iterable[str]) -> str:

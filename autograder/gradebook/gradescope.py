@@ -63,7 +63,7 @@ def handed_in(graded: Graded, metadata: Path) -> Graded:
         )
     clues = [Clue("", name=name or None, logins=(email,)) for email, name in users]
     known = [found for clue in clues if len(found := graded.policy.roster.find(clue)) == 1]
-    return handed_in_at(graded, known[0][0] if known else users[0][0] or graded.marks[0].student, time)
+    return handed_in_at(graded, known[0][0] if known else users[0][0] or marks[0].student, time)
 
 
 def _results(graded: Graded, mark: Mark, seen: Seen) -> dict[str, Any]:
