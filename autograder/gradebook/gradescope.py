@@ -57,13 +57,12 @@ def handed_in(graded: Graded, metadata: Path) -> Graded:
         raise ExportError(
             f"{printable(metadata)} cannot be read, expected {wanted}; give another file, or leave it out"
         )
-    if len(graded.marks) != 1:
-        raise ExportError(
-            f"--metadata is of one submission, and there are {len(graded.marks)}; name one with --student"
-        )
+    marks = graded.with_report
+    if len(marks) != 1:
+        raise ExportError(f"--metadata is of one submission, and there are {len(marks)}; name one with --student")
     clues = [Clue("", name=name or None, logins=(email,)) for email, name in users]
-    known = [found for clue in clues if len(found := graded.policy.roster.find(clue)) == 1]
-    return handed_in_at(graded, known[0][0] if known else users[0][0] or marks[0].student, time)
+    known = [who[0] for clue in clues if len(who := graded.policy.roster.find(clue)) == 1]
+    return handed_in_at(graded, known[0] if known else users[0][0] or marks[0].student, time)
 
 
 def _results(graded: Graded, mark: Mark, seen: Seen) -> dict[str, Any]:

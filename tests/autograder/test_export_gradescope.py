@@ -18,7 +18,7 @@ METADATA = {
     "created_at": "2026-03-02T01:00:00.000000+01:00",
     "assignment": {"due_date": "2026-03-01T23:59:00.000000+01:00", "id": 2, "title": "T", "total_points": "100.0"},
     "submission_method": "upload",
-    "users": [{"email": "Bob@Example.org", "id": 5, "name": "Bob U."}],
+    "users": [{"email": "Zoe@Example.org", "id": 5, "name": "Zoe S."}],
     "previous_submissions": [],
 }
 
@@ -37,7 +37,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def container(archive: Path) -> Path:
-    """What /autograder is there: the zip unpacked and set up, and a submission by bob, whose due date it met late."""
+    """What /autograder is there: the zip unpacked and set up, and a submission by zoe, a day late."""
     root = archive.parent / "autograder"
     (root / "results").mkdir(parents=True)
     with zipfile.ZipFile(archive) as opened:
