@@ -29,7 +29,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     learner = (_check, _watch, _hint, _why, _diff, _next, _list, _status, _reset, _solution, _report, _doctor)
-    for add in (*learner, _grade, _merge, _validate, _build, _new):
+    for add in (*learner, _grade, _merge, _export, _validate, _build, _new):
         add(commands)
     return parser.parse_args(arguments)
 
@@ -41,6 +41,10 @@ def _command(module: str, function: str) -> Callable[[argparse.Namespace], int]:
     return run
 
 
+EXPORTS = (
+    *("scores", "canvas", "moodle", "nbgrader", "gradescope", "gradescope-autograder"),
+    *("classroom", "classroom-workflow", "exercism", "junit"),
+)
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
@@ -186,6 +190,34 @@ def _merge(commands: Commands) -> None:
     parser.add_argument(
         "--roster", type=Path, metavar="FILE", help="who is in the class (default: roster.csv beside the course)"
     )
+
+
+def _export(commands: Commands) -> None:
+    parser = _add(commands, "export", "write scores in the format of a gradebook", "export", "export")
+    parser.add_argument("format", choices=EXPORTS, metavar="FORMAT", help=", ".join(EXPORTS))
+    parser.add_argument("out", type=Path, nargs="?", metavar="OUT", help="what course grade wrote, or one report")
+    parser.add_argument("--to", required=True, metavar="PATH", help="the file or folder to write; for nbgrader a URL")
+    parser.add_argument(
+        "--roster", type=Path, metavar="FILE", help="who is in the class (default: roster.csv beside the course)"
+    )
+    parser.add_argument(
+        "--student", action="append", dest="students", metavar="NAME", help="only this one's; may be given again"
+    )
+    into = parser.add_argument_group("canvas, moodle")
+    into.add_argument("--into", type=Path, metavar="FILE", help="the file that was exported there, to be filled in")
+    into.add_argument("--column", metavar="TITLE", help="the column of the scores (default: the only one there is)")
+    into.add_argument("--scale", action="store_true", help="turn the scores to the maximum that is set there")
+    nbgrader = parser.add_argument_group("nbgrader")
+    nbgrader.add_argument("--assignment", metavar="NAME", help="its name there (default: the course's folder)")
+    nbgrader.add_argument("--course", metavar="NAME", help="the course there (default: the only one there is)")
+    nbgrader.add_argument(
+        "--autograded", type=Path, metavar="DIR", help="write there the notebooks feedback is made of"
+    )
+    gradescope = parser.add_argument_group("gradescope")
+    when = ("visible", "after_due_date", "after_published", "hidden")
+    gradescope.add_argument("--visibility", choices=when, help="when students see their results (default: visible)")
+    gradescope.add_argument("--check-visibility", choices=when, help="when they see the single checks")
+    gradescope.add_argument("--metadata", type=Path, metavar="FILE", help="submission_metadata.json: who, and when")
 
 
 def _validate(commands: Commands) -> None:

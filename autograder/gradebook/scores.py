@@ -17,10 +17,12 @@ def scores_csv(
     exercises: Sequence[str],
     policy: Policy | None = None,
     handed_in: Mapping[str, datetime | None] = NO_TIMES,
+    absent: Sequence[str] | None = None,
 ) -> str:
     """Return the table as CSV text: the scores as the reports have them, and what the policy makes of them.
 
-    What the grader failed on is left empty: it is no honest zero. So is all of a student who handed in nothing.
+    What the grader failed on is left empty: it is no honest zero. So is all of a student who handed in nothing:
+    those that are `absent`, by default everybody on the roster who has no report.
     """
     policy = policy or Policy()
     text = io.StringIO()
@@ -46,7 +48,9 @@ def scores_csv(
                 harmless(" | ".join((*report.submission.get("notes", ()), *made.notes))),
             ]
         )
-    for student in missing(policy, (str(report.submission["student"]) for report in reports)):
+    if absent is None:
+        absent = missing(policy, (str(report.submission["student"]) for report in reports))
+    for student in absent:
         empty = [""] * (2 + len(exercises) + len(later))
         writer.writerow([harmless(student), *empty, "missing: nothing was handed in"])
     return text.getvalue()

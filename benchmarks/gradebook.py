@@ -1,0 +1,128 @@
+"""How long a class takes into nbgrader's gradebook: `course export nbgrader`, and nbgrader's own calls.
+
+    python benchmarks/gradebook.py [STUDENTS]
+
+Both write the same students, submissions, grades and comments into SQLite files, one after the other, in one run; then
+both write again what has not changed. Elapsed and processor time; the empty gradebooks are made before.
+"""
+
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from autograder.course import read_course
+from autograder.gradebook.feedback import summary
+from autograder.gradebook.graded import Graded, Mark
+from autograder.gradebook.nbgrader import nbgrader_api, opened, write_gradebook
+from autograder.gradebook.nbgrader_rows import penalties
+from autograder.gradebook.policy import final, policy_of
+from autograder.gradebook.roster import Roster, Student
+from autograder.report import CheckResult, ExerciseResult, Finding, Place, Report
+
+ASSIGNMENT = "a01"
+MOST_SECONDS = 10.0
+START = datetime(2026, 3, 1, tzinfo=UTC)
+FINDING = Finding("place", "astray", "This value is not the expected one.", place=Place("file.py", 21, "forward"))
+
+
+def a_class(students: int) -> Graded:
+    """Return a class on the course of this folder: every exercise of everybody, some checks passed and some not."""
+    course = read_course(Path(__file__).parents[1])
+    rows = tuple(Student(f"s{each:05}", f"Given{each} Family", f"s{each}@example.org") for each in range(students))
+    policy = policy_of(replace(course, grading=None), Roster(rows))
+    marks = []
+    for place, row in enumerate(rows):
+        results = tuple(result(each.id, each.points, (place + step) % 5) for step, each in enumerate(course.exercises))
+        report = Report(course.title, {"student": row.student}, "sha256:0", "cpu", "process", results)
+        time_ = START + timedelta(minutes=place)
+        marks.append(Mark(row, report, final(policy, row.student, time_, report.score)))
+    return Graded(course, policy, tuple(marks))
+
+
+def result(exercise: str, points: int, failing: int) -> ExerciseResult:
+    """Return an exercise of ten checks, so many of which fail."""
+    each = points // 10
+    passed = [CheckResult(f"c{at}", f"claim {at}", "pass", each, each) for at in range(10 - failing)]
+    failed = [CheckResult(f"f{at}", f"claim {at}", "fail", 0, each, finding=FINDING) for at in range(failing)]
+    score = sum(check.score for check in passed)
+    return ExerciseResult(exercise, exercise, "fail" if failing else "pass", score, points, (*passed, *failed))
+
+
+def by_nbgrader(graded: Graded, url: str) -> None:
+    """Write the same by nbgrader's documented calls, each of which commits, as its own documentation shows it."""
+    with opened(url) as gradebook:
+        gradebook.check_course("default_course")
+        gradebook.update_or_create_assignment(ASSIGNMENT)
+        for each in graded.course.exercises:
+            gradebook.update_or_create_notebook(each.id, ASSIGNMENT)
+            gradebook.update_or_create_grade_cell(
+                each.id, each.id, ASSIGNMENT, max_score=each.points / 100, cell_type="code"
+            )
+            gradebook.update_or_create_solution_cell(each.id, each.id, ASSIGNMENT)
+        for mark in graded.marks:
+            one_by_nbgrader(gradebook, mark)
+
+
+def one_by_nbgrader(gradebook: object, mark: Mark) -> None:
+    """Write one student."""
+    assert mark.report is not None
+    assert mark.final is not None
+    assert mark.final.handed_in is not None
+    first, last = mark.row.name.split()
+    gradebook.update_or_create_student(mark.student, first_name=first, last_name=last, email=mark.row.email)
+    gradebook.update_or_create_submission(ASSIGNMENT, mark.student, timestamp=mark.final.handed_in.replace(tzinfo=None))
+    taken_off = penalties(mark)
+    for each in mark.report.exercises:
+        grade = gradebook.find_grade(each.id, each.id, ASSIGNMENT, mark.student)
+        grade.auto_score, grade.needs_manual_grade = each.score / 100, False
+        gradebook.find_comment(each.id, each.id, ASSIGNMENT, mark.student).auto_comment = summary(each)
+        notebook = gradebook.find_submission_notebook(each.id, ASSIGNMENT, mark.student)
+        notebook.late_submission_penalty = taken_off[each.id] / 100
+    gradebook.db.commit()
+
+
+def scores(url: str) -> dict[str, float]:
+    """Return what nbgrader makes of a gradebook."""
+    with opened(url) as gradebook:
+        return {each["student"]: round(each["score"], 2) for each in gradebook.submission_dicts(ASSIGNMENT)}
+
+
+def timed(run: Callable[[], object]) -> tuple[float, float]:
+    """Return the seconds that passed, and those this process computed."""
+    started, computed = time.perf_counter(), time.process_time()
+    run()
+    return time.perf_counter() - started, time.process_time() - computed
+
+
+def main() -> int:
+    """Measure, and return 1 where the gradebook takes longer than it may or the two disagree."""
+    warnings.filterwarnings("ignore", "Object of type <Submitted")
+    students = int(sys.argv[1]) if len(sys.argv) > 1 else 500
+    graded = a_class(students)
+    nbgrader_api()
+    with tempfile.TemporaryDirectory() as folder:
+        ours, theirs = (f"sqlite:///{folder}/{name}.db" for name in ("ours", "theirs"))
+        for url in (ours, theirs):
+            with opened(url):
+                pass
+        rows = [
+            ("course export nbgrader", timed(lambda: write_gradebook(graded, ours, ASSIGNMENT))),
+            ("  again, nothing changed", timed(lambda: write_gradebook(graded, ours, ASSIGNMENT))),
+            ("nbgrader, call by call", timed(lambda: by_nbgrader(graded, theirs))),
+            ("  again, nothing changed", timed(lambda: by_nbgrader(graded, theirs))),
+        ]
+        same = scores(ours) == scores(theirs) and len(scores(ours)) == students
+    print(f"{students} students, {len(graded.course.exercises)} exercises each, into SQLite")
+    for name, (elapsed, computed) in rows:
+        print(f"{name:<26}{elapsed:8.2f} s{computed:8.2f} s of processor")
+    print(f"the same scores: {'yes' if same else 'NO'}")
+    return 0 if same and rows[0][1][0] < MOST_SECONDS else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
