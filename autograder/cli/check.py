@@ -20,6 +20,7 @@ from autograder.progress import Progress, Standing, read_progress, write_whole
 from autograder.progress.record import record
 from autograder.progress.standing import ALL_AT_ONCE, BURST
 from autograder.submission import Caps, Submission, read_submission
+from autograder.submission.own import NOTEBOOKS, given_out, read_own
 
 if TYPE_CHECKING:
     from autograder.report import Report
@@ -80,8 +81,10 @@ def _wanted(course: Course, progress: Progress, options: argparse.Namespace) -> 
 
 
 def _submission(course: Course, folder: Path | None) -> Submission:
+    if folder is None:
+        return read_own(course)
     caps = Caps(source_kib=course.limits.source_kib)
-    return read_submission(folder if folder is not None else course.exercises_dir, course.files, caps)
+    return read_submission(folder, course.files, caps, given_out(course, course.exercises))
 
 
 def remember(course: Course, report: "Report", sources: Mapping[str, bytes], command: str) -> Progress:
@@ -170,12 +173,15 @@ def _next(course: Course, report: "Report", progress: Progress) -> Sequence[tupl
     again = f"course check {exercise.number}"
     if failing.status == "grader_error":
         return [(again, "once more"), ("course doctor", "what this machine has and lacks")]
-    file = os.path.relpath(course.exercises_dir / exercise.file)
-    if failing.status in ("not_started", "missing"):
-        return [(f"edit {file}", "each TODO says what is to be written"), (again, "after your next edit")]
     failure = failing.first_failure
     finding = failure.finding if failure else None
     place = finding.place if finding else None
+    own = course.exercises_dir / exercise.file
+    if place and place.cell is not None:
+        own = course.exercises_dir / NOTEBOOKS / place.file
+    file = os.path.relpath(own)
+    if failing.status in ("not_started", "missing"):
+        return [(f"edit {file}", "each TODO says what is to be written"), (again, "after your next edit")]
     at = f":{place.line}" if place and place.file == exercise.file else ""
     commands = [(f"edit {file}{at}", f"then {again}")]
     standing = progress.of(exercise)

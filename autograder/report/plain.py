@@ -20,6 +20,7 @@ from autograder.report.words import (
     explanation,
     function,
     is_name,
+    line_of,
     listed,
     message_of,
     notes,
@@ -139,7 +140,7 @@ def _place(check: CheckResult, finding: Finding) -> list[str]:
         return []
     text = dict(finding.source).get(place.line, "")
     within = f"in {function(finding)}" if function(finding) else ""
-    where = [f"Place: {one_line(place.file)} line {place.line}", within, circumstance(check.status, finding)]
+    where = [f"Place: {one_line(place.file)} {line_of(place)}", within, circumstance(check.status, finding)]
     lines = [", ".join(filter(None, where)) + (f": {text.strip()}" if text.strip() else ".")]
     lines += _mark(finding, place, text)
     near = [number for number, _ in finding.source if number in finding.agrees and number != place.line]
