@@ -4,7 +4,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,24 +35,37 @@ def check(options: argparse.Namespace) -> int:
     progress = read_progress(course)
     exercises = _wanted(course, progress, options)
     device = known_device(options.device)
-    suite = load_suite(
-        course, [each for each in course.exercises if any(each in course.with_needs(one) for one in exercises)]
-    )
     seed = course.seed if options.seed is None else options.seed
     submission = _submission(course, options.submission)
     waiting = Waiting(plain=options.plain)
-    with closing(waiting), Runner(suite, seed=seed, device=device, shared=True) as runner:
-        if any(each.file in submission.sources for each in exercises):
-            runner.prepare()
-        from autograder.judge.grader import Grader
-
-        with Grader(suite, seed=seed, device=device, evidence=True, told=waiting.told) as grader:
-            report = grader.grade(submission, exercises, runner)
+    with closing(waiting):
+        report = checked(course, exercises, submission, seed=seed, device=device, told=waiting.told)
     own = options.submission is None
     if own:
         progress = remember(course, report, submission.sources, "check" if len(exercises) == 1 else ALL_AT_ONCE)
     _show(options, course, report, progress, own)
     return exit_status(report)
+
+
+def checked(
+    course: Course,
+    exercises: Sequence[Exercise],
+    submission: Submission,
+    *,
+    seed: int,
+    device: str = "cpu",
+    told: Callable[[str, int, int], None],
+) -> "Report":
+    """Return the report on some exercises of a submission, with its evidence; `told` hears of keys being made."""
+    needed = [each for each in course.exercises if any(each in course.with_needs(one) for one in exercises)]
+    suite = load_suite(course, needed)
+    with Runner(suite, seed=seed, device=device, shared=True) as runner:
+        if any(each.file in submission.sources for each in exercises):
+            runner.prepare()
+        from autograder.judge.grader import Grader
+
+        with Grader(suite, seed=seed, device=device, evidence=True, told=told) as grader:
+            return grader.grade(submission, exercises, runner)
 
 
 def known_device(name: str) -> str:

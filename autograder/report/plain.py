@@ -40,9 +40,13 @@ _MOST_UNUSED = 3
 
 def show(console: Console, sentences: Iterable[str]) -> None:
     """Print the sentences, a line each, in letters that any screen reader says."""
-    for each in sentences:
-        line = ASCII.spell(printable(each).replace("\n", " "))
+    for line in lines_of(sentences):
         console.print(Text(line), soft_wrap=True, markup=False, highlight=False, emoji=False)
+
+
+def lines_of(sentences: Iterable[str]) -> list[str]:
+    """Return the sentences, a line each, in letters that any screen reader says."""
+    return [ASCII.spell(printable(each).replace("\n", " ")) for each in sentences]
 
 
 def exercise_sentences(

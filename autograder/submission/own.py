@@ -1,10 +1,11 @@
 """A learner's own work where it lies: the files in exercises/, and the notebooks below it."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
 from autograder.course import Course, Exercise
 from autograder.submission.found import Caps
-from autograder.submission.submission import Given, Submission, read_submission
+from autograder.submission.submission import Given, Submission, notebook_of, read_submission
 
 NOTEBOOKS = "notebooks"
 """The folder of the notebooks, inside that of the exercises."""
@@ -20,6 +21,16 @@ def read_own(course: Course, exercises: Iterable[Exercise] | None = None) -> Sub
     return read_submission(
         course.exercises_dir, files, Caps(source_kib=course.limits.source_kib), given_out(course, wanted)
     )
+
+
+def own_source(course: Course, exercise: Exercise) -> bytes | None:
+    """Return what counts of an exercise, from a file or a notebook; None where there is neither."""
+    return read_own(course, [exercise]).sources.get(exercise.file)
+
+
+def notebook_file(course: Course, exercise: Exercise) -> Path:
+    """Where the notebook of an exercise lies."""
+    return course.exercises_dir / NOTEBOOKS / notebook_of(exercise.file)
 
 
 def given_out(course: Course, exercises: Iterable[Exercise]) -> Given:
