@@ -61,8 +61,11 @@ def why_card(page: WhyPage, next_commands: Sequence[Command] = ()) -> str:
     parts = [f"<p>{text(page.explanation)}</p>"]
     parts += [_code_block(said, lines) for said, lines in (("✗ wrong", page.wrong), ("✓ right", page.right)) if lines]
     parts += [f"<p><strong>{head}</strong> {text(said)}</p>" for head, said in labelled if said.strip()]
-    if page.experiment.strip():
-        parts.append(_code_block("To see it", page.experiment.strip("\n").split("\n")))
+    experiment = page.experiment.strip("\n").split("\n")
+    if len(experiment) > 1:
+        parts.append(_code_block("To see it", experiment))
+    elif page.experiment.strip():
+        parts.append(f"<p><strong>To see it</strong> {text(page.experiment)}</p>")
     return _card("wait", _top("", name, page.exercise), [*parts, *_next(next_commands)])
 
 

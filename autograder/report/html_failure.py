@@ -152,7 +152,7 @@ def _legend(maps: Maps) -> str:
         (any(each is not None and each < 0 for each in numbers), "blue −"),
         (None in numbers, "grey not finite"),
     )
-    return ", ".join(["one scale: pale 0", *(word for there, word in signs if there)])
+    return f"one scale: {', '.join(word for there, word in signs if there) or 'all 0'}"
 
 
 def _witnesses(evidence: Evidence) -> Iterator[str]:

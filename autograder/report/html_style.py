@@ -62,7 +62,7 @@ _RULES = """\
 .X .place { background: var(--code); border-radius: 4px; padding: .5rem .8rem; overflow-x: auto }
 .X pre, .X code { font: 13px/1.6 ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; margin: 0; padding: 0;
   background: none; color: inherit; border: 0 }
-.X pre { white-space: pre; overflow-x: auto }
+.X pre { white-space: pre; word-break: normal; overflow-x: auto }
 .X pre i { font-style: normal; color: var(--soft); user-select: none }
 .X .agrees i { color: var(--good) }
 .X .wrong { font-weight: 600 }
@@ -81,8 +81,9 @@ _RULES = """\
 .X table { border-collapse: collapse; border: 0; margin: .4rem 0; font-size: 13px; color: inherit;
   font-variant-numeric: tabular-nums; width: auto; table-layout: auto }
 .X caption { text-align: left; padding: 0; caption-side: top }
-.X tr, .X tbody tr:nth-child(odd), .X tbody tr:hover { background: none }
-.X th, .X td { border: 0; padding: .1rem 1.1rem .1rem 0; text-align: right; font-weight: 400; white-space: nowrap;
+.X tr:nth-child(n), .X tr:hover { background: none }
+.X thead { border: 0 }
+.X th, .X td { border: 0; background: none; padding: .1rem 1.1rem .1rem 0; text-align: right; font-weight: 400; white-space: nowrap;
   vertical-align: baseline; max-width: none }
 .X th[scope=row], .X .words td, .X .words th { text-align: left; color: inherit }
 .X .words thead th { color: var(--soft) }
@@ -102,9 +103,10 @@ def style() -> str:
         f"@media (prefers-color-scheme: dark) {{ .X {{ color-scheme: dark; {_colors(DARK)} }} }}",
         f"{', '.join(f'{each} .X' for each in _IN_LIGHT)} {{ color-scheme: light; {_colors(LIGHT)} }}",
         f"{', '.join(f'{each} .X' for each in _IN_DARK)} {{ color-scheme: dark; {_colors(DARK)} }}",
-        f"@media print {{ .X.X.X {{ color-scheme: light; {_colors(LIGHT)} }} }}",
+        f"@media print {{ .X.X.X.X {{ color-scheme: light; {_colors(LIGHT)} }} }}",
     ]
-    return "\n".join([*themes, _RULES]).replace(".X", f".{NAME}")
+    strong = _RULES.replace(".X", f".{NAME}.{NAME}.{NAME}")  # stronger than what the host says of tables and code
+    return "\n".join(themes).replace(".X", f".{NAME}") + f"\n{strong}"
 
 
 def _colors(theme: dict[str, str]) -> str:
