@@ -103,7 +103,7 @@ def _top(state: str, title: str, beside: str) -> str:
     said = f'<span class="state">{text(state)}</span>' if state else ""
     aside = f'<span class="soft">{text(beside)}</span>' if beside else ""
     head = f'<span class="title" role="heading" aria-level="3">{said} {text(title)}</span>'
-    return f'<div class="top">{head}{aside}</div>'
+    return f'<div class="top">{head} {aside}</div>'
 
 
 def _count(exercise: ExerciseResult) -> str:

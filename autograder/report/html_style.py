@@ -83,8 +83,8 @@ _RULES = """\
 .X caption { text-align: left; padding: 0; caption-side: top }
 .X tr:nth-child(n), .X tr:hover { background: none }
 .X thead { border: 0 }
-.X th, .X td { border: 0; background: none; padding: .1rem 1.1rem .1rem 0; text-align: right; font-weight: 400; white-space: nowrap;
-  vertical-align: baseline; max-width: none }
+.X th, .X td { border: 0; background: none; padding: .1rem 1.1rem .1rem 0; text-align: right; font-weight: 400;
+  white-space: nowrap; vertical-align: baseline; max-width: none }
 .X th[scope=row], .X .words td, .X .words th { text-align: left; color: inherit }
 .X .words thead th { color: var(--soft) }
 .X .tells { font-weight: 600 }
