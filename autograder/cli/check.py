@@ -19,8 +19,8 @@ from autograder.judge.suite import load_suite
 from autograder.progress import Progress, Standing, read_progress, write_whole
 from autograder.progress.record import record
 from autograder.progress.standing import ALL_AT_ONCE, BURST
-from autograder.submission import Caps, Submission, read_submission
-from autograder.submission.own import NOTEBOOKS, given_out, read_own
+from autograder.submission import Submission
+from autograder.submission.own import NOTEBOOKS, read_own
 
 if TYPE_CHECKING:
     from autograder.report import Report
@@ -36,7 +36,7 @@ def check(options: argparse.Namespace) -> int:
     exercises = _wanted(course, progress, options)
     device = known_device(options.device)
     seed = course.seed if options.seed is None else options.seed
-    submission = _submission(course, options.submission)
+    submission = read_own(course, folder=options.submission)
     waiting = Waiting(plain=options.plain)
     with closing(waiting):
         report = checked(course, exercises, submission, seed=seed, device=device, told=waiting.told)
@@ -91,13 +91,6 @@ def _wanted(course: Course, progress: Progress, options: argparse.Namespace) -> 
     if options.submission is not None:
         return course.exercises
     return (progress.current(course) or course.exercises[-1],)
-
-
-def _submission(course: Course, folder: Path | None) -> Submission:
-    if folder is None:
-        return read_own(course)
-    caps = Caps(source_kib=course.limits.source_kib)
-    return read_submission(folder, course.files, caps, given_out(course, course.exercises))
 
 
 def remember(course: Course, report: "Report", sources: Mapping[str, bytes], command: str) -> Progress:

@@ -14,13 +14,15 @@ STUB_FOLDERS = ("stubs", ".course/stubs")
 """Where a kit without solutions keeps its stubs as they were."""
 
 
-def read_own(course: Course, exercises: Iterable[Exercise] | None = None) -> Submission:
-    """Read the work on those exercises, or on all. What nobody touched gives way: the stub to a notebook, and back."""
+def read_own(course: Course, exercises: Iterable[Exercise] | None = None, *, folder: Path | None = None) -> Submission:
+    """Read the work on those exercises, or on all; that of somebody else out of a `folder` or a zip.
+
+    What nobody touched gives way: a stub to a notebook, and back.
+    """
     wanted = tuple(course.exercises if exercises is None else exercises)
     files = [each.file for each in wanted]
-    return read_submission(
-        course.exercises_dir, files, Caps(source_kib=course.limits.source_kib), given_out(course, wanted)
-    )
+    caps = Caps(source_kib=course.limits.source_kib)
+    return read_submission(folder or course.exercises_dir, files, caps, given_out(course, wanted))
 
 
 def own_source(course: Course, exercise: Exercise) -> bytes | None:
