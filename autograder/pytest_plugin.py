@@ -15,7 +15,8 @@ from autograder.judge.grader import Grader
 from autograder.judge.runner import EnvironmentProblem
 from autograder.judge.suite import load_suite
 from autograder.report import CheckResult, Report
-from autograder.submission import Caps, Submission, SubmissionError, read_submission
+from autograder.submission import Submission, SubmissionError
+from autograder.submission.own import read_own
 
 SESSION = pytest.StashKey["CourseSession"]()
 
@@ -104,7 +105,7 @@ def sentences(result: CheckResult) -> str:
 
 
 def _facts(result: CheckResult) -> Iterator[str]:
-    from autograder.report.words import STATES
+    from autograder.report.words import STATES, line_of
 
     yield f"{STATES[result.status].word}: {result.title}"
     finding = result.finding
@@ -113,7 +114,8 @@ def _facts(result: CheckResult) -> Iterator[str]:
         if finding.detail:
             yield finding.detail
         if finding.place is not None:
-            yield f"{finding.place.file}:{finding.place.line}"
+            at = f":{finding.place.line}" if finding.place.cell is None else f", {line_of(finding.place)}"
+            yield f"{finding.place.file}{at}"
     elif result.status != "fail":
         yield STATES[result.status].meaning
     if result.hints:
@@ -145,9 +147,8 @@ class CourseSession:
         named = [each for each in course.exercises if each.id == item.exercise_id]
         if not named:
             raise pytest.UsageError(f"{item.path.name} belongs to no exercise of {course.root / 'course.toml'}")
-        path = _submission_path(self.config.getoption("--submission")) or course.exercises_dir
-        caps = Caps(source_kib=course.limits.source_kib)
-        submission = self._submission = self._submission or read_submission(path, course.files, caps)
+        path = _submission_path(self.config.getoption("--submission"))
+        submission = self._submission = self._submission or read_own(course, folder=path)
         suite = load_suite(course, course.with_needs(named[0]))
         seed = self.config.getoption("--seed")
         device = self.config.getoption("--device")

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Part 1: token embeddings
+# # ex01: token embeddings
 #
 # A Transformer computes with vectors, a text is a list of token ids. The embedding is a table $E$ of shape (V, D), one
 # row of $D = d_{model}$ trained numbers for each of the $V$ tokens, and the vector of a token is the row of its id:
@@ -56,6 +56,8 @@ class InputEmbeddings(nn.Module):
 
 
 # %% [markdown]
-# **Try:** make `InputEmbeddings(512, 1000)`, look 100 ids up and compare the standard deviation of the result with that
-# of a positional encoding, whose numbers lie between -1 and 1. `nn.Embedding` starts with numbers of standard deviation
-# 1, not $1/\sqrt{512}$. What does a position weigh against a token in each of the two cases?
+# ## Try
+#
+# Make `InputEmbeddings(512, 1000)`, look 100 ids up and compare the standard deviation of the result with that of a
+# positional encoding, whose numbers lie between -1 and 1. `nn.Embedding` starts with numbers of standard deviation 1,
+# not $1/\sqrt{512}$. What does a position weigh against a token in each of the two cases?

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Part 2: positional encoding
+# # ex02: positional encoding
 #
 # Attention looks at a set: it would give the same answer for the words in any order. So each position gets a vector of
 # its own, which is added to the vector of the token that stands there. The paper takes sines and cosines of $D/2$
@@ -72,5 +72,7 @@ class PositionalEncoding(nn.Module):
 
 
 # %% [markdown]
-# **Try:** take the table of 512 positions and 64 columns and draw the dot product of row 100 with every other row. What
-# does it depend on: on the position, or on the distance? Which columns make the narrow peak, which the broad hill?
+# ## Try
+#
+# Take the table of 512 positions and 64 columns and draw the dot product of row 100 with every other row. What does it
+# depend on: on the position, or on the distance? Which columns make the narrow peak, which the broad hill?

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Part 3: layer normalization
+# # ex03: layer normalization
 #
 # Deep networks train better when the numbers that flow through them keep their size. Layer normalization takes each
 # vector by itself, shifts it to mean 0, scales it to variance 1, and lets the network choose another scale and shift
@@ -55,5 +55,7 @@ class LayerNormalization(nn.Module):
 
 
 # %% [markdown]
-# **Try:** feed `x`, `10 * x` and `x + 10` to a fresh layer and compare the results. Then do it again with `x` a
-# thousand times smaller. From which size on does the result change, and which number of the formula decides it?
+# ## Try
+#
+# Feed `x`, `10 * x` and `x + 10` to a fresh layer and compare the results. Then do it again with `x` a thousand times
+# smaller. From which size on does the result change, and which number of the formula decides it?

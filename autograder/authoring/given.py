@@ -3,8 +3,7 @@
 from autograder.authoring.stubs import StubError, stub_of
 from autograder.course import Course
 from autograder.submission import Given
-
-NOTEBOOKS = "notebooks"
+from autograder.submission.own import NOTEBOOKS
 
 
 def given_of(course: Course) -> Given:

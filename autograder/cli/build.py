@@ -1,23 +1,28 @@
-"""`course build`: the stubs, made from the solutions."""
+"""`course build`: the stubs and the notebooks, made from the solutions."""
 
 import argparse
 
+from autograder.authoring.notebooks import stale_notebooks
 from autograder.authoring.stubs import StubError, stale_stubs
 from autograder.cli.exits import FAIL, PASS
 from autograder.course import find_course, read_course
 from autograder.course.names import UsageError
+from autograder.judge.suite import load_suite
 from autograder.progress import write_whole
+from autograder.report.words import plural
 
 
 def build(options: argparse.Namespace) -> int:
-    """Run the command. A stub that somebody edited is written over only with `--force`."""
+    """Run the command. A stub or a notebook that somebody edited is written over only with `--force`."""
     course = read_course(find_course())
+    drawing = [name for name, drawings in load_suite(course).pictures.items() if drawings]
     try:
-        stale = stale_stubs(course)
+        stale = {**stale_stubs(course), **stale_notebooks(course, drawing)}
     except (StubError, OSError) as error:
         raise UsageError(str(error)) from error
     if not stale:
-        print(f"{len(course.exercises)} stubs are up to date")
+        count = len(course.exercises)
+        print(f"{plural(count, 'stub')} and {plural(count, 'notebook')} are up to date")
         return PASS
     names = ", ".join(file.name for file in stale)
     if options.check:
@@ -27,8 +32,8 @@ def build(options: argparse.Namespace) -> int:
     if edited and not options.force:
         named = ", ".join(file.name for file in edited)
         raise UsageError(f"{named} differ from what the solutions give: --force writes over them")
-    course.exercises_dir.mkdir(exist_ok=True)
     for file, text in stale.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
         write_whole(file, text)
     print(f"made {names}")
     return PASS

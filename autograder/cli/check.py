@@ -4,7 +4,7 @@ import argparse
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,8 @@ from autograder.judge.suite import load_suite
 from autograder.progress import Progress, Standing, read_progress, write_whole
 from autograder.progress.record import record
 from autograder.progress.standing import ALL_AT_ONCE, BURST
-from autograder.submission import Caps, Submission, read_submission
+from autograder.submission import Submission
+from autograder.submission.own import NOTEBOOKS, read_own
 
 if TYPE_CHECKING:
     from autograder.report import Report
@@ -34,24 +35,37 @@ def check(options: argparse.Namespace) -> int:
     progress = read_progress(course)
     exercises = _wanted(course, progress, options)
     device = known_device(options.device)
-    suite = load_suite(
-        course, [each for each in course.exercises if any(each in course.with_needs(one) for one in exercises)]
-    )
     seed = course.seed if options.seed is None else options.seed
-    submission = _submission(course, options.submission)
+    submission = read_own(course, folder=options.submission)
     waiting = Waiting(plain=options.plain)
-    with closing(waiting), Runner(suite, seed=seed, device=device, shared=True) as runner:
-        if any(each.file in submission.sources for each in exercises):
-            runner.prepare()
-        from autograder.judge.grader import Grader
-
-        with Grader(suite, seed=seed, device=device, evidence=True, told=waiting.told) as grader:
-            report = grader.grade(submission, exercises, runner)
+    with closing(waiting):
+        report = checked(course, exercises, submission, seed=seed, device=device, told=waiting.told)
     own = options.submission is None
     if own:
         progress = remember(course, report, submission.sources, "check" if len(exercises) == 1 else ALL_AT_ONCE)
     _show(options, course, report, progress, own)
     return exit_status(report)
+
+
+def checked(
+    course: Course,
+    exercises: Sequence[Exercise],
+    submission: Submission,
+    *,
+    seed: int,
+    device: str = "cpu",
+    told: Callable[[str, int, int], None],
+) -> "Report":
+    """Return the report on some exercises of a submission, with its evidence; `told` hears of keys being made."""
+    needed = [each for each in course.exercises if any(each in course.with_needs(one) for one in exercises)]
+    suite = load_suite(course, needed)
+    with Runner(suite, seed=seed, device=device, shared=True) as runner:
+        if any(each.file in submission.sources for each in exercises):
+            runner.prepare()
+        from autograder.judge.grader import Grader
+
+        with Grader(suite, seed=seed, device=device, evidence=True, told=told) as grader:
+            return grader.grade(submission, exercises, runner)
 
 
 def known_device(name: str) -> str:
@@ -77,11 +91,6 @@ def _wanted(course: Course, progress: Progress, options: argparse.Namespace) -> 
     if options.submission is not None:
         return course.exercises
     return (progress.current(course) or course.exercises[-1],)
-
-
-def _submission(course: Course, folder: Path | None) -> Submission:
-    caps = Caps(source_kib=course.limits.source_kib)
-    return read_submission(folder if folder is not None else course.exercises_dir, course.files, caps)
 
 
 def remember(course: Course, report: "Report", sources: Mapping[str, bytes], command: str) -> Progress:
@@ -170,12 +179,15 @@ def _next(course: Course, report: "Report", progress: Progress) -> Sequence[tupl
     again = f"course check {exercise.number}"
     if failing.status == "grader_error":
         return [(again, "once more"), ("course doctor", "what this machine has and lacks")]
-    file = os.path.relpath(course.exercises_dir / exercise.file)
-    if failing.status in ("not_started", "missing"):
-        return [(f"edit {file}", "each TODO says what is to be written"), (again, "after your next edit")]
     failure = failing.first_failure
     finding = failure.finding if failure else None
     place = finding.place if finding else None
+    own = course.exercises_dir / exercise.file
+    if place and place.cell is not None:
+        own = course.exercises_dir / NOTEBOOKS / place.file
+    file = os.path.relpath(own)
+    if failing.status in ("not_started", "missing"):
+        return [(f"edit {file}", "each TODO says what is to be written"), (again, "after your next edit")]
     at = f":{place.line}" if place and place.file == exercise.file else ""
     commands = [(f"edit {file}{at}", f"then {again}")]
     standing = progress.of(exercise)

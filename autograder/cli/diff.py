@@ -8,8 +8,9 @@ from autograder.cli.written import write_json
 from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.names import UsageError, resolve_exercise
 from autograder.progress import read_progress
-from autograder.progress.digests import file_digest
+from autograder.progress.digests import digest_of
 from autograder.progress.last import Last, read_last
+from autograder.submission.own import own_source
 
 
 def show_diff(options: argparse.Namespace) -> int:
@@ -21,7 +22,8 @@ def show_diff(options: argparse.Namespace) -> int:
     if exercise is None or last is None:
         number = f" {exercise.number}" if exercise else " --all"
         raise UsageError(f"there is no failure to show: run `course check{number}` first")
-    changed = file_digest(course, exercise) != last.file
+    source = own_source(course, exercise)
+    changed = (digest_of(source) if source is not None else None) != last.file
     data = {"exercise": last.exercise, "at": last.at, "changed_since": changed, "log": last.report.get("log", "")}
     if write_json(options, data):
         return PASS

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from dataclasses import dataclass
 
 from autograder.cli.exits import PASS
 from autograder.cli.screen import Command, Screen
@@ -9,9 +10,10 @@ from autograder.cli.written import write_json
 from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.names import UsageError, resolve_exercise
 from autograder.progress import Progress, Standing, keep, read_progress
-from autograder.progress.digests import file_digest
+from autograder.progress.digests import digest_of
 from autograder.progress.events import Event, now
 from autograder.progress.last import read_last
+from autograder.submission.own import own_source
 
 
 def show_hint(options: argparse.Namespace) -> int:
@@ -20,40 +22,61 @@ def show_hint(options: argparse.Namespace) -> int:
     progress = read_progress(course)
     exercise = resolve_exercise(course, options.exercise) if options.exercise else progress.current(course)
     screen = Screen.of(options)
-    nothing = _nothing_due(course, progress, exercise)
+    nothing = nothing_due(course, progress, exercise)
     if exercise is None or nothing:
         if not write_json(options, {"exercise": exercise.id if exercise else None, "hint": None, "why": nothing}):
             for sentence in nothing:
                 screen.text(sentence, indent=0)
         return PASS
-    standing = progress.of(exercise)
+    source = own_source(course, exercise)
+    digest = digest_of(source) if source is not None else None
+    taken = take_hint(course, exercise, progress.of(exercise), digest, at_once=options.now)
+    standing, shown, everything = progress.of(exercise), len(taken.hints), taken.everything
+    data = {"exercise": exercise.id, "check": standing.check, "finding": standing.finding, "hint": shown}
+    said = {"hints": everything, "text": taken.hints[-1], "waits_for_an_edit": taken.waits}
+    if write_json(options, {**data, **said}):
+        return PASS
+    screen.text(f"{exercise.number} {exercise.title}: {taken.title}", indent=0)
+    screen.text(taken.hints[-1], label=f"Hint {shown} of {everything}", indent=0)
+    if taken.waits:
+        screen.text(f"Hint {shown + 1} comes when {exercise.file} has changed since this one was shown.", indent=0)
+    screen.gap()
+    screen.next(_commands(course, exercise, shown, everything))
+    return PASS
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The hints given so far, the last the one asked for, of how many; whether the next waits for an edit."""
+
+    title: str
+    hints: tuple[str, ...]
+    everything: int
+    waits: bool
+
+
+def take_hint(course: Course, exercise: Exercise, standing: Standing, digest: str | None, *, at_once: bool) -> Taken:
+    """Give the next hint, and keep that it was given. `digest` is that of the learner's source as it is now.
+
+    Raises `UsageError` where none is due.
+    """
     title, hints = failure_texts(course, exercise, standing)
     if not hints:
         raise UsageError(f"no hint is due for {exercise.id}: run `course check {exercise.number}` first")
-    digest = file_digest(course, exercise)
     before = min(max(standing.hints_shown, 0), len(hints))
-    waits = 0 < before < len(hints) and not options.now and digest == standing.hint_file
+    waits = 0 < before < len(hints) and not at_once and digest == standing.hint_file
     shown = before if waits else min(before + 1, len(hints))
     if shown > before:
-        forced = True if options.now and digest == standing.hint_file else None
+        forced = True if at_once and digest == standing.hint_file else None
         event = Event(now(), "hint", exercise.id, "hint", file=digest, hint=shown, hints=len(hints), now=forced)
         kept = keep(course, [event])
         if kept.problem:
             reason = kept.problem.strerror or kept.problem
             print(f"course: which hints were shown could not be kept: {reason}", file=sys.stderr)
-    data = {"exercise": exercise.id, "check": standing.check, "finding": standing.finding, "hint": shown}
-    if write_json(options, {**data, "hints": len(hints), "text": hints[shown - 1], "waits_for_an_edit": waits}):
-        return PASS
-    screen.text(f"{exercise.number} {exercise.title}: {title}", indent=0)
-    screen.text(hints[shown - 1], label=f"Hint {shown} of {len(hints)}", indent=0)
-    if waits:
-        screen.text(f"Hint {shown + 1} comes when {exercise.file} has changed since this one was shown.", indent=0)
-    screen.gap()
-    screen.next(_commands(course, exercise, shown, len(hints)))
-    return PASS
+    return Taken(title, tuple(hints[:shown]), len(hints), waits)
 
 
-def _nothing_due(course: Course, progress: Progress, exercise: Exercise | None) -> list[str]:
+def nothing_due(course: Course, progress: Progress, exercise: Exercise | None) -> list[str]:
     """Return why there is nothing to hint at; nothing where there may be."""
     if exercise is None:
         return ["Every exercise passes: there is nothing to hint at."]

@@ -247,9 +247,9 @@ def _validate(commands: Commands) -> None:
 
 
 def _build(commands: Commands) -> None:
-    parser = _add(commands, "build", "make the stubs from the solutions", "build", "build")
-    parser.add_argument("--check", action="store_true", help="write nothing; say which stubs are stale")
-    parser.add_argument("--force", action="store_true", help="write stubs over files that were edited")
+    parser = _add(commands, "build", "make the stubs and notebooks from the solutions", "build", "build")
+    parser.add_argument("--check", action="store_true", help="write nothing; say which files are stale")
+    parser.add_argument("--force", action="store_true", help="write over files that were edited")
 
 
 def _new(commands: Commands) -> None:

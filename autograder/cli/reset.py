@@ -13,9 +13,7 @@ from autograder.progress import keep, write_whole
 from autograder.progress.events import Event, now
 from autograder.progress.files import own_folder
 from autograder.progress.last import forget_last
-
-STUB_FOLDERS = ("stubs", ".course/stubs")
-"""Where a kit without solutions keeps its stubs as they were."""
+from autograder.submission import own
 
 
 def reset(options: argparse.Namespace) -> int:
@@ -50,22 +48,19 @@ def reset(options: argparse.Namespace) -> int:
 
 
 def stub_text(course: Course, exercise: Exercise) -> str:
-    """Return the stub of an exercise: made from its solution, or as the kit brought it along."""
-    solution = course.solutions_dir / exercise.file
-    if solution.is_file():
-        from autograder.authoring.stubs import StubError, stub_of
+    """Return the stub of an exercise, or say that this kit has none."""
+    from autograder.authoring.stubs import StubError
 
-        try:
-            return stub_of(solution.read_text("utf-8"), exercise)
-        except StubError as error:
-            raise UsageError(str(error)) from error
-    kept = next((file for each in STUB_FOLDERS if (file := course.root / each / exercise.file).is_file()), None)
-    if kept is None:
+    try:
+        stub = own.stub_text(course, exercise)
+    except StubError as error:
+        raise UsageError(str(error)) from error
+    if stub is None:
         raise UsageError(
             f"the stub of {exercise.id} is not part of this kit: looked for {exercise.file} in solutions, "
-            f"{' and '.join(STUB_FOLDERS)}; take it from where you have the course, nothing was changed"
+            f"{' and '.join(own.STUB_FOLDERS)}; take it from where you have the course, nothing was changed"
         )
-    return kept.read_bytes().decode("utf-8")
+    return stub
 
 
 def _written(file: Path) -> bytes | None:

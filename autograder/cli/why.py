@@ -18,11 +18,7 @@ def show_why(options: argparse.Namespace) -> int:
     """Run the command. The right line is shown only to those who passed the exercise."""
     course = read_course(find_course())
     progress = read_progress(course)
-    wanted = options.id or _last_one(course, progress)
-    page = _found(course, progress, wanted)
-    exercise = next((each for each in course.exercises if each.id == page.exercise), None)
-    if exercise is None or not progress.of(exercise).ever_passed:
-        page = replace(page, right=())
+    page, exercise = find_page(course, progress, options.id)
     if write_json(options, asdict(page)):
         return PASS
 
@@ -37,6 +33,18 @@ def show_why(options: argparse.Namespace) -> int:
     shown = WhyPage(**fields, lesson=place)
     render_why(console, shown, glyphs=glyphs_for(console.encoding), plain=options.plain, next_commands=following)
     return PASS
+
+
+def find_page(course: Course, progress: Progress, wanted: str | None) -> tuple[Described, Exercise | None]:
+    """Return what is known of a misconception, or of the one behind the last failure, and its exercise.
+
+    Raises `UsageError` where there is none.
+    """
+    page = _found(course, progress, wanted or _last_one(course, progress))
+    exercise = next((each for each in course.exercises if each.id == page.exercise), None)
+    if exercise is None or not progress.of(exercise).ever_passed:
+        page = replace(page, right=())
+    return page, exercise
 
 
 def _found(course: Course, progress: Progress, wanted: str) -> Described:

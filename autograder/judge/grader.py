@@ -10,6 +10,7 @@ from queue import SimpleQueue
 from autograder.checks import Check
 from autograder.course import Exercise
 from autograder.judge.answers import AnswerKey
+from autograder.judge.cells import in_cells
 from autograder.judge.key import Keys
 from autograder.judge.marking import Marking, Remembered
 from autograder.judge.outcomes import Key
@@ -164,7 +165,7 @@ class Grader:
         self.find_keys(present)
         marking = Marking(self.suite, submission, runner, self._verdicts, self._traces, self._remembered)
         marking.run_own(present)
-        results = [marking.result(each) for each in wanted]
+        results = [in_cells(marking.result(each), submission) for each in wanted]
         if self.evidence:
             results = [marking.shown(each, result) for each, result in zip(wanted, results, strict=True)]
         return Report(

@@ -17,14 +17,6 @@ def digest_of(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:LENGTH]
 
 
-def file_digest(course: Course, exercise: Exercise) -> str | None:
-    """Return the digest of a learner's file as it is now; None where it cannot be read."""
-    try:
-        return digest_of((course.exercises_dir / exercise.file).read_bytes())
-    except OSError:
-        return None
-
-
 def exercise_version(course: Course, exercise: Exercise) -> str:
     """Return the digest of what a verdict is about: the checks, their sizes and what course.toml asks for.
 

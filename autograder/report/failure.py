@@ -116,9 +116,14 @@ def log_lines(page: Page, log: str, most: int) -> list[Text]:
     return [page.text(f"  {head}", SECONDARY), *last]
 
 
+def sentences_of(message: str) -> list[str]:
+    """Return the first sentence of a message, and the rest where there is one."""
+    return _SENTENCE_END.split(message, maxsplit=1)
+
+
 def _message(page: Page, sentences: str) -> list[Text]:
     """Return our sentence, and what follows it on a line of its own where that takes no more room."""
-    first, *others = (page.text(each) for each in _SENTENCE_END.split(sentences, maxsplit=1))
+    first, *others = map(page.text, sentences_of(sentences))
     first.stylize("bold")
     together = page.wrap(Text(" ").join([first, *others]))
     separate = [line for each in (first, *others) for line in page.wrap(each)]

@@ -26,10 +26,15 @@ def color_of(value: float | None, most: float) -> RGB:
     """Return the colour of a number on a scale that goes from blue over white to orange; no finite number is grey."""
     if value is None:
         return _GREY
-    share = min(abs(value) / most, 1.0) ** _FAINT if most else 0.0
+    share = strength(value, most)
     end = _ORANGE if value > 0 else _BLUE
     red, green, blue = (round(near + share * (far - near)) for near, far in zip(_WHITE, end, strict=True))
     return red, green, blue
+
+
+def strength(value: float, most: float) -> float:
+    """Return how strong the colour of a number is, from 0 to 1."""
+    return float(min(abs(value) / most, 1.0) ** _FAINT) if most else 0.0
 
 
 def cut_from(shown: Sequence[Sequence[object]], whole: Grid) -> str:

@@ -41,7 +41,7 @@ def drawn(page: Page, maps: Maps, rows: int, cell: int = 2, tall: bool = False) 
 
     None where they would say nothing, or find no room.
     """
-    if page.width < NARROWEST_WITH_MAPS or rows < 1 or not _alike(maps):
+    if page.width < NARROWEST_WITH_MAPS or rows < 1 or not alike(maps):
         return None
     return _in_color(page, maps, rows, cell, tall) if page.paints else _where(page, maps, rows, " " * (cell - 1))
 
@@ -54,7 +54,7 @@ def slice_lines(page: Page, maps: Maps) -> list[Text]:
 
 def number_lines(page: Page, maps: Maps) -> list[Text]:
     """Return the numbers of one slice, expected beside yours where both fit; those that differ are marked."""
-    if not _alike(maps):
+    if not alike(maps):
         return []
     differs = where_differs(maps.expected, maps.yours)
     every = all(map(all, differs))
@@ -73,7 +73,7 @@ def number_lines(page: Page, maps: Maps) -> list[Text]:
 
 def number_sentences(maps: Maps) -> list[str]:
     """Return the numbers of one slice as sentences, a row each."""
-    if not _alike(maps):
+    if not alike(maps):
         return []
     spell = _spelling(maps)
     rows = enumerate(zip(maps.expected, maps.yours, strict=True))
@@ -128,9 +128,8 @@ def _in_color(page: Page, maps: Maps, rows: int, cell: int, tall: bool) -> Drawn
 
 def _where(page: Page, maps: Maps, rows: int, gap: str) -> Drawn | None:
     differs, title, words = where_differs(maps.expected, maps.yours), "where they differ", "differs"
-    leaks = where_not_zero(maps.expected, maps.yours)
-    if sum(map(sum, leaks)) > _FEW * sum(map(len, leaks)):
-        differs, title, words = leaks, "where 0 is expected", "yours is not 0"
+    if through := leaks(maps):
+        differs, title, words = through, "where 0 is expected", "yours is not 0"
     if all(map(all, differs)) or not any(map(any, differs)):
         return None
     gap = gap if 2 * len(differs[0]) + 1 <= page.width else ""
@@ -141,12 +140,18 @@ def _where(page: Page, maps: Maps, rows: int, gap: str) -> Drawn | None:
     return _captioned(maps, lines, shown, f"{page.glyphs.differs} {words}")
 
 
+def leaks(maps: Maps) -> list[list[bool]]:
+    """Return where a mask lets something through; nothing where there are too few zeros to be one."""
+    found = where_not_zero(maps.expected, maps.yours)
+    return found if sum(map(sum, found)) > _FEW * sum(map(len, found)) else []
+
+
 def _captioned(maps: Maps, lines: list[Text], shown: Sequence[Sequence[object]], words: str) -> Drawn:
     parts = (one_line(maps.caption).rstrip("."), cut_from(shown, maps.expected), words)
     return Drawn([indented(line, 2) for line in lines], "; ".join(filter(None, parts)))
 
 
-def _alike(maps: Maps) -> bool:
+def alike(maps: Maps) -> bool:
     """Return whether both are whole and of one shape."""
     sizes = {len(row) for grid in (maps.expected, maps.yours) for row in grid}
     return len(maps.expected) == len(maps.yours) > 0 and len(sizes) == 1 and sizes != {0}

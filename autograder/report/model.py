@@ -12,13 +12,17 @@ FindingKind = Literal["misconception", "pattern", "place", "exception", "structu
 
 @dataclass(frozen=True)
 class Place:
-    """Where a finding points: a line of the student's own file, and there the characters from `column` up to `end`."""
+    """Where a finding points: a line of the student's own file, and there the characters from `column` up to `end`.
+
+    In a notebook the line is one of that `cell`; every cell counts, text too, from 1.
+    """
 
     file: str
     line: int
     function: str | None = None
     column: int | None = None
     end: int | None = None
+    cell: int | None = None
 
 
 @dataclass(frozen=True)

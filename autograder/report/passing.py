@@ -37,7 +37,7 @@ def unused_lines(page: Page, unused_hints: Sequence[str]) -> list[Text]:
 
 def picture_lines(page: Page, pictures: Sequence[Picture], rows: int) -> list[Text]:
     """Return the pictures in at most that many lines: side by side where they fit, and fewer where they do not."""
-    shown = [each for each in pictures[:MOST_PICTURES] if _is_whole(each)]
+    shown = [each for each in pictures[:MOST_PICTURES] if is_whole(each)]
     tallest = min(rows, TALLEST_PICTURE)
     if len(shown) == 2 and page.width >= 80:
         half = Page(page.console, page.glyphs, (page.width - 2) // 2)
@@ -75,7 +75,7 @@ def sentence(picture: Picture) -> str:
         for column, value in enumerate(line)
         if value is not None
     ]
-    if not _is_whole(picture) or not numbers:
+    if not is_whole(picture) or not numbers:
         return ""
     largest, row, column = max(numbers, key=lambda each: each[0])
     least = min(numbers, key=lambda each: each[0])[0]
@@ -142,7 +142,8 @@ def _keeps_labels(half: Page, pictures: Sequence[Picture]) -> bool:
     return all(len(each.values[0]) * (5 if any(each.column_labels) else 1) + 14 <= half.width for each in pictures)
 
 
-def _is_whole(picture: Picture) -> bool:
+def is_whole(picture: Picture) -> bool:
+    """Return whether a picture has numbers, and as many in each row."""
     return bool(picture.values and picture.values[0]) and len({len(row) for row in picture.values}) == 1
 
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from autograder.report.layout import SECONDARY, Page
 from autograder.report.model import Finding, Place, Status
 from autograder.report.printable import one_line, printable
-from autograder.report.words import AGREES, RETURNED, circumstance, function
+from autograder.report.words import AGREES, RETURNED, circumstance, function, line_of
 
 _LONGEST_LINE = 500  # longer than any page is wide
 _WRONG = "bold red"
@@ -23,7 +23,8 @@ def place_lines(
     if finding is None or finding.place is None:
         return []
     place = finding.place
-    where = Text.assemble(_file(page, place, file_path), page.text(f":{place.line}"))
+    at = f":{place.line}" if place.cell is None else f", {line_of(place)}"
+    where = Text.assemble(_file(page, place, file_path), page.text(at))
     within = f"in {function(finding)}()" if function(finding) else ""
     words = [_joint(within, circumstance(status, finding, short)) for short in (False, True)]
     if words[1].endswith(RETURNED) and "probably" not in words[1]:

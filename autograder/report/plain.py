@@ -20,6 +20,7 @@ from autograder.report.words import (
     explanation,
     function,
     is_name,
+    line_of,
     listed,
     message_of,
     notes,
@@ -39,9 +40,13 @@ _MOST_UNUSED = 3
 
 def show(console: Console, sentences: Iterable[str]) -> None:
     """Print the sentences, a line each, in letters that any screen reader says."""
-    for each in sentences:
-        line = ASCII.spell(printable(each).replace("\n", " "))
+    for line in lines_of(sentences):
         console.print(Text(line), soft_wrap=True, markup=False, highlight=False, emoji=False)
+
+
+def lines_of(sentences: Iterable[str]) -> list[str]:
+    """Return the sentences, a line each, in letters that any screen reader says."""
+    return [ASCII.spell(printable(each).replace("\n", " ")) for each in sentences]
 
 
 def exercise_sentences(
@@ -139,7 +144,7 @@ def _place(check: CheckResult, finding: Finding) -> list[str]:
         return []
     text = dict(finding.source).get(place.line, "")
     within = f"in {function(finding)}" if function(finding) else ""
-    where = [f"Place: {one_line(place.file)} line {place.line}", within, circumstance(check.status, finding)]
+    where = [f"Place: {one_line(place.file)} {line_of(place)}", within, circumstance(check.status, finding)]
     lines = [", ".join(filter(None, where)) + (f": {text.strip()}" if text.strip() else ".")]
     lines += _mark(finding, place, text)
     near = [number for number, _ in finding.source if number in finding.agrees and number != place.line]

@@ -45,7 +45,7 @@ def render_why(
 ) -> None:
     """Show the page of a misconception."""
     if plain or console.width < NARROWEST:
-        sentences.show(console, _sentences(page, next_commands))
+        sentences.show(console, sentences_of_page(page, next_commands))
         return
     on = Page.on(console, glyphs)
     parts = (
@@ -105,7 +105,7 @@ def _lines(code: Iterable[str]) -> list[str]:
     return dedent("\n".join(shown)).split("\n")
 
 
-def _sentences(page: WhyPage, next_commands: Sequence[tuple[str, str]]) -> list[str]:
+def sentences_of_page(page: WhyPage, next_commands: Sequence[tuple[str, str]]) -> list[str]:
     """Return the page one fact a line."""
     facts = (
         ("Misconception", f"{page.name}. Its id: {page.id}"),

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from autograder.report.model import CheckResult, ExerciseResult, Finding, Report, Status
+from autograder.report.model import CheckResult, ExerciseResult, Finding, Place, Report, Status
 from autograder.report.printable import one_line, printable
 
 Mark = Literal["passed", "failed", "waiting", "problem"]
@@ -198,6 +198,11 @@ def _circumstance(status: Status, finding: Finding) -> str:
         return ""
     line = dict(finding.source).get(finding.place.line, "") if finding.place else ""
     return RETURNED if line.strip().startswith("return") else "where this value is made"
+
+
+def line_of(place: Place) -> str:
+    """Return where in its file a place is: `line 12`, or `cell 4, line 3` of a notebook."""
+    return f"line {place.line}" if place.cell is None else f"cell {place.cell}, line {place.line}"
 
 
 def function(finding: Finding) -> str:

@@ -2,7 +2,7 @@
 
 The format is nbformat 4 (https://nbformat.readthedocs.io/en/latest/format_description.html): `cells`, each with a
 `cell_type` and a `source` that is a string or a list of lines. nbgrader's mark of a cell that grades is in
-`metadata.nbgrader` (`grade` without `solution`).
+`metadata.nbgrader` (`grade` without `solution`). Below such a cell that calls `check` a student tries things out.
 """
 
 import json
@@ -26,6 +26,8 @@ _MAGIC = re.compile(r"[%!?]|[\w.]+\?\??$|[\w.,\[\] \t]+=[ \t]*[%!](?!=)")
 _CELL_MAGIC = re.compile(r"\s*%%(\w*)")
 _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun"})
 _CHECKS = re.compile(r"^[ \t]*(?:from|import)[ \t]+autograder\.notebook\b", re.MULTILINE)
+_ASKS = re.compile(r"(?:check|hint|why|status)\([^#]*\)[ \t;]*(?:#.*)?")
+"""A line, stripped, that only asks the kit something."""
 _DEFINES = re.compile(r"^(?:class|def|async def)\b", re.MULTILINE)
 _PIECE = re.compile(
     r"""(?P<open>[\[({])|(?P<close>[\])}])|(?P<comment>\#[^\n]*)|(?P<on>\\\n)|(?P<end>\n)"""
@@ -49,8 +51,14 @@ def read_notebook(data: bytes, limit: int) -> Notebook:
     starts: list[tuple[int, int]] = []
     notes: list[str] = []
     size = 0
-    for number, (source, metadata) in enumerate(_cells(data), start=1):
-        if source is None or _grades(metadata):
+    cells = list(_cells(data))
+    own = max((at for at, cell in enumerate(cells, start=1) if _checks(*cell)), default=len(cells))
+    for number, (source, metadata) in enumerate(cells, start=1):
+        if source is None or _grades(metadata) or _asks(source):
+            continue
+        if number > own:
+            if _DEFINES.search(source):
+                notes.append(f"cell {number} is below the check, where code is for trying out, so it was left out")
             continue
         size += len(source)
         if size > limit:
@@ -138,6 +146,17 @@ def _source(source: object, number: int) -> str:
     if isinstance(source, list) and all(isinstance(line, str) for line in source):
         return "".join(source)
     raise FileError(f"has a cell {number} without a text for its source; {_AGAIN}")
+
+
+def _asks(source: str) -> bool:
+    """Say whether a cell does nothing but ask the kit."""
+    lines = [line for each in source.splitlines() if (line := each.strip()) and not line.startswith("#")]
+    return bool(lines) and all(map(_ASKS.fullmatch, lines))
+
+
+def _checks(source: str | None, metadata: Mapping[str, object]) -> bool:
+    """Say whether a cell is the one that checks and grades: what is above it is the work."""
+    return source is not None and _grades(metadata) and _asks(source)
 
 
 def _grades(metadata: Mapping[str, object]) -> bool:

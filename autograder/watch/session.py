@@ -8,7 +8,8 @@ from autograder.judge.grader import Grader
 from autograder.judge.runner import Runner
 from autograder.progress import Progress, read_progress
 from autograder.report import ExerciseResult, Report
-from autograder.submission import Caps, SubmissionError, read_submission
+from autograder.submission import Caps, SubmissionError
+from autograder.submission.own import read_own
 from autograder.watch.checking import Checking
 from autograder.watch.files import Files
 from autograder.watch.keyboard import Keyboard
@@ -150,7 +151,7 @@ class Session:
 
     def _start(self) -> None:
         try:
-            submission = read_submission(self.course.exercises_dir, self.course.files, self.caps)
+            submission = read_own(self.course)
         except SubmissionError as error:
             self.screen.say(f"{error}; waiting until it can be read")
             return

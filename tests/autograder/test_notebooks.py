@@ -196,3 +196,33 @@ def test_long_hostile_lines_cost_little() -> None:
     for line in (" " * many + "x", "a" * many + "?", "(" * many, "'" * (many - 1), '"""' + "\\" * many, "a=" * many):
         assert len(python_of(line)) == 1
     assert len(python_of("x = (\n" * 30_000)) == 30_000
+
+
+CHECKS = code("check('ex05')", grade=True, solution=False, locked=True)
+
+
+@pytest.mark.parametrize(
+    "cell", ["hint('ex05')", "# ask\nhint()\n\nwhy('a-b');  # once more\nstatus()", "check('ex05', strict=True)"]
+)
+def test_a_cell_that_only_asks_the_kit_something_is_left_out(cell: str) -> None:
+    assert source(code("a = 1"), code(cell), code("b = 2")) == "a = 1\nb = 2\n"
+
+
+@pytest.mark.parametrize(
+    "cell", ["x = check('ex05')", "hint = 1", "why", "check(\nx)", "status()\nx = 1", "# only words"]
+)
+def test_a_cell_that_does_more_than_ask_counts(cell: str) -> None:
+    assert source(code(cell)) == f"{cell}\n"
+
+
+def test_code_below_the_cell_that_checks_is_for_trying_out() -> None:
+    made = read_notebook(book(code("a = 1"), CHECKS, text("Try"), code("raise ValueError"), code("def f(): 1")), LIMIT)
+    assert made.source == b"a = 1\n"
+    assert made.notes == ("cell 5 is below the check, where code is for trying out, so it was left out",)
+    assert source(code("a = 1"), code("check('ex05')"), code("b = 2")) == "a = 1\nb = 2\n", "it is no cell that grades"
+
+
+def test_a_notebook_of_the_stub_is_no_work_whatever_stands_between_its_lines(tmp_path: Path) -> None:
+    untouched = book(text("lesson"), code("\n\ndef embed():\n\n    # a thought\n    raise NotImplementedError"), CHECKS)
+    read = submission(tmp_path / "a", {ONE: b"own = 1\n", BOOK: untouched, TWO: b""})
+    assert (read.sources[ONE], read.notes) == (b"own = 1\n", ())

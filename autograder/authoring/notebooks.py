@@ -1,0 +1,127 @@
+"""The notebook a student works in, made from the solution: lesson, code to fill in, the cell that checks, room to try.
+
+The cells that are graded are marked for nbgrader (https://nbgrader.readthedocs.io, metadata schema 3).
+"""
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from autograder.authoring.stubs import BEGIN, StubError, stub_of
+from autograder.course import Course, Exercise
+from autograder.submission.own import notebook_file
+
+SETUP = "from autograder.notebook import check, hint, status, why"
+
+CHECK = """\
+## Check
+
+Run this cell when the cells above have run. It says what is right and where the first mistake is{drawn}. \
+`hint("{number}")` in a cell of your own gives the next hint, `why()` explains the mistake behind the last failure, \
+and `status()` shows where you are. The number below it is your points.\
+"""
+
+ROOM = "# Room to try things out: no code below the check counts."
+
+_DEFINITION = re.compile(r"^(?:class|def) (\w+)", re.MULTILINE)
+_OPEN = "raise NotImplementedError("
+_TRY = re.compile(r"## Try\b")
+
+Cell = dict[str, Any]
+
+
+def notebook_of_text(text: str, exercise: Exercise, *, draws: bool = False) -> str:
+    """Return the notebook, as its JSON, of a stub, or of a solution; the same text gives the same notebook.
+
+    `draws` says whether the exercise has pictures to look at once it passes. Raises `StubError` without jupytext.
+    """
+    cells = _numbered(exercise, list(_cells(_split(text), exercise, draws)))
+    book = {
+        "cells": cells,
+        "metadata": {
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        },
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    return json.dumps(book, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
+def stale_notebooks(course: Course, drawing: Sequence[str]) -> dict[Path, str]:
+    """Return what the notebooks of a course should say, for those that say something else.
+
+    `drawing` are the ids of the exercises that have pictures.
+    """
+    stale = {}
+    for exercise in course.exercises:
+        solution = (course.solutions_dir / exercise.file).read_text("utf-8")
+        book = notebook_of_text(stub_of(solution, exercise), exercise, draws=exercise.id in drawing)
+        file = notebook_file(course, exercise)
+        if not file.is_file() or file.read_text("utf-8") != book:
+            stale[file] = book
+    return stale
+
+
+def _split(stub: str) -> list[tuple[str, str]]:
+    """Return the kind, `markdown` or `code`, and the text of each cell of a percent script."""
+    try:
+        import jupytext
+    except ImportError:
+        raise StubError("notebooks are made with jupytext, which is not installed: pip install jupytext") from None
+    book = jupytext.reads(stub, fmt="py:percent")
+    return [(each.cell_type, each.source.strip("\n")) for each in book.cells if each.source.strip()]
+
+
+def _cells(parts: Sequence[tuple[str, str]], exercise: Exercise, draws: bool) -> Iterator[Cell]:
+    """Yield the cells: the kit is imported before the first code, and checks before what there is to try."""
+    trying = len(parts) - 1 if parts and parts[-1][0] == "markdown" and _TRY.match(parts[-1][1]) else len(parts)
+    first = next((place for place, (kind, _) in enumerate(parts) if kind == "code"), trying)
+    for place, (kind, text) in enumerate(parts[:trying]):
+        if place == first:
+            yield _code(SETUP)
+        yield _markdown(text) if kind == "markdown" else _written(text, exercise)
+    drawn = ", and draws what you built once it passes" if draws else ""
+    yield _markdown(CHECK.format(number=exercise.id[:4], drawn=drawn))
+    yield _checking(exercise)
+    yield from (_markdown(text) for _, text in parts[trying:])
+    yield _code(ROOM)
+
+
+def _markdown(text: str) -> Cell:
+    return {"cell_type": "markdown", "metadata": {}, "source": _lines(text)}
+
+
+def _code(text: str, **metadata: object) -> Cell:
+    source = _lines(text)
+    return {"cell_type": "code", "execution_count": None, "metadata": metadata, "outputs": [], "source": source}
+
+
+def _written(text: str, exercise: Exercise) -> Cell:
+    """Return a cell of code: one that a student fills in, or one that is there already."""
+    named = _DEFINITION.findall(text)
+    if not named or not (_OPEN in text or BEGIN in text):
+        return _code(text)
+    return _code(text, nbgrader=_mark(f"{exercise.id[:4]}-{named[-1]}", solution=True))
+
+
+def _checking(exercise: Exercise) -> Cell:
+    """Return the cell that checks: locked, worth the points of the exercise, its value what was earned of them."""
+    mark = _mark(f"{exercise.id[:4]}-check", grade=True, locked=True, points=exercise.points / 100)
+    return _code(f'check("{exercise.id[:4]}")', deletable=False, editable=False, nbgrader=mark)
+
+
+def _mark(grade_id: str, *, grade: bool = False, solution: bool = False, locked: bool = False, **more: object) -> Cell:
+    role = {"grade": grade, "solution": solution, "locked": locked, "task": False}
+    return {"schema_version": 3, "grade_id": grade_id, "cell_type": "code", **role, **more}
+
+
+def _numbered(exercise: Exercise, cells: list[Cell]) -> list[Cell]:
+    """Return the cells with ids that stay the same as long as the cells before them are as many."""
+    return [{**cell, "id": f"{exercise.id[:4]}-{number:02d}"} for number, cell in enumerate(cells, 1)]
+
+
+def _lines(text: str) -> list[str]:
+    return text.splitlines(keepends=True)

@@ -1,0 +1,76 @@
+"""Which code a check in a notebook is about: the cells as they were last run, or the file in exercises/."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autograder.course import Course, Exercise
+from autograder.notebook.live import Live, read_live
+from autograder.notebook.runs import notebook_names, runs
+from autograder.submission import Submission
+from autograder.submission.found import FileError
+from autograder.submission.notebook import Notebook
+from autograder.submission.own import given_out, notebook_file, read_own
+from autograder.submission.submission import notebook_of
+
+
+@dataclass(frozen=True)
+class Work:
+    """The source that counts; `book` where it is that of the running notebook; and sentences about the choice."""
+
+    source: bytes | None
+    book: Notebook | None
+    notes: tuple[str, ...]
+
+    def noting(self, sentence: str) -> "Work":
+        """Return the same with one more sentence."""
+        return replace(self, notes=(*self.notes, sentence))
+
+
+def work_on(course: Course, exercise: Exercise) -> Work:
+    """Return the work on an exercise. Raises `SubmissionError` where exercises/ cannot be read."""
+    own = read_own(course, [exercise])
+    given = given_out(course, [exercise])
+    limit = course.limits.source_kib * 1024
+    live, problem = _live(course, exercise, limit)
+    on_disk = own.sources.get(exercise.file)
+    if live is None or given.is_notebook(notebook_of(exercise.file), live.book, limit):
+        return Work(on_disk, None, tuple(filter(None, (problem, *_relevant(own)))))
+    notes = list(live.book.notes)
+    if live.newer:
+        notes.append(_unsaved(exercise, live))
+    if on_disk is not None and exercise.file not in own.cells and not given.is_stub(exercise.file, on_disk):
+        notes.append(
+            f"This notebook was checked; {course.exercises_dir.name}/{exercise.file} holds work too, and that is what "
+            "`course check` takes and what counts when both are handed in: keep one of them"
+        )
+    return Work(live.book.source, live.book, tuple(notes))
+
+
+def _live(course: Course, exercise: Exercise, limit: int) -> tuple[Live | None, str]:
+    """Return the running notebook if it is that of the exercise, or what is wrong with it."""
+    for file in (*notebook_names(), notebook_file(course, exercise)):
+        if file.name == notebook_of(exercise.file) and file.is_file():
+            try:
+                return read_live(file.read_bytes(), runs(), limit), ""
+            except FileError as error:
+                return None, f"{_named(course, file)} {error}"
+    return None, ""
+
+
+def _named(course: Course, file: Path) -> str:
+    return file.relative_to(course.root).as_posix() if file.is_relative_to(course.root) else file.name
+
+
+def _unsaved(exercise: Exercise, live: Live) -> str:
+    """Say that what was checked is not what is on disk."""
+    cells = ", ".join(map(str, live.newer[:5]))
+    which = f"Cell {cells} is" if len(live.newer) == 1 else f"Cells {cells} are"
+    return (
+        f"{which} not in {notebook_of(exercise.file)} on disk as last run, and what was run was checked: save the "
+        "notebook before you hand it in, and run a cell again after you change it"
+    )
+
+
+def _relevant(own: Submission) -> tuple[str, ...]:
+    """Return what the reader of the files noted, without what nobody needs to hear each time."""
+    return tuple(each for each in own.notes if " is the code of " not in each)
