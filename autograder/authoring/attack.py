@@ -6,20 +6,22 @@ Exits with 1 if an attack got points, a secret or anything else at a level that 
 """
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
 from autograder.authoring.attack_catalogue import (
     LEVELS,
+    Attack,
     Catalogue,
     CatalogueError,
     Level,
@@ -30,7 +32,8 @@ from autograder.authoring.attack_trial import Trial, Trials
 from autograder.course import Course, find_course, read_course
 from autograder.course.reader import CourseError
 from autograder.judge.grader import Grader
-from autograder.judge.suite import Suite, load_suite
+from autograder.judge.suite import load_suite
+from autograder.progress import write_whole
 from autograder.report.console import make_console
 
 SEED = 3_141_592_653_589_793
@@ -56,21 +59,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(str(error))
     level: Level = options.level
     run = [each for each in attacks if each.may_run(level)]
-    trials = []
-    with prepared(course, catalogue, neighbours=options.neighbours) as prepared_trials:
-        for number, attack in enumerate(run, 1):
-            print(f"\r{number} of {len(run)}: {attack.name}".ljust(78), end="", file=sys.stderr, flush=True)
-            trials.append(prepared_trials.run(attack))
-    print("\r".ljust(79) + "\r", end="", file=sys.stderr, flush=True)
+    trials: list[Trial] = []
+    with prepared(course, catalogue, neighbours=options.neighbours) as against, contextlib.suppress(KeyboardInterrupt):
+        for attack in run:
+            print(f"{len(trials) + 1} of {len(run)}: {attack.name}".ljust(78), end="\r", file=sys.stderr, flush=True)
+            trials.append(against.run(attack))
+            if options.json:
+                write_whole(options.json, json.dumps(_data(trials, level, attacks), indent=1) + "\n")
+    print(" " * 78, end="\r", file=sys.stderr, flush=True)
     show(trials, level, len(attacks) - len(run), plain=options.plain)
-    if options.json:
-        found = {"level": level, "not_run": len(attacks) - len(run), "attacks": [each.to_json() for each in trials]}
-        options.json.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
-    return int(any(each.fails(level) for each in trials))
+    return int(any(each.fails(level) for each in trials) or len(trials) < len(run))
 
 
-@contextmanager
-def prepared(course: Course, catalogue: Catalogue, *, neighbours: int, suite: Suite | None = None) -> Iterator[Trials]:
+def _data(trials: Sequence[Trial], level: Level, attacks: Sequence[Attack]) -> dict[str, Any]:
+    found = [{**each.to_json(), "verdict": each.verdict(level)} for each in trials]
+    return {"level": level, "not_run": len(attacks) - len(trials), "attacks": found}
+
+
+@contextlib.contextmanager
+def prepared(course: Course, catalogue: Catalogue, *, neighbours: int) -> Iterator[Trials]:
     """Yield trials against a grader of a copy of the course, in a folder that is gone afterwards.
 
     The answer keys are kept beside the course's own.
