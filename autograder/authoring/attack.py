@@ -6,20 +6,23 @@ Exits with 1 if an attack got points, a secret or anything else at a level that 
 """
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 from rich.text import Text
 
 from autograder.authoring.attack_catalogue import (
-    LEVELS,
+    Attack,
     Catalogue,
     CatalogueError,
     Level,
@@ -27,10 +30,15 @@ from autograder.authoring.attack_catalogue import (
 )
 from autograder.authoring.attack_traps import Traps
 from autograder.authoring.attack_trial import Trial, Trials
+from autograder.cli.exits import ENVIRONMENT
 from autograder.course import Course, find_course, read_course
 from autograder.course.reader import CourseError
+from autograder.grading.isolated import isolated
 from autograder.judge.grader import Grader
+from autograder.judge.runner import EnvironmentProblem
+from autograder.judge.sandbox.isolation import Isolation, process_isolation
 from autograder.judge.suite import Suite, load_suite
+from autograder.progress import write_whole
 from autograder.report.console import make_console
 
 SEED = 3_141_592_653_589_793
@@ -43,7 +51,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program."""
     parser = argparse.ArgumentParser(prog="python -m autograder.authoring.attack", description=__doc__)
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="attacks whose names begin like this")
-    parser.add_argument("--level", choices=LEVELS[:1], default=LEVELS[0], help="the level of isolation to attack")
+    parser.add_argument("--level", choices=("L0", "L2", "L3"), help="what to attack (the highest there is here)")
     parser.add_argument("--neighbours", type=int, default=3, help="honest submissions graded beside each (3)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write what was found as JSON")
     parser.add_argument("--plain", action="store_true", help="a line for each attack, without a table")
@@ -54,26 +62,38 @@ def main(arguments: Sequence[str] | None = None) -> int:
         attacks = catalogue.find(options.only)
     except (CourseError, CatalogueError) as error:
         parser.error(str(error))
-    level: Level = options.level
-    run = [each for each in attacks if each.may_run(level)]
-    trials = []
-    with prepared(course, catalogue, neighbours=options.neighbours) as prepared_trials:
-        for number, attack in enumerate(run, 1):
-            print(f"\r{number} of {len(run)}: {attack.name}".ljust(78), end="", file=sys.stderr, flush=True)
-            trials.append(prepared_trials.run(attack))
-    print("\r".ljust(79) + "\r", end="", file=sys.stderr, flush=True)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    trials: list[Trial] = []
+    with contextlib.ExitStack() as stack:
+        try:
+            against = stack.enter_context(prepared(course, catalogue, options.level, neighbours=options.neighbours))
+        except EnvironmentProblem as problem:
+            print(f"{parser.prog}: {problem}; --level L0 attacks plain processes", file=sys.stderr)
+            return ENVIRONMENT
+        level = against.level
+        run = [each for each in attacks if each.may_run(level)]
+        stack.enter_context(contextlib.suppress(KeyboardInterrupt))
+        for attack in run:
+            print(f"{len(trials) + 1} of {len(run)}: {attack.name}".ljust(78), end="\r", file=sys.stderr, flush=True)
+            trials.append(against.run(attack))
+            if options.json:
+                write_whole(options.json, json.dumps(_data(trials, level, attacks), indent=1) + "\n")
+    print(" " * 78, end="\r", file=sys.stderr, flush=True)
     show(trials, level, len(attacks) - len(run), plain=options.plain)
-    if options.json:
-        found = {"level": level, "not_run": len(attacks) - len(run), "attacks": [each.to_json() for each in trials]}
-        options.json.write_text(json.dumps(found, indent=1) + "\n", "utf-8")
-    return int(any(each.fails(level) for each in trials))
+    return int(any(each.fails(level) for each in trials) or len(trials) < len(run))
 
 
-@contextmanager
-def prepared(course: Course, catalogue: Catalogue, *, neighbours: int, suite: Suite | None = None) -> Iterator[Trials]:
+def _data(trials: Sequence[Trial], level: Level, attacks: Sequence[Attack]) -> dict[str, Any]:
+    found = [{**each.to_json(), "verdict": each.verdict(level)} for each in trials]
+    return {"level": level, "not_run": len(attacks) - len(trials), "attacks": found}
+
+
+@contextlib.contextmanager
+def prepared(course: Course, catalogue: Catalogue, level: str | None, *, neighbours: int) -> Iterator[Trials]:
     """Yield trials against a grader of a copy of the course, in a folder that is gone afterwards.
 
-    The answer keys are kept beside the course's own.
+    The answer keys are kept beside the course's own. Without a level it is the highest that holds here; raises
+    `EnvironmentProblem` where the one that is asked for does not.
     """
     kept = course.root / ".course" / "attacks"
     before = tempfile.tempdir, os.environ.get("TMPDIR")
@@ -83,19 +103,28 @@ def prepared(course: Course, catalogue: Catalogue, *, neighbours: int, suite: Su
         tempfile.tempdir = os.environ["TMPDIR"] = str(base / "tmp")
         (base / "tmp").mkdir()
         suite = load_suite(copy, [each for each in copy.exercises if each.id in catalogue.exercises])
-        traps = Traps(base, SEED)
-        try:
-            with Grader(suite, seed=SEED, cache=kept) as grader:
-                grader.wait_for_keys(lambda *_: None)
-                yield Trials(catalogue, grader, traps, kept=kept, neighbours=neighbours)
-        finally:
-            traps.close()
+        with contextlib.ExitStack() as stack:
+            traps = stack.enter_context(contextlib.closing(Traps(base, SEED)))
+            isolation = stack.enter_context(_isolation(level, suite, neighbours + 1))
+            grader = stack.enter_context(Grader(suite, seed=SEED, cache=kept, isolation=isolation))
+            grader.wait_for_keys(lambda *_: None)
+            yield Trials(catalogue, grader, traps, kept=kept, neighbours=neighbours)
     finally:
         tempfile.tempdir = before[0]
         os.environ.pop("TMPDIR", None)
         if before[1] is not None:
             os.environ["TMPDIR"] = before[1]
         shutil.rmtree(base, ignore_errors=True)
+
+
+def _isolation(level: str | None, suite: Suite, jobs: int) -> Isolation:
+    if level == "L0":
+        return process_isolation()
+    found = isolated("sandbox", suite, device="cpu", jobs=jobs)
+    if level == "L3" != found.level:
+        found.close()
+        raise EnvironmentProblem(f"L3 does not hold here: {found.sentence}")
+    return replace(found, level=level or found.level)
 
 
 def _copied(course: Course, root: Path) -> Course:

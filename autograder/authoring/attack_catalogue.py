@@ -22,9 +22,6 @@ Where = Literal["after", "before", "instead", "intake"]
 NOTE = re.compile(r"\A# /// attack\n((?:# ?.*\n)*?)# ///\n")
 KEYS = {"class", "title", "hope", "contained", "safe", "why", "where", "exercise", "wrong", "parts", "seconds"}
 
-ISOLATED: Mapping[str, Level] = {"process": "L0", "sandbox": "L2"}
-"""The lowest level each kind of isolation stands for."""
-
 SHARED = """
 
 import sys as _sys

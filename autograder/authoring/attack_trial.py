@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from rich.console import Console
 
@@ -22,7 +22,8 @@ from autograder.authoring.attack_catalogue import Attack, Catalogue, Level, hone
 from autograder.authoring.attack_traps import Traps, files_left, processes, survivors
 from autograder.gradebook.scores import scores_csv
 from autograder.grading.reports import Stored, write_stored
-from autograder.judge.grader import Grader
+from autograder.judge.grader import SUBMISSION_SECONDS, Grader
+from autograder.judge.runner import Run, Runner
 from autograder.report import Report
 from autograder.report.glyphs import glyphs_for
 from autograder.report.terminal import render_class, render_report
@@ -30,6 +31,7 @@ from autograder.submission import Caps, list_submissions
 
 ATTACKER = "mallory"
 MOST_REPORT_BYTES = 1 << 20
+ATTACK_SECONDS = 60.0
 STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069]")
 """Characters that move a cursor, turn text round or cannot be seen."""
 
@@ -90,10 +92,26 @@ class Trial:
 
 @dataclass
 class Round:
-    """What was graded at once: the reports by folder of submissions, or what went wrong instead."""
+    """What was graded at once: the reports by folder of submissions, or what went wrong instead.
+
+    `said` is what the programs printed, by folder.
+    """
 
     reports: dict[str, list[Report]] = field(default_factory=dict)
     lost: list[str] = field(default_factory=list)
+    said: dict[str, str] = field(default_factory=dict)
+
+
+class Heard(Runner):
+    """A runner that keeps what the program printed, of which a report for a mark tells nothing."""
+
+    said = ""
+
+    def run(self, *args: Any, **options: Any) -> Run:
+        """Run a plan, and listen."""
+        found = super().run(*args, **options)
+        self.said += found.log
+        return found
 
 
 class Trials:
@@ -105,8 +123,10 @@ class Trials:
         self.traps = traps
         self.kept = kept
         self.course = grader.suite.course
+        self.level = cast(Level, grader.isolation.level)
         self.out = traps.base / "out"
         self._number = 0
+        self._running: list[Heard] = []
         self._honest: dict[tuple[str, str], list[Report]] = {}
         self.neighbours = [catalogue.neighbours[each % len(catalogue.neighbours)] for each in range(neighbours)]
 
@@ -154,12 +174,12 @@ class Trials:
         trial = Trial(
             attack=attack,
             gained=max((_gained(each, alone) for each in own), default=0),
-            leaks=(*self._leaks(own), *self.traps.touched()),
+            leaks=(*self._leaks(own, beside.said.get("attack", "")), *self.traps.touched()),
             changed=tuple(changed),
             lost=(*beside.lost, *after.lost, *_not_graded(reports)),
             left=tuple(left),
             seconds=seconds,
-            tried=attack.where == "intake" or any(self.traps.tried in each.log for each in own),
+            tried=attack.where == "intake" or self.traps.tried in beside.said.get("attack", ""),
         )
         for folder in folders.values():
             shutil.rmtree(folder, ignore_errors=True)
@@ -181,6 +201,7 @@ class Trials:
     def _grade(self, folders: Mapping[str, Path], most_seconds: float) -> Round:
         """Grade folders of submissions, all at once; one that is not done in time is lost."""
         graded = Round()
+        self._running = []
         threads = {
             name: threading.Thread(target=self._grade_folder, args=(name, folder, graded), daemon=True)
             for name, folder in folders.items()
@@ -192,23 +213,45 @@ class Trials:
             thread.join(max(0.0, until - time.monotonic()))
             if thread.is_alive():
                 graded.lost.append(f"{name}: not graded after {most_seconds:.0f} s")
+        if any(thread.is_alive() for thread in threads.values()):
+            for runner in self._running:
+                runner.cancel()
+            for thread in threads.values():
+                thread.join(10)
         return graded
 
     def _grade_folder(self, name: str, folder: Path, graded: Round) -> None:
         try:
             caps = Caps(source_kib=self.course.limits.source_kib)
             entries = list_submissions(folder, self.course.files).entries
-            graded.reports[name] = [self.grader.grade(each.read(self.course.files, caps)) for each in entries]
             (self.out / folder.name / "reports").mkdir(parents=True)
-            for entry, report in zip(entries, graded.reports[name], strict=True):
-                file = self.out / folder.name / "reports" / f"{entry.student}.json"
-                write_stored(file, Stored(report, "", {}))
+            reports = []
+            for entry in entries:
+                runner = self._runner(name)
+                report = self.grader.grade(entry.read(self.course.files, caps), runner=runner)
+                graded.said[name] = graded.said.get(name, "") + runner.said
+                write_stored(self.out / folder.name / "reports" / f"{entry.student}.json", Stored(report, "", {}))
+                reports.append(report)
+            graded.reports[name] = reports
         except Exception as error:
             graded.lost.append(f"{name}: {type(error).__name__}: {error}")
 
-    def _leaks(self, reports: Sequence[Report]) -> list[str]:
-        """Return what came out by a report, what is written of it, or anything else in the folder for reports."""
-        found = set()
+    def _runner(self, name: str) -> Heard:
+        """Return the runner a grader would make, with less time for all of an attack: what ends it then is the same."""
+        most = ATTACK_SECONDS if name == "attack" else SUBMISSION_SECONDS
+        found = Heard(
+            self.grader.suite,
+            seed=self.grader.seed,
+            shared=True,
+            start=self.grader.isolation.start,
+            seconds=most if self.grader.isolation.confined else None,
+        )
+        self._running.append(found)
+        return found
+
+    def _leaks(self, reports: Sequence[Report], said: str) -> list[str]:
+        """Return what the program printed, and what came out by a report or anything else in the folder for reports."""
+        found = {f"{each} in its output" for each in self.traps.found_in(said.encode())}
         written = [file for file in self.out.rglob("*") if file.is_file() and not file.is_symlink()]
         for file in written:
             data = file.read_bytes()

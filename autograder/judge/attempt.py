@@ -1,6 +1,5 @@
 """One plan on one program: what its workers answer, event by event, and whom their deaths are charged to."""
 
-import math
 import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -11,6 +10,9 @@ from autograder.judge.obituary import OUT_OF_TIME, obituary
 from autograder.judge.outcomes import Died, Key, Observed, Outcome, Survey, read_fault, read_frames
 from autograder.judge.places.traces import Trace, read_trace
 from autograder.judge.process import End, WorkerProcess
+
+MOST_SECONDS = 1e6
+"""No draw can have taken longer, and the sum of many is still a number."""
 
 MOST_DEATHS = 2
 """So many draws of one exercise may end the process; then the rest of the exercise is not run."""
@@ -231,6 +233,6 @@ def _words(end: End | Died) -> str:
 
 def _seconds(event: Mapping[str, Any]) -> float:
     seconds = float(event["seconds"])
-    if not math.isfinite(seconds) or seconds < 0:
+    if not 0 <= seconds <= MOST_SECONDS:
         raise ValueError(seconds)
     return seconds

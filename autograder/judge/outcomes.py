@@ -50,6 +50,10 @@ class Died:
     seconds: float = 0.0
 
 
+MOST_TEXT, MOST_MESSAGE = 100, 1_000
+MOST_PARTS, MOST_VALUES = 24, 200
+"""The longest texts and the most parts of a fault that are taken; a worker that is left alone tells no more."""
+
 Outcome = Observed | Fault | Died
 
 
@@ -67,15 +71,15 @@ class Survey:
 
 
 def read_fault(data: Any, *, at_import: bool = False, seconds: float = 0.0) -> Fault:
-    """Return the fault a worker told of; raises KeyError, TypeError or ValueError for nonsense."""
+    """Return the fault a worker told of, no longer than workers tell; raises KeyError, TypeError or ValueError."""
     return Fault(
-        type=str(data["type"]),
-        bases=tuple(str(each) for each in data["bases"]),
-        message=str(data["message"]),
+        type=_text(data["type"]),
+        bases=tuple(_text(each) for each in data["bases"][:MOST_PARTS]),
+        message=_text(data["message"], MOST_MESSAGE),
         kind=data["kind"] if data["kind"] in ("structure", "device", "forbidden", "todo") else "other",
-        tensor=str(data["tensor"]) if data["tensor"] is not None else None,
+        tensor=_text(data["tensor"]) if data["tensor"] is not None else None,
         frames=read_frames(data["frames"]),
-        values=tuple((str(file), str(name), str(shape)) for file, name, shape in data["values"]),
+        values=tuple((_text(file), _text(name), _text(shape)) for file, name, shape in data["values"][:MOST_VALUES]),
         at_import=at_import,
         seconds=seconds,
     )
@@ -84,9 +88,15 @@ def read_fault(data: Any, *, at_import: bool = False, seconds: float = 0.0) -> F
 def read_frames(data: Any) -> tuple[Place, ...]:
     """Return the student's frames a worker told of."""
     return tuple(
-        Place(str(each["file"]), int(each["line"]), str(each["function"] or "") or None, *_columns(each))
-        for each in data
+        Place(_text(each["file"]), int(each["line"]), _text(each["function"] or "") or None, *_columns(each))
+        for each in data[:MOST_PARTS]
     )
+
+
+def _text(value: Any, most: int = MOST_TEXT) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"{type(value).__name__} is no text")
+    return value[:most]
 
 
 def _columns(data: Mapping[str, Any]) -> tuple[int, int] | tuple[None, None]:

@@ -5,9 +5,9 @@
 # ///
 def scaled_dot_product_attention(*_):
     tried()
-    empty = torch.empty(1 << 40, 1 << 40, 0)
+    empty = torch.empty(0).as_strided((0, 1 << 40, 1 << 40), (0, 0, 0))
     return empty, empty
 
 def self_attention_by_hand(*_):
-    empty = torch.empty(1 << 40, 1 << 40, 0)
+    empty = torch.empty(0).as_strided((0, 1 << 40, 1 << 40), (0, 0, 0))
     return AttentionSteps(*[empty] * 6)

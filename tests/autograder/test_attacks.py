@@ -58,7 +58,7 @@ def test_an_attack_is_a_program_in_an_honest_one(attack: Attack) -> None:
 @pytest.fixture(scope="module")
 def trials(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trials]:
     course = read_course(tiny.copied(tmp_path_factory.mktemp("attacked") / "course"))
-    with prepared(course, LITTLE, neighbours=0) as found:
+    with prepared(course, LITTLE, "L0", neighbours=0) as found:
         yield found
 
 
@@ -123,7 +123,8 @@ def test_every_leak_is_noticed(trials: Trials) -> None:
     trial = trials.run(attack(LEAKS))
     secrets = ("another report", "another submission", "proof", "the solutions")
     assert set(trial.leaks) == {
-        *(f"{each} in a report" for each in secrets),
+        *(f"{each} in its output" for each in secrets if each != "another submission"),
+        "another submission in a report",
         "tcp got a call",
         "udp got a call",
         "abstract got a call",

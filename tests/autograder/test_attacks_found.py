@@ -30,7 +30,7 @@ job().emit = forge
 
 @pytest.mark.parametrize("shape", [[0, 1 << 40, 1 << 40], [1 << 40, 1 << 40, 0], [1 << 40] * 11 + [0]])
 def test_an_empty_array_of_a_shape_that_numpy_cannot_hold_is_refused(shape: list[int]) -> None:
-    with pytest.raises(ProtocolError, match="shape that cannot be"):
+    with pytest.raises(ProtocolError, match="more places than can be counted"):
         decode({"array": ["float32", shape, "cpu", 0, 0]}, b"")
 
 
@@ -60,7 +60,7 @@ FAULT = {
 
 
 def test_a_fault_is_held_to_the_lengths_the_worker_keeps_to() -> None:
-    assert len(repr(read_fault(FAULT))) < 40_000
+    assert len(repr(read_fault(FAULT))) < 100_000
 
 
 @pytest.mark.parametrize("key", ["type", "message", "tensor"])
