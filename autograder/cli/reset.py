@@ -8,14 +8,12 @@ from pathlib import Path
 from autograder.cli.exits import FAIL, PASS
 from autograder.cli.screen import Screen, confirmed
 from autograder.course import Course, Exercise, find_course, read_course
+from autograder.course.handed_out import STUBS, stubs_dir
 from autograder.course.names import UsageError, resolve_exercise
 from autograder.progress import keep, write_whole
 from autograder.progress.events import Event, now
 from autograder.progress.files import own_folder
 from autograder.progress.last import forget_last
-
-STUB_FOLDERS = ("stubs", ".course/stubs")
-"""Where a kit without solutions keeps its stubs as they were."""
 
 
 def reset(options: argparse.Namespace) -> int:
@@ -59,11 +57,11 @@ def stub_text(course: Course, exercise: Exercise) -> str:
             return stub_of(solution.read_text("utf-8"), exercise)
         except StubError as error:
             raise UsageError(str(error)) from error
-    kept = next((file for each in STUB_FOLDERS if (file := course.root / each / exercise.file).is_file()), None)
-    if kept is None:
+    kept = stubs_dir(course) / exercise.file
+    if not kept.is_file():
         raise UsageError(
-            f"the stub of {exercise.id} is not part of this kit: looked for {exercise.file} in solutions, "
-            f"{' and '.join(STUB_FOLDERS)}; take it from where you have the course, nothing was changed"
+            f"the stub of {exercise.id} is not part of this kit: looked for {exercise.file} in solutions "
+            f"and {STUBS}; take it from where you have the course, nothing was changed"
         )
     return kept.read_bytes().decode("utf-8")
 

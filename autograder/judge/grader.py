@@ -11,6 +11,7 @@ from autograder.checks import Check
 from autograder.course import Exercise
 from autograder.judge.answers import AnswerKey
 from autograder.judge.key import Keys
+from autograder.judge.kit import open_keys
 from autograder.judge.marking import Marking, Remembered
 from autograder.judge.outcomes import Key
 from autograder.judge.places.locator import FindTraces
@@ -55,7 +56,7 @@ class Grader:
         self.evidence = evidence
         self.isolation = isolation or process_isolation()
         self.suite_digest = suite.digest
-        self._keys = [Keys(suite, seed=seed, device=device, cache=cache, told=told) for _ in range(finders)]
+        self._keys = [open_keys(suite, seed=seed, device=device, cache=cache, told=told) for _ in range(finders)]
         self._idle: SimpleQueue[Keys] = SimpleQueue()
         for keys in self._keys:
             self._idle.put(keys)
