@@ -35,6 +35,7 @@ class Gate:
         self._by_start: defaultdict[tuple[str, ...], list[Secret]] = defaultdict(list)
         for secret in secrets:
             self._by_start[secret.words[:_AHEAD]].append(secret)
+        self._alone = {start[0] for start in self._by_start if len(start) == 1}
 
     def leaks(self, files: Iterable[tuple[str, bytes]]) -> list[Leak]:
         """Return the first thing that each file must not have; what cannot be looked through is one."""
@@ -58,16 +59,13 @@ class Gate:
     def _found(self, words: list[str]) -> tuple[int, Secret] | None:
         """Return the first secret in a text, and before which of its words it begins."""
         starts = self._by_start
-        one = {start[0] for start in starts if len(start) == 1}
         for at, three in enumerate(zip(words, words[1:], words[2:], strict=False)):
             if three in starts:
                 for secret in starts[three]:
                     if tuple(words[at : at + len(secret.words)]) == secret.words:
                         return at, secret
-        if one:
-            for at, word in enumerate(words):
-                if word in one:
-                    return at, starts[word,][0]
+        for word in self._alone & set(words):
+            return words.index(word), starts[word,][0]
         return None
 
 

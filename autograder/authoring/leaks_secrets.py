@@ -12,7 +12,7 @@ from autograder.judge.bank import BankError, patched, read_bank
 from autograder.judge.kit import ENGINE
 from autograder.progress import FOLDER
 
-TELLING = 8
+TELLING = 10
 """A line of fewer words, names, numbers and signs is no secret by itself: `return x`, `for block in self.blocks:`."""
 
 TOGETHER = 3
@@ -21,7 +21,7 @@ TOGETHER = 3
 SHORTEST_SEED = 8
 """A seed of fewer digits cannot be told from any other number."""
 
-_WORD = re.compile(r"[^\W\d]\w*|\d[\w.]*|[^\s\w]")
+_WORD = re.compile(r"[^\W\d]\w*|\d\w*(?:\.\w+)*|[^\s\w]")
 _ESCAPE = re.compile(r"\\+[nrt]")
 _COMMENT = re.compile(r"(?<=\S)\s+# .*")
 _LEFT_OUT = frozenset("#\"'\\`")
