@@ -19,6 +19,7 @@ from autograder.cli.exits import ENVIRONMENT, PASS
 from autograder.cli.screen import Screen
 from autograder.cli.written import write_json
 from autograder.course import Course, CourseError, find_course, read_course
+from autograder.course.handed_out import KEY_FOLDER, is_kit, key_file
 from autograder.progress import FOLDER
 from autograder.progress.files import own_folder
 
@@ -161,6 +162,10 @@ def _sandbox() -> Fact:
 
 
 def _cache(course: Course) -> Fact:
+    if is_kit(course):
+        there = sum((course.root / key_file(each)).is_file() for each in course.exercises)
+        lost = f"take {KEY_FOLDER}/ out of the kit anew" if there < len(course.exercises) else ""
+        return Fact("answer keys", f"{there} of {len(course.exercises)} came with this kit", lost)
     size, whole, quick = 0, set(), set()
     with contextlib.suppress(OSError):
         for file in (course.root / FOLDER / "cache").iterdir():

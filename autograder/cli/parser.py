@@ -28,8 +28,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         command=_command("overview", "show_overview"),
     )
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
-    learner = (_check, _watch, _hint, _why, _diff, _next, _list, _status, _reset, _solution, _report, _doctor)
-    for add in (*learner, _grade, _merge, _export, _validate, _build, _new):
+    learner = (_check, _watch, _hint, _why, _diff, _next, _list, _status, _reset, _solution, _report, _submit, _doctor)
+    for add in (*learner, _grade, _merge, _export, _validate, _build, _release, _new):
         add(commands)
     return parser.parse_args(arguments)
 
@@ -135,6 +135,12 @@ def _solution(commands: Commands) -> None:
 def _report(commands: Commands) -> None:
     parser = _add(commands, "report", "show your progress as one text or page", "report", "show_report")
     parser.add_argument("--html", type=Path, metavar="FILE", help="write it there as one page")
+    _json(parser)
+
+
+def _submit(commands: Commands) -> None:
+    parser = _add(commands, "submit", "pack what is to be handed in, and say what it is", "submit", "submit")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="the zip to write (default: submission.zip)")
     _json(parser)
 
 
@@ -255,6 +261,12 @@ def _build(commands: Commands) -> None:
 def _new(commands: Commands) -> None:
     parser = _add(commands, "new", "make the files of a new exercise", "new", "new")
     parser.add_argument("name", metavar="exNN_NAME", help="what the exercise is called, like ex15_cache")
+
+
+def _release(commands: Commands) -> None:
+    parser = _add(commands, "release", "make the student's kit, without the solutions", "release", "release")
+    parser.add_argument("folder", type=Path, metavar="DIR", help="where it goes: new, empty, or an earlier kit")
+    parser.add_argument("--check", action="store_true", help="write nothing; say what of the solutions is in DIR")
 
 
 def _running(parser: argparse.ArgumentParser) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from autograder.cli.exits import FAIL, PASS
 from autograder.cli.screen import Screen, confirmed
 from autograder.course import Course, Exercise, find_course, read_course
+from autograder.course.handed_out import STUBS
 from autograder.course.names import UsageError, resolve_exercise
 from autograder.progress import keep, write_whole
 from autograder.progress.events import Event, now
@@ -57,8 +58,8 @@ def stub_text(course: Course, exercise: Exercise) -> str:
         raise UsageError(str(error)) from error
     if stub is None:
         raise UsageError(
-            f"the stub of {exercise.id} is not part of this kit: looked for {exercise.file} in solutions, "
-            f"{' and '.join(own.STUB_FOLDERS)}; take it from where you have the course, nothing was changed"
+            f"the stub of {exercise.id} is not part of this kit: looked for {exercise.file} in solutions "
+            f"and {STUBS}; take it from where you have the course, nothing was changed"
         )
     return stub
 

@@ -12,6 +12,7 @@ from autograder.course import Exercise
 from autograder.judge.answers import AnswerKey
 from autograder.judge.cells import in_cells
 from autograder.judge.key import Keys
+from autograder.judge.kit import open_keys
 from autograder.judge.marking import Marking, Remembered
 from autograder.judge.outcomes import Key
 from autograder.judge.places.locator import FindTraces
@@ -56,7 +57,7 @@ class Grader:
         self.evidence = evidence
         self.isolation = isolation or process_isolation()
         self.suite_digest = suite.digest
-        self._keys = [Keys(suite, seed=seed, device=device, cache=cache, told=told) for _ in range(finders)]
+        self._keys = [open_keys(suite, seed=seed, device=device, cache=cache, told=told) for _ in range(finders)]
         self._idle: SimpleQueue[Keys] = SimpleQueue()
         for keys in self._keys:
             self._idle.put(keys)

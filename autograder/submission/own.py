@@ -4,14 +4,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from autograder.course import Course, Exercise
+from autograder.course.handed_out import stubs_dir
 from autograder.submission.found import Caps
 from autograder.submission.submission import Given, Submission, notebook_of, read_submission
 
 NOTEBOOKS = "notebooks"
 """The folder of the notebooks, inside that of the exercises."""
-
-STUB_FOLDERS = ("stubs", ".course/stubs")
-"""Where a kit without solutions keeps its stubs as they were."""
 
 
 def read_own(course: Course, exercises: Iterable[Exercise] | None = None, *, folder: Path | None = None) -> Submission:
@@ -51,5 +49,5 @@ def stub_text(course: Course, exercise: Exercise) -> str | None:
         from autograder.authoring.stubs import stub_of
 
         return stub_of(solution.read_text("utf-8"), exercise)
-    kept = next((file for each in STUB_FOLDERS if (file := course.root / each / exercise.file).is_file()), None)
-    return kept.read_bytes().decode("utf-8") if kept is not None else None
+    kept = stubs_dir(course) / exercise.file
+    return kept.read_bytes().decode("utf-8") if kept.is_file() else None

@@ -285,7 +285,7 @@ def test_a_kit_without_solutions_resets_from_its_stubs(failed: Path) -> None:
     assert done.returncode == 2
     assert "is not part of this kit" in done.stderr
     assert (failed / "exercises" / tiny.FILES[0]).read_text() == WRONG
-    shutil.copytree(tiny.ROOT / "exercises", failed / "stubs")
+    shutil.copytree(tiny.ROOT / "exercises", failed / ".course" / "stubs")
     said(failed, "reset", "1", "--yes")
     assert (failed / "exercises" / tiny.FILES[0]).read_text() == (tiny.ROOT / "exercises" / tiny.FILES[0]).read_text()
 

@@ -1,0 +1,175 @@
+"""What must not be handed out: the lines that tell a solution, a wrong program or the seed of grading."""
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.authoring.stubs import BEGIN, END, StubError, stub_of
+from autograder.course import Course, Exercise
+from autograder.judge.bank import BankError, patched, read_bank
+from autograder.judge.kit import ENGINE
+from autograder.progress import FOLDER
+
+TELLING = 10
+"""A line of fewer words, names, numbers and signs is no secret by itself: `return x`, `for block in self.blocks:`."""
+
+TOGETHER = 3
+"""So many lines that follow one another are one, however short each of them is."""
+
+SHORTEST_SEED = 8
+"""A seed of fewer digits cannot be told from any other number."""
+
+_WORD = re.compile(r"[^\W\d]\w*|\d\w*(?:\.\w+)*|[^\s\w]")
+_ESCAPE = re.compile(r"\\+[nrt]")
+_COMMENT = re.compile(r"(?<=\S)\s+# .*")
+_LEFT_OUT = frozenset("#\"'\\`")
+
+
+@dataclass(frozen=True)
+class Secret:
+    """A run of words that tells something, and where it is from, as in `line 12 of solutions/ex05_attention.py`."""
+
+    words: tuple[str, ...]
+    of: str
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words and signs of a text; quotes, # and escaped line ends do not count, nor does white space."""
+    return [word for word in _WORD.findall(_ESCAPE.sub(" ", text)) if word not in _LEFT_OUT]
+
+
+def secrets_of(course: Course) -> list[Secret]:
+    """Return all that must not be handed out. Raises `StubError`, `BankError` and OSError for a broken course."""
+    public = _Public(course)
+    found: dict[tuple[str, ...], Secret] = {}
+    for secret in (*_of_solutions(course), *_of_variants(course), *_of_bank(course)):
+        if secret.words not in found and not public.has(secret):
+            found[secret.words] = secret
+    return [*found.values(), *_of_seed(course)]
+
+
+def grading_seed(course: Course) -> str | None:
+    """Return the digits of the secret seed, where there is one."""
+    try:
+        return (course.root / FOLDER / "grading_seed").read_text("utf-8").strip() or None
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def _of_seed(course: Course) -> Iterator[Secret]:
+    seed = grading_seed(course)
+    if seed and seed.isdecimal() and len(seed) >= SHORTEST_SEED:
+        for form in (seed, f"0x{int(seed):x}"):
+            yield Secret((form,), f"the seed of grading in {FOLDER}/grading_seed")
+
+
+def _of_solutions(course: Course) -> Iterator[Secret]:
+    for exercise in course.exercises:
+        text = (course.solutions_dir / exercise.file).read_text("utf-8")
+        for region in _regions(text):
+            yield from _lines(region, f"solutions/{exercise.file}")
+            yield from _together(region, f"solutions/{exercise.file}")
+
+
+def _regions(text: str) -> Iterator[list[tuple[int, str]]]:
+    region: list[tuple[int, str]] | None = None
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() == BEGIN:
+            region = []
+        elif line.strip() == END and region is not None:
+            yield region
+            region = None
+        elif region is not None and line.strip():
+            region.append((number, line))
+
+
+def _of_variants(course: Course) -> Iterator[Secret]:
+    """Yield the lines of right programs that look different."""
+    for file in sorted((course.solutions_dir / "accepted").rglob("*.py")):
+        numbered = [(number, line) for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)]
+        told = file.relative_to(course.root).as_posix()
+        yield from _lines([each for each in numbered if not re.match(r"\s*(from|import)\b", each[1])], told)
+
+
+def _of_bank(course: Course) -> Iterator[Secret]:
+    """Yield the lines of wrong programs that the solution has not: nearly right, each of them."""
+    for exercise in course.exercises:
+        text = (course.solutions_dir / exercise.file).read_text("utf-8")
+        right = set(text.splitlines())
+        for each in read_bank(course.solutions_dir / "misconceptions" / f"{exercise.id}.toml", text):
+            wrong = [(0, line) for line in patched(text, each).splitlines() if line not in right]
+            yield from _lines(wrong, f"the wrong program {each.id}")
+
+
+def _lines(numbered: Iterable[tuple[int, str]], file: str) -> Iterator[Secret]:
+    for number, line in numbered:
+        words = tuple(words_of(_without_comment(line)))
+        if len(words) >= TELLING:
+            yield Secret(words, f"line {number} of {file}" if number else file)
+
+
+def _together(region: list[tuple[int, str]], file: str) -> Iterator[Secret]:
+    """Yield every few lines that follow one another: as they stand, and without their comments."""
+    for at in range(len(region) - TOGETHER + 1):
+        some = region[at : at + TOGETHER]
+        for lines in ([line for _, line in some], [_without_comment(line) for _, line in some]):
+            words = tuple(words_of("\n".join(lines)))
+            if len(words) >= TELLING:
+                yield Secret(words, f"lines {some[0][0]} to {some[-1][0]} of {file}")
+
+
+def _without_comment(line: str) -> str:
+    """Return a line of code without the comment behind it; a line that is nothing but comment stays."""
+    return _COMMENT.sub("", line)
+
+
+class _Public:
+    """What is handed out on purpose: all of the stubs and stand-ins, and the code of checks and engine.
+
+    A line that these have too tells nothing. Lines that follow one another are public only in stubs and stand-ins, and
+    what a comment or a docstring says never makes code public.
+    """
+
+    def __init__(self, course: Course) -> None:
+        shown = [_stub(course, exercise) for exercise in course.exercises]
+        shown += [_code(file) for file in sorted(course.stand_ins_dir.rglob("*.py"))]
+        self._shown = _joined(shown)
+        files = [*sorted(course.checks_dir.rglob("*.py")), *sorted(ENGINE.rglob("*.py"))]
+        self._code = _joined(line for file in files for line in _code(file).splitlines())
+
+    def has(self, secret: Secret) -> bool:
+        """Say whether a secret is none."""
+        words = f" {' '.join(secret.words)} "
+        return words in self._shown or (not secret.of.startswith("lines") and words in self._code)
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return "\n".join(f" {' '.join(words_of(text))} " for text in texts)
+
+
+def _stub(course: Course, exercise: Exercise) -> str:
+    return stub_of((course.solutions_dir / exercise.file).read_text("utf-8"), exercise)
+
+
+def _code(file: Path) -> str:
+    """Return the code of a file without comments and without strings that take a statement or several lines."""
+    text = file.read_text("utf-8")
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return ""
+    told: set[int] = set()
+    for node in ast.walk(tree):
+        string = node.value if isinstance(node, ast.Expr) else node
+        if isinstance(string, ast.Constant) and isinstance(string.value, str):
+            end = string.end_lineno or string.lineno
+            told.update(range(string.lineno, end + 1) if node is not string or end > string.lineno else ())
+    code = [
+        line for at, line in enumerate(text.splitlines(), 1) if at not in told and not line.lstrip().startswith("#")
+    ]
+    return "\n".join(map(_without_comment, code))
+
+
+__all__ = ["BankError", "Secret", "StubError", "grading_seed", "secrets_of", "words_of"]

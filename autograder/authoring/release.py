@@ -1,0 +1,159 @@
+"""The student's kit: stubs, checks, a public answer key and the engine, as bytes; nothing of it depends on the time."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from string import Template
+
+from autograder.authoring.given import given_of
+from autograder.authoring.release_key import packed_key, packed_traces
+from autograder.authoring.release_tables import TableError, without_tables
+from autograder.course import Course
+from autograder.course.handed_out import KEY_FOLDER, MANIFEST, STUBS, key_file
+from autograder.course.misconceptions import CATALOGUE, catalogue
+from autograder.judge.key import Keys
+from autograder.judge.kit import ENGINE, file_digest
+from autograder.judge.suite import Suite
+from autograder.submission.own import NOTEBOOKS
+
+MOST_KEY_BYTES = 10_000_000
+
+OF_AUTHORS = ("tool.pytest", "tool.mypy", "tool.ruff")
+"""The tables of pyproject.toml that only those who write the course need."""
+
+IGNORED = "__pycache__/ *.egg-info/ .venv/ .pytest_cache/ .ipynb_checkpoints/ /submission.zip"
+README = Path(__file__).with_name("student_readme.md")
+
+
+class ReleaseError(Exception):
+    """A course that cannot be released; the message is a sentence for its author."""
+
+
+def kit_of(course: Course, suite: Suite, keys: Keys) -> dict[str, bytes]:
+    """Return the files of a kit by their paths. Raises `ReleaseError`, and `GraderProblem` where there is no key."""
+    files = {**_engine(), **_course(course), **_handed_out(course), **_keys(suite, keys)}
+    size = sum(len(data) for name, data in files.items() if name.startswith(f"{KEY_FOLDER}/"))
+    if size > MOST_KEY_BYTES:
+        raise ReleaseError(
+            f"the answer key has {size:,} bytes, at most {MOST_KEY_BYTES:,} may be handed out; "
+            "use smaller [sizes] in course.toml, or return less from the probes"
+        )
+    files = dict(sorted(files.items()))
+    manifest = {
+        "seed": keys.seed,
+        "sizes": [dict(column) for column in course.sizes],
+        "files": {name: file_digest(data) for name, data in files.items()},
+    }
+    return {**files, MANIFEST: f"{json.dumps(manifest, indent=1)}\n".encode()}
+
+
+def _engine() -> dict[str, bytes]:
+    """Return the engine as it runs here, and what installs it."""
+    project = ENGINE.parent / "pyproject.toml"
+    if not project.is_file():
+        raise ReleaseError(f"{project} is missing: release from a checkout of the engine, not an installed one")
+    sources = sorted(file for file in ENGINE.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
+    files = {f"{ENGINE.name}/{file.relative_to(ENGINE).as_posix()}": file.read_bytes() for file in sources}
+    for name in ("LICENSE", "constraints.txt"):
+        if not (ENGINE.parent / name).is_file():
+            raise ReleaseError(f"{ENGINE.parent / name} is missing: a kit is installed with it")
+        files[name] = (ENGINE.parent / name).read_bytes()
+    return {**files, "pyproject.toml": _without(project, *OF_AUTHORS)}
+
+
+def _course(course: Course) -> dict[str, bytes]:
+    """Return what students may see of a course, and how it is read."""
+    checks = course.checks_dir.relative_to(course.root).as_posix()
+    texts = json.dumps(catalogue(course), indent=1, ensure_ascii=False)
+    return {
+        "course.toml": _without(course.root / "course.toml", "grading"),
+        "README.md": _readme(course).encode(),
+        ".gitignore": "".join(f"{each}\n" for each in IGNORED.split()).encode(),
+        ".gitattributes": b"*.xz binary\n",
+        f"{checks}/{CATALOGUE}": f"{texts}\n".encode(),
+        **{
+            file.relative_to(course.root).as_posix(): file.read_bytes()
+            for file in sorted(course.checks_dir.rglob("*.py"))
+        },
+    }
+
+
+def _handed_out(course: Course) -> dict[str, bytes]:
+    """Return the stubs and notebooks, twice: to be written in, and to be put back."""
+    given = given_of(course).files
+    missing = [file for file in course.files if file not in given]
+    if missing:
+        raise ReleaseError(
+            f"no stub can be made of {', '.join(missing)}: their solutions are missing or have open regions; "
+            "`course build` says more"
+        )
+    exercises = course.exercises_dir.relative_to(course.root).as_posix()
+    own = {f"{exercises}/{_place(name)}": data for name, data in given.items()}
+    return {**own, **{f"{STUBS}/{_place(name)}": data for name, data in given.items()}}
+
+
+def _place(name: str) -> str:
+    return f"{NOTEBOOKS}/{name}" if name.endswith(".ipynb") else name
+
+
+def _keys(suite: Suite, keys: Keys) -> dict[str, bytes]:
+    files = {}
+    for exercise in suite.exercises:
+        files[key_file(exercise)] = packed_key(keys.get(exercise))
+        for check in suite.checks[exercise.id]:
+            files[key_file(exercise, check.id)] = packed_traces(keys.traces(exercise, check))
+    return files
+
+
+def _readme(course: Course) -> str:
+    rows = [f"| {each.number} | {each.title} | {each.points / 100:g} |" for each in course.exercises]
+    table = "\n".join(["| | exercise | points |", "|---|---|--:|", *rows])
+    text = Template(README.read_text("utf-8"))
+    return text.substitute(title=course.title, first=course.files[0], exercises=table)
+
+
+def _without(file: Path, *tables: str) -> bytes:
+    try:
+        return without_tables(file.read_text("utf-8"), tables).encode()
+    except TableError as error:
+        raise ReleaseError(f"{file}: {error}") from error
+
+
+def write_kit(files: Mapping[str, bytes], folder: Path) -> None:
+    """Write a kit, in place of an earlier one that nobody changed; `.git` stays. Raises `ReleaseError` and OSError.
+
+    The manifest goes first: so a kit that was interrupted is known as one.
+    """
+    for name in _earlier(folder):
+        (folder / name).unlink(missing_ok=True)
+    for name in (MANIFEST, *files):
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(files[name])
+        file.chmod(0o644)
+
+
+def _earlier(folder: Path) -> list[str]:
+    """Return the files of an earlier kit in a folder. Raises `ReleaseError` where anything else is in it."""
+    if not folder.exists():
+        return []
+    if not folder.is_dir():
+        raise ReleaseError(f"{folder} is a file, expected a folder that is new, empty or an earlier kit")
+    there = sorted(file for file in folder.rglob("*") if not file.is_dir() or file.is_symlink())
+    names = [name for file in there if not (name := file.relative_to(folder).as_posix()).startswith(".git/")]
+    try:
+        known = json.loads((folder / MANIFEST).read_bytes())["files"]
+    except (OSError, ValueError, KeyError, TypeError):
+        known = {}
+    strange = [name for name in names if name != MANIFEST and known.get(name) != _digest_at(folder / name)]
+    if strange:
+        more = f" and {len(strange) - 1} more" if strange[1:] else ""
+        raise ReleaseError(
+            f"{folder} holds {strange[0]}{more}, which no earlier release put there as it is now; "
+            "give a new folder, or move it away: nothing was written"
+        )
+    return names
+
+
+def _digest_at(file: Path) -> str | None:
+    return None if file.is_symlink() else file_digest(file.read_bytes())

@@ -1,0 +1,115 @@
+"""The public answer key of a kit: rounded to what a judge can tell apart, and packed.
+
+What is rounded away is at most a third of what the judge takes for rounding; what it never looks at is blank.
+"""
+
+import lzma
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autograder.judge.answers import AnswerKey, BankEntry, to_record
+from autograder.judge.compare import Expected
+from autograder.judge.kit_prints import to_steps
+from autograder.judge.outcomes import Key, Observed, Outcome
+from autograder.judge.places.traces import Trace
+from autograder.judge.places.traces import to_record as to_traced
+from autograder.protocol import Array, Value, write_frame
+
+EXACT_BITS, BANK_BITS = 24, 16
+"""So many bits are kept below the largest number of an array."""
+
+ROUNDED = {"float64": EXACT_BITS, "float32": BANK_BITS}
+SMALLEST = 1e-6
+
+Numbers = NDArray[np.float64]
+
+
+def packed_key(key: AnswerKey) -> bytes:
+    """Return the key of an exercise as a kit has it: the same bytes for the same key."""
+    reference = {at: Expected(_blank(each.nominal, each.exact), _every(each.exact, _exact)) for at, each in _of(key)}
+    bank = tuple(_entry(each) for each in key.bank)
+    return _packed(to_record(AnswerKey(reference, bank)), align=2)
+
+
+def packed_traces(traces: Mapping[Key, Trace]) -> bytes:
+    """Return what the solution computes on its way under one check, as a kit has it."""
+    return _packed([[draw, _trace(each)] for (_, draw), each in sorted(traces.items())], align=0)
+
+
+def _of(key: AnswerKey) -> list[tuple[Key, Expected]]:
+    return sorted(key.reference.items())
+
+
+def _entry(entry: BankEntry) -> BankEntry:
+    return replace(entry, outcomes={at: _outcome(each) for at, each in sorted(entry.outcomes.items())})
+
+
+def _outcome(outcome: Outcome) -> Outcome:
+    """Leave out the time it took, which is another one every time."""
+    if isinstance(outcome, Observed):
+        return Observed(_every(outcome.value, _wrong))
+    return replace(outcome, seconds=0.0)
+
+
+def _exact(array: Array) -> Array:
+    return _rounded(array) if array.dtype == "float64" else array
+
+
+def _wrong(array: Array) -> Array:
+    """Round what a wrong program gave in float32; where it gave another dtype, that is what is wrong."""
+    return _rounded(array) if array.dtype == "float32" else array
+
+
+def _blank(nominal: Value, exact: Value) -> Value:
+    """Blank the numbers of the nominal arrays that there are exact ones for: only shape, dtype and device count."""
+    if isinstance(nominal, Array) and isinstance(exact, Array) and nominal.dtype in ROUNDED:
+        return replace(nominal, data=bytes(len(nominal.data)))
+    if isinstance(nominal, dict) and isinstance(exact, dict):
+        return {name: _blank(each, exact[name]) for name, each in nominal.items()}
+    if isinstance(nominal, list) and isinstance(exact, list):
+        return [_blank(one, other) for one, other in zip(nominal, exact, strict=True)]
+    return nominal
+
+
+def _every(value: Value, change: Callable[[Array], Array]) -> Value:
+    if isinstance(value, Array):
+        return change(value)
+    if isinstance(value, dict):
+        return {name: _every(each, change) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_every(each, change) for each in value]
+    return value
+
+
+def _rounded(array: Array) -> Array:
+    kind = f"<f{8 if array.dtype == 'float64' else 4}"
+    numbers = np.frombuffer(array.data, kind)
+    finite = np.abs(numbers[np.isfinite(numbers)]).astype(np.float64)
+    rounded = _to_bits(numbers.astype(np.float64), finite.max(initial=0.0), ROUNDED[array.dtype])
+    with np.errstate(over="ignore"):
+        back = rounded.astype(kind)
+    same = np.isfinite(back) & ((back != 0) | (numbers == 0))  # a zero and an infinity mean something
+    return replace(array, data=np.where(same, back, numbers).astype(kind).tobytes())
+
+
+def _trace(trace: Trace) -> Value:
+    record = to_traced(trace)
+    assert isinstance(record, dict)
+    return {**record, "prints": to_steps(trace.prints)}
+
+
+def _to_bits(numbers: Numbers, size: float, bits: int) -> Numbers:
+    """Round to multiples of a power of two, so many bits below `size`. Where nothing is finite, all stays."""
+    step = np.exp2(np.floor(np.log2(np.maximum(size, SMALLEST))) - bits)
+    with np.errstate(over="ignore", invalid="ignore"):
+        found: Numbers = np.rint(numbers / step) * step
+    return np.where(np.isfinite(found), found, numbers)
+
+
+def _packed(record: Value, align: int) -> bytes:
+    """Compress a record; `align` is the binary logarithm of the bytes of most of its numbers."""
+    filters = [{"id": lzma.FILTER_LZMA2, "preset": 9, "lc": 0, "lp": align, "pb": align}]
+    return lzma.compress(write_frame(record), format=lzma.FORMAT_XZ, filters=filters)

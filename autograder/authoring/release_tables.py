@@ -1,0 +1,56 @@
+"""Whole tables out of a TOML text, with its comments and everything else left as it was written."""
+
+import re
+import tomllib
+from collections.abc import Sequence
+from typing import Any
+
+_HEADER = re.compile(r"^\[{1,2}\s*([\w.\"'-]+(?:\s*\.\s*[\w\"'-]+)*)\s*\]{1,2}")
+
+
+class TableError(Exception):
+    """A text of which a table cannot be left out; the message is the rest of a sentence."""
+
+
+def without_tables(text: str, names: Sequence[str]) -> str:
+    """Return a TOML text without these tables and those inside them, and without the comments right above them.
+
+    Raises `TableError` where the rest would not say what it said before.
+    """
+    wanted = tomllib.loads(text)
+    for name in names:
+        _drop(wanted, name.split("."))
+    kept: list[str] = []
+    dropping = False
+    for line in text.splitlines(keepends=True):
+        header = _HEADER.match(line)
+        if header:
+            dropped, dropping = dropping, _within(header[1], names)
+            if dropping and not dropped:
+                _drop_comments(kept)
+        if not dropping:
+            kept.append(line)
+    made = "".join(kept).rstrip("\n") + "\n"
+    try:
+        same = tomllib.loads(made) == wanted
+    except tomllib.TOMLDecodeError:
+        same = False
+    if not same:
+        raise TableError(f"{' or '.join(names)} cannot be left out; write it as a table of its own, [{names[0]}]")
+    return made
+
+
+def _within(header: str, names: Sequence[str]) -> bool:
+    plain = re.sub(r"[\s\"']", "", header)
+    return any(plain == name or plain.startswith(f"{name}.") for name in names)
+
+
+def _drop_comments(lines: list[str]) -> None:
+    while lines and lines[-1].startswith("#"):
+        lines.pop()
+
+
+def _drop(table: dict[str, Any], path: Sequence[str]) -> None:
+    for part in path[:-1]:
+        table = table.get(part, {})
+    table.pop(path[-1], None)

@@ -1,0 +1,88 @@
+"""`course submit`: what is to be handed in, in one zip, and a word on what that is."""
+
+import argparse
+import io
+import os
+import zipfile
+from pathlib import Path
+
+from autograder.authoring.given import given_of
+from autograder.cli.exits import FAIL, PASS
+from autograder.cli.screen import Screen
+from autograder.cli.written import write_json
+from autograder.course import Course, find_course, read_course
+from autograder.course.names import UsageError
+from autograder.submission import Caps, Submission, read_submission
+
+ZIP = "submission.zip"
+BEGINNING = (1980, 1, 1, 0, 0, 0)
+"""The time of every file in the zip, so that the same work gives the same bytes."""
+
+
+def submit(options: argparse.Namespace) -> int:
+    """Run the command: 0 where there is something to hand in, 1 where nothing has been begun."""
+    course = read_course(find_course())
+    given = given_of(course)
+    submission = read_submission(course.exercises_dir, course.files, Caps(source_kib=course.limits.source_kib), given)
+    untouched = [name for name, source in submission.sources.items() if given.is_stub(name, source)]
+    begun = [name for name in submission.sources if name not in untouched]
+    out = options.out if options.out is not None else course.root / ZIP
+    packed = packed_zip(submission)
+    if begun:
+        _write(out, packed)
+    if not write_json(options, _facts(submission, begun, untouched, out if begun else None, len(packed))):
+        _show(Screen.of(options), course, submission, begun, untouched, out, len(packed))
+    return PASS if begun else FAIL
+
+
+def packed_zip(submission: Submission) -> bytes:
+    """Return the sources of a submission as a zip: the same bytes for the same sources."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, source in sorted(submission.sources.items()):
+            entry = zipfile.ZipInfo(name, BEGINNING)
+            entry.create_system, entry.external_attr = 3, 0o100644 << 16
+            archive.writestr(entry, source)  # stored: small enough, and no zlib packs otherwise
+    return stream.getvalue()
+
+
+def _write(out: Path, packed: bytes) -> None:
+    if out.is_dir():
+        raise UsageError(f"{out} is a folder, expected the name of the zip to write, like {out / ZIP}")
+    if not out.parent.is_dir():
+        raise UsageError(f"{out.parent} does not exist; make it, or give another --out")
+    out.write_bytes(packed)
+
+
+def _facts(
+    submission: Submission, begun: list[str], untouched: list[str], out: Path | None, size: int
+) -> dict[str, object]:
+    return {
+        "zip": str(out) if out else None,
+        "bytes": size if out else 0,
+        "digest": submission.digest,
+        "files": begun,
+        "not_started": untouched,
+        "missing": list(submission.missing),
+        "notes": list(submission.notes),
+    }
+
+
+def _show(
+    screen: Screen, course: Course, submission: Submission, begun: list[str], untouched: list[str], out: Path, size: int
+) -> None:
+    if not begun:
+        screen.text("Nothing was packed: every file there is the stub still.", indent=0)
+        screen.next([("course", "where to begin")])
+        return
+    screen.text(f"{os.path.relpath(out)}: {len(submission.sources)} files, {size:,} bytes", indent=0, style="bold")
+    for name in begun:
+        screen.text(f"{name}  {len(submission.sources[name].splitlines())} lines")
+    if untouched:
+        screen.text(f"the stub still, worth nothing yet: {', '.join(untouched)}")
+    if submission.missing:
+        screen.text(f"not there, and not packed: {', '.join(submission.missing)}")
+    for note in submission.notes:
+        screen.text(note)
+    screen.text(f"digest {submission.digest}: the report on it names the same", indent=0)
+    screen.text(f"Hand in {out.name} where {course.title} is collected.", indent=0)
