@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.judge.child import Child, Spawned
-from autograder.judge.sandbox.launch import HIDDEN, SCRATCH_MIB, Launch, bubblewrap_problem
+from autograder.judge.sandbox.launch import HIDDEN, SCRATCH, SCRATCH_MIB, Launch, bubblewrap_problem
 from autograder.judge.sandbox.zygotes import Forked, Zygote, ZygoteError, Zygotes
 from autograder.protocol import Limits, ProtocolError, Value, read_frame
 
@@ -128,8 +128,9 @@ def probe(zygotes: Zygotes, level: str, layers: tuple[str, ...] | None = None) -
     `layers` are those it puts on, if they are not all of the level's. Raises `ZygoteError` where no child can be had.
     """
     zygote = zygotes.some()
+    private = "namespaces" in LAYERS[level]
     with _planted() as planted:
-        planted |= {"zygote": zygote.facts["pid"], "private": "namespaces" in LAYERS[level]}
+        planted |= {"zygote": zygote.facts["pid"], "private": private}
         told = sing(zygote, LAYERS[level] if layers is None else layers, planted)
     return [f"{name}: {outcome}" for name, outcome in told.items() if outcome]
 
@@ -178,7 +179,7 @@ def _planted() -> Iterator[dict[str, Any]]:
             "secret": str(secret),
             "folder": folder,
             "hidden": HIDDEN,
-            "scratch": "/tmp",
+            "scratch": SCRATCH,
             "scratch_mib": SCRATCH_MIB,
             "port": listener.getsockname()[1],
             "cpu_seconds": CPU_SECONDS,

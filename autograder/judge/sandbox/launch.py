@@ -21,6 +21,7 @@ SHIPPED = ("__init__.py", "checks", "protocol", "worker")
 HIDDEN = "/canary"
 """A file in the view of the sandbox that Landlock hides: a canary looks for it."""
 
+SCRATCH = "/scratch"
 SCRATCH_MIB = 16
 NOBODY = 65534
 
@@ -30,6 +31,11 @@ class Launch:
     """A way to start a zygote. `outer` says whether it is in bubblewrap; `command` lacks only the channel."""
 
     outer: bool
+
+    @property
+    def scratch(self) -> str:
+        """Where a zygote may write."""
+        return SCRATCH if self.outer else "/tmp"
 
     def command(self, channel: int) -> list[str]:
         """Return the command that starts the zygote on a channel, a descriptor it inherits."""
@@ -52,7 +58,7 @@ class Launch:
             stderr=subprocess.PIPE,
             pass_fds=[channel],
             cwd="/",
-            env=environment("/tmp"),
+            env=environment(self.scratch),
             start_new_session=True,
         )
 
@@ -101,6 +107,6 @@ def _bubblewrap(sources: dict[str, str]) -> list[str]:
         *system,
         *binds,
         *("--dir", HIDDEN, "--proc", "/proc", "--dev", "/dev", "--remount-ro", "/dev"),
-        *("--size", str(SCRATCH_MIB << 20), "--tmpfs", "/tmp"),
-        *("--remount-ro", "/", "--chdir", "/tmp", "--"),
+        *("--size", str(SCRATCH_MIB << 20), "--tmpfs", SCRATCH),
+        *("--remount-ro", "/", "--chdir", SCRATCH, "--"),
     ]

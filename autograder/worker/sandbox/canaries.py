@@ -9,7 +9,7 @@ import os
 import resource
 import signal
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from autograder.protocol import write_frame
@@ -50,7 +50,11 @@ def _own_view(planted: Mapping[str, Any]) -> str:
 
 
 def _written(_: Mapping[str, Any]) -> str:
-    for folder in ("/", "/usr", "/dev", "/dev/shm", "/var/tmp", "/run"):
+    return _written_to(("/", "/usr", "/dev", "/dev/shm", "/var/tmp", "/run"))
+
+
+def _written_to(folders: Sequence[str]) -> str:
+    for folder in folders:
         with contextlib.suppress(OSError):
             name = f"{folder}/canary-{os.getpid()}"
             os.close(os.open(name, os.O_CREAT | os.O_WRONLY))
@@ -63,10 +67,7 @@ def _scratch(planted: Mapping[str, Any]) -> str:
     """The scratch folder is empty, and its own; where there is none, it cannot be written to."""
     folder = planted["scratch"]
     if not planted["private"]:
-        name = f"{folder}/canary-{os.getpid()}"
-        os.close(os.open(name, os.O_CREAT | os.O_WRONLY))
-        os.unlink(name)  # noqa: PTH108
-        return f"{folder} can be written to, and it is shared"
+        return _written_to((folder, "/tmp"))
     if os.listdir(folder):  # noqa: PTH208
         return f"{folder} has files of another"
     with contextlib.suppress(OSError), open(f"{folder}/canary", "wb") as file:  # noqa: PTH123

@@ -12,7 +12,7 @@ LAYERS = ("session", "descriptors", "namespaces", "limits", "landlock", "privile
 THREADS = 32
 OPEN_FILES = 64
 FILE_BYTES = 16 << 20
-SCRATCH = "/tmp"
+SCRATCH = "/scratch"
 SCRATCH_OPTIONS = f"size={FILE_BYTES},nr_inodes=256,mode=700"
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 

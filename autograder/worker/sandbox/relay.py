@@ -24,7 +24,13 @@ MESSAGE_BYTES = 1 << 16
 
 ENVIRONMENT = {
     **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
-    **{"HOME": "/tmp", "TMPDIR": "/tmp", "LANG": "C.UTF-8", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"},
+    **{
+        "HOME": "/scratch",
+        "TMPDIR": "/scratch",
+        "LANG": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONHASHSEED": "0",
+    },
 }
 """The whole environment of a worker, as it is on the judge's side too."""
 
