@@ -117,9 +117,12 @@ def test_no_process_is_left_behind() -> None:
 
 
 def test_without_any_means_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(self: Launch, channel: int) -> None:
+        raise PermissionError(13, "Permission denied")
+
     monkeypatch.setattr("autograder.judge.sandbox.isolation.bubblewrap_problem", lambda: "bubblewrap is not installed")
-    monkeypatch.setattr("os.geteuid", lambda: 0)
-    with pytest.raises(IsolationError, match=r"bubblewrap is not installed.*ordinary user"):
+    monkeypatch.setattr(Launch, "start", start)
+    with pytest.raises(IsolationError, match=r"bubblewrap is not installed.*L2 does not hold.*Permission denied"):
         open_isolation({"plan": []}, 1)
 
 

@@ -111,10 +111,7 @@ def _ways(
         problems.append(without)
     else:
         yield Launch(outer=True), "bubblewrap, ", ("L3", "L2")
-    if os.geteuid() == 0:
-        problems.append("a judge that is root needs bubblewrap: run it as an ordinary user")
-    else:
-        yield Launch(outer=False), "", ("L2",)
+    yield Launch(outer=False), "", ("L2",)
 
 
 def request(layers: tuple[str, ...]) -> dict[str, Any]:

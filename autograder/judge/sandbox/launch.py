@@ -9,6 +9,7 @@ import sysconfig
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from autograder.judge.child import environment, package_folders
 
@@ -50,7 +51,9 @@ class Launch:
         return [*python, str(STAGING), json.dumps({"stage": _STAGE, "binds": staged, "user": NOBODY}), *wrapped]
 
     def start(self, channel: int) -> subprocess.Popen[bytes]:
-        """Start the zygote, with no environment; its log is a pipe. Raises OSError."""
+        """Start the zygote, with no environment and as an ordinary user; its log is a pipe. Raises OSError."""
+        root = os.geteuid() == 0 and not self.outer
+        ordinary: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if root else {}
         return subprocess.Popen(
             self.command(channel),
             stdin=subprocess.DEVNULL,
@@ -60,6 +63,7 @@ class Launch:
             cwd="/",
             env=environment(self.scratch),
             start_new_session=True,
+            **ordinary,
         )
 
 
