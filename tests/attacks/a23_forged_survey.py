@@ -3,8 +3,6 @@
 # title = "says itself that its source names nothing forbidden, and calls it"
 # hope = "what the source names may be told by the program"
 # parts = ["inside"]
-# contained = "never"
-# why = "what runs in a program's own process can be undone by it: forbidden calls are found for honesty, not as a wall"
 # ///
 type(the_job().sources).survey = lambda *_: {"places": {}, "forbidden": [], "assignments": [], "statements": []}
 def builtin(*args, **named):

@@ -2,8 +2,6 @@
 # class = "A62"
 # title = "calls the built-in in a graph it compiled"
 # hope = "a compiled graph calls no Python function"
-# contained = "never"
-# why = "what runs in a program's own process can be undone by it: forbidden calls are found for honesty, not as a wall"
 # ///
 def _inner(q, k, v, m):
     return torch._C._nn.scaled_dot_product_attention(q, k, v, m)
