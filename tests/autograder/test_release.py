@@ -420,6 +420,27 @@ def test_submit_takes_only_the_files_of_the_course_and_names_what_is_missing(beg
         assert archive.namelist() == [tiny.FILES[0]]
 
 
+def book(text: str) -> bytes:
+    cell = {"cell_type": "code", "source": text, "metadata": {}, "outputs": [], "execution_count": None}
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}).encode()
+
+
+def test_submit_takes_the_code_of_a_notebook_that_was_written_in(kit: Path) -> None:
+    name = tiny.FILES[0].replace(".py", ".ipynb")
+    stub = book((kit / "exercises" / tiny.FILES[0]).read_text("utf-8"))
+    for folder in (kit / ".course" / "stubs", kit / "exercises"):
+        (folder / "notebooks").mkdir()
+        (folder / "notebooks" / name).write_bytes(stub)
+    (kit / "exercises" / tiny.FILES[0]).unlink()
+    assert tiny.run_course(kit, "submit").returncode == 1, "nothing was written in it"
+    (kit / "exercises" / "notebooks" / name).write_bytes(book(WRONG))
+    done = tiny.run_course(kit, "submit", "--plain")
+    assert done.returncode == 0
+    assert f"{tiny.FILES[0]} is the code of notebooks/{name}" in done.stdout
+    with zipfile.ZipFile(kit / "submission.zip") as archive:
+        assert archive.read(tiny.FILES[0]).decode().strip() == WRONG.strip()
+
+
 def test_submit_packs_nothing_where_nothing_was_begun(kit: Path) -> None:
     done = tiny.run_course(kit, "submit")
     assert done.returncode == 1
