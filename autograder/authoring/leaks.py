@@ -9,7 +9,7 @@ from pathlib import Path
 from autograder.authoring.leaks_secrets import Secret, words_of
 from autograder.authoring.leaks_views import SealedError, View, views
 
-_BEFORE = 3
+_FIRST = 3
 _COMPILED = re.compile(rb"[\x0b-\x13]\r\n.{12}\xe3\0{12}", re.DOTALL)
 """What the compiled code of a module begins with: a number of the release, \\r\\n, and a code without arguments."""
 
@@ -34,7 +34,7 @@ class Gate:
     def __init__(self, secrets: Sequence[Secret]) -> None:
         self._by_start: defaultdict[tuple[str, ...], list[Secret]] = defaultdict(list)
         for secret in secrets:
-            self._by_start[secret.words[:_BEFORE]].append(secret)
+            self._by_start[secret.words[:_FIRST]].append(secret)
         self._alone = {start[0] for start in self._by_start if len(start) == 1}
 
     def leaks(self, files: Iterable[tuple[str, bytes]]) -> list[Leak]:

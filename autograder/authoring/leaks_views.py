@@ -103,10 +103,10 @@ def _layers(data: bytes, text: bytes, left: list[int]) -> Iterator[tuple[str, by
     compact = _GAPS.sub(b"", text)
     runs = [run.replace(b"-", b"+").replace(b"_", b"/") for run in _BASE64.findall(compact)]
     for phase in range(4 if runs else 0):
-        yield "base64", b"\n".join(base64.b64decode(_blocks(run, phase, 4)) for run in runs)
+        yield "base64", b"\n".join(base64.b64decode(_quartets(run[phase:])) for run in runs)
     digits = _HEX.findall(compact)
     for phase in range(2 if digits else 0):
-        yield "hexadecimal", b"\n".join(binascii.unhexlify(_blocks(run, phase, 2)) for run in digits)
+        yield "hexadecimal", b"\n".join(binascii.unhexlify(_pairs(run[phase:])) for run in digits)
     at = 0
     while found := _STREAM.search(data, at):
         how, inner, end = _stream(data, found.start(), left)
@@ -115,8 +115,14 @@ def _layers(data: bytes, text: bytes, left: list[int]) -> Iterator[tuple[str, by
             yield how, inner
 
 
-def _blocks(run: bytes, phase: int, size: int) -> bytes:
-    return run[phase : phase + (len(run) - phase) // size * size]
+def _quartets(run: bytes) -> bytes:
+    """Return a run of base64 that ends with a whole block."""
+    over = len(run) % 4
+    return run[: len(run) - 1] if over == 1 else run + b"=" * (-over % 4)
+
+
+def _pairs(run: bytes) -> bytes:
+    return run[: len(run) // 2 * 2]
 
 
 def _stream(data: bytes, start: int, left: list[int]) -> tuple[str, bytes, int]:

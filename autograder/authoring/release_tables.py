@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Sequence
 from typing import Any
 
-_TITLE_ROW = re.compile(r"^\[{1,2}\s*([\w.\"'-]+(?:\s*\.\s*[\w\"'-]+)*)\s*\]{1,2}")
+_OPENING = re.compile(r"^\[{1,2}\s*([\w.\"'-]+(?:\s*\.\s*[\w\"'-]+)*)\s*\]{1,2}")
 
 
 class TableError(Exception):
@@ -23,7 +23,7 @@ def without_tables(text: str, names: Sequence[str]) -> str:
     kept: list[str] = []
     dropping = False
     for line in text.splitlines(keepends=True):
-        header = _TITLE_ROW.match(line)
+        header = _OPENING.match(line)
         if header:
             dropped, dropping = dropping, _within(header[1], names)
             if dropping and not dropped:

@@ -12,7 +12,9 @@ from autograder.cli.screen import Screen
 from autograder.cli.written import write_json
 from autograder.course import Course, find_course, read_course
 from autograder.course.names import UsageError
-from autograder.submission import Caps, Submission, read_submission
+from autograder.submission import Caps, Given, Submission, read_submission
+from autograder.submission.notebook import Notebook
+from autograder.submission.submission import notebook_of
 
 ZIP = "submission.zip"
 BEGINNING = (1980, 1, 1, 0, 0, 0)
@@ -24,7 +26,7 @@ def submit(options: argparse.Namespace) -> int:
     course = read_course(find_course())
     given = given_of(course)
     submission = read_submission(course.exercises_dir, course.files, Caps(source_kib=course.limits.source_kib), given)
-    untouched = [name for name, source in submission.sources.items() if given.is_stub(name, source)]
+    untouched = [name for name in submission.sources if _is_untouched(name, submission, given)]
     begun = [name for name in submission.sources if name not in untouched]
     out = options.out if options.out is not None else course.root / ZIP
     packed = packed_zip(submission)
@@ -44,6 +46,14 @@ def packed_zip(submission: Submission) -> bytes:
             entry.create_system, entry.external_attr = 3, 0o100644 << 16
             archive.writestr(entry, source)  # stored: small enough, and no zlib packs otherwise
     return stream.getvalue()
+
+
+def _is_untouched(name: str, submission: Submission, given: Given) -> bool:
+    """Say whether a source is what was handed out: the stub, or the code of the notebook."""
+    source = submission.sources[name]
+    if name not in submission.cells:
+        return given.is_stub(name, source)
+    return given.is_notebook(notebook_of(name), Notebook(source, submission.cells[name], ()), len(source))
 
 
 def _write(out: Path, packed: bytes) -> None:

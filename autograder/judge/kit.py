@@ -73,7 +73,7 @@ class KitKeys(Keys):
         super().__init__(suite, **options)
         self.manifest = read_manifest(suite.course.root)
         self._read_before: dict[str, AnswerKey] = {}
-        for problem in _misfits(suite, self.manifest, self.seed):
+        for problem in _misfits(suite, self.manifest, self.seed, self.device):
             raise EnvironmentProblem(problem)
 
     def get(self, exercise: Exercise) -> AnswerKey:
@@ -115,13 +115,18 @@ class KitKeys(Keys):
             raise GraderProblem(f"the answer key {name} cannot be read ({reason}); {ANEW}") from error
 
 
-def _misfits(suite: Suite, manifest: Manifest, seed: int) -> Iterable[str]:
+def _misfits(suite: Suite, manifest: Manifest, seed: int, device: str) -> Iterable[str]:
     """Yield why the keys of a kit are not those of a suite."""
     course = suite.course
     if seed != manifest.seed:
         yield (
             f"this kit has answer keys for the seed {manifest.seed} only, not for {seed}: those of another seed are "
             "made from the solutions, which are not part of it; leave --seed out, and the seed in course.toml as it was"
+        )
+    if device != "cpu":
+        yield (
+            f"this kit has answer keys for the CPU only, not for {device}: leave --device out; what is made on a wrong "
+            "device is found without one"
         )
     if [dict(column) for column in course.sizes] != manifest.sizes:
         yield f"[sizes] in course.toml is not what the kit came with, and its answer keys are for that; {ANEW}"

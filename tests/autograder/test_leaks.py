@@ -1,4 +1,4 @@
-"""The leak gate: what must not be handed out is found wherever it is, however it is packed; nothing else is."""
+"""The leak gate: what must not be handed out is found however it is written or packed, and nothing else is."""
 
 import base64
 import bz2
