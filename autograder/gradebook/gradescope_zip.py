@@ -87,8 +87,8 @@ if [ -z "${AUTOGRADER_PYTHON:-}" ]; then
   apt-get update && apt-get install --yes python3-pip
   python3 -m pip install uv || python3 -m pip install --break-system-packages uv
   uv venv --python 3.12 "$root/venv"
-  uv pip install --python "$root/venv/bin/python" --index-strategy unsafe-best-match \\
-    --extra-index-url https://download.pytorch.org/whl/cpu --requirement requirements.txt
+  # UV_EXTRA_INDEX_URL may name an index with a build of torch without CUDA: it saves gigabytes.
+  uv pip install --python "$root/venv/bin/python" --index-strategy unsafe-best-match --requirement requirements.txt
 fi
 python="${AUTOGRADER_PYTHON:-$root/venv/bin/python}"
 export PYTHONPATH="$root/source" PYTHONDONTWRITEBYTECODE=1
@@ -96,11 +96,13 @@ work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/class"
 cp -R solutions "$work/class/solutions"
-"$python" -m autograder grade "$work/class" --layout plain --out "$work/out" --isolation "${COURSE_ISOLATION:-process}"
+"$python" -m autograder grade "$work/class" --layout plain --out "$work/out" --isolation "${COURSE_ISOLATION:-sandbox}"
 "$python" -c "import csv, sys
 row = next(csv.DictReader(open(sys.argv[1], newline='')))
 sys.exit(0 if row['score'] == row['max_score'] else 'the solutions do not have full marks here')" "$work/out/scores.csv"
 chmod -R go-rwx "$root/source"
+chmod go+rx "$root/source" "$root/source/autograder"  # the sandbox's user reads the worker, and nothing else
+chmod -R go+rX autograder/__init__.py autograder/checks autograder/protocol autograder/worker
 """
 
 _RUN = """\
@@ -117,7 +119,7 @@ work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/class"
 cp -R "$root/submission" "$work/class/submission"
-"$python" -m autograder grade "$work/class" --layout plain --out "$work/out" --isolation "${COURSE_ISOLATION:-process}"
+"$python" -m autograder grade "$work/class" --layout plain --out "$work/out" --isolation "${COURSE_ISOLATION:-sandbox}"
 "$python" -m autograder export gradescope "$work/out" --to "$root/results/results.json" \\
   --metadata "$root/submission_metadata.json" --visibility "${COURSE_VISIBILITY:-visible}"
 exit 0  # results.json says how it went
