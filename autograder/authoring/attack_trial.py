@@ -4,35 +4,26 @@ What it is worth is the points above those of the same program without the attac
 """
 
 import contextlib
-import csv
-import io
-import json
-import re
 import shutil
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
-from rich.console import Console
-
 from autograder.authoring.attack_catalogue import Attack, Catalogue, Level, honest_files, write_submission
+from autograder.authoring.attack_reports import gained, not_graded, odd_json, odd_texts, without_times
 from autograder.authoring.attack_traps import Traps, files_left, processes, survivors
-from autograder.gradebook.scores import scores_csv
 from autograder.grading.reports import Stored, write_stored
 from autograder.judge.grader import SUBMISSION_SECONDS, Grader
 from autograder.judge.runner import Run, Runner
 from autograder.report import Report
-from autograder.report.glyphs import glyphs_for
-from autograder.report.terminal import render_class, render_report
 from autograder.submission import Caps, list_submissions
 
 ATTACKER = "mallory"
 MOST_REPORT_BYTES = 1 << 20
 ATTACK_SECONDS = 60.0
-STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069]")
 """Characters that move a cursor, turn text round or cannot be seen."""
 
 
@@ -146,7 +137,7 @@ class Trials:
         """Try one attack."""
         alone = self.honest(attack.exercise, attack.wrong)
         canary = self.catalogue.neighbours[-1]
-        before = {each: _without_times(self.honest(*each)) for each in {*self.neighbours, canary}}
+        before = {each: without_times(self.honest(*each)) for each in {*self.neighbours, canary}}
         folders = {"attack": self._folder("attack")}
         honest = honest_files(self.course, self.catalogue.exercises, attack.exercise, attack.wrong)
         parts = self.catalogue.folder / "parts"
@@ -167,16 +158,16 @@ class Trials:
         reports = {**beside.reports, **after.reports}
         kinds = {**{f"neighbour {at + 1}": each for at, each in enumerate(self.neighbours)}, "canary": canary}
         changed = [
-            name for name, each in kinds.items() if name in reports and _without_times(reports[name]) != before[each]
+            name for name, each in kinds.items() if name in reports and without_times(reports[name]) != before[each]
         ]
         own = reports.get("attack", [])
         left = [f"process {each}" for each in ended] + [f"file {each}" for each in files_left(self.traps)]
         trial = Trial(
             attack=attack,
-            gained=max((_gained(each, alone) for each in own), default=0),
+            gained=max((gained(each, alone) for each in own), default=0),
             leaks=(*self._leaks(own, beside.said.get("attack", "")), *self.traps.touched()),
             changed=tuple(changed),
-            lost=(*beside.lost, *after.lost, *_not_graded(reports)),
+            lost=(*beside.lost, *after.lost, *not_graded(reports)),
             left=tuple(left),
             seconds=seconds,
             tried=attack.where == "intake" or self.traps.tried in beside.said.get("attack", ""),
@@ -259,73 +250,7 @@ class Trials:
             if len(data) > MOST_REPORT_BYTES:
                 found.add(f"a report of {len(data):,} bytes")
             with contextlib.suppress(UnicodeDecodeError):
-                found |= _odd_json(data.decode("utf-8"))
+                found |= odd_json(data.decode("utf-8"))
         for report in reports:
-            found |= _odd_texts(report)
+            found |= odd_texts(report)
         return sorted(found)
-
-
-def _odd_json(text: str) -> set[str]:
-    odd: list[str] = []
-    json.loads(text, parse_constant=odd.append)
-    return {f"{each} in a report, which is not JSON" for each in odd}
-
-
-def _gained(report: Report, alone: Sequence[Report]) -> int:
-    """Return the hundredths above the honest program's, in each exercise."""
-    honest = {each.id: each.score for each in alone[0].exercises}
-    return sum(max(0, each.score - honest[each.id]) for each in report.exercises)
-
-
-def _not_graded(reports: Mapping[str, Sequence[Report]]) -> list[str]:
-    return [
-        f"{name}: {next(check.finding.detail for check in exercise.checks if check.finding) or exercise.status}"
-        for name, found in reports.items()
-        for report in found
-        for exercise in report.exercises
-        if exercise.status == "grader_error"
-    ]
-
-
-def _without_times(reports: Sequence[Report]) -> str:
-    """Return reports as text, without what is another number each time."""
-
-    def steady(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: steady(each) for key, each in value.items() if key != "seconds"}
-        return [steady(each) for each in value] if isinstance(value, list | tuple) else value
-
-    return json.dumps([steady(each.to_json()) for each in reports])
-
-
-def _odd_texts(report: Report) -> set[str]:
-    """Return where a report comes out as more than text."""
-    found = set()
-    for name, show in _RENDERINGS.items():
-        if odd := STEERS.search(show(report)):
-            found.add(f"{odd[0]!r} in the {name}")
-    for row in csv.reader(io.StringIO(scores_csv([report], [each.id for each in report.exercises]))):
-        if any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in row):
-            found.add("a formula in the table of scores")
-    return found
-
-
-def _rendered(plain: bool, of_class: bool) -> Callable[[Report], str]:
-    def render(report: Report) -> str:
-        text = io.StringIO()
-        console = Console(file=text, width=100, no_color=True, markup=False, highlight=False, emoji=False)
-        if of_class:
-            render_class(console, [report], glyphs=glyphs_for("utf-8"), plain=plain)
-        else:
-            render_report(console, report, file_paths={}, next_commands=(), glyphs=glyphs_for("utf-8"), plain=plain)
-        return text.getvalue()
-
-    return render
-
-
-_RENDERINGS: Mapping[str, Callable[[Report], str]] = {
-    "terminal": _rendered(plain=False, of_class=False),
-    "sentences": _rendered(plain=True, of_class=False),
-    "table of the class": _rendered(plain=False, of_class=True),
-    "sentences on the class": _rendered(plain=True, of_class=True),
-}

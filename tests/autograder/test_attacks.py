@@ -21,7 +21,8 @@ from autograder.authoring.attack_catalogue import (
     read_catalogue,
 )
 from autograder.authoring.attack_traps import processes
-from autograder.authoring.attack_trial import STEERS, Trial, Trials
+from autograder.authoring.attack_reports import STEERS
+from autograder.authoring.attack_trial import Trial, Trials
 from autograder.course import read_course
 
 FOLDER = tiny.REPOSITORY / "tests" / "attacks"
