@@ -20,8 +20,8 @@ from autograder.authoring.attack_catalogue import (
     honest_files,
     read_catalogue,
 )
-from autograder.authoring.attack_traps import processes
 from autograder.authoring.attack_reports import STEERS
+from autograder.authoring.attack_traps import processes
 from autograder.authoring.attack_trial import Trial, Trials
 from autograder.course import read_course
 
