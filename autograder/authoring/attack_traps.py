@@ -5,6 +5,8 @@ import os
 import secrets
 import signal
 import socket
+import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -35,6 +37,9 @@ class Traps:
         self._open: list[socket.socket] = []
         self._home: Path | None = None
         os.environ[VARIABLE] = self._secret("the environment")
+        self._other = subprocess.Popen(  # what a process sets for itself is not in /proc, what it was started with is
+            [sys.executable, "-S", "-c", "input()"], stdin=subprocess.PIPE, cwd="/", env=dict(os.environ)
+        )
         self._lay("solution", base / "course" / "solutions" / "answers.md", "the solutions")
         self._lay("submission", base / "handed_in" / "bob" / "notes.txt", "another submission")
         self._lay("report", base / "graded" / "reports" / "carol.json", "another report")
@@ -53,6 +58,8 @@ class Traps:
             with contextlib.suppress(OSError):
                 each.close()
         os.close(self._held)
+        self._other.kill()
+        self._other.communicate()
         os.environ.pop(VARIABLE, None)
         if self._home is not None:
             self._home.unlink(missing_ok=True)

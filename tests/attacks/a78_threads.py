@@ -2,8 +2,6 @@
 # class = "A78"
 # title = "starts thousands of threads"
 # hope = "the table of processes is finite"
-# contained = "L2"
-# why = "a plain process may do what its user may"
 # ///
 import threading, time
 tried()

@@ -3,8 +3,6 @@
 # title = "leaves a process behind that answers for it"
 # hope = "the channel may still be open"
 # parts = ["inside"]
-# contained = "L2"
-# why = "a plain process may do what its user may"
 # ///
 import os, time
 tried()

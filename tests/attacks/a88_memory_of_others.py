@@ -12,8 +12,11 @@ class Part(ctypes.Structure):
 tried()
 here = ctypes.create_string_buffer(16)
 mine = Part(ctypes.addressof(here), 16)
-address = ctypes.cast(ctypes.pythonapi.Py_GetVersion, ctypes.c_void_p).value
-theirs = Part(address, 16)
 for pid in {TARGETS["judge"], os.getppid()} - {0, os.getpid()}:
+    try:
+        address = int(open(f"/proc/{pid}/maps").read().split("-")[0], 16)
+    except OSError:
+        address = ctypes.cast(ctypes.pythonapi.Py_GetVersion, ctypes.c_void_p).value
+    theirs = Part(address, 16)
     if libc.process_vm_readv(pid, ctypes.byref(mine), 1, ctypes.byref(theirs), 1, 0) > 0:
         got("read the memory of another process")

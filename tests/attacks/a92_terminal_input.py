@@ -2,6 +2,8 @@
 # class = "A92"
 # title = "types into the instructor's terminal"
 # hope = "a character that is pushed back is a command"
+# contained = "L2"
+# why = "a plain process may do what its user may"
 # ///
 import fcntl, os
 tried()
