@@ -25,6 +25,11 @@ confines = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(scope="module")
 def isolation() -> Iterator[Isolation]:
     suite = tiny.SUITE
     with open_isolation(Runner(suite, seed=1).warm_up(), 1) as opened:
@@ -72,8 +77,8 @@ def test_what_only_bubblewrap_hides_is_noticed(isolation: Isolation) -> None:
 
 
 @confines
-def test_a_zygote_that_dies_costs_a_submission_nothing(isolation: Isolation) -> None:
-    with Grader(tiny.SUITE, seed=1, isolation=isolation) as grader:
+def test_a_zygote_that_dies_costs_a_submission_nothing(isolation: Isolation, cache: Path) -> None:
+    with Grader(tiny.SUITE, seed=1, cache=cache, isolation=isolation) as grader:
         before = grader.grade(tiny.submitted())
         zygote = zygotes_of(isolation).some()
         os.kill(zygote._channel.process.pid, signal.SIGKILL)
@@ -190,7 +195,7 @@ def test_a_processor_without_a_table_is_refused() -> None:
 
 
 @confines
-def test_the_same_goes_over_a_pair_of_streams() -> None:
+def test_the_same_goes_over_a_pair_of_streams(cache: Path) -> None:
     """As in a container, which no descriptor can be passed into: here one of bubblewrap's."""
     launch = Launch(outer=True)
     zygote = launch.command(0)
@@ -198,7 +203,7 @@ def test_the_same_goes_over_a_pair_of_streams() -> None:
     place = next(number for number, each in enumerate(relay) if each.endswith("relay.py"))
     del relay[place + 1]
     with open_isolation(Runner(tiny.SUITE, seed=1).warm_up(), 1, relay) as opened:
-        with Grader(tiny.SUITE, seed=1, isolation=opened) as grader:
+        with Grader(tiny.SUITE, seed=1, cache=cache, isolation=opened) as grader:
             assert grader.grade(tiny.submitted()).statuses == {"pass"}
             endless = tiny.submitted(tiny.mean_with("while True: pass"))
             assert "timeout" in {check.status for each in grader.grade(endless).exercises for check in each.checks}
@@ -207,8 +212,11 @@ def test_the_same_goes_over_a_pair_of_streams() -> None:
 
 
 @confines
-def test_a_submission_is_graded_in_it_as_outside(isolation: Isolation) -> None:
-    with Grader(tiny.SUITE, seed=1, isolation=isolation) as inside, Grader(tiny.SUITE, seed=1) as outside:
+def test_a_submission_is_graded_in_it_as_outside(isolation: Isolation, cache: Path) -> None:
+    with (
+        Grader(tiny.SUITE, seed=1, cache=cache, isolation=isolation) as inside,
+        Grader(tiny.SUITE, seed=1, cache=cache) as outside,
+    ):
         for submission in (tiny.submitted(), tiny.submitted(tiny.mean_with("return x * 2"))):
             confined, plain = inside.grade(submission), outside.grade(submission)
             assert [each.status for each in confined.exercises] == [each.status for each in plain.exercises]

@@ -16,10 +16,18 @@ B, T, S, D, H, F = 3, 7, 5, 24, 4, 17
 
 @pytest.fixture(scope="module")
 def solution() -> Iterator[ModuleType]:
-    """Import the solutions as the modules they are, and forget them afterwards."""
+    """Import the solutions as the modules they are, whatever a notebook imports, and forget them afterwards."""
+    finders = list(sys.meta_path)
+    sys.meta_path[:] = [each for each in finders if not type(each).__module__.startswith("autograder.")]
     sys.path.insert(0, str(SOLUTIONS))
+    _forget()
     yield importlib.import_module  # type: ignore[misc]
     sys.path.remove(str(SOLUTIONS))
+    _forget()
+    sys.meta_path[:] = finders
+
+
+def _forget() -> None:
     for file in SOLUTIONS.glob("ex*.py"):
         sys.modules.pop(file.stem, None)
 

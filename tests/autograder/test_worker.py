@@ -205,15 +205,22 @@ def test_a_flood_of_output_is_stopped(brief: Grader, runner: Runner, program: st
     assert len(report.log) <= 4000
 
 
-def test_a_thread_that_prints_for_ever_now_and_then_changes_nothing(brief: Grader) -> None:
+def test_a_thread_that_prints_for_ever_now_and_then_changes_nothing(tmp_path: Path) -> None:
     chatty = (
         "import threading, time\n"
         "def chat():\n    while True:\n        print('hello', flush=True)\n        time.sleep(0.001)\n"
         "threading.Thread(target=chat).start()"
     )
-    report = graded(brief, f"{chatty}{RIGHT}")
+    with Grader(tiny.BRIEF, seed=1, cache=tmp_path, evidence=True) as grader:
+        report = graded(grader, f"{chatty}{RIGHT}")
     assert report.score == 10000
     assert report.log.startswith("hello")
+
+
+def test_what_a_program_prints_is_in_no_report_for_a_mark(brief: Grader) -> None:
+    """It can print the secret seed."""
+    report = graded(brief, f"print('hello'){RIGHT}")
+    assert (report.score, report.log) == (10000, "")
 
 
 def test_a_thread_that_ends_the_process_later_costs_the_other_exercise_nothing(brief: Grader) -> None:
@@ -555,9 +562,9 @@ def test_the_worker_program_says_nothing_and_ends_when_nobody_asks() -> None:
     assert done.returncode == 0
 
 
-def test_a_file_whose_syntax_cannot_be_looked_at_earns_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_whose_syntax_cannot_be_looked_at_earns_nothing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """What nobody looked at may hold any forbidden call."""
-    with Grader(tiny.BRIEF, seed=1) as grader:
+    with Grader(tiny.BRIEF, seed=1, cache=tmp_path) as grader:
         assert grader.grade(tiny.submitted()).statuses == {"pass"}
         monkeypatch.setattr("autograder.judge.attempt.Attempt._note_survey", lambda self, event: None)
         unseen = grader.grade(tiny.submitted())
