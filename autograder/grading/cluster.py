@@ -6,6 +6,7 @@ with its solutions and the seed, and pickles go between them. A student's code o
 
 import contextlib
 import json
+import logging
 import tempfile
 import threading
 import time
@@ -50,6 +51,9 @@ class Cluster:
         self._cancelled = False
         self._name = f"course-{uuid4().hex}"
         shipped = Shipped(self._name, packed(conditions.course, keys), conditions)
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # a lost scheduler is told in a sentence of ours
+        for each in ("distributed.client", "distributed.core", "distributed.comm"):
+            logging.getLogger(each).setLevel(logging.CRITICAL)
         try:
             self._client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
             self._client.register_plugin(shipped, name=self._name)
