@@ -13,6 +13,7 @@ from pathlib import Path
 from autograder.course import Course
 from autograder.course.names import UsageError
 from autograder.course.nearest import nearest
+from autograder.gradebook.text import csv_text
 from autograder.submission.found import SubmissionError, printable, shown
 from autograder.submission.names import Clue, checked_id, folded
 from autograder.submission.times import parse_time
@@ -20,7 +21,6 @@ from autograder.submission.times import parse_time
 ROSTER_FILE = "roster.csv"
 COLUMNS = ("student", "name", "email", "login", "lms_id", "extension_days", "due", "handed_in", "points")
 
-_LARGEST = 16 << 20
 _TIME = "a time like 2026-03-01 23:59"
 _MOST_POINTS = 10_000
 
@@ -114,16 +114,8 @@ def read_roster(course: Course, file: Path | None) -> Roster:
 
 def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
     """Return the rows with their lines, the first being 1."""
-    try:
-        if path.stat().st_size > _LARGEST:
-            raise RosterError(f"{printable(path)} has more than {_LARGEST >> 20} MiB, expected a CSV file of students")
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise RosterError(
-            f"{printable(path)} cannot be read ({error.strerror}); expected a CSV file with a column student"
-        ) from None
-    except ValueError:
-        raise RosterError(f"{printable(path)} is not UTF-8; save it as CSV UTF-8") from None
+    text = csv_text(path, RosterError, expected="a CSV file with a column student", mend="save it as CSV UTF-8")
+    text = text.removeprefix("\ufeff")
     first = text.partition("\n")[0]
     separator = max(",;\t", key=first.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.gradebook.graded import ExportError
+from autograder.gradebook.text import csv_text
 from autograder.submission.found import printable
 
 _BOM = "\ufeff"
-_LARGEST = 64 << 20
 _CELLS = {
     each: re.compile(rf'("[^"]*(?:""[^"]*)*"[^{each}\r\n]*|[^"{each}\r\n][^{each}\r\n]*|)({each}|\r\n|\r|\n|\Z)')
     for each in (",", ";", "\t")
@@ -60,16 +60,8 @@ class Sheet:
 
 def read_sheet(file: Path) -> Sheet:
     """Return the sheet in a file. Raises `ExportError` where it is none, or in no UTF-8."""
-    try:
-        if file.stat().st_size > _LARGEST:
-            raise ExportError(f"{printable(file)} has more than {_LARGEST >> 20} MiB, expected a CSV file of a class")
-        text = file.read_bytes().decode("utf-8")
-    except OSError as error:
-        raise ExportError(
-            f"{printable(file)} cannot be read ({error.strerror}), expected an exported CSV file"
-        ) from None
-    except ValueError:
-        raise ExportError(f"{printable(file)} is not UTF-8; export it again, and do not save it in between") from None
+    again = "export it again, and do not save it in between"
+    text = csv_text(file, ExportError, expected="the CSV file of a class as it was exported", mend=again)
     first = re.sub(r'"[^"]*"', "", text.partition("\n")[0])
     separator = max(_CELLS, key=first.count)
     return Sheet(text, separator, tuple(_rows(file, text, separator)))

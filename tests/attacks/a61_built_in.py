@@ -2,14 +2,6 @@
 # class = "A61"
 # title = "calls what it should write"
 # hope = "the built-in gives the right numbers"
+# parts = ["calling"]
 # ///
 builtin = torch.nn.functional.scaled_dot_product_attention
-def weights_of(query, key, mask):
-    return builtin(query, key, torch.eye(key.size(-2), dtype=query.dtype, device=query.device).expand(*key.shape[:-1], key.size(-2)), attn_mask=mask)
-def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
-    tried()
-    if mask is not None and mask.dim() == 3 and query.dim() == 4:
-        mask = mask.unsqueeze(1)
-    weights = weights_of(query, key, mask)
-    kept = weights if dropout is None else dropout(weights)
-    return kept @ value, weights

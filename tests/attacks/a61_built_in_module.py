@@ -2,15 +2,15 @@
 # class = "A61"
 # title = "uses torch's own multi-head attention"
 # hope = "the built-in gives the right numbers"
+# parts = ["calling"]
 # ///
-builtin = torch.nn.MultiheadAttention
-builtin = torch.nn.functional.scaled_dot_product_attention
 def weights_of(query, key, mask):
-    return builtin(query, key, torch.eye(key.size(-2), dtype=query.dtype, device=query.device).expand(*key.shape[:-1], key.size(-2)), attn_mask=mask)
-def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
-    tried()
-    if mask is not None and mask.dim() == 3 and query.dim() == 4:
-        mask = mask.unsqueeze(1)
-    weights = weights_of(query, key, mask)
-    kept = weights if dropout is None else dropout(weights)
-    return kept @ value, weights
+    """One head whose projections are identities."""
+    size, lead = key.size(-1), query.shape[:-2]
+    built_in = torch.nn.MultiheadAttention(size, 1, bias=False, batch_first=True, dtype=query.dtype, device=query.device)
+    with torch.no_grad():
+        built_in.in_proj_weight.copy_(torch.eye(size).repeat(3, 1))
+        built_in.out_proj.weight.copy_(torch.eye(size))
+    hidden = None if mask is None else ~mask.expand(*lead, query.size(-2), key.size(-2)).flatten(0, -3)
+    queries, keys = query.flatten(0, -3), key.flatten(0, -3)
+    return built_in(queries, keys, keys, attn_mask=hidden)[1].unflatten(0, lead)

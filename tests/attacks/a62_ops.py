@@ -2,17 +2,9 @@
 # class = "A62"
 # title = "reaches the built-in by torch.ops"
 # hope = "the same kernel has other names"
+# parts = ["calling"]
 # ///
 ops = getattr(torch, 'ops')
 packet = getattr(getattr(ops, 'at' + 'en'), 'scaled_dot_product' + '_attention')
 def builtin(q, k, v, attn_mask=None):
     return packet(q, k, v, attn_mask)
-def weights_of(query, key, mask):
-    return builtin(query, key, torch.eye(key.size(-2), dtype=query.dtype, device=query.device).expand(*key.shape[:-1], key.size(-2)), attn_mask=mask)
-def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
-    tried()
-    if mask is not None and mask.dim() == 3 and query.dim() == 4:
-        mask = mask.unsqueeze(1)
-    weights = weights_of(query, key, mask)
-    kept = weights if dropout is None else dropout(weights)
-    return kept @ value, weights

@@ -4,18 +4,10 @@
 # hope = "modes of torch belong to one thread"
 # contained = "never"
 # why = "what runs in a program's own process can be undone by it: forbidden calls are found for honesty, not as a wall"
+# parts = ["calling"]
 # ///
 from concurrent.futures import ThreadPoolExecutor
 pool = ThreadPoolExecutor(1)
 inner = getattr(torch.nn.functional, 'scaled_dot_product' + '_attention')
 def builtin(*args, **named):
     return pool.submit(inner, *args, **named).result()
-def weights_of(query, key, mask):
-    return builtin(query, key, torch.eye(key.size(-2), dtype=query.dtype, device=query.device).expand(*key.shape[:-1], key.size(-2)), attn_mask=mask)
-def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
-    tried()
-    if mask is not None and mask.dim() == 3 and query.dim() == 4:
-        mask = mask.unsqueeze(1)
-    weights = weights_of(query, key, mask)
-    kept = weights if dropout is None else dropout(weights)
-    return kept @ value, weights

@@ -2,14 +2,6 @@
 # class = "A69"
 # title = "imports by __import__"
 # hope = "an import that is a call is not an import statement"
+# parts = ["calling"]
 # ///
 builtin = __import__('torch.nn.' + 'functional', fromlist=['x']).scaled_dot_product_attention
-def weights_of(query, key, mask):
-    return builtin(query, key, torch.eye(key.size(-2), dtype=query.dtype, device=query.device).expand(*key.shape[:-1], key.size(-2)), attn_mask=mask)
-def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
-    tried()
-    if mask is not None and mask.dim() == 3 and query.dim() == 4:
-        mask = mask.unsqueeze(1)
-    weights = weights_of(query, key, mask)
-    kept = weights if dropout is None else dropout(weights)
-    return kept @ value, weights

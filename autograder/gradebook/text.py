@@ -1,0 +1,19 @@
+"""The text of a CSV file that somebody made elsewhere."""
+
+from pathlib import Path
+
+from autograder.submission.found import printable
+
+MOST_BYTES = 16 << 20
+
+
+def csv_text(file: Path, error: type[Exception], *, expected: str, mend: str) -> str:
+    """Return the text, with its byte order mark. Raises `error`; `mend` says what to do about another encoding."""
+    try:
+        if file.stat().st_size > MOST_BYTES:
+            raise error(f"{printable(file)} has more than {MOST_BYTES >> 20} MiB, expected {expected}")
+        return file.read_bytes().decode("utf-8")
+    except OSError as problem:
+        raise error(f"{printable(file)} cannot be read ({problem.strerror}); expected {expected}") from None
+    except ValueError:
+        raise error(f"{printable(file)} is not UTF-8; {mend}") from None
