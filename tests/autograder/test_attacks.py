@@ -48,10 +48,12 @@ def test_every_class_is_an_attack_or_held_by_a_test_that_is_there() -> None:
 def test_an_attack_is_a_program_in_an_honest_one(attack: Attack) -> None:
     ast.parse(attack.text)
     assert attack.name.split("_")[0].lstrip("a").lstrip("0") == attack.classes[0].lstrip("A")
-    assert attack.where == "intake" or "tried()" in attack.text, "it has to say that it got to try"
+    parts = [(FOLDER / "parts" / f"{each}.py").read_text("utf-8") for each in attack.parts]
+    for part in parts:
+        ast.parse(part)
+    handed_in = "\n".join([*parts, attack.text])
+    assert attack.where == "intake" or "tried()" in handed_in, "it has to say that it got to try"
     assert len(attack.title) <= 75
-    for each in attack.parts:
-        ast.parse((FOLDER / "parts" / f"{each}.py").read_text("utf-8"))
     honest = honest_files(COURSE, WHOLE.exercises, attack.exercise, attack.wrong)
     assert honest[f"{attack.exercise}.py"]
 
