@@ -3,7 +3,9 @@
     python benchmarks/grading.py --out build/grading.json
 
 Each grader runs the fastest way it has on two cores, one after another, round by round. Their marks are compared, too.
-The rivals live in a virtual environment of their own, build/rivals, which is made when it is not there. Linux only.
+A round of the rivals takes long: with `--rival-rounds 1` each of them grades the class once, and this kit does so
+between them. The rivals live in a virtual environment of their own, build/rivals, which is made when it is not there.
+Linux only.
 """
 
 import argparse
@@ -19,7 +21,7 @@ import sysconfig
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -81,6 +83,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure how fast a class is graded, beside other graders.")
     parser.add_argument("--submissions", type=int, default=100, metavar="N", help="how many (100)")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="how often each grades them (3)")
+    parser.add_argument("--rival-rounds", type=int, metavar="N", help="how often each rival does (as often)")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="cores, and processes at a time (2)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the submissions, and of the checks (1)")
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS), help="which exercises")
@@ -140,17 +143,25 @@ def measured(class_: Class, options: argparse.Namespace) -> dict[str, object]:
     floor = [floor_of(class_) for _ in range(options.rounds)]
     contestants = prepared(class_, options.only)
     results = {each.name: Result() for each in contestants}
-    for _ in range(options.rounds):
-        for each in contestants:
-            each.clear()
-            seconds, cpu_seconds = timed(each)
-            results[each.name].seconds.append(seconds)
-            results[each.name].cpu_seconds.append(cpu_seconds)
+    for each in turns(contestants, options.rounds, options.rival_rounds or options.rounds):
+        each.clear()
+        seconds, cpu_seconds = timed(each)
+        results[each.name].seconds.append(seconds)
+        results[each.name].cpu_seconds.append(cpu_seconds)
     ours = [each for each in contestants if isinstance(each, OurCourse)]
     if ours:
         for each in contestants:
             compare_marks(class_, ours[-1], each.marks(), results[each.name])
     return {"floor_cpu_seconds": floor, "graders": {name: asdict(each) for name, each in results.items()}}
+
+
+def turns(contestants: Sequence[Contestant], rounds: int, rival_rounds: int) -> Iterator[Contestant]:
+    """Yield who is next: in each round all of ours, and the rivals spread evenly over the rounds."""
+    ours = [each for each in contestants if isinstance(each, OurCourse)]
+    rivals = [each for each in contestants if each not in ours] * rival_rounds
+    for number in range(rounds):
+        yield from rivals[len(rivals) * number // rounds : len(rivals) * (number + 1) // rounds]
+        yield from ours
 
 
 def prepared(class_: Class, names: Sequence[str]) -> list[Contestant]:

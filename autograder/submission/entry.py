@@ -2,7 +2,7 @@
 
 import hashlib
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -102,32 +102,32 @@ def _listed(part: Part, caps: Caps, stack: ExitStack) -> Listing:
 
 def _stamps(path: Path) -> Iterator[tuple[str, int, int, int, int]]:
     """Yield name, mode, size and times (ns) of a file, or of what is in a folder and below, hidden folders left out."""
-    level = [path]
-    yield _stamp(path, path)
+    yield _stamp(".", path.lstat)
+    level = [(str(path), "")]
     for _ in range(_CAPS.depth + 1):
-        below: list[Path] = []
-        for folder in level:
+        below: list[tuple[str, str]] = []
+        for folder, inside in level:
             try:
-                if kind_of(folder) != "folder":
+                if kind_of(Path(folder)) != "folder":
                     continue
                 with os.scandir(folder) as entries:
                     each_one = sorted(islice(entries, _CAPS.entries), key=lambda entry: entry.name)
             except (FileError, OSError):
                 continue
             for entry in each_one:
-                yield _stamp(path, Path(entry.path))
+                yield _stamp(inside + entry.name, partial(entry.stat, follow_symlinks=False))
                 if entry.is_dir(follow_symlinks=False) and not skipped(entry.name):
-                    below.append(Path(entry.path))
+                    below.append((entry.path, f"{inside}{entry.name}/"))
         level = below
 
 
-def _stamp(top: Path, path: Path) -> tuple[str, int, int, int, int]:
+def _stamp(name: str, looked_at: Callable[[], os.stat_result]) -> tuple[str, int, int, int, int]:
     try:
-        status = path.lstat()
+        status = looked_at()
     except (OSError, ValueError):
-        return (str(path.relative_to(top)), -1, -1, -1, -1)
+        return (name, -1, -1, -1, -1)
     return (
-        str(path.relative_to(top)),
+        name,
         status.st_mode,
         status.st_size,
         status.st_mtime_ns,
