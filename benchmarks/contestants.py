@@ -52,7 +52,7 @@ class Class:
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         return {
             **threads,
-            "PATH": f"{self.python.parent}{os.pathsep}{os.environ['PATH']}",
+            "PATH": os.pathsep.join([str(self.python.parent), str(Path(sys.executable).parent), os.environ["PATH"]]),
             "PYTHONPATH": os.pathsep.join([str(RIVALS), str(ROOT)]),
             "PLAIN_CHECKS": str(self.folder),
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
@@ -160,7 +160,7 @@ class Nbgrader(Contestant):
         (self.folder / "source" / "all" / "all.ipynb").write_text(self._source(), "utf-8")
         log = self.folder / "generate.log"
         if self.of.call([*self._program(), "generate_assignment", "all"], self.folder, log) != 0:
-            raise SystemExit(f"nbgrader could not make the assignment: see {log}")
+            raise SystemExit(f"nbgrader could not make the assignment:\n{log.read_text('utf-8')[-2000:]}")
         released = json.loads((self.folder / "release" / "all" / "all.ipynb").read_text("utf-8"))
         for each in self.of.submissions:
             self._hand_in(each, released)

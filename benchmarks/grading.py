@@ -13,7 +13,6 @@ import json
 import os
 import platform
 import re
-import resource
 import shutil
 import subprocess
 import sys
@@ -45,10 +44,9 @@ CONTESTANTS: Mapping[str, type[Contestant]] = {
 
 @dataclass
 class Result:
-    """What a grader took for a class in each round, by the clock and of processor time, and how its marks compare."""
+    """What a grader took for a class in each round, by the clock, and how its marks compare."""
 
     seconds: list[float] = field(default_factory=list)
-    cpu_seconds: list[float] = field(default_factory=list)
     same_marks: int = 0
     marks: int = 0
     differences: dict[str, int] = field(default_factory=dict)
@@ -73,7 +71,7 @@ def main() -> None:
         with tempfile.TemporaryDirectory(prefix="grading-") as folder:
             class_ = make_class(Path(folder), python, SETS[name], options)
             found["sets"][name] = measured(class_, options)
-        print_set(name, found["sets"][name], options.submissions)
+        print_set(name, found["sets"][name], options)
         if options.out:
             write_whole(options.out, json.dumps(found, indent=1) + "\n")
 
@@ -145,9 +143,7 @@ def measured(class_: Class, options: argparse.Namespace) -> dict[str, object]:
     results = {each.name: Result() for each in contestants}
     for each in turns(contestants, options.rounds, options.rival_rounds or options.rounds):
         each.clear()
-        seconds, cpu_seconds = timed(each)
-        results[each.name].seconds.append(seconds)
-        results[each.name].cpu_seconds.append(cpu_seconds)
+        results[each.name].seconds.append(timed(each))
     ours = [each for each in contestants if isinstance(each, OurCourse)]
     if ours:
         for each in contestants:
@@ -179,14 +175,13 @@ def prepared(class_: Class, names: Sequence[str]) -> list[Contestant]:
     return found
 
 
-def timed(contestant: Contestant) -> tuple[float, float]:
-    """Return the seconds of one run by the clock, and the processor seconds of all its processes."""
-    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+def timed(contestant: Contestant) -> float:
+    """Return the seconds of one run by the clock."""
+    started = time.perf_counter()
     contestant.run()
-    after, ended = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(f"  {contestant.name}: {ended - started:.1f} s, {cpu:.1f} s of processor time", flush=True)
-    return ended - started, cpu
+    seconds = time.perf_counter() - started
+    print(f"  {contestant.name}: {seconds:.1f} s", flush=True)
+    return seconds
 
 
 def floor_of(class_: Class) -> float:
@@ -228,24 +223,22 @@ def reason_of(exercise: Mapping[str, object]) -> str:
     return "other"
 
 
-def print_set(name: str, found: Mapping[str, object], submissions: int) -> None:
+def print_set(name: str, found: Mapping[str, object], options: argparse.Namespace) -> None:
     """Print the table of one set."""
     graders: Mapping[str, Mapping[str, list[float]]] = found["graders"]  # type: ignore[assignment]
     floor = median(found["floor_cpu_seconds"])  # type: ignore[call-overload]
     ours = next((each for each in ("course-sandbox", "course-process") if each in graders), None)
-    print(f"\n{name}: {submissions} submissions; the probes alone take {floor:.2f} s of processor time")
-    print(
-        f"{'':16} {'seconds':>8} {'(range)':>17} {'a second':>9} {'cpu s':>8} {'cpu/floor':>9} {'× ours':>7} "
-        " same marks"
-    )
+    submissions, jobs = options.submissions, options.jobs
+    print(f"\n{name}: {submissions} submissions; the probes alone take {floor:.2f} s of processor time, the floor")
+    print(f"{'':16} {'seconds':>8} {'(range)':>17} {'a second':>9} {'× floor':>8} {'× ours':>7}  same marks")
     for grader, result in graders.items():
-        seconds, cpu = median(result["seconds"]), median(result["cpu_seconds"])
+        seconds = median(result["seconds"])
         spread = f"({min(result['seconds']):.1f} to {max(result['seconds']):.1f})"
         times = seconds / median(graders[ours]["seconds"]) if ours else float("nan")
         same = f"{result['same_marks']} of {result['marks']}"
         print(
-            f"{grader:16} {seconds:8.1f} {spread:>17} {submissions / seconds:9.2f} {cpu:8.1f} "
-            f"{cpu / floor:9.1f} {times:7.1f}  {same}"
+            f"{grader:16} {seconds:8.1f} {spread:>17} {submissions / seconds:9.2f} {jobs * seconds / floor:8.2f} "
+            f"{times:7.1f}  {same}"
         )
     for grader, result in graders.items():
         for reason, count in dict(result["differences"]).items():
