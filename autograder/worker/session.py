@@ -97,22 +97,28 @@ class Job:
         self.emit({"event": "surveyed", "exercise": exercise, **survey})
 
     def _exercise(self, exercise: str, checks: list[list[Any]]) -> None:
+        from autograder.worker.forbidding import forbidding
+
+        probes = self._probes(exercise)
+        names, sources = self.job["forbidden"].get(exercise, []), self.sources
+        with forbidding(names, sources.own_codes, sources.stand_in_codes, sources.used_by_stand_ins(names)):
+            if (implementation := self._load(exercise)) is not None:
+                for check, draw in checks:
+                    self._draw(exercise, check, draw, probes[check], implementation)
+
+    def _load(self, exercise: str) -> object | None:
         from autograder.checks.structure import Implementation
         from autograder.worker import faults
 
-        probes = self._probes(exercise)
         self.emit({"event": "load", "exercise": exercise})
         self.limits.start()
         _calm(derived_seed(self.job["seed"], exercise))
         try:
-            implementation = Implementation(importlib.import_module(exercise))
+            return Implementation(importlib.import_module(exercise))
         except BaseException as error:
-            self.emit(
-                {"event": "unloadable", "exercise": exercise, "fault": faults.describe(error, self.sources.names)}
-            )
-            return
-        for check, draw in checks:
-            self._draw(exercise, check, draw, probes[check], implementation)
+            fault = faults.describe(error, self.sources.names)
+            self.emit({"event": "unloadable", "exercise": exercise, "fault": fault})
+            return None
 
     def _probes(self, exercise: str) -> dict[str, Callable[..., Any]]:
         from autograder.checks.language import checks_in, pictures_in
@@ -126,7 +132,6 @@ class Job:
     def _draw(self, exercise: str, check: str, draw: int, probe: Callable[..., Any], implementation: object) -> None:
         from autograder.checks.given import Given
         from autograder.worker import faults
-        from autograder.worker.forbidding import forbidding
         from autograder.worker.observe import observe
         from autograder.worker.tracing import Tracing
 
@@ -141,7 +146,7 @@ class Job:
         _calm(seed)
         started = time.perf_counter()
         try:
-            with forbidding(job["forbidden"].get(exercise, []), f"{exercise}.py", self.sources.names), tracing:
+            with tracing:
                 returned = probe(implementation, given)
             value = observe(returned)
         except BaseException as error:

@@ -5,7 +5,7 @@ import importlib.machinery
 import importlib.util
 import linecache
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from types import CodeType, ModuleType
 from typing import Any
@@ -19,6 +19,14 @@ def compiled(source: bytes, file: str) -> CodeType:
     return compile(source, file, "exec", dont_inherit=True)
 
 
+def codes_in(code: CodeType) -> Iterator[tuple[int, CodeType]]:
+    """Return a code and all codes in it, each by its id: another code may be equal, or say that it is of that file."""
+    yield id(code), code
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from codes_in(each)
+
+
 class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Imports `ex05_attention` from the bytes of `ex05_attention.py`, before anything else on the path.
 
@@ -30,6 +38,8 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self.files = files
         self.stand_ins = stand_ins
         self.names = frozenset({*files, *stand_ins})
+        self.own_codes: dict[int, CodeType] = {}
+        self.stand_in_codes: dict[int, CodeType] = {}
 
     def install(self) -> None:
         """Make the files importable."""
@@ -63,10 +73,14 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         name = f"{module.__name__}.py"
         module.__file__ = name
         if name in self.files:
-            exec(compiled(self.files[name], name), module.__dict__)
+            code = compiled(self.files[name], name)
+            self.own_codes.update(codes_in(code))
+            exec(code, module.__dict__)
         if name in self.stand_ins:
             stand_in = ModuleType(module.__name__)
-            exec(compiled(self.stand_ins[name], f"stand_ins/{name}"), stand_in.__dict__)
+            code = compiled(self.stand_ins[name], f"stand_ins/{name}")
+            self.stand_in_codes.update(codes_in(code))
+            exec(code, stand_in.__dict__)
             module.__dict__.update({each: getattr(stand_in, each) for each in stand_in.__all__})
 
     def endless(self, frames: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -79,3 +93,8 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def survey(self, exercise: str, forbidden: Sequence[str]) -> dict[str, Any]:
         """Return what the syntax of an exercise's file says."""
         return survey(self.files[f"{exercise}.py"], tuple(forbidden))
+
+    def used_by_stand_ins(self, forbidden: Sequence[str]) -> set[str]:
+        """Return which of some names the stand-ins mention."""
+        files = self.stand_ins.values() if forbidden else ()
+        return {name for each in files for name, _ in survey(each, tuple(forbidden))["forbidden"]}
