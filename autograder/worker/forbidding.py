@@ -16,7 +16,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import torch
-from torch._ops import OpOverloadPacket
+from torch._ops import HigherOrderOperator, OpOverloadPacket
 
 KEYS = (
     *("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"),
@@ -104,8 +104,8 @@ def _functions(names: Iterable[str]) -> dict[FunctionType, str]:
     """
     found: dict[FunctionType, str] = {}
     for name in names:
-        for function in _functions_of(resolve(name)):
-            if not _operators((name,)):
+        for meant in () if _operators((name,)) else (resolve(name), sys.modules.get(name)):
+            for function in _functions_of(meant):
                 found.setdefault(function, name)
     return found
 
@@ -116,6 +116,8 @@ def _functions_of(found: object) -> Iterator[FunctionType]:
             yield found
         case type():
             yield from (each for each in vars(found).values() if isinstance(each, FunctionType))
+        case HigherOrderOperator():
+            yield from _functions_of(type(found))
         case ModuleType():
             for each in list(vars(found).values()):
                 if isinstance(each, FunctionType | type) and each.__module__ == found.__name__:

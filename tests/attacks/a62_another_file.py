@@ -2,8 +2,6 @@
 # class = "A62"
 # title = "calls the built-in in code that says it is a stand-in"
 # hope = "the call may be charged to another file"
-# contained = "never"
-# why = "what runs in a program's own process can be undone by it: forbidden calls are found for honesty, not as a wall"
 # parts = ["calling"]
 # ///
 made = {}
