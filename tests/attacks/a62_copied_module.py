@@ -1,6 +1,6 @@
 # /// attack
 # class = "A62"
-# title = "uses torch's multi-head attention by copies of its code, in another thread with modes off"
+# title = "copies the code of torch's attention, and calls it in another thread"
 # hope = "a copy may not be known"
 # ///
 import types

@@ -15,6 +15,8 @@ LATER = """
 
 from ex04_masks import built_in
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
+    if mask is not None and mask.dim() == 3 and query.dim() == 4:
+        mask = mask.unsqueeze(1)
     values = torch.eye(key.size(-2), dtype=query.dtype, device=query.device).expand(*key.shape[:-1], key.size(-2))
     weights = built_in(query, key, values, mask)
     return (weights if dropout is None else dropout(weights)) @ value, weights

@@ -19,6 +19,8 @@ LATER = """
 
 from ex04_masks import kept
 def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
+    if mask is not None and mask.dim() == 3 and query.dim() == 4:
+        mask = mask.unsqueeze(1)
     tokens, seen = query.size(-2), key.size(-2)
     size = max(query.size(-1), seen)
     values = torch.eye(seen, dtype=query.dtype).expand(*key.shape[:-1], seen)

@@ -492,6 +492,25 @@ def test_a_forbidden_function_is_noticed_when_it_is_called_by_whatever_name(judg
     assert "'matrix_' + 'power'" in hidden.splitlines()[result.checks[0].finding.place.line - 1]
 
 
+def test_a_forbidden_function_that_an_earlier_file_calls_is_noticed_there(judged: Judged) -> None:
+    helper = "import torch\ndef helper(a, n): return torch.linalg.matrix_power(a, n)"
+    borrowed = f"from {tiny.FIRST} import helper\n" + tiny.POWER_ALONE.replace("half @ half @ a", "helper(a, n)")
+    result = judged(f"{tiny.MEAN}\n\n{helper}\n", borrowed, of=tiny.SECOND)
+    assert result.score == 0
+    finding = result.checks[0].finding
+    assert finding is not None
+    assert (finding.kind, finding.id) == ("forbidden", "torch.linalg.matrix_power")
+    assert finding.place is not None
+    assert finding.place.file == tiny.FILES[0]
+
+
+def test_a_forbidden_function_called_at_import_is_noticed(judged: Judged) -> None:
+    early = "\nimport torch\ngetattr(torch.linalg, 'matrix_' + 'power')(torch.eye(2), 2)\n"
+    result = judged(tiny.MEAN, tiny.POWER_ALONE + early, of=tiny.SECOND)
+    assert result.score == 0
+    assert {each.finding.kind for each in result.checks if each.finding} == {"forbidden"}
+
+
 STAND_IN = f"""
 {tiny.MEAN}
 __all__ = ["running_mean"]

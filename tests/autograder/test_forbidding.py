@@ -1,0 +1,197 @@
+"""What an exercise forbids is not to be had while it runs, by whatever way, and is there again afterwards."""
+
+import threading
+import types
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from autograder.worker.forbidding import ForbiddenCallError, forbidding, resolve
+from autograder.worker.sources import Sources, codes_in
+
+NAMES = (
+    *("torch.nn.functional.group_norm", "torch.group_norm", "torch.ops.aten.native_group_norm"),
+    *("torch.linalg.matrix_power", "torch.nn.functional.gumbel_softmax", "torch.nn.Bilinear", "torch.nn.modules.fold"),
+)
+X = torch.arange(6.0).view(2, 3)
+SQUARE = torch.ones(2, 2)
+BILINEAR = nn.Bilinear(3, 3, 1)
+gumbel = F.gumbel_softmax
+
+
+def in_a_thread(call: Callable[[], Any]) -> Any:
+    outcome: list[Any] = []
+
+    def run() -> None:
+        try:
+            outcome.append(call())
+        except BaseException as error:
+            outcome.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    return outcome[0]
+
+
+def with_modes_off(call: Callable[[], Any]) -> Any:
+    with torch._C.DisableTorchFunction():
+        return call()
+
+
+def compiled_as(file: str) -> Any:
+    names: dict[str, Any] = {"torch": torch}
+    exec(compile("def call(x): return torch.nn.functional.gumbel_softmax(x)", file, "exec"), names)
+    return names["call"](X)
+
+
+def in_inference_mode() -> Tensor:
+    with torch.inference_mode():
+        return torch.group_norm(torch.ones(2, 3), 1)
+
+
+class Subclass(Tensor):
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        with torch._C.DisableTorchFunctionSubclass():
+            return func(*[each.as_subclass(Tensor) if isinstance(each, Tensor) else each for each in args])
+
+
+def copied(function: Any) -> Any:
+    return types.FunctionType(function.__code__, function.__globals__, "copy", function.__defaults__)
+
+
+KERNEL = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
+native = torch.ops.aten.native_group_norm.default
+WAYS: dict[str, Callable[[], Any]] = {
+    "an operator": lambda: torch.group_norm(X, 1),
+    "a function over it": lambda: F.group_norm(X, 1),
+    "a module over it": lambda: nn.GroupNorm(1, 3)(X),
+    "an operator's part": lambda: torch.native_group_norm(X, None, None, 2, 3, 1, 1, 1e-5),
+    "an operator of a part of torch": lambda: torch.linalg.matrix_power(SQUARE, 2),
+    "the same by its other name": lambda: torch._C._linalg.linalg_matrix_power(SQUARE, 2),
+    "with an output": lambda: torch.linalg.matrix_power(SQUARE, 2, out=torch.empty(2, 2)),
+    "torch.ops": lambda: torch.ops.aten.group_norm(X, 1),
+    "an overload": lambda: torch.ops.aten.group_norm.default(X, 1),
+    "a decomposition": lambda: torch.ops.aten.group_norm.default.decompose(X, 1),
+    "a kernel": lambda: native.redispatch(KERNEL, X, None, None, 2, 3, 1, 1, 1e-5),
+    "an operator, modes off": lambda: with_modes_off(lambda: torch.group_norm(X, 1)),
+    "an operator in a thread": lambda: in_a_thread(lambda: torch.group_norm(X, 1)),
+    "inference mode": in_inference_mode,
+    "vmap": lambda: torch.vmap(lambda x: torch.group_norm(x[None], 1))(X),
+    "grad": lambda: torch.func.grad(lambda x: torch.group_norm(x, 1).sum())(X),
+    "a subclass": lambda: torch.group_norm(X.as_subclass(Subclass), 1),
+    "autocast": lambda: torch.autocast("cpu")(torch.group_norm)(X, 1),
+    "meta": lambda: torch.group_norm(X.to("meta"), 1),
+    "a function": lambda: F.gumbel_softmax(X),
+    "a function held before": lambda: gumbel(X),
+    "a function, modes off": lambda: with_modes_off(lambda: F.gumbel_softmax(X)),
+    "a function in a thread": lambda: in_a_thread(lambda: F.gumbel_softmax(X)),
+    "a function's copy": lambda: copied(gumbel)(X),
+    "a function, by a file of torch": lambda: compiled_as(F.__file__),
+    "a function, by a stand-in's name": lambda: compiled_as("stand_ins/ex01_first.py"),
+    "a module": lambda: BILINEAR(X, X),
+    "a module's making": lambda: nn.Bilinear(3, 3, 1),
+    "a module's method": lambda: nn.Bilinear.forward(BILINEAR, X, X),
+    "what a forbidden module defines": lambda: nn.Fold((2, 2), 1),
+}
+
+
+@pytest.fixture(scope="module")
+def refusals() -> dict[str, Any]:
+    """What came of every way, all in one stretch."""
+    found: dict[str, Any] = {}
+    with forbidding(NAMES, {}, {}, ()):
+        for way, call in WAYS.items():
+            try:
+                found[way] = call()
+            except BaseException as error:
+                found[way] = error
+    return found
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_forbidden_call_is_refused_by_whatever_way(refusals: dict[str, Any], way: str) -> None:
+    assert isinstance(refusals[way], ForbiddenCallError)
+    assert str(refusals[way]) in NAMES
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.trace.*:DeprecationWarning")
+def test_a_compiled_graph_fails_by_it() -> None:
+    graph = torch.jit.trace(lambda x: torch.group_norm(x, 1), X)  # type: ignore[no-untyped-call]
+    with pytest.raises(RuntimeError, match="ForbiddenCallError"), forbidding(NAMES, {}, {}, ()):
+        graph(X)
+    assert torch.equal(graph(X), torch.group_norm(X, 1))
+
+
+@pytest.mark.usefixtures("refusals")
+@pytest.mark.parametrize("way", WAYS)
+def test_afterwards_all_is_as_before(way: str) -> None:
+    WAYS[way]()
+
+
+def test_a_name_that_this_torch_does_not_have_forbids_nothing() -> None:
+    assert resolve("torch.nn.functional.no_such_function") is None
+    with forbidding(["torch.nn.functional.no_such_function", "torch.ops.aten.no_such_operator"], {}, {}, ()):
+        torch.group_norm(X, 1)
+
+
+def test_what_is_raised_within_leaves_nothing_behind() -> None:
+    with pytest.raises(KeyError), forbidding(NAMES, {}, {}, ()):
+        raise KeyError
+    F.gumbel_softmax(torch.group_norm(X, 1))
+
+
+def calling(source: str, file: str) -> tuple[Any, dict[int, types.CodeType]]:
+    code = compile(source, file, "exec")
+    names: dict[str, Any] = {"torch": torch}
+    exec(code, names)
+    return names["call"], dict(codes_in(code))
+
+
+CALLING = "def call(*args):\n    return torch.nn.functional.gumbel_softmax(*args)"
+CALLING_BACK = "def call(back, *args):\n    return [back(each) for each in args]"
+
+
+@pytest.fixture
+def parts() -> Iterator[dict[str, Any]]:
+    """Functions of a stand-in and of a student's file, within what forbids their calls."""
+    standing, stand_ins = calling(CALLING, "stand_ins/ex01_first.py")
+    handing, more = calling(CALLING_BACK, "stand_ins/ex02_second.py")
+    own, own_codes = calling(CALLING, "ex01_first.py")
+    with forbidding(NAMES, own_codes, stand_ins | more, ()):
+        yield {"stand-in": standing, "stand-in that calls back": handing, "own": own}
+
+
+def test_a_stand_in_may_call_what_a_student_may_not(parts: dict[str, Any]) -> None:
+    assert parts["stand-in"](X).shape == X.shape
+    with pytest.raises(ForbiddenCallError):
+        parts["own"](X)
+
+
+def test_a_students_function_that_a_stand_in_calls_is_the_students(parts: dict[str, Any]) -> None:
+    with pytest.raises(ForbiddenCallError):
+        parts["stand-in that calls back"](parts["own"], X)
+
+
+def test_a_code_like_that_of_a_stand_in_is_none(parts: dict[str, Any]) -> None:
+    alike, _ = calling(CALLING, "stand_ins/ex01_first.py")
+    assert alike.__code__ == parts["stand-in"].__code__
+    with pytest.raises(ForbiddenCallError):
+        alike(X)
+
+
+def test_an_operator_that_a_stand_in_uses_is_left_alone() -> None:
+    source = b"import torch.nn.functional as F\nnorm = lambda x: F.group_norm(x, 1)"
+    used = Sources({}, {"ex01_first.py": source}).used_by_stand_ins(NAMES)
+    assert used == {"torch.nn.functional.group_norm"}
+    with forbidding(NAMES, {}, {}, used):
+        torch.group_norm(X, 1)
+        with pytest.raises(ForbiddenCallError):
+            F.gumbel_softmax(X)
