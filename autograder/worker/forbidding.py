@@ -16,7 +16,7 @@ from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import torch
-from torch._ops import HigherOrderOperator, OpOverloadPacket
+from torch._ops import HigherOrderOperator
 
 KEYS = (
     *("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"),
@@ -60,7 +60,7 @@ def forbidding(
 def _take(library: Any, operators: Mapping[str, Collection[tuple[str, str]]]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # torch warns of a kernel that takes the place of another
-        first = {kernel: name for name in reversed(operators) for kernel in operators[name]}
+        first = {kernel: name for name in reversed(list(operators)) for kernel in operators[name]}
         for (operator, key), name in first.items():
             library.impl(operator, key, _refusing(name))
 
@@ -133,8 +133,8 @@ def _operators(names: tuple[str, ...]) -> Mapping[str, Collection[tuple[str, str
 def _kernels(name: str) -> Iterator[tuple[str, str]]:
     *_, owner, leaf = name.split(".")
     for operator in (leaf, f"{owner}_{leaf}"):
-        packet = getattr(torch.ops.aten, operator, None)
-        for overload in packet.overloads() if isinstance(packet, OpOverloadPacket) else ():
+        packet: Any = getattr(torch.ops.aten, operator, None)
+        for overload in () if packet is None else packet.overloads():
             full = operator if overload == "default" else f"{operator}.{overload}"
             for key in KEYS:
                 if torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{full}", key):

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
+from torch.nn import functional
 
 from autograder.worker.forbidding import ForbiddenCallError, forbidding, resolve
 from autograder.worker.sources import Sources, codes_in
@@ -20,7 +20,7 @@ NAMES = (
 X = torch.arange(6.0).view(2, 3)
 SQUARE = torch.ones(2, 2)
 BILINEAR = nn.Bilinear(3, 3, 1)
-gumbel = F.gumbel_softmax
+gumbel = functional.gumbel_softmax
 
 
 def in_a_thread(call: Callable[[], Any]) -> Any:
@@ -71,7 +71,7 @@ KERNEL = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
 native = torch.ops.aten.native_group_norm.default
 WAYS: dict[str, Callable[[], Any]] = {
     "an operator": lambda: torch.group_norm(X, 1),
-    "a function over it": lambda: F.group_norm(X, 1),
+    "a function over it": lambda: functional.group_norm(X, 1),
     "a module over it": lambda: nn.GroupNorm(1, 3)(X),
     "an operator's part": lambda: torch.native_group_norm(X, None, None, 2, 3, 1, 1, 1e-5),
     "an operator of a part of torch": lambda: torch.linalg.matrix_power(SQUARE, 2),
@@ -89,12 +89,12 @@ WAYS: dict[str, Callable[[], Any]] = {
     "a subclass": lambda: torch.group_norm(X.as_subclass(Subclass), 1),
     "autocast": lambda: torch.autocast("cpu")(torch.group_norm)(X, 1),
     "meta": lambda: torch.group_norm(X.to("meta"), 1),
-    "a function": lambda: F.gumbel_softmax(X),
+    "a function": lambda: functional.gumbel_softmax(X),
     "a function held before": lambda: gumbel(X),
-    "a function, modes off": lambda: with_modes_off(lambda: F.gumbel_softmax(X)),
-    "a function in a thread": lambda: in_a_thread(lambda: F.gumbel_softmax(X)),
+    "a function, modes off": lambda: with_modes_off(lambda: functional.gumbel_softmax(X)),
+    "a function in a thread": lambda: in_a_thread(lambda: functional.gumbel_softmax(X)),
     "a function's copy": lambda: copied(gumbel)(X),
-    "a function, by a file of torch": lambda: compiled_as(F.__file__),
+    "a function, by a file of torch": lambda: compiled_as(functional.__file__),
     "a function, by a stand-in's name": lambda: compiled_as("stand_ins/ex01_first.py"),
     "a module": lambda: BILINEAR(X, X),
     "a module's making": lambda: nn.Bilinear(3, 3, 1),
@@ -145,7 +145,7 @@ def test_a_name_that_this_torch_does_not_have_forbids_nothing() -> None:
 def test_what_is_raised_within_leaves_nothing_behind() -> None:
     with pytest.raises(KeyError), forbidding(NAMES, {}, {}, ()):
         raise KeyError
-    F.gumbel_softmax(torch.group_norm(X, 1))
+    functional.gumbel_softmax(torch.group_norm(X, 1))
 
 
 def calling(source: str, file: str) -> tuple[Any, dict[int, types.CodeType]]:
@@ -194,4 +194,4 @@ def test_an_operator_that_a_stand_in_uses_is_left_alone() -> None:
     with forbidding(NAMES, {}, {}, used):
         torch.group_norm(X, 1)
         with pytest.raises(ForbiddenCallError):
-            F.gumbel_softmax(X)
+            functional.gumbel_softmax(X)
