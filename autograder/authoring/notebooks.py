@@ -32,12 +32,13 @@ _TRY = re.compile(r"## Try\b")
 Cell = dict[str, Any]
 
 
-def notebook_of_text(text: str, exercise: Exercise, *, draws: bool = False) -> str:
+def notebook_of_text(text: str, exercise: Exercise, *, draws: bool = False, bonus: bool = False) -> str:
     """Return the notebook, as its JSON, of a stub, or of a solution; the same text gives the same notebook.
 
-    `draws` says whether the exercise has pictures to look at once it passes. Raises `StubError` without jupytext.
+    `draws` says whether the exercise has pictures to look at once it passes, `bonus` whether its check is worth
+    nothing and has no value, since nbgrader has no place for one. Raises `StubError` without jupytext.
     """
-    cells = _numbered(exercise, list(_cells(_split(text), exercise, draws)))
+    cells = _numbered(exercise, list(_cells(_split(text), exercise, draws, bonus)))
     book = {
         "cells": cells,
         "metadata": {
@@ -75,7 +76,7 @@ def _split(stub: str) -> list[tuple[str, str]]:
     return [(each.cell_type, each.source.strip("\n")) for each in book.cells if each.source.strip()]
 
 
-def _cells(parts: Sequence[tuple[str, str]], exercise: Exercise, draws: bool) -> Iterator[Cell]:
+def _cells(parts: Sequence[tuple[str, str]], exercise: Exercise, draws: bool, bonus: bool) -> Iterator[Cell]:
     """Yield the cells: the kit is imported before the first code, and checks before what there is to try."""
     trying = len(parts) - 1 if parts and parts[-1][0] == "markdown" and _TRY.match(parts[-1][1]) else len(parts)
     first = next((place for place, (kind, _) in enumerate(parts) if kind == "code"), trying)
@@ -85,7 +86,7 @@ def _cells(parts: Sequence[tuple[str, str]], exercise: Exercise, draws: bool) ->
         yield _markdown(text) if kind == "markdown" else _written(text, exercise)
     drawn = ", and draws what you built once it passes" if draws else ""
     yield _markdown(CHECK.format(number=exercise.id[:4], drawn=drawn))
-    yield _checking(exercise)
+    yield _checking(exercise, bonus)
     yield from (_markdown(text) for _, text in parts[trying:])
     yield _code(ROOM)
 
@@ -107,10 +108,10 @@ def _written(text: str, exercise: Exercise) -> Cell:
     return _code(text, nbgrader=_mark(f"{exercise.id[:4]}-{named[-1]}", solution=True))
 
 
-def _checking(exercise: Exercise) -> Cell:
+def _checking(exercise: Exercise, bonus: bool) -> Cell:
     """Return the cell that checks: locked, worth the points of the exercise, its value what was earned of them."""
-    mark = _mark(f"{exercise.id[:4]}-check", grade=True, locked=True, points=exercise.points / 100)
-    return _code(f'check("{exercise.id[:4]}")', deletable=False, editable=False, nbgrader=mark)
+    mark = _mark(f"{exercise.id[:4]}-check", grade=True, locked=True, points=0.0 if bonus else exercise.points / 100)
+    return _code(f'check("{exercise.id[:4]}"){";" if bonus else ""}', deletable=False, editable=False, nbgrader=mark)
 
 
 def _mark(grade_id: str, *, grade: bool = False, solution: bool = False, locked: bool = False, **more: object) -> Cell:

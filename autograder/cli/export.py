@@ -129,6 +129,21 @@ def _gradescope_autograder(options: argparse.Namespace, course: Course) -> None:
     print(f"Written: {options.to}, {plural(written, 'file')}; it holds the solutions, so give it to nobody else")
 
 
+def _nbgrader_course(options: argparse.Namespace, course: Course) -> None:
+    from autograder.gradebook.nbgrader_course import CONFIG, write_course
+    from autograder.judge.suite import load_suite
+
+    to, name = Path(options.to), options.assignment or course.root.name
+    drawing = [each for each, drawings in load_suite(course).pictures.items() if drawings]
+    made = write_course(course, to, name, options.course, drawing)
+    print(
+        f"{plural(made.notebooks, 'notebook')} with the solutions in {to / 'source' / name}; give them to nobody else"
+    )
+    if made.config_kept:
+        _say(f"{to / CONFIG} was changed since it was made, so it stays; delete it to have it made anew")
+    print(f"Next: cd {to}, then nbgrader generate_assignment {name}")
+
+
 def _files(options: argparse.Namespace, graded: Graded, make: Exporter, suffix: str) -> int:
     """Write a file for each student who has a report, or the one file that is named, if there is one report."""
     to, marks = Path(options.to), graded.with_report
@@ -167,15 +182,16 @@ WITH_OUT: Mapping[str, Run] = {
     "junit": _junit,
 }
 WITHOUT_OUT: Mapping[str, Callable[[argparse.Namespace, Course], None]] = {
-    "gradescope-autograder": _gradescope_autograder
+    "gradescope-autograder": _gradescope_autograder,
+    "nbgrader-course": _nbgrader_course,
 }
 
 OPTIONS: Mapping[str, Sequence[str]] = {
     "into": ("canvas", "moodle"),
     "column": ("canvas", "moodle"),
     "scale": ("canvas", "moodle"),
-    "assignment": ("nbgrader",),
-    "course": ("nbgrader",),
+    "assignment": ("nbgrader", "nbgrader-course"),
+    "course": ("nbgrader", "nbgrader-course"),
     "autograded": ("nbgrader",),
     "visibility": ("gradescope",),
     "check_visibility": ("gradescope",),

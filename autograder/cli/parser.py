@@ -42,7 +42,7 @@ def _command(module: str, function: str) -> Callable[[argparse.Namespace], int]:
 
 
 EXPORTS = (
-    *("scores", "canvas", "moodle", "nbgrader", "gradescope", "gradescope-autograder"),
+    *("scores", "canvas", "moodle", "nbgrader", "nbgrader-course", "gradescope", "gradescope-autograder"),
     *("classroom", "classroom-workflow", "exercism", "junit"),
 )
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -213,7 +213,7 @@ def _export(commands: Commands) -> None:
     into.add_argument("--into", type=Path, metavar="FILE", help="the file that was exported there, to be filled in")
     into.add_argument("--column", metavar="TITLE", help="the column of the scores (default: the only one there is)")
     into.add_argument("--scale", action="store_true", help="turn the scores to the maximum that is set there")
-    nbgrader = parser.add_argument_group("nbgrader")
+    nbgrader = parser.add_argument_group("nbgrader, nbgrader-course")
     nbgrader.add_argument("--assignment", metavar="NAME", help="its name there (default: the course's folder)")
     nbgrader.add_argument("--course", metavar="NAME", help="the course there (default: the only one there is)")
     nbgrader.add_argument(

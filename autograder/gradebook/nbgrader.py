@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from autograder.course import Course
 from autograder.gradebook.graded import ExportError, Graded, Mark, named
 from autograder.gradebook.nbgrader_notebooks import write_notebooks
 from autograder.gradebook.nbgrader_rows import Cells, Rows
@@ -45,7 +46,8 @@ def write_gradebook(
     What a person entered in formgrader stays. With `autograded`, the folder of that name in nbgrader's course, there
     are notebooks too. Raises `ExportError`, and OSError for the notebooks.
     """
-    _check_names(graded, assignment)
+    check_names(graded.course, assignment)
+    _check_ids(graded)
     with opened(url) as gradebook:
         rows = Rows(gradebook, _assignment(gradebook, graded, assignment, course))
         cells = [_cells(rows, graded, each.id) for each in graded.course.exercises]
@@ -98,12 +100,16 @@ def nbgrader_api() -> Any:
     return nbgrader.api
 
 
-def _check_names(graded: Graded, assignment: str) -> None:
-    for name in (assignment, *(each.id for each in graded.course.exercises)):
+def check_names(course: Course, assignment: str) -> None:
+    """Refuse names that nbgrader does not take. Raises `ExportError`."""
+    for name in (assignment, *(each.id for each in course.exercises)):
         if not NAME.fullmatch(name):
             raise ExportError(
                 f"{printable(name)!r} is no name for nbgrader, expected letters, digits, _ and -, 128 at most"
             )
+
+
+def _check_ids(graded: Graded) -> None:
     if long := [each.student for each in graded.marks if len(each.student) > LONGEST_ID]:
         raise ExportError(f"nbgrader takes ids of {LONGEST_ID} letters, and longer are {named(long)}; rename them")
 

@@ -13,7 +13,8 @@ from autograder.course.names import UsageError, resolve_exercise
 from autograder.notebook.cards import Card, Shown
 from autograder.notebook.earlier import forget_earlier_exercises
 from autograder.notebook.process import Problem, judge
-from autograder.notebook.work import Work, work_on
+from autograder.notebook.runs import folder, graded_by_nbgrader
+from autograder.notebook.work import Work, work_folder, work_on
 from autograder.progress import Progress, Standing, read_progress
 from autograder.progress.digests import digest_of
 from autograder.report import ExerciseResult, Report
@@ -46,7 +47,7 @@ def check(exercise: str | int | None = None, *, strict: bool = False) -> Points:
         course, progress, meant = _course_and(exercise)
         report, work = _judged(course, meant, shown)
         [result] = report.exercises
-        progress = read_progress(course)
+        progress = _progress(course)
         shown.show(_checked_card(course, meant, progress, report, result, work))
         forget_earlier_exercises()
         earned = Points(min(result.score, result.max_score) / 100)
@@ -85,10 +86,15 @@ def _shown(make: Callable[[], Card]) -> None:
 
 def _course_and(exercise: str | int | None) -> tuple[Course, Progress, Exercise]:
     """Return the course, how far it is, and the exercise that is meant."""
-    course = read_course(find_course())
-    progress = read_progress(course)
+    course = read_course(find_course(folder()))
+    progress = _progress(course)
     meant = resolve_exercise(course, str(exercise)) if exercise is not None else progress.current(course)
     return course, progress, meant or course.exercises[-1]
+
+
+def _progress(course: Course) -> Progress:
+    """Return how far the learner is; where nbgrader grades, what is kept here is another person's."""
+    return Progress() if graded_by_nbgrader() else read_progress(course)
 
 
 def _judged(course: Course, exercise: Exercise, shown: Shown) -> tuple[Report, Work]:
@@ -100,7 +106,7 @@ def _judged(course: Course, exercise: Exercise, shown: Shown) -> tuple[Report, W
 
     told("")
     work = work_on(course, exercise)
-    report, unkept = judge(course, exercise, work.book, told)
+    report, unkept = judge(course, exercise, work.book, told, folder=work_folder(course), kept=not graded_by_nbgrader())
     return report, work.noting(unkept) if unkept else work
 
 
@@ -175,7 +181,7 @@ def _digest(course: Course, exercise: Exercise, standing: Standing) -> str | Non
 
 
 def _why(misconception: str | None) -> Card:
-    course = read_course(find_course())
+    course = read_course(find_course(folder()))
     progress = read_progress(course)
     page, exercise = find_page(course, progress, misconception)
     title = f"{exercise.number} {exercise.title}" if exercise else page.exercise
@@ -186,7 +192,7 @@ def _why(misconception: str | None) -> Card:
 
 
 def _status() -> Card:
-    course = read_course(find_course())
+    course = read_course(find_course(folder()))
     progress = read_progress(course)
     rows = rows_of(course, progress)
     current = progress.current(course)

@@ -10,6 +10,8 @@ from types import CodeType, ModuleType
 
 from autograder.authoring.stubs import StubError
 from autograder.course import CourseError, find_course, read_course
+from autograder.notebook.runs import folder
+from autograder.notebook.work import work_folder
 from autograder.submission import SubmissionError
 from autograder.submission.own import read_own
 
@@ -41,18 +43,19 @@ class _Finder(importlib.abc.MetaPathFinder):
         if not _ID.fullmatch(fullname):
             return None
         try:
-            course = read_course(find_course())
+            course = read_course(find_course(folder()))
             exercise = next((each for each in course.exercises if each.id == fullname), None)
             if exercise is None:
                 return None
-            read = read_own(course, [exercise])
+            where = work_folder(course)
+            read = read_own(course, [exercise], folder=where)
         except (CourseError, SubmissionError, StubError, OSError):
             return None
         source = read.sources.get(exercise.file)
         if source is None:
             return None
-        where = f"{exercise.id}.ipynb" if exercise.file in read.cells else exercise.file
-        loader = _Loader(source, str(course.exercises_dir / where))
+        name = f"{exercise.id}.ipynb" if exercise.file in read.cells else exercise.file
+        loader = _Loader(source, str((where or course.exercises_dir) / name))
         return importlib.util.spec_from_loader(fullname, loader, origin=loader.path)
 
 

@@ -27,23 +27,24 @@ def main() -> int:
     request = json.load(sys.stdin)
     try:
         course = read_course(Path(request["root"]))
+        folder = Path(request["folder"]) if request["folder"] else None
         exercise = course.exercise(request["exercise"])
-        submission = submitted(course, exercise, request["live"])
+        submission = submitted(course, exercise, request["live"], folder)
         report = checked(course, [exercise], submission, seed=course.seed, told=_told)
-        kept = record(course, report, submission.sources, command="check")
+        kept = record(course, report, submission.sources, command="check") if request["kept"] else None
     except (CourseError, SubmissionError, StubError, EnvironmentProblem, OSError) as error:
         _tell({"problem": str(error)})
     except (GraderProblem, SuiteError) as error:
         _tell({"problem": f"the grader itself failed: {error}"})
     else:
-        unkept = f"your progress could not be kept: {kept.problem.strerror}" if kept.problem else None
+        unkept = f"your progress could not be kept: {kept.problem.strerror}" if kept and kept.problem else None
         _tell({"report": report.to_json(), "unkept": unkept})
     return 0
 
 
-def submitted(course: Course, exercise: Exercise, live: Mapping[str, Any] | None) -> Submission:
-    """Return a learner's work, with the notebook as it was last run in the place of its file."""
-    own = read_own(course)
+def submitted(course: Course, exercise: Exercise, live: Mapping[str, Any] | None, folder: Path | None) -> Submission:
+    """Return a learner's work, in exercises/ or in a folder, with the notebook as last run in the place of its file."""
+    own = read_own(course, folder=folder)
     if live is None:
         return own
     sources = {**own.sources, exercise.file: live["source"].encode()}

@@ -21,13 +21,25 @@ class Problem(Exception):
     """Nothing could be judged; the message is a sentence."""
 
 
-def judge(course: Course, exercise: Exercise, book: Notebook | None, told: Callable[[str], None]) -> tuple[Report, str]:
+def judge(
+    course: Course,
+    exercise: Exercise,
+    book: Notebook | None,
+    told: Callable[[str], None],
+    *,
+    folder: Path | None = None,
+    kept: bool = True,
+) -> tuple[Report, str]:
     """Return the report on an exercise, and why progress could not be kept, if so. `told` hears what goes on.
 
-    `book` is the notebook as it was last run, where that is what counts. Raises `Problem`.
+    `book` is the notebook as it was last run, where that is what counts; `folder` where the work lies if not in
+    exercises/; `kept` whether it is somebody's progress. Raises `Problem`.
     """
     live = {"source": book.source.decode("utf-8", "replace"), "cells": book.cells} if book else None
-    request = json.dumps({"root": str(course.root), "exercise": exercise.id, "live": live})
+    where = str(folder) if folder else None
+    request = json.dumps(
+        {"root": str(course.root), "exercise": exercise.id, "live": live, "folder": where, "kept": kept}
+    )
     with tempfile.TemporaryFile() as errors:
         answer = _answer(course, request, errors, told)
         if "report" in answer:

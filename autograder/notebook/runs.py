@@ -1,4 +1,4 @@
-"""What was run in this kernel, in order: IPython's own history, and from now on with the ids of the cells."""
+"""What was run in this kernel, in order and where: IPython's own history, and from now on with the ids of the cells."""
 
 import os
 from collections.abc import Iterator
@@ -17,6 +17,7 @@ class Run:
 
 _runs: list[Run] = []
 _recording: list[Any] = []
+_began: list[Path] = []
 
 
 def begin_to_record() -> None:
@@ -25,6 +26,7 @@ def begin_to_record() -> None:
     if shell is None or shell in _recording:
         return
     _recording.append(shell)
+    _began.append(Path.cwd())
     _runs.extend(Run(source) for source in shell.history_manager.input_hist_raw if source.strip())
     shell.events.register("pre_run_cell", _note)
 
@@ -32,6 +34,16 @@ def begin_to_record() -> None:
 def runs() -> tuple[Run, ...]:
     """Return what was run, in order."""
     return tuple(_runs)
+
+
+def folder() -> Path:
+    """Return the folder of the notebook: a kernel begins in it, whatever cells do later. Raises OSError if it is gone."""
+    return _began[-1] if _began else Path.cwd()
+
+
+def graded_by_nbgrader() -> bool:
+    """Say whether nbgrader runs this kernel, to validate or to grade, so that it is nobody's own progress."""
+    return bool(os.environ.get("NBGRADER_EXECUTION"))
 
 
 def notebook_names() -> Iterator[Path]:

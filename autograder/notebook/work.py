@@ -5,7 +5,7 @@ from pathlib import Path
 
 from autograder.course import Course, Exercise
 from autograder.notebook.live import Live, read_live
-from autograder.notebook.runs import notebook_names, runs
+from autograder.notebook.runs import folder, notebook_names, runs
 from autograder.submission import Submission
 from autograder.submission.found import FileError
 from autograder.submission.notebook import Notebook
@@ -26,12 +26,21 @@ class Work:
         return replace(self, notes=(*self.notes, sentence))
 
 
+def work_folder(course: Course) -> Path | None:
+    """Return the folder of the notebook where the work lies in it, not in exercises/: nbgrader has it so."""
+    here, own = folder().resolve(), course.exercises_dir
+    if here.is_relative_to(own) or own.is_relative_to(here):
+        return None
+    return here if any((here / notebook_of(file)).is_file() for file in course.files) else None
+
+
 def work_on(course: Course, exercise: Exercise) -> Work:
-    """Return the work on an exercise. Raises `SubmissionError` where exercises/ cannot be read."""
-    own = read_own(course, [exercise])
+    """Return the work on an exercise. Raises `SubmissionError` where the folder of the work cannot be read."""
+    where = work_folder(course)
+    own = read_own(course, [exercise], folder=where)
     given = given_out(course, [exercise])
     limit = course.limits.source_kib * 1024
-    live, problem = _live(course, exercise, limit)
+    live, problem = _live(course, exercise, where, limit)
     on_disk = own.sources.get(exercise.file)
     if live is None or given.is_notebook(notebook_of(exercise.file), live.book, limit):
         return Work(on_disk, None, tuple(filter(None, (problem, *_relevant(own)))))
@@ -40,15 +49,16 @@ def work_on(course: Course, exercise: Exercise) -> Work:
         notes.append(_unsaved(exercise, live))
     if on_disk is not None and exercise.file not in own.cells and not given.is_stub(exercise.file, on_disk):
         notes.append(
-            f"This notebook was checked; {course.exercises_dir.name}/{exercise.file} holds work too, and that is what "
+            f"This notebook was checked; {(where or course.exercises_dir).name}/{exercise.file} holds work too, and that is what "
             "`course check` takes and what counts when both are handed in: keep one of them"
         )
     return Work(live.book.source, live.book, tuple(notes))
 
 
-def _live(course: Course, exercise: Exercise, limit: int) -> tuple[Live | None, str]:
+def _live(course: Course, exercise: Exercise, where: Path | None, limit: int) -> tuple[Live | None, str]:
     """Return the running notebook if it is that of the exercise, or what is wrong with it."""
-    for file in (*notebook_names(), notebook_file(course, exercise)):
+    own = where / notebook_of(exercise.file) if where else notebook_file(course, exercise)
+    for file in (*notebook_names(), own):
         if file.name == notebook_of(exercise.file) and file.is_file():
             try:
                 return read_live(file.read_bytes(), runs(), limit), ""

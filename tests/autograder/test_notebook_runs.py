@@ -1,4 +1,4 @@
-"""Every notebook of the course, run from top to bottom in a kernel of its own, with the solutions filled in."""
+"""Every notebook of the course, run from top to bottom: with the solution, in a kernel of its own, and as handed out."""
 
 import os
 import shutil
@@ -21,6 +21,9 @@ COURSE = read_course(tiny.REPOSITORY)
 UNWRITTEN = "ex14_generation"
 """Nobody wrote anything into its files: its stub is run first, then the solution, which nobody saved."""
 
+FORGET = "from autograder.notebook import runs; runs._runs.clear()"
+"""Lets one kernel stand for another: a check is about what was run in its own."""
+
 AT_A_TIME = 2
 SECONDS = 300
 
@@ -34,8 +37,8 @@ def in_a_file(exercise: Exercise) -> bool:
     return bool(int(exercise.number) % 2)
 
 
-def written_course(root: Path) -> Course:
-    """Copy the course as a student has it who solved all of it, in files and notebooks by turns."""
+def copied(root: Path) -> Course:
+    """Copy the course, with its answer keys."""
     for part in ("exercises", "tests/exercises", "solutions"):
         shutil.copytree(COURSE.root / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(COURSE.root / "course.toml", root)
@@ -43,7 +46,12 @@ def written_course(root: Path) -> Course:
     kept.mkdir(parents=True, exist_ok=True)
     (root / ".course").mkdir()
     (root / ".course" / "cache").symlink_to(kept, target_is_directory=True)
-    course = read_course(root)
+    return read_course(root)
+
+
+def written_course(root: Path) -> Course:
+    """Return the course as a student has it who solved all of it, in files and notebooks by turns."""
+    course = copied(root)
     for exercise in course.exercises:
         if exercise.id == UNWRITTEN:
             continue
@@ -116,6 +124,15 @@ def test_a_notebook_nobody_wrote_in_says_so_and_scores_nothing(outcomes: Mapping
     assert untouched["execute_result"]["text/plain"] == "0.0"
     assert written["display_data"]["text/plain"].startswith("PASS.")
     assert "not in ex14_generation.ipynb on disk as last run" in written["display_data"]["text/plain"]
+
+
+def test_every_notebook_runs_as_it_was_handed_out_and_says_that_nothing_is_written(tmp_path: Path) -> None:
+    course = copied(tmp_path / "course")
+    forgetting = nbformat.writes(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(FORGET)]))
+    texts = [notebook_file(course, each).read_text("utf-8") for each in course.exercises]
+    shown = run(course, course.exercises[0], *(each for text in texts for each in (forgetting, text)))
+    said = [(each["display_data"]["text/plain"].split(".")[0], each["execute_result"]["text/plain"]) for each in shown]
+    assert said == [("NOT STARTED", "0.0")] * len(course.exercises)
 
 
 def test_what_passes_is_kept_as_progress(course: Course, outcomes: Mapping[str, list[dict[str, Any]]]) -> None:
