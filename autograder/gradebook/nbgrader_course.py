@@ -23,7 +23,7 @@ CONFIG = "nbgrader_config.py"
 
 @dataclass(frozen=True)
 class Made:
-    """How many notebooks were written, and whether there was a configuration that somebody changed, so that it stays."""
+    """How many notebooks were written, and whether somebody had changed the configuration, so that it stays."""
 
     notebooks: int
     config_kept: bool
@@ -66,8 +66,8 @@ def _check_place(course: Course, to: Path) -> None:
     inside = [root / "exercises", course.solutions_dir, root / "tests"]
     if folder == root or not folder.is_relative_to(root) or any(folder.is_relative_to(each) for each in inside):
         raise ExportError(
-            f"{printable(to)} is no place for nbgrader's course folder: a notebook looks for course.toml in the folders "
-            f"above it; give a folder of its own inside {printable(root)}, like build/nbgrader"
+            f"{printable(to)} is no place for nbgrader's course folder: its notebooks look for course.toml in the "
+            f"folders above them; give a folder of its own inside {printable(root)}, like build/nbgrader"
         )
 
 

@@ -37,7 +37,7 @@ def runs() -> tuple[Run, ...]:
 
 
 def folder() -> Path:
-    """Return the folder of the notebook: a kernel begins in it, whatever cells do later. Raises OSError if it is gone."""
+    """Return the folder of the notebook, in which the kernel began. Raises OSError if it is gone."""
     return _began[-1] if _began else Path.cwd()
 
 

@@ -49,8 +49,8 @@ def work_on(course: Course, exercise: Exercise) -> Work:
         notes.append(_unsaved(exercise, live))
     if on_disk is not None and exercise.file not in own.cells and not given.is_stub(exercise.file, on_disk):
         notes.append(
-            f"This notebook was checked; {(where or course.exercises_dir).name}/{exercise.file} holds work too, and that is what "
-            "`course check` takes and what counts when both are handed in: keep one of them"
+            f"This notebook was checked; {(where or course.exercises_dir).name}/{exercise.file} holds work too, and that "
+            "is what `course check` takes and what counts when both are handed in: keep one of them"
         )
     return Work(live.book.source, live.book, tuple(notes))
 

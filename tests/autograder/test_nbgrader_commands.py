@@ -1,4 +1,4 @@
-"""nbgrader's own commands on the folder that `course export nbgrader-course` makes, beside `course grade` on the same."""
+"""nbgrader's own commands on the folder that `course export nbgrader-course` makes, and `course grade` beside them."""
 
 import csv
 import json
@@ -104,8 +104,10 @@ def marked(book: Book, role: str) -> list[dict[str, Any]]:
 
 
 def fill(book: Book, text: str) -> Book:
-    """Put a program into the cell to fill in."""
-    [cell] = marked(book, "solution")
+    """Put a program into the last cell to fill in, and leave the others empty."""
+    *others, cell = marked(book, "solution")
+    for each in others:
+        each["source"] = ""
     cell["source"] = text.replace(BEGIN, "").replace(END, "")
     return book
 
@@ -116,7 +118,8 @@ def right(text: str) -> Callable[[Book], str]:
 
 def copied_and_edited(book: Book) -> str:
     """Return a wrong program in a notebook of which cells were copied, and marks edited."""
-    [answer], [check] = marked(fill(book, tiny.mean_with("return x.cumsum(dim=-1)")), "solution"), marked(book, "grade")
+    fill(book, tiny.mean_with("return x.cumsum(dim=-1)"))
+    answer, [check] = marked(book, "solution")[-1], marked(book, "grade")
     place = book["cells"].index(answer)
     book["cells"].insert(place, json.loads(json.dumps(answer)))
     book["cells"].append({**json.loads(json.dumps(check)), "source": '40.0  # check("ex01")'})
@@ -128,11 +131,9 @@ def copied_and_edited(book: Book) -> str:
 
 def without_metadata(book: Book) -> str:
     """Return a right program in a notebook that lost all marks, the cells of the kit, and the name of `check`."""
-    own = [
-        fill(book, tiny.POWER_ALONE)["cells"][place] for place in (0, book["cells"].index(marked(book, "solution")[0]))
-    ]
+    answer = marked(fill(book, tiny.POWER_ALONE), "solution")[-1]
     source = "import sys\nprint('careful', file=sys.stderr)\n\n\ndef check(_):\n    return None\n"
-    cells = [*own, {"cell_type": "code", "source": source}]
+    cells = [book["cells"][0], answer, {"cell_type": "code", "source": source}]
     return json.dumps({"nbformat": 4, "cells": [{**each, "metadata": None} for each in cells]})
 
 
@@ -248,7 +249,8 @@ class formgrader:  # noqa: N801
                 get("api/assignments")
                 return get
             except urllib.error.URLError:
-                assert self.process.poll() is None and time.monotonic() < until, "the server does not answer"
+                assert self.process.poll() is None, "the server has ended"
+                assert time.monotonic() < until, "the server does not answer"
                 time.sleep(0.3)
 
     def __exit__(self, *_: object) -> None:

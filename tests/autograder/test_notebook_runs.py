@@ -1,4 +1,4 @@
-"""Every notebook of the course, run from top to bottom: with the solution, in a kernel of its own, and as handed out."""
+"""Every notebook of the course, run from top to bottom: with the solution, in its own kernel, and as handed out."""
 
 import os
 import shutil
