@@ -45,12 +45,13 @@ def work_on(course: Course, exercise: Exercise) -> Work:
     if live is None or given.is_notebook(notebook_of(exercise.file), live.book, limit):
         return Work(on_disk, None, tuple(filter(None, (problem, *_relevant(own)))))
     notes = list(live.book.notes)
+    place = where or course.exercises_dir
     if live.newer:
         notes.append(_unsaved(exercise, live))
     if on_disk is not None and exercise.file not in own.cells and not given.is_stub(exercise.file, on_disk):
         notes.append(
-            f"This notebook was checked; {(where or course.exercises_dir).name}/{exercise.file} holds work too, and that "
-            "is what `course check` takes and what counts when both are handed in: keep one of them"
+            f"This notebook was checked; {place.name}/{exercise.file} holds work too, and that is what "
+            "`course check` takes and what counts when both are handed in: keep one of them"
         )
     return Work(live.book.source, live.book, tuple(notes))
 

@@ -14,9 +14,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import nbformat
 import pytest
 import tiny
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from autograder.authoring.notebooks import SETUP
 from autograder.authoring.stubs import BEGIN, END
 from autograder.submission.notebook import read_notebook
 from autograder.submission.own import given_out
@@ -27,6 +31,8 @@ ASSIGNMENT = "a01"
 FIRST, SECOND = tiny.COURSE.exercises
 BOOKS = {each.id: f"{each.id}.ipynb" for each in tiny.COURSE.exercises}
 SECONDS = 300
+
+bounded = settings(max_examples=200, derandomize=True, deadline=None, database=None)
 
 Book = dict[str, Any]
 
@@ -135,6 +141,44 @@ def without_metadata(book: Book) -> str:
     source = "import sys\nprint('careful', file=sys.stderr)\n\n\ndef check(_):\n    return None\n"
     cells = [book["cells"][0], answer, {"cell_type": "code", "source": source}]
     return json.dumps({"nbformat": 4, "cells": [{**each, "metadata": None} for each in cells]})
+
+
+texts = st.sampled_from(["", "x = 1", "# words", 'check("ex01")', "from autograder.notebook import check"])
+values = st.none() | st.booleans() | st.integers(-2, 9) | st.sampled_from(["answer", "check", "gone", "markdown"])
+names = st.sampled_from(["grade_id", "grade", "solution", "locked", "task", "points", "schema_version", "cell_type"])
+damaged = st.fixed_dictionaries(
+    {"cell_type": st.sampled_from(["code", "markdown", "raw", "none"]), "source": texts | st.lists(texts, max_size=2)},
+    optional={
+        "id": st.sampled_from(["", "a", 1]),
+        "outputs": st.just("none"),
+        "metadata": st.none() | st.fixed_dictionaries({"nbgrader": values | st.dictionaries(names, values)}),
+    },
+)
+
+
+@bounded
+@given(st.lists(damaged, max_size=5).map(lambda cells: json.dumps({"cells": cells}).encode()) | st.binary(max_size=9))
+def test_any_file_becomes_a_notebook_that_nbgrader_takes(data: bytes) -> None:
+    from nbgrader.nbgraderformat import MetadataValidator
+
+    from autograder.gradebook.nbgrader_parts import Released, repaired
+
+    mark = {"schema_version": 3, "cell_type": "code", "checksum": "0" * 32, "task": False}
+    answer = {**mark, "grade_id": "answer", "grade": False, "solution": True, "locked": False}
+    check = {**mark, "grade_id": "check", "grade": True, "solution": False, "locked": True, "points": 4.0}
+    released = {
+        "answer": Released("answer", "code", None, answer),
+        "check": Released("check", "code", 'check("ex01")', check),
+    }
+    book = repaired(data, released)
+    nbformat.validate(book)
+    MetadataValidator().validate_nb(book)
+    [place] = [at for at, each in enumerate(book.cells) if each.metadata.get("nbgrader", {}).get("grade")]
+    assert [each.source for each in book.cells[place - 1 : place + 1]] == [SETUP, 'check("ex01")']
+    again = repaired(nbformat.writes(book).encode(), released)
+    assert [(each.source, each.metadata) for each in again.cells] == [
+        (each.source, each.metadata) for each in book.cells
+    ]
 
 
 def test_the_release_is_the_notebook_of_the_course_and_no_work(course: Path, folder: Path) -> None:

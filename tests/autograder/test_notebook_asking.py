@@ -147,6 +147,28 @@ def test_an_earlier_exercise_is_imported_from_where_it_was_finished(course: Path
     assert FIRST.id not in sys.modules
 
 
+def test_notebooks_in_a_folder_of_their_own_are_the_work_there(
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    in_a_file(course, WRONG)
+    folder = course / "handed_in" / "ada"
+    folder.mkdir(parents=True)
+    (folder / f"{FIRST.id}.ipynb").write_text(notebook_of_text(tiny.MEAN, FIRST), "utf-8")
+    monkeypatch.chdir(folder)
+    assert float(check("ex01")) == 40.0
+    assert __import__(FIRST.id).__loader__.path == str(folder / f"{FIRST.id}.ipynb")
+    monkeypatch.chdir(course / "solutions")
+    assert float(check("ex01")) < 40.0, "a folder without a notebook of the course is no folder of work"
+    assert read_progress(tiny.course_at(course)).of(FIRST).runs == 2
+
+
+def test_what_nbgrader_runs_is_nobodys_progress(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_a_file(course, tiny.MEAN)
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    assert float(check("ex01")) == 40.0
+    assert not read_progress(tiny.course_at(course)).of(FIRST).runs
+
+
 def test_a_stub_in_both_forms_imports_as_the_stub(course: Path) -> None:
     in_a_notebook(course, stub_of(tiny.MEAN, FIRST))
     with pytest.raises(NotImplementedError, match="ex01: running_mean"):
