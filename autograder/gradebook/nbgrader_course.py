@@ -88,8 +88,8 @@ c.GenerateAssignment.preprocessors = release_preprocessors()
 # A submitted notebook is made anew of its cells' text: what was done to its metadata can stop nothing.
 c.Autograde.exporter_class = SubmissionExporter
 
-# A cell has so many seconds; in the first check of an exercise its answer key may have to be made.
-c.ExecutePreprocessor.timeout = 300
+# So many seconds a cell may take. A check has limits of its own, but its answer key may have to be made first.
+c.ExecutePreprocessor.timeout = 900
 c.ExecutePreprocessor.startup_timeout = 120
 
 # nbgrader gives 0 to a cell with a word on the standard error. A warning is no mistake, so none is kept.
