@@ -53,7 +53,10 @@ def write_course(course: Course, to: Path, assignment: str, course_id: str | Non
     source.mkdir(parents=True, exist_ok=True)
     for name, text in books.items():
         write_whole(source / name, text)
-    config, wanted = to / CONFIG, _CONFIG.substitute(title=course.title, course_id=repr(course_id or DEFAULT_COURSE))
+    config, wanted = (
+        to / CONFIG,
+        _CONFIG.substitute(title=printable(course.title), course_id=repr(course_id or DEFAULT_COURSE)),
+    )
     kept = config.exists() and config.read_text("utf-8") != wanted
     if not kept:
         write_whole(config, wanted)
