@@ -182,7 +182,7 @@ def _digest(course: Course, exercise: Exercise, standing: Standing) -> str | Non
 
 def _why(misconception: str | None) -> Card:
     course = read_course(find_course(folder()))
-    progress = read_progress(course)
+    progress = _progress(course)
     page, exercise = find_page(course, progress, misconception)
     title = f"{exercise.number} {exercise.title}" if exercise else page.exercise
     lesson = notebook_file(course, exercise).name if exercise else ""
@@ -193,7 +193,7 @@ def _why(misconception: str | None) -> Card:
 
 def _status() -> Card:
     course = read_course(find_course(folder()))
-    progress = read_progress(course)
+    progress = _progress(course)
     rows = rows_of(course, progress)
     current = progress.current(course)
     cells = [

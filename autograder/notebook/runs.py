@@ -1,5 +1,6 @@
 """What was run in this kernel, in order and where: IPython's own history, and from now on with the ids of the cells."""
 
+import contextlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,7 +27,8 @@ def begin_to_record() -> None:
     if shell is None or shell in _recording:
         return
     _recording.append(shell)
-    _began.append(Path.cwd())
+    with contextlib.suppress(OSError):
+        _began.append(Path.cwd())
     _runs.extend(Run(source) for source in shell.history_manager.input_hist_raw if source.strip())
     shell.events.register("pre_run_cell", _note)
 
