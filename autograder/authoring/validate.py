@@ -113,7 +113,9 @@ def _all_programs(suite: Suite) -> tuple[list[Program], dict[str, str]]:
     for exercise in suite.exercises:
         try:
             programs += list(programs_of(suite, exercise))
-        except (StubError, BankError, OSError, UnicodeDecodeError) as error:
+        except OSError as error:
+            unreadable[exercise.id] = f"{error.filename} cannot be read ({error.strerror})"
+        except (StubError, BankError, UnicodeDecodeError) as error:
             unreadable[exercise.id] = str(error)
     return programs, unreadable
 

@@ -6,6 +6,7 @@ from autograder.authoring.notebooks import stale_notebooks
 from autograder.authoring.stubs import StubError, stale_stubs
 from autograder.cli.exits import FAIL, PASS
 from autograder.course import find_course, read_course
+from autograder.course.handed_out import refuse_kit
 from autograder.course.names import UsageError
 from autograder.judge.suite import load_suite
 from autograder.progress import write_whole
@@ -15,11 +16,16 @@ from autograder.report.words import plural
 def build(options: argparse.Namespace) -> int:
     """Run the command. A stub or a notebook that somebody edited is written over only with `--force`."""
     course = read_course(find_course())
+    refuse_kit(course, "build")
     drawing = [name for name, drawings in load_suite(course).pictures.items() if drawings]
     try:
         stale = {**stale_stubs(course), **stale_notebooks(course, drawing)}
-    except (StubError, OSError) as error:
+    except StubError as error:
         raise UsageError(str(error)) from error
+    except OSError as error:
+        raise UsageError(
+            f"{error.filename} cannot be read ({error.strerror}); put it there, then build again"
+        ) from error
     if not stale:
         count = len(course.exercises)
         print(f"{plural(count, 'stub')} and {plural(count, 'notebook')} are up to date")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from autograder.cli.exits import GRADER, PASS
 from autograder.course import Course, find_course, read_course
+from autograder.course.handed_out import refuse_kit
 from autograder.course.names import UsageError
 from autograder.gradebook.graded import Exporter, Graded, named, read_graded
 from autograder.gradebook.roster import read_roster
@@ -122,7 +123,14 @@ def _junit(options: argparse.Namespace, graded: Graded) -> int:
     return _files(options, graded, junit, ".xml")
 
 
+def _feedback(options: argparse.Namespace, graded: Graded) -> int:
+    from autograder.gradebook.feedback_page import feedback
+
+    return _files(options, graded, feedback, ".html")
+
+
 def _gradescope_autograder(options: argparse.Namespace, course: Course) -> None:
+    refuse_kit(course, "export gradescope-autograder")
     from autograder.gradebook.gradescope_zip import write_autograder
 
     written = write_autograder(course, Path(options.to), options.roster)
@@ -180,6 +188,7 @@ WITH_OUT: Mapping[str, Run] = {
     "classroom-workflow": _classroom_workflow,
     "exercism": _exercism,
     "junit": _junit,
+    "feedback": _feedback,
 }
 WITHOUT_OUT: Mapping[str, Callable[[argparse.Namespace, Course], None]] = {
     "gradescope-autograder": _gradescope_autograder,

@@ -17,6 +17,7 @@ from autograder.cli.exits import ENVIRONMENT, GRADER, PASS
 from autograder.cli.rate import Rate
 from autograder.cli.stopping import Stopping
 from autograder.course import Course, Exercise, find_course, read_course
+from autograder.course.handed_out import refuse_kit
 from autograder.course.names import UsageError
 from autograder.course.nearest import nearest
 from autograder.gradebook.policy import Policy, policy_of
@@ -187,6 +188,8 @@ def _cluster(address: str, conditions: Conditions, suite: Suite) -> "Cluster":
 
 def _seed(course: Course, options: argparse.Namespace) -> int:
     """Return the secret seed: the one named, else the one kept beside the course, made when first needed."""
+    if options.seed != course.seed:  # a kit has the answer keys of the public seed
+        refuse_kit(course, "grade", f"the solutions for any seed but the public one, --seed {course.seed}")
     if options.seed is not None:
         return int(options.seed)
     file = course.root / FOLDER / "grading_seed"

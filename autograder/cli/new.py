@@ -5,11 +5,13 @@ import argparse
 from autograder.authoring.new import entry, new_exercise
 from autograder.cli.exits import PASS
 from autograder.course import find_course, read_course
+from autograder.course.handed_out import refuse_kit
 
 
 def new(options: argparse.Namespace) -> int:
     """Run the command."""
     course = read_course(find_course())
+    refuse_kit(course, "new")
     for file in new_exercise(course, options.name):
         print(f"made {file.relative_to(course.root)}")
     print("Now add this to course.toml, then run `course build` and `course validate`:")

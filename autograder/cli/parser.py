@@ -43,7 +43,7 @@ def _command(module: str, function: str) -> Callable[[argparse.Namespace], int]:
 
 EXPORTS = (
     *("scores", "canvas", "moodle", "nbgrader", "nbgrader-course", "gradescope", "gradescope-autograder"),
-    *("classroom", "classroom-workflow", "exercism", "junit"),
+    *("classroom", "classroom-workflow", "exercism", "junit", "feedback"),
 )
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 

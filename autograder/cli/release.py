@@ -11,7 +11,7 @@ from autograder.authoring.release import ReleaseError, kit_of, write_kit
 from autograder.cli.exits import FAIL, PASS
 from autograder.cli.waiting import Waiting
 from autograder.course import Course, find_course, read_course
-from autograder.course.handed_out import KEY_FOLDER, is_kit
+from autograder.course.handed_out import KEY_FOLDER, refuse_kit
 from autograder.course.names import UsageError
 from autograder.judge.key import Keys
 from autograder.judge.suite import load_suite
@@ -22,8 +22,7 @@ MOST_TOLD = 20
 def release(options: argparse.Namespace) -> int:
     """Run the command. Nothing is written where something must not be handed out."""
     course = read_course(find_course())
-    if is_kit(course):
-        raise UsageError("this is a kit, without the solutions that another one is made from; release from the course")
+    refuse_kit(course, "release")
     try:
         gate = Gate(secrets_of(course))
         _note_seed(course)

@@ -14,6 +14,7 @@ from autograder.authoring.places import Placed, measure_places
 from autograder.authoring.validate import Validation, validate
 from autograder.cli.exits import FAIL, PASS
 from autograder.course import find_course, read_course, with_sizes
+from autograder.course.handed_out import refuse_kit
 from autograder.course.names import resolve_exercise
 from autograder.judge.suite import load_suite
 from autograder.progress import write_whole
@@ -22,6 +23,7 @@ from autograder.progress import write_whole
 def prove(options: argparse.Namespace) -> int:
     """Run the command."""
     course = read_course(find_course())
+    refuse_kit(course, "validate")
     if options.sizes is not None:
         course = with_sizes(course, options.sizes)
     named = {resolve_exercise(course, word).id for word in options.exercises}

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from autograder.course.model import Course, Exercise
+from autograder.course.names import UsageError
 
 KEY_FOLDER = "key"
 MANIFEST = f"{KEY_FOLDER}/manifest.json"
@@ -24,3 +25,11 @@ def is_kit(course: Course) -> bool:
 def stubs_dir(course: Course) -> Path:
     """Return where a kit keeps its stubs as they were."""
     return course.root / STUBS
+
+
+def refuse_kit(course: Course, command: str, needs: str = "the solutions") -> None:
+    """Raise `UsageError` where a command needs what a kit does not have."""
+    if is_kit(course):
+        raise UsageError(
+            f"this is a kit, and course {command} needs {needs}; run it in the course it was released from"
+        )

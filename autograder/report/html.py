@@ -38,10 +38,12 @@ def exercise_card(
     unused_hints: Sequence[str] = (),
     notes: Sequence[str] = (),
     next_commands: Sequence[Command] = (),
+    styled: bool = True,
 ) -> str:
     """Return the card of one exercise: what was achieved when it passes, else its first failure.
 
-    `notes` are sentences about what was checked; the other arguments are those of `render_exercise`.
+    `notes` are sentences about what was checked; a page that has the style once leaves it out of its cards. The other
+    arguments are those of `render_exercise`.
     """
     state = STATES[exercise.status]
     passes = exercise.status == "pass"
@@ -51,6 +53,7 @@ def exercise_card(
         _KINDS[state.mark],
         _top(f"{_SIGNS[state.mark]} {state.word}", f"{number(exercise.id)} {exercise.title}", beside),
         [*parts, *(f'<p class="soft">{text(each)}</p>' for each in notes), *_next(next_commands)],
+        styled,
     )
 
 
@@ -95,8 +98,9 @@ def table_card(
     return _card("wait", _top("", title, beside), parts)
 
 
-def _card(kind: str, top: str, parts: Iterable[str]) -> str:
-    return f'<div class="{NAME} {kind}"><style>{style()}</style>{top}{"".join(parts)}</div>'
+def _card(kind: str, top: str, parts: Iterable[str], styled: bool = True) -> str:
+    look = f"<style>{style()}</style>" if styled else ""
+    return f'<div class="{NAME} {kind}">{look}{top}{"".join(parts)}</div>'
 
 
 def _top(state: str, title: str, beside: str) -> str:
