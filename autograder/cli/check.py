@@ -72,7 +72,7 @@ def known_device(name: str) -> str:
     """Return the device as it was named, or refuse it; whether the machine has it only the worker knows."""
     if name.split(":")[0] not in DEVICES:
         raise UsageError(f"no device is called {name!r}; there are {', '.join(DEVICES)}")
-    return name
+    return "cpu" if name.startswith("cpu:") else name  # there is one
 
 
 def exit_status(report: "Report") -> int:

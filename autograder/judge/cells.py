@@ -1,27 +1,25 @@
 """Findings in what was a notebook: their places are told by its cells."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 
 from autograder.report import ExerciseResult, Finding
-from autograder.submission import Submission
 from autograder.submission.notebook import Cells, cell_of
 from autograder.submission.submission import notebook_of
 
 _LINE = re.compile(r"\bline (\d+)\b")
 
 
-def in_cells(result: ExerciseResult, submission: Submission) -> ExerciseResult:
-    """Return a result whose places are cells of the notebook, where the source was made of one."""
-    checks = [
-        replace(each, finding=_in_cell(each.finding, submission)) if each.finding else each for each in result.checks
-    ]
+def in_cells(result: ExerciseResult, cells: Mapping[str, Cells]) -> ExerciseResult:
+    """Return a result whose places are cells of the notebook, for each source that was made of one."""
+    checks = [replace(each, finding=_in_cell(each.finding, cells)) if each.finding else each for each in result.checks]
     return replace(result, checks=tuple(checks))
 
 
-def _in_cell(finding: Finding, submission: Submission) -> Finding:
+def _in_cell(finding: Finding, cells_of: Mapping[str, Cells]) -> Finding:
     place = finding.place
-    cells = submission.cells.get(place.file, ()) if place else ()
+    cells = cells_of.get(place.file, ()) if place else ()
     found = cell_of(cells, place.line) if place else None
     if place is None or found is None:
         return finding

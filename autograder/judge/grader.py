@@ -166,7 +166,7 @@ class Grader:
         self.find_keys(present)
         marking = Marking(self.suite, submission, runner, self._verdicts, self._traces, self._remembered)
         marking.run_own(present)
-        results = [in_cells(marking.result(each), submission) for each in wanted]
+        results = [in_cells(marking.result(each), submission.cells) for each in wanted]
         if self.evidence:
             results = [marking.shown(each, result) for each, result in zip(wanted, results, strict=True)]
         return Report(

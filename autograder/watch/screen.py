@@ -41,10 +41,10 @@ class Screen:
         page = Page.on(self.console, self.glyphs)
         page.show(page.wrap(page.text(one_line(sentence), style), 0))
 
-    def opening(self, exercise: Exercise, needed: Sequence[str], standing: Standing) -> None:
+    def opening(self, file: str, needed: Sequence[str], standing: Standing) -> None:
         """Say what is watched, and what came of it when it was last checked."""
         folder = os.path.relpath(self.course.exercises_dir)
-        files = f"{Path(folder, exercise.file)}" + (f", and what it uses: {', '.join(needed)}" if needed else "")
+        files = f"{Path(folder, file)}" + (f", and what it uses: {', '.join(needed)}" if needed else "")
         self.say(f"Watching {files}")
         if standing.checks:
             state = STATES.get(standing.status, STATES["not_started"])  # type: ignore[call-overload]
@@ -71,15 +71,15 @@ class Screen:
         """Say that there is nothing to check."""
         self.say(f"{_clock()} {file} {problem}; waiting until it can be read")
 
-    def verdict(self, result: ExerciseResult, progress: Progress, took: float, log: str) -> None:
-        """Show what came of a check, and below it the keys."""
+    def verdict(self, result: ExerciseResult, file: str, progress: Progress, took: float, log: str) -> None:
+        """Show what came of a check of a file or notebook, and below it the keys."""
         self._make_room()
         self.console.height = max(_terminal_rows() - FOOTER_LINES, 1)
         render_exercise(
             self.console,
             result,
             file_path=self.course.exercises_dir / f"{result.id}.py",
-            next_commands=self._next(result, progress),
+            next_commands=self._next(result, file, progress),
             glyphs=self.glyphs,
             plain=self.plain,
             log=log,
@@ -93,9 +93,9 @@ class Screen:
             return
         console.file.write("\n" * _terminal_rows() + "\x1b[H")
 
-    def _next(self, result: ExerciseResult, progress: Progress) -> list[Command]:
+    def _next(self, result: ExerciseResult, file: str, progress: Progress) -> list[Command]:
         exercise = self.course.exercise(result.id)
-        file = Path(os.path.relpath(self.course.exercises_dir), exercise.file)
+        shown = Path(os.path.relpath(self.course.exercises_dir), file)
         if result.status == "pass":
             following = progress.current(self.course)
             if following is None:
@@ -103,8 +103,8 @@ class Screen:
             command = "n" if self.keys else f"course watch {following.number}"
             return [(command, f"goes on with {following.number} {following.title}")]
         if result.status == "not_started":
-            return [(f"edit {file}", "each TODO says what is to be written; a save checks it")]
-        return [*_edit(result, file), *self._help(exercise, result, progress.of(exercise))]
+            return [(f"edit {shown}", "each TODO says what is to be written; a save checks it")]
+        return [*_edit(result, shown), *self._help(exercise, result, progress.of(exercise))]
 
     def _help(self, exercise: Exercise, result: ExerciseResult, standing: Standing) -> list[Command]:
         finding = result.first_failure.finding if result.first_failure else None
@@ -136,7 +136,7 @@ class Screen:
 def _edit(result: ExerciseResult, file: Path) -> list[Command]:
     first = result.first_failure
     place = first.finding.place if first and first.finding else None
-    line = f":{place.line}" if place and place.file == file.name else ""
+    line = f":{place.line}" if place and place.cell is None and place.file == file.name else ""
     return [(f"edit {file}{line}", "a save checks it again")]
 
 

@@ -1,20 +1,21 @@
 """The session: looks at the files, checks them at every save, and does what the keys ask for."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from autograder.course import Course, Exercise
+from autograder.judge.cells import in_cells
 from autograder.judge.grader import Grader
 from autograder.judge.runner import Runner
 from autograder.progress import Progress, read_progress
 from autograder.report import ExerciseResult, Report
-from autograder.submission import Caps, SubmissionError
+from autograder.submission import SubmissionError
 from autograder.submission.own import read_own
 from autograder.watch.checking import Checking
-from autograder.watch.files import Files
 from autograder.watch.keyboard import Keyboard
 from autograder.watch.screen import KEYS, Screen
 from autograder.watch.syntax import syntax_fault, syntax_result
+from autograder.watch.work import Work
 
 LOOK_SECONDS = 0.04
 QUIET_SECONDS = 0.15
@@ -44,7 +45,6 @@ class Session:
         self.keyboard = keyboard
         self.remember = remember
         self.run_command = run_command
-        self.caps = Caps(source_kib=self.course.limits.source_kib)
         self.left = False
         self.closing = False
         self.ended_by: int | None = None
@@ -83,11 +83,13 @@ class Session:
             each.join()
 
     def _turn_to(self, exercise: Exercise) -> None:
-        needed = [each.file for each in self.course.with_needs(exercise)[:-1]]
+        needed = self.course.with_needs(exercise)[:-1]
         self.exercise = exercise
         self._result = None
-        self.files = Files(self.course.exercises_dir, [exercise.file, *needed], self.caps)
-        self.screen.opening(exercise, needed, read_progress(self.course).of(exercise))
+        self.work = Work(self.course, [exercise, *needed])
+        used = [self.work[each.file].name for each in needed]
+        self.screen.opening(self.work[exercise.file].name, used, read_progress(self.course).of(exercise))
+        self._tell_beside([self.work[exercise.file].beside])
         self.grader.find_keys([exercise, *self.course.with_needs(exercise)])
         self.grader.find_keys([exercise], with_bank=True)
         self.grader.release()
@@ -100,13 +102,20 @@ class Session:
             self._spare.prepare()
 
     def _look(self) -> None:
-        changed = self.files.changed()
+        changed = self.work.changed()
         if not changed:
             return
         again = self._give_up()
         if not self._due:
             self.screen.seen(changed, again=again)
+            self._tell_beside(changed)
         self._ask()
+
+    def _tell_beside(self, notebooks: Sequence[str | None]) -> None:
+        """Say of those notebooks which of them do not count, though they hold work."""
+        for each in map(self.work.__getitem__, self.work.names):
+            if each.beside is not None and each.beside in notebooks:
+                self.screen.say(f"{each.name} counts, not {each.beside}: both hold work")
 
     def _ask(self) -> None:
         """Have the exercise checked as soon as its files can be."""
@@ -129,15 +138,16 @@ class Session:
 
     def _start_when_settled(self) -> None:
         quiet = time.monotonic() - self._changed >= QUIET_SECONDS
-        if not quiet and not all(self._is_whole(file) for file in self.files.names):
+        if not quiet and not all(map(self._is_whole, self.work.names)):
             return
         self._due = False
         file = self.exercise.file
-        content = self.files[file]
-        if content.problem is not None:
-            self.screen.waiting(file, content.problem)
-        elif fault := syntax_fault(content.source, file):
-            result = syntax_result(self.suite, self.exercise, self.grader.seed, fault, content.source)
+        counted = self.work[file]
+        if counted.problem is not None:
+            self.screen.waiting(counted.name, counted.problem)
+        elif fault := syntax_fault(counted.source, file):
+            result = syntax_result(self.suite, self.exercise, self.grader.seed, fault, counted.source)
+            result = in_cells(result, {file: counted.cells})
             self._show(
                 Report(self.course.title, {}, self.grader.suite_digest, "cpu", self.grader.isolation.name, (result,))
             )
@@ -146,8 +156,8 @@ class Session:
 
     def _is_whole(self, file: str) -> bool:
         """Whether a file can be what its author meant: an editor may have begun to write it."""
-        content = self.files[file]
-        return content.problem is None and bool(content.source.strip()) and not syntax_fault(content.source, file)
+        counted = self.work[file]
+        return counted.problem is None and bool(counted.source.strip()) and not syntax_fault(counted.source, file)
 
     def _start(self) -> None:
         try:
@@ -175,10 +185,12 @@ class Session:
                 self._prepare()
 
     def _show(self, report: Report) -> None:
-        sources = {name: self.files[name].source for name in self.files.names if self.files[name].problem is None}
+        counted = {name: self.work[name] for name in self.work.names}
+        sources = {name: each.source for name, each in counted.items() if each.problem is None}
         progress = self.remember(self.course, report, sources, "watch")
         self._result = report.exercises[0]
-        self.screen.verdict(self._result, progress, time.monotonic() - self._asked, report.log)
+        took = time.monotonic() - self._asked
+        self.screen.verdict(self._result, counted[self.exercise.file].name, progress, took, report.log)
 
     def _press(self, key: str) -> None:
         number = self.exercise.number

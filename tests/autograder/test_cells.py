@@ -22,7 +22,7 @@ FINDING = Finding(
 
 
 def found(finding: Finding, submission: Submission = SUBMISSION) -> Finding:
-    result = in_cells(examples.attention("scaled", "fail", finding), submission)
+    result = in_cells(examples.attention("scaled", "fail", finding), submission.cells)
     [told] = [each.finding for each in result.checks if each.finding]
     return told
 

@@ -233,8 +233,39 @@ def test_every_command_of_a_learner_works_in_a_kit(kit: Path) -> None:
     assert (kit / "exercises" / tiny.FILES[0]).read_bytes() == (tiny.ROOT / "exercises" / tiny.FILES[0]).read_bytes()
     solution = tiny.run_course(kit, "solution", "1")
     assert (solution.returncode, "does not carry the solution" in solution.stderr) == (2, True)
-    again = tiny.run_course(kit, "release", "another")
-    assert (again.returncode, "this is a kit" in again.stderr) == (2, True)
+    assert tiny.run_course(kit, "check", "1", "--device", "cpu:0").returncode == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "release another",
+        "validate",
+        "validate 1",
+        "build",
+        "build --check",
+        "new ex03_more",
+        "export gradescope-autograder --to a.zip",
+        "grade class --out out",
+        "grade class --out out --seed 3",
+    ],
+)
+def test_what_needs_the_solutions_says_so_in_a_kit_and_writes_nothing(kit: Path, command: str) -> None:
+    tiny.handed_in(kit / "class" / "ada", WRONG)
+    before = sorted(kit.rglob("*"))
+    done = tiny.run_course(kit, *command.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "course: this is a kit, and course " in done.stderr
+    assert " needs the solutions" in done.stderr
+    assert "run it in the course it was released from" in done.stderr
+    assert sorted(kit.rglob("*")) == before
+
+
+def test_a_kit_grades_with_the_public_seed(kit: Path) -> None:
+    tiny.handed_in(kit / "class" / "ada", WRONG)
+    done = tiny.run_course(kit, "grade", "class", "--out", "out", "--seed", str(SEED), *tiny.TRUSTED)
+    assert done.returncode == 0, done.stderr
+    assert "mean-not-divided" in (kit / "out" / "reports" / "ada.json").read_text("utf-8")
 
 
 def test_pytest_checks_a_kit(kit: Path) -> None:
@@ -420,20 +451,15 @@ def test_submit_takes_only_the_files_of_the_course_and_names_what_is_missing(beg
         assert archive.namelist() == [tiny.FILES[0]]
 
 
-def book(text: str) -> bytes:
-    cell = {"cell_type": "code", "source": text, "metadata": {}, "outputs": [], "execution_count": None}
-    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}).encode()
-
-
 def test_submit_takes_the_code_of_a_notebook_that_was_written_in(kit: Path) -> None:
     name = tiny.FILES[0].replace(".py", ".ipynb")
-    stub = book((kit / "exercises" / tiny.FILES[0]).read_text("utf-8"))
+    stub = tiny.notebook((kit / "exercises" / tiny.FILES[0]).read_text("utf-8"))
     for folder in (kit / ".course" / "stubs", kit / "exercises"):
         (folder / "notebooks").mkdir()
         (folder / "notebooks" / name).write_bytes(stub)
     (kit / "exercises" / tiny.FILES[0]).unlink()
     assert tiny.run_course(kit, "submit").returncode == 1, "nothing was written in it"
-    (kit / "exercises" / "notebooks" / name).write_bytes(book(WRONG))
+    (kit / "exercises" / "notebooks" / name).write_bytes(tiny.notebook(WRONG))
     done = tiny.run_course(kit, "submit", "--plain")
     assert done.returncode == 0
     assert f"{tiny.FILES[0]} is the code of notebooks/{name}" in done.stdout

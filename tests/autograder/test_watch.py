@@ -132,6 +132,31 @@ def test_an_earlier_exercise_that_is_used_is_watched_too(course: Path) -> None:
         left(program)
 
 
+def test_a_notebook_is_watched_in_a_kit_and_its_places_are_cells(course: Path, tmp_path: Path) -> None:
+    assert tiny.run_course(course, "release", str(tmp_path / "kit")).returncode == 0
+    kit = tmp_path / "kit"
+    book = kit / "exercises" / "notebooks" / f"{tiny.FIRST}.ipynb"
+    book.parent.mkdir()
+    with Watching(kit, "1") as program:
+        assert "NOT STARTED" in program.verdict()
+        book.write_bytes(tiny.notebook(WRONG, before=2))
+        shown = program.verdict()
+        assert f"notebooks/{book.name} changed, checking..." in shown
+        assert "The running sum is not divided" in shown
+        assert re.search(rf"{book.name}, cell 3, line \d+", shown)
+        assert f"edit {Path('exercises', 'notebooks', book.name)} " in re.sub(r"\s+", " ", shown)
+        book.write_bytes(tiny.notebook(BROKEN, before=1))
+        shown = program.verdict()
+        assert f"Python cannot read {book.name}" in shown
+        assert re.search(rf"{book.name}, cell 2, line \d+", shown)
+        saved(kit, tiny.MEAN)
+        assert "PASS" in program.verdict()
+        book.write_bytes(tiny.notebook(WRONG))
+        program.until(f"{tiny.FILES[0]} counts, not notebooks/{book.name}: both hold work")
+        assert "PASS" in program.verdict()
+        left(program)
+
+
 @pytest.mark.parametrize("gone", ["file", "folder", "link"])
 def test_what_cannot_be_read_is_waited_for(gone: str, watching: Watching) -> None:
     folder = watching.course / "exercises"

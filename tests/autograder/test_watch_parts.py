@@ -14,11 +14,15 @@ from autograder.judge.grader import Grader
 from autograder.judge.marking import Marking
 from autograder.judge.runner import Cancelled, Run, Runner
 from autograder.submission import Caps
+from autograder.submission.own import read_own
 from autograder.watch import files as polled
 from autograder.watch.files import Content, Files
 from autograder.watch.syntax import syntax_fault, syntax_result
+from autograder.watch.work import Counted, Work
 
 NAME = "ex01.py"
+BOOK = Path("notebooks", f"{tiny.FIRST}.ipynb")
+WRONG = tiny.mean_with("return x.cumsum(dim=-1)")
 
 
 @pytest.fixture
@@ -90,6 +94,55 @@ def test_what_cannot_be_read_has_a_problem_and_comes_back(folder: Path) -> None:
     file.write_text("x = 1\n")
     assert files.changed() == (NAME,)
     assert files[NAME] == Content(b"x = 1\n")
+
+
+# What counts of an exercise.
+
+
+@pytest.fixture
+def work(course: Path) -> Work:
+    return Work(tiny.course_at(course), tiny.course_at(course).exercises)
+
+
+def put(course: Path, text: str, cell: int = 1, output: str = "") -> None:
+    """Save the first exercise's notebook, its code in one cell behind text cells."""
+    file = course / "exercises" / "notebooks" / BOOK.name
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(tiny.notebook(text, before=cell - 1, output=output))
+
+
+def test_a_notebook_counts_once_it_was_written_in_and_until_the_file_is(course: Path, work: Work) -> None:
+    file, stub = tiny.FILES[0], (course / "exercises" / tiny.FILES[0]).read_text("utf-8")
+    put(course, stub)
+    assert work.changed() == (str(BOOK),)
+    assert work[file] == Counted(file, stub.encode())
+    put(course, tiny.MEAN, cell=3)
+    assert work.changed() == (str(BOOK),)
+    assert (work[file].name, work[file].cells, work[file].problem) == (str(BOOK), ((1, 3),), None)
+    assert work[file].source.decode().strip() == tiny.MEAN.strip()
+    put(course, tiny.MEAN, cell=3, output="[1, 2]")
+    assert work.changed() == (), "an output is no change"
+    (course / "exercises" / file).write_text(WRONG, "utf-8")
+    assert work.changed() == (file,)
+    assert work[file] == Counted(file, WRONG.encode(), beside=str(BOOK))
+    read = read_own(tiny.course_at(course))
+    assert read.sources[file] == work[file].source
+
+
+def test_a_notebook_that_is_half_written_is_waited_for_where_it_would_count(course: Path, work: Work) -> None:
+    file = tiny.FILES[0]
+    put(course, tiny.MEAN)
+    whole = (course / "exercises" / BOOK).read_bytes()
+    (course / "exercises" / BOOK).write_bytes(whole[:-30])
+    assert work.changed() == (str(BOOK),)
+    assert work[file] == Counted(str(BOOK), problem="is no notebook: its JSON cannot be read; save it again in Jupyter")
+    (course / "exercises" / file).write_text(WRONG, "utf-8")
+    work.changed()
+    assert work[file] == Counted(file, WRONG.encode())
+    (course / "exercises" / BOOK).unlink()
+    (course / "exercises" / file).unlink()
+    work.changed()
+    assert work[file].problem == "cannot be read (No such file or directory)"
 
 
 def test_a_folder_that_is_not_there_is_a_problem_of_every_file(tmp_path: Path) -> None:

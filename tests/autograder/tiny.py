@@ -70,6 +70,15 @@ def handed_in(folder: Path, first: str | None = MEAN, second: str | None = POWER
     return folder
 
 
+def notebook(code: str, *, before: int = 0, output: str = "") -> bytes:
+    """Return a notebook of one cell of code, with text cells before it."""
+    about: dict[str, Any] = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}}
+    texts = [{"cell_type": "markdown", "source": "text", "metadata": {}}] * before
+    outputs = [{"output_type": "stream", "name": "stdout", "text": output}] if output else []
+    cell = {"cell_type": "code", "source": code, "metadata": {}, "outputs": outputs, "execution_count": None}
+    return json.dumps({**about, "cells": [*texts, cell]}).encode()
+
+
 def copied(folder: Path, cache: Path | None = None) -> Path:
     """Copy the course, with the answer keys of a cache so that nobody waits for them."""
     shutil.copytree(ROOT, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".course", "__pycache__"))
