@@ -128,7 +128,11 @@ jobs:
         run: |
           course check --all --json report.json > /dev/null || test $? -eq 1
           course export classroom report.json --to results.json
-          jq -r 'to_entries[] | "\\(.key)=\\(.value | tojson | @base64)"' results.json >> "$GITHUB_OUTPUT"
+          python - >> "$GITHUB_OUTPUT" <<'END'
+          import base64, json
+          for name, result in json.load(open("results.json", encoding="utf-8")).items():
+              print(name, base64.b64encode(json.dumps(result).encode()).decode(), sep="=")
+          END
       - name: Autograding Reporter
         uses: classroom-resources/autograding-grading-reporter@v1
         env:

@@ -11,6 +11,9 @@ from typing import Any
 import export_examples as examples
 import pytest
 import tiny
+from jsonschema import Draft202012Validator
+
+from autograder.gradebook.gradescope import Seen, gradescope
 
 WRONG = tiny.mean_with("return x.cumsum(dim=-1)")
 METADATA = {
@@ -21,6 +24,50 @@ METADATA = {
     "users": [{"email": "Zoe@Example.org", "id": 5, "name": "Zoe S."}],
     "previous_submissions": [],
 }
+
+
+FORMATS = {"enum": ["text", "html", "simple_format", "md", "ansi"]}
+SEEN = {"enum": ["hidden", "after_due_date", "after_published", "visible"]}
+TEST = {
+    "score": {"type": "number"},
+    "max_score": {"type": "number", "minimum": 0},
+    "status": {"enum": ["passed", "failed"]},
+    "name": {"type": "string"},
+    "name_format": FORMATS,
+    "number": {"type": "string"},
+    "output": {"type": "string"},
+    "output_format": FORMATS,
+    "tags": {"type": "array", "items": {"type": "string"}},
+    "visibility": SEEN,
+    "extra_data": {"type": "object"},
+}
+RESULTS = {
+    "score": {"type": "number"},
+    "execution_time": {"type": "number", "minimum": 0},
+    "output": {"type": "string"},
+    "output_format": FORMATS,
+    "test_output_format": FORMATS,
+    "test_name_format": FORMATS,
+    "visibility": SEEN,
+    "stdout_visibility": SEEN,
+    "extra_data": {"type": "object"},
+    "tests": {"type": "array", "items": {"type": "object", "properties": TEST, "additionalProperties": False}},
+    "leaderboard": {"type": "array"},
+}
+SCHEMA = {
+    "type": "object",
+    "properties": RESULTS,
+    "additionalProperties": False,
+    "anyOf": [{"required": ["score"]}, {"required": ["tests"]}],
+}
+"""results.json as gradescope-autograders.readthedocs.io/en/latest/specs has it."""
+
+Draft202012Validator.check_schema(SCHEMA)
+
+
+def assert_valid(found: Any) -> None:
+    """Say everything that Gradescope would not understand."""
+    assert [f"{each.json_path}: {each.message}" for each in Draft202012Validator(SCHEMA).iter_errors(found)] == []
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +137,7 @@ def test_a_submission_is_graded_with_the_time_it_was_handed_in(container: Path) 
     done = run(container, container / "run_autograder")
     assert done.returncode == 0, done.stderr
     found = results(container)
+    assert_valid(found)
     assert found["score"] == 61.43, "71.43 less 10 for one day, also when it is graded again much later"
     assert found["output"] == "1 day late: 10 % of the maximum taken off."
     assert [each["status"] for each in found["tests"]].count("failed") == 2
@@ -98,6 +146,7 @@ def test_a_submission_is_graded_with_the_time_it_was_handed_in(container: Path) 
 def test_a_grader_that_crashes_leaves_results_without_a_score(container: Path) -> None:
     run(container, container / "run_autograder", python="/bin/false")
     found = results(container)
+    assert_valid(found)
     assert "score" not in found
     assert found["output"].startswith("The grader has not finished, so there is no score.")
 
@@ -109,3 +158,11 @@ def test_metadata_that_says_nothing_is_refused(archive: Path, tmp_path: Path) ->
     done = tiny.run_course(archive.parent / "course", "export", "gradescope", *report, *options)
     assert done.returncode == 2
     assert "cannot be read, expected Gradescope's submission_metadata.json" in done.stderr
+
+
+def test_every_students_results_are_of_the_documented_shape(archive: Path) -> None:
+    graded = examples.read(archive.parent / "course")
+    for seen in (Seen(), Seen("after_published", "hidden")):
+        for mark in graded.with_report:
+            assert_valid(json.loads(gradescope(graded, seen)(graded, mark)))
+    assert not Draft202012Validator(SCHEMA).is_valid({"tests": [{"score": "1"}]})
