@@ -61,7 +61,7 @@ def _others(exercise: ExerciseResult) -> str:
     first = exercise.first_failure
     if exercise.status in ("missing", "not_started"):
         return ""
-    left = [each for each in exercise.checks if each.status != "pass" and each is not first]
+    left = [each for each in exercise.checks if STATES[each.status].mark == "failed" and each is not first]
     if not left:
         return ""
     items = (f"<li><strong>{text(each.title)}</strong><br>{_lines(told(each))}</li>" for each in left)
@@ -89,6 +89,7 @@ section {{ margin: 1.2rem 0 }}
 section > p, section > ul, footer {{ color: var(--soft); font-size: .93rem }}
 section li {{ margin: .3rem 0; overflow-wrap: anywhere }}
 footer {{ overflow-wrap: anywhere; margin-top: 2rem }}
+@media print {{ pre {{ white-space: pre-wrap !important }} }}
 {style()}"""
 
 _PAGE = """\
