@@ -125,8 +125,8 @@ def _misfits(suite: Suite, manifest: Manifest, seed: int, device: str) -> Iterab
         )
     if device != "cpu":
         yield (
-            f"this kit has answer keys for the CPU only, not for {device}: leave --device out; what is made on a wrong "
-            "device is found without one"
+            f"the answer keys of this kit were made on the CPU, and those for {device} are made there from the "
+            "solutions, which are not part of it: leave --device out; what is made on a wrong device is found without"
         )
     if [dict(column) for column in course.sizes] != manifest.sizes:
         yield f"[sizes] in course.toml is not what the kit came with, and its answer keys are for that; {ANEW}"
