@@ -48,12 +48,12 @@ def _overview(exercises: tuple[ExerciseResult, ...]) -> str:
         [
             f'<a href="#{text(each.id)}">{number(each.id)} {text(each.title)}</a>',
             STATES[each.status].word,
-            checks_pass(each.checks),
             f"{points(each.score)} of {points(each.max_score)}",
+            checks_pass(each.checks),
         ]
         for each in exercises
     ]
-    return f'<div class="{NAME}">{table(["exercise", "state", "checks", "points"], rows, words="words")}</div>'
+    return f'<div class="{NAME}">{table(["exercise", "state", "points", "checks"], rows, words="words")}</div>'
 
 
 def _others(exercise: ExerciseResult) -> str:
