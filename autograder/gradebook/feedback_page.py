@@ -34,7 +34,8 @@ def _total(graded: Graded, mark: Mark) -> Iterator[str]:
     report = mark.report
     assert report is not None
     if mark.score is None:
-        yield f'<p class="total">No score yet</p><p>{text(STATES["grader_error"].meaning)}</p>'
+        yield '<p class="total">No score yet</p>'
+        yield "<p>The grader failed on a part of it, which is no fault of yours; it is to be graded again.</p>"
     else:
         yield f'<p class="total">{points_of(mark.score, graded.policy.maximum)}</p>'
     if mark.score is not None and mark.score != report.score:
@@ -48,7 +49,7 @@ def _overview(exercises: tuple[ExerciseResult, ...]) -> str:
         [
             f'<a href="#{text(each.id)}">{number(each.id)} {text(each.title)}</a>',
             STATES[each.status].word,
-            f"{points(each.score)} of {points(each.max_score)}",
+            "" if each.status == "grader_error" else f"{points(each.score)} of {points(each.max_score)}",
             checks_pass(each.checks),
         ]
         for each in exercises

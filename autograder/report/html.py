@@ -111,6 +111,8 @@ def _top(state: str, title: str, beside: str) -> str:
 
 
 def _count(exercise: ExerciseResult) -> str:
+    if exercise.status == "grader_error":
+        return ""  # what was not judged is no zero
     earned = points_of(exercise.score, exercise.max_score)
     return ", ".join(filter(None, (checks_pass(exercise.checks), earned)))
 
