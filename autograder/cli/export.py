@@ -28,6 +28,7 @@ def export(options: argparse.Namespace) -> int:
             raise UsageError(
                 f"course export {options.format} takes no OUT, since it is made of the course; leave it out"
             )
+        refuse_kit(course, f"export {options.format}")
         WITHOUT_OUT[options.format](options, course)
         return PASS
     if options.out is None:
@@ -130,7 +131,6 @@ def _feedback(options: argparse.Namespace, graded: Graded) -> int:
 
 
 def _gradescope_autograder(options: argparse.Namespace, course: Course) -> None:
-    refuse_kit(course, "export gradescope-autograder")
     from autograder.gradebook.gradescope_zip import write_autograder
 
     written = write_autograder(course, Path(options.to), options.roster)

@@ -246,6 +246,7 @@ def test_every_command_of_a_learner_works_in_a_kit(kit: Path) -> None:
         "build --check",
         "new ex03_more",
         "export gradescope-autograder --to a.zip",
+        "export nbgrader-course --to a",
         "grade class --out out",
         "grade class --out out --seed 3",
     ],
