@@ -12,6 +12,8 @@ from typing import TypeAlias
 from autograder import __version__
 from autograder.grading.shards import Shard, read_shard
 
+ROSTER = "who is in the class (default: roster.csv beside the course)"
+LAYOUTS = ("plain", "canvas", "moodle", "classroom", "nbgrader")
 EXERCISE = "an exercise: 5, 05, ex05, attention and ex05_attention all name ex05_attention"
 
 
@@ -29,7 +31,7 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     learner = (_check, _watch, _hint, _why, _diff, _next, _list, _status, _reset, _solution, _report, _submit, _doctor)
-    for add in (*learner, _grade, _merge, _export, _validate, _build, _release, _new):
+    for add in (*learner, _grade, _merge, _export, _dashboard, _name, _validate, _build, _release, _new):
         add(commands)
     return parser.parse_args(arguments)
 
@@ -160,14 +162,8 @@ def _grade(commands: Commands) -> None:
     parser = _add(commands, "grade", "grade every submission in a folder", "grade", "grade")
     parser.add_argument("folder", type=Path, metavar="DIR", help="the submissions: a folder, or a zip of one")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where reports and scores.csv go")
-    parser.add_argument(
-        "--layout",
-        choices=["plain", "canvas", "moodle", "classroom", "nbgrader"],
-        help="whose layout DIR has (default: told by the names)",
-    )
-    parser.add_argument(
-        "--roster", type=Path, metavar="FILE", help="who is in the class (default: roster.csv beside the course)"
-    )
+    parser.add_argument("--layout", choices=LAYOUTS, help="whose layout DIR has (default: told by the names)")
+    parser.add_argument("--roster", type=Path, metavar="FILE", help=ROSTER)
     parser.add_argument("--jobs", type=_positive, metavar="N", help="submissions at a time (default: one a core)")
     parser.add_argument(
         "--student", action="append", dest="students", metavar="NAME", help="only this one's; may be given again"
@@ -193,9 +189,7 @@ def _merge(commands: Commands) -> None:
     parser = _add(commands, "merge", "make one folder of the shards that course grade wrote", "merge", "merge_shards")
     parser.add_argument("out", type=Path, metavar="OUT", help="where reports and scores.csv go")
     parser.add_argument("shards", type=Path, nargs="+", metavar="SHARD", help="what course grade --shard wrote")
-    parser.add_argument(
-        "--roster", type=Path, metavar="FILE", help="who is in the class (default: roster.csv beside the course)"
-    )
+    parser.add_argument("--roster", type=Path, metavar="FILE", help=ROSTER)
 
 
 def _export(commands: Commands) -> None:
@@ -203,9 +197,7 @@ def _export(commands: Commands) -> None:
     parser.add_argument("format", choices=EXPORTS, metavar="FORMAT", help=", ".join(EXPORTS))
     parser.add_argument("out", type=Path, nargs="?", metavar="OUT", help="what course grade wrote, or one report")
     parser.add_argument("--to", required=True, metavar="PATH", help="the file or folder to write; for nbgrader a URL")
-    parser.add_argument(
-        "--roster", type=Path, metavar="FILE", help="who is in the class (default: roster.csv beside the course)"
-    )
+    parser.add_argument("--roster", type=Path, metavar="FILE", help=ROSTER)
     parser.add_argument(
         "--student", action="append", dest="students", metavar="NAME", help="only this one's; may be given again"
     )
@@ -224,6 +216,26 @@ def _export(commands: Commands) -> None:
     gradescope.add_argument("--visibility", choices=when, help="when students see their results (default: visible)")
     gradescope.add_argument("--check-visibility", choices=when, help="when they see the single checks")
     gradescope.add_argument("--metadata", type=Path, metavar="FILE", help="submission_metadata.json: who, and when")
+
+
+def _dashboard(commands: Commands) -> None:
+    parser = _add(commands, "dashboard", "make the page of a class that was graded", "dashboard", "dashboard")
+    parser.add_argument("out", type=Path, metavar="OUT", help="what course grade wrote; class.html goes there")
+    parser.add_argument("--names", action="store_true", help="say who is who; without it everybody has a pseudonym")
+    _handed_in(parser, "the submissions; with them, similar ones are looked for")
+
+
+def _name(commands: Commands) -> None:
+    parser = _add(commands, "name", "write what a group of students got wrong into the bank", "name", "name")
+    parser.add_argument("out", type=Path, metavar="OUT", help="what course grade wrote")
+    _handed_in(parser, "the submissions", needed=True)
+    parser.add_argument("group", metavar="GROUP", help="a group of failures, as the class page calls it")
+
+
+def _handed_in(parser: argparse.ArgumentParser, told: str, *, needed: bool = False) -> None:
+    parser.add_argument("folder", type=Path, nargs=None if needed else "?", metavar="DIR", help=told)
+    parser.add_argument("--layout", choices=LAYOUTS, help="whose layout DIR has (default: told by the names)")
+    parser.add_argument("--roster", type=Path, metavar="FILE", help=ROSTER)
 
 
 def _validate(commands: Commands) -> None:

@@ -8,6 +8,7 @@ from autograder.course import Exercise
 from autograder.judge import faults, findings
 from autograder.judge.answers import AnswerKey
 from autograder.judge.compare import judge_observation
+from autograder.judge.fingerprint import fingerprint
 from autograder.judge.naming import agreements, name
 from autograder.judge.outcomes import Died, Fault, Key, Observed, Outcome, Survey
 from autograder.judge.patterns import Axes
@@ -176,7 +177,15 @@ class Verdicts:
             finding,
             hints if status == "fail" or (finding and finding.kind == "misconception") else (),
             check.bonus,
+            self._output(check, draws) if status == "fail" else None,
         )
+
+    def _output(self, check: Check, draws: list[Outcome]) -> str | None:
+        """Return what tells a wrong result from others, for who looks at a whole class; nothing in self-checks."""
+        observed = [each.value for each in draws if isinstance(each, Observed)]
+        if self.evidence or len(observed) < len(draws):
+            return None
+        return fingerprint((self.exercise.id, check.id), observed)
 
     def _most(self, check: Check) -> int:
         """Return what a check adds to the most there is: nothing for a bonus."""

@@ -96,7 +96,8 @@ class Finding:
 class CheckResult:
     """One check: its verdict, its points in whole hundredths, and why. `hints` go from a question to the step.
 
-    A `bonus` adds to the score; its `max_score` is 0.
+    A `bonus` adds to the score; its `max_score` is 0. In a report made for a mark, `output` is equal for all who fail
+    with the same result, up to rounding, and tells nothing else about it.
     """
 
     id: str
@@ -108,6 +109,7 @@ class CheckResult:
     finding: Finding | None = None
     hints: tuple[str, ...] = ()
     bonus: bool = False
+    output: str | None = None
 
 
 @dataclass(frozen=True)

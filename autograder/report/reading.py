@@ -59,6 +59,7 @@ def _check(data: Mapping[str, Any]) -> CheckResult:
         _finding(data["finding"]) if data["finding"] else None,
         tuple(data["hints"]),
         data.get("bonus", False),
+        data.get("output"),
     )
 
 

@@ -1,0 +1,195 @@
+"""A wrong program of a student as an entry of the bank: a patch of the solution, with its texts to be written."""
+
+import ast
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from textwrap import indent
+
+from autograder.course import Exercise
+from autograder.course.names import UsageError
+
+Defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Patch = tuple[str, str]
+
+ENTRY = """
+# {count} failed alike with this. Write the three texts and a better id, then run `course validate {number}`.
+[{id}]
+name = "to be named: what is wrong, in a few words"
+explanation = "To be written: why it is wrong."
+hint = "To be written: a question whose answer is not this."
+{patches}
+"""
+
+
+def entry_of(exercise: Exercise, name: str, count: str, patches: Sequence[Patch]) -> str:
+    """Return the entry as TOML; `count` says in words who failed alike."""
+    if len(patches) == 1:
+        told = "\n".join(f"{key} = {_literal(text)}" for key, text in zip(("find", "replace"), patches[0], strict=True))
+    else:
+        lines = (f"    {{find = {_basic(find)}, replace = {_basic(replace)}}}," for find, replace in patches)
+        told = "\n".join(("patches = [", *lines, "]"))
+    return ENTRY.format(count=count, number=exercise.number, id=name, patches=told)
+
+
+def patches_of(solution: str, source: str, parts: Iterable[str]) -> tuple[Patch, ...]:
+    """Return what makes of a solution the student's program, in these functions and classes and what they use.
+
+    Comments and docstrings of the student's are left out. Raises `UsageError` where there is no difference to be
+    found, or the file cannot be read as Python.
+    """
+    try:
+        theirs = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        raise UsageError(f"the student's file is no Python ({type(error).__name__}), so it is no patch") from None
+    ours = ast.parse(solution)
+    own, right = _defined(theirs), _defined(ours)
+    used = [each for each in _used(own, parts) if each in own]
+    changed = [each for each in used if each in right and _plain(own[each]) != _plain(right[each])]
+    if not changed:
+        raise UsageError("the student's functions are those of the solution; what is wrong lies elsewhere")
+    added = [_text(own[each]) for each in used if each not in right]
+    added = [*_imports(theirs, ours, [own[each] for each in used]), *added]
+    patches = [patch for each in changed for patch in _differences(solution, right[each], own[each])]
+    if added:
+        first = min((right[each] for each in changed), key=lambda each: each.lineno)
+        patches = _with(patches, solution, first, "\n".join(added))
+    return tuple(patches)
+
+
+def _defined(module: ast.Module) -> dict[str, ast.stmt]:
+    """Return the functions, classes and constants of a module by name, the last of each."""
+    found: dict[str, ast.stmt] = {}
+    for each in module.body:
+        if isinstance(each, Defined):
+            found[each.name] = each
+        elif isinstance(each, ast.Assign | ast.AnnAssign):
+            targets = each.targets if isinstance(each, ast.Assign) else [each.target]
+            found |= {target.id: each for target in targets if isinstance(target, ast.Name)}
+    return found
+
+
+def _used(defined: Mapping[str, ast.stmt], parts: Iterable[str]) -> list[str]:
+    """Return these parts and what of the module they use, in the order of the module."""
+    seen: set[str] = set()
+    left = [each.split(".")[0] for each in parts]
+    while left:
+        name = left.pop()
+        if name in seen or name not in defined:
+            continue
+        seen.add(name)
+        left += [node.id for node in ast.walk(defined[name]) if isinstance(node, ast.Name)]
+    return [each for each in defined if each in seen]
+
+
+def _imports(theirs: ast.Module, ours: ast.Module, used: Sequence[ast.stmt]) -> list[str]:
+    """Return the imports that the student's parts need and the solution has not."""
+    names = {node.id for part in used for node in ast.walk(part) if isinstance(node, ast.Name)}
+    known = {bound for each in ours.body for bound, _ in _bound(each)}
+    wanted = (line for each in theirs.body for bound, line in _bound(each) if bound in names and bound not in known)
+    return list(dict.fromkeys(wanted))
+
+
+def _bound(statement: ast.stmt) -> Iterator[tuple[str, str]]:
+    """Yield the names that an import binds, each with a line that binds it alone."""
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        for each in statement.names:
+            copied = type(statement)(**{**vars(statement), "names": [each]})
+            yield (each.asname or each.name).split(".")[0], ast.unparse(copied)
+
+
+def _differences(solution: str, right: ast.stmt, wrong: ast.stmt) -> list[Patch]:
+    """Return the patches of one definition: of the methods that differ, of the lines that differ, or of all of it."""
+    if isinstance(right, ast.ClassDef) and isinstance(wrong, ast.ClassDef):
+        ours, theirs = _members(right), _members(wrong)
+        if ours is not None and theirs is not None and list(ours) == list(theirs) and _head(right) == _head(wrong):
+            pairs = [(ours[each], theirs[each]) for each in ours if _plain(ours[each]) != _plain(theirs[each])]
+            return [patch for one, other in pairs for patch in _differences(solution, one, other)]
+    if isinstance(right, ast.FunctionDef) and isinstance(wrong, ast.FunctionDef) and _head(right) == _head(wrong):
+        patch = _lines(solution, _without_docstring(right.body), _without_docstring(wrong.body))
+        if patch is not None:
+            return [patch]
+    return [_replaced(solution, [right], [wrong])]
+
+
+def _members(part: ast.ClassDef) -> dict[str, ast.stmt] | None:
+    """Return the methods of a class by name; None where it holds anything else."""
+    body = _without_docstring(part.body)
+    found = {each.name: each for each in body if isinstance(each, Defined)}
+    return dict(found) if len(found) == len(body) else None
+
+
+def _lines(solution: str, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt]) -> Patch | None:
+    """Return the fewest statements of a body that have to be replaced, and stand but once in the solution."""
+    same = [_plain(one) == _plain(other) for one, other in zip(ours, theirs, strict=False)]
+    start = same.index(False) if False in same else len(same)
+    ended = [
+        _plain(one) == _plain(other)
+        for one, other in zip(reversed(ours[start:]), reversed(theirs[start:]), strict=False)
+    ]
+    end = ended.index(False) if False in ended else len(ended)
+    stop, last = len(ours) - end, len(theirs) - end
+    while True:
+        if start < stop and start < last:
+            patch = _replaced(solution, ours[start:stop], theirs[start:last])
+            if solution.count(patch[0]) == 1:
+                return patch
+        if start == 0 and stop == len(ours):
+            return None
+        start, stop, last = (start - 1, stop, last) if start else (start, stop + 1, last + 1)
+
+
+def _replaced(solution: str, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt]) -> Patch:
+    first = min([ours[0].lineno, *(each.lineno for each in getattr(ours[0], "decorator_list", ()))])
+    lines = solution.split("\n")[first - 1 : ours[-1].end_lineno]
+    return "\n".join(lines), indent("\n".join(map(_text, theirs)), " " * ours[0].col_offset)
+
+
+def _with(patches: list[Patch], solution: str, first: ast.stmt, added: str) -> list[Patch]:
+    """Put lines above a definition: by the patch of it, if it is replaced as a whole, else by one more."""
+    begin = min([first.lineno, *(each.lineno for each in getattr(first, "decorator_list", ()))])
+    line = solution.split("\n")[begin - 1]
+    for at, (find, replace) in enumerate(patches):
+        if find.split("\n")[0] == line:
+            return [*patches[:at], (find, f"{added}\n\n\n{replace}"), *patches[at + 1 :]]
+    return [(line, f"{added}\n\n\n{line}"), *patches]
+
+
+def _plain(node: ast.AST) -> str:
+    return ast.dump(_stripped(node))
+
+
+def _text(node: ast.AST) -> str:
+    return ast.unparse(_stripped(node))
+
+
+def _stripped(node: ast.AST) -> ast.AST:
+    """Return a copy without docstrings."""
+    copied = ast.parse(ast.unparse(node))
+    for each in ast.walk(copied):
+        if isinstance(each, Defined):
+            each.body = _without_docstring(each.body) or [ast.Pass()]
+    return copied
+
+
+def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
+    first = body[0] if body else None
+    is_text = (
+        isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str)
+    )
+    return body[1:] if is_text else body
+
+
+def _head(part: Defined) -> str:
+    """Return all of a definition but its body."""
+    copied = type(part)(**{**vars(part), "body": [ast.Pass()]})
+    return ast.unparse(copied)
+
+
+def _literal(text: str) -> str:
+    plain = "'''" not in text and not text.endswith("'") and not re.search(r"[\x00-\x08\x0b-\x1f\x7f]", text)
+    return f"'''\n{text}\n'''" if plain else _basic(text)
+
+
+def _basic(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007F")

@@ -1,0 +1,110 @@
+"""Chromium without a window, led over a pipe: it opens a page, says what was asked of the network, and looks at it."""
+
+import base64
+import json
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+SECONDS = 120.0
+
+
+class Browser:
+    """One page. `requests` has the address of everything it asked for, `said` what its console said."""
+
+    def __init__(self, to: int, back: int) -> None:
+        self._to, self._back = to, back
+        self._rest = b""
+        self._number = 0
+        self._session: str | None = None
+        self.requests: list[str] = []
+        self.said: list[str] = []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+        for part in ("Page", "Network", "Runtime", "Log"):
+            self.call(f"{part}.enable")
+
+    def call(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """Return what a command of the DevTools protocol gives."""
+        self._number += 1
+        message = {"id": self._number, "method": method, "params": parameters}
+        if self._session is not None:
+            message["sessionId"] = self._session
+        os.write(self._to, json.dumps(message).encode() + b"\0")
+        while (answer := self._next()).get("id") != self._number:
+            self._note(answer)
+        assert "error" not in answer, answer["error"]
+        return dict(answer["result"])
+
+    def open(self, page: Path, *, width: int, dark: bool = False, media: str = "screen") -> float:
+        """Open a page and return the seconds until it was loaded and drawn."""
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.call("Emulation.setEmulatedMedia", media=media, features=[scheme])
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1}
+        self.call("Emulation.setDeviceMetricsOverride", **size, mobile=width < 600)
+        self.requests.clear()
+        self.said.clear()
+        began = time.monotonic()
+        self.call("Page.navigate", url=page.as_uri())
+        while self.value("document.readyState") != "complete" or self.value("location.protocol") != "file:":
+            assert time.monotonic() < began + SECONDS, "the page does not get loaded"
+        self.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        return time.monotonic() - began
+
+    def value(self, script: str) -> Any:
+        """Return what a script gives, or the promise that it gives."""
+        found = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
+        assert "exceptionDetails" not in found, found["exceptionDetails"]
+        return found["result"].get("value")
+
+    def picture(self, file: Path, *, whole: bool = True) -> None:
+        """Write what the page looks like."""
+        made = self.call("Page.captureScreenshot", captureBeyondViewport=whole)
+        file.write_bytes(base64.b64decode(made["data"]))
+
+    def pdf(self, file: Path) -> None:
+        """Write the page as it is printed."""
+        file.write_bytes(base64.b64decode(self.call("Page.printToPDF", preferCSSPageSize=True)["data"]))
+
+    def _next(self) -> dict[str, Any]:
+        while b"\0" not in self._rest:
+            more = os.read(self._back, 1 << 20)
+            assert more, "the browser has ended"
+            self._rest += more
+        message, _, self._rest = self._rest.partition(b"\0")
+        return dict(json.loads(message))
+
+    def _note(self, event: dict[str, Any]) -> None:
+        if event.get("method") == "Network.requestWillBeSent":
+            self.requests.append(event["params"]["request"]["url"])
+        elif event.get("method") in ("Log.entryAdded", "Runtime.exceptionThrown"):
+            self.said.append(json.dumps(event["params"]))
+
+
+@contextmanager
+def browser(folder: Path) -> Iterator[Browser]:
+    """Start a browser whose profile lies in a folder, and end it."""
+    assert CHROMIUM is not None
+    there, back = os.pipe(), os.pipe()
+    options = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
+    command = [CHROMIUM, *options, "--remote-debugging-pipe", f"--user-data-dir={folder}", "about:blank"]
+    # it reads commands from 3 and answers on 4
+    shell = ["sh", "-c", f'exec "$@" 3<&{there[0]} 4>&{back[1]}', "sh", *command]
+    running = subprocess.Popen(
+        shell, pass_fds=(there[0], back[1]), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    os.close(there[0])
+    os.close(back[1])
+    try:
+        yield Browser(there[1], back[0])
+    finally:
+        running.terminate()
+        running.wait(30)
+        os.close(there[1])
+        os.close(back[0])
