@@ -27,7 +27,7 @@ def entry_of(exercise: Exercise, name: str, count: str, patches: Sequence[Patch]
     if len(patches) == 1:
         told = "\n".join(f"{key} = {_literal(text)}" for key, text in zip(("find", "replace"), patches[0], strict=True))
     else:
-        lines = (f"    {{find = {_basic(find)}, replace = {_basic(replace)}}}," for find, replace in patches)
+        lines = (f"    {{find = {_literal(find)}, replace = {_literal(replace)}}}," for find, replace in patches)
         told = "\n".join(("patches = [", *lines, "]"))
     return ENTRY.format(count=count, number=exercise.number, id=name, patches=told)
 
@@ -164,9 +164,13 @@ def _text(node: ast.AST) -> str:
 
 
 def _stripped(node: ast.AST) -> ast.AST:
-    """Return a copy without docstrings."""
+    """Return a copy without docstrings, and without the types of parameters and results."""
     copied = ast.parse(ast.unparse(node))
     for each in ast.walk(copied):
+        if isinstance(each, ast.arg):
+            each.annotation = None
+        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
+            each.returns = None
         if isinstance(each, Defined):
             each.body = _without_docstring(each.body) or [ast.Pass()]
     return copied
@@ -182,8 +186,7 @@ def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
 
 def _head(part: Defined) -> str:
     """Return all of a definition but its body."""
-    copied = type(part)(**{**vars(part), "body": [ast.Pass()]})
-    return ast.unparse(copied)
+    return _text(type(part)(**{**vars(part), "body": [ast.Pass()]}))
 
 
 def _literal(text: str) -> str:

@@ -72,6 +72,7 @@ th[aria-sort=descending] button::after { content: " ↓"; color: var(--ink) }
 th[aria-sort=ascending], th[aria-sort=descending] { color: var(--ink) }
 td.drawn, th.drawn { text-align: left; width: 45% }
 td.drawn { min-width: 14rem; vertical-align: middle }
+details td.drawn, details th.drawn { width: 75% }
 svg { display: block }
 .strip, .bar { width: 100%; height: 15px; shape-rendering: crispEdges; border: 1px solid var(--line) }
 .yes { fill: var(--yes) } .no { fill: var(--no) } .cut { fill: var(--cut) } .open { fill: var(--open) }
@@ -87,7 +88,6 @@ details { border: 1px solid var(--line); border-radius: 4px; margin: .5rem 0; pa
 details > .wide { border: 0; margin: 0 -.8rem }
 summary { cursor: pointer; padding: .45rem 0; font-weight: 600 }
 summary .soft { font-weight: 400 }
-section { content-visibility: auto; contain-intrinsic-size: auto 60rem }
 details[open] > :last-child { margin-bottom: .7rem }
 .sides { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(24rem, 100%), 1fr)); gap: .3rem 1.2rem }
 figure { margin: .4rem 0; min-width: 0 }
@@ -106,7 +106,6 @@ pre b { font-weight: 600 }
 }
 @media print {
   @page { margin: 14mm }
-  section { content-visibility: visible }
   body { font-size: 10pt } main, header { max-width: none; padding: 0 }
   nav, caption span, #point { display: none }
   .wide { overflow: visible; max-height: none; border: 0 } table { font-size: 8.5pt }
