@@ -91,8 +91,7 @@ def csv_of(heads: Sequence[str], rows: Sequence[Sequence[Value]]) -> str:
     """Return rows as CSV that no spreadsheet takes for formulas; None is an empty cell."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(heads)
-    writer.writerows([_plain(each) for each in row] for row in rows)
+    writer.writerows([_plain(each) for each in row] for row in (heads, *rows))
     return out.getvalue()
 
 
