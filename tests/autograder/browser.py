@@ -3,8 +3,10 @@
 import base64
 import json
 import os
+import select
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +14,16 @@ from pathlib import Path
 from typing import Any
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-SECONDS = 120.0
+SECONDS = 60.0
+
+AT_3_AND_4 = """
+import fcntl, os, sys
+away = [fcntl.fcntl(int(each), fcntl.F_DUPFD, 10) for each in sys.argv[1:3]]
+for there, at in zip(away, (3, 4)):
+    os.dup2(there, at)
+os.execv(sys.argv[3], sys.argv[3:])
+"""
+"""Where Chromium reads its commands, and where it answers."""
 
 
 class Browser:
@@ -42,8 +53,9 @@ class Browser:
         assert "error" not in answer, answer["error"]
         return dict(answer["result"])
 
-    def open(self, page: Path, *, width: int, dark: bool = False, media: str = "screen") -> float:
-        """Open a page and return the seconds until it was loaded and drawn."""
+    def open(self, page: Path, *, width: int, dark: bool = False, media: str = "screen", scripts: bool = True) -> float:
+        """Open a page and return the seconds until it was loaded and drawn; without its scripts, until loaded."""
+        self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", media=media, features=[scheme])
         size = {"width": width, "height": 900, "deviceScaleFactor": 1}
@@ -54,7 +66,8 @@ class Browser:
         self.call("Page.navigate", url=page.as_uri())
         while self.value("document.readyState") != "complete" or self.value("location.protocol") != "file:":
             assert time.monotonic() < began + SECONDS, "the page does not get loaded"
-        self.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+        if scripts:
+            self.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
         return time.monotonic() - began
 
     def value(self, script: str) -> Any:
@@ -74,6 +87,7 @@ class Browser:
 
     def _next(self) -> dict[str, Any]:
         while b"\0" not in self._rest:
+            assert select.select([self._back], [], [], SECONDS)[0], f"the browser is silent for {SECONDS:.0f} s"
             more = os.read(self._back, 1 << 20)
             assert more, "the browser has ended"
             self._rest += more
@@ -94,11 +108,9 @@ def browser(folder: Path) -> Iterator[Browser]:
     there, back = os.pipe(), os.pipe()
     options = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")
     command = [CHROMIUM, *options, "--remote-debugging-pipe", f"--user-data-dir={folder}", "about:blank"]
-    # it reads commands from 3 and answers on 4
-    shell = ["sh", "-c", f'exec "$@" 3<&{there[0]} 4>&{back[1]}', "sh", *command]
-    running = subprocess.Popen(
-        shell, pass_fds=(there[0], back[1]), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    started = [sys.executable, "-c", AT_3_AND_4, str(there[0]), str(back[1]), *command]
+    silent = subprocess.DEVNULL
+    running = subprocess.Popen(started, pass_fds=(there[0], back[1]), stdout=silent, stderr=silent)
     os.close(there[0])
     os.close(back[1])
     try:
