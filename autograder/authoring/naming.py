@@ -102,10 +102,15 @@ def _differences(solution: str, right: ast.stmt, wrong: ast.stmt) -> list[Patch]
     """Return the patches of one definition: of the methods that differ, of the lines that differ, or of all of it."""
     if isinstance(right, ast.ClassDef) and isinstance(wrong, ast.ClassDef):
         ours, theirs = _members(right), _members(wrong)
-        if ours is not None and theirs is not None and list(ours) == list(theirs) and _head(right) == _head(wrong):
+        if (
+            ours is not None
+            and theirs is not None
+            and list(ours) == list(theirs)
+            and _opening(right) == _opening(wrong)
+        ):
             pairs = [(ours[each], theirs[each]) for each in ours if _plain(ours[each]) != _plain(theirs[each])]
             return [patch for one, other in pairs for patch in _differences(solution, one, other)]
-    if isinstance(right, ast.FunctionDef) and isinstance(wrong, ast.FunctionDef) and _head(right) == _head(wrong):
+    if isinstance(right, ast.FunctionDef) and isinstance(wrong, ast.FunctionDef) and _opening(right) == _opening(wrong):
         patch = _lines(solution, _without_docstring(right.body), _without_docstring(wrong.body))
         if patch is not None:
             return [patch]
@@ -184,7 +189,7 @@ def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
     return body[1:] if is_text else body
 
 
-def _head(part: Defined) -> str:
+def _opening(part: Defined) -> str:
     """Return all of a definition but its body."""
     return _text(type(part)(**{**vars(part), "body": [ast.Pass()]}))
 

@@ -79,14 +79,16 @@ def _in_file(file: str, texts: Mapping[str, str], stub: str) -> list[tuple[tuple
     common = {hash_ for hash_, count in having.items() if count > most} | set(_fingerprint(file, stub).hashes)
     for each in prints.values():
         _leave_out(each, common)
+    own = {student: _covered(each, each.hashes) for student, each in prints.items()}
     found = []
     for one, other in _candidates(prints):
-        _, shares, slices = compare(prints[one], prints[other])
-        length = min(int(sum(_overlap(prints[at], prints[by]))) for at, by in ((one, other), (other, one)))
-        if max(shares) >= LEAST_SHARE and length >= LEAST_SHARED:
-            lines = tuple(_lines(texts[at], part) for at, part in zip((one, other), slices, strict=True))
-            both = min(1.0, float(shares[0])), min(1.0, float(shares[1]))
-            found.append(((one, other), Alike(file, both, length, (lines[0], lines[1]))))
+        both = prints[one].hashes & prints[other].hashes
+        lengths = [_covered(prints[each], both) for each in (one, other)]
+        shares = lengths[0] / own[one], lengths[1] / own[other]
+        if max(shares) >= LEAST_SHARE and min(lengths) >= LEAST_SHARED:
+            _, _, slices = compare(prints[one], prints[other])
+            lines = _lines(texts[one], slices[0]), _lines(texts[other], slices[1])
+            found.append(((one, other), Alike(file, shares, min(lengths), lines)))
     return found
 
 
@@ -105,11 +107,8 @@ def _fingerprint(file: str, text: str) -> "CodeFingerprint":
 
 def _leave_out(each: "CodeFingerprint", common: set[int]) -> None:
     """Take from a file what is not its own."""
-    from copydetect.utils import get_token_coverage
-
     each.hashes = {hash_ for hash_ in each.hashes if hash_ not in common}
     each.hash_idx = {hash_: places for hash_, places in each.hash_idx.items() if hash_ in each.hashes}
-    each.token_coverage = get_token_coverage(each.hash_idx, LENGTH, len(each.filtered_code))
 
 
 def _candidates(prints: Mapping[str, "CodeFingerprint"]) -> list[tuple[str, str]]:
@@ -122,14 +121,13 @@ def _candidates(prints: Mapping[str, "CodeFingerprint"]) -> list[tuple[str, str]
     return sorted(pair for pair, count in shared.items() if count > LEAST_SHARED - LENGTH)
 
 
-def _overlap(one: "CodeFingerprint", other: "CodeFingerprint") -> list[int]:
-    """Return the lengths of the stretches of a file that are in the other."""
-    places = sorted(place for hash_ in one.hashes & other.hashes for place in one.hash_idx[hash_])
-    lengths, end = [], 0
-    for place in places:
-        lengths.append(place + LENGTH - max(place, end))
+def _covered(each: "CodeFingerprint", hashes: set[int]) -> int:
+    """Return how many characters of a file the stretches of these fingerprints cover together."""
+    covered, end = 0, 0
+    for place in sorted(int(place) for hash_ in hashes for place in each.hash_idx[hash_]):
+        covered += place + LENGTH - max(place, end)
         end = place + LENGTH
-    return lengths
+    return covered
 
 
 def _lines(text: str, slices: Any) -> Lines:

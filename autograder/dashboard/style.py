@@ -57,7 +57,7 @@ th, td { padding: .22rem .7rem; text-align: right; vertical-align: baseline; fon
 thead th { position: sticky; top: 0; z-index: 1; background: var(--paper); border-top: 0; white-space: nowrap;
   border-bottom: 1px solid var(--line); vertical-align: bottom }
 tbody th { font-weight: 600 }
-th[scope=row], .words { text-align: left }
+th:first-child, .words { text-align: left }
 td:not(.words) { white-space: nowrap }
 td.words { min-width: 11rem; overflow-wrap: anywhere }
 th.words[scope=row] { min-width: 8rem; max-width: 24rem }
@@ -100,20 +100,23 @@ pre b { font-weight: 600 }
   padding: .15rem .5rem; border-radius: 3px; font-size: 13px; max-width: 24rem }
 @media (max-width: 40rem) {
   body { font-size: 14px } main, header, nav ul { padding-left: .8rem; padding-right: .8rem }
-  nav { position: static } html { scroll-padding-top: 0 }
+  caption { max-width: calc(100vw - 1.8rem) } nav { position: static } html { scroll-padding-top: 0 }
   th, td { padding: .22rem .45rem } #why th.words[scope=row] { min-width: 11rem }
   .tiles { gap: .6rem 1.6rem } .tiles dd { font-size: 1.2rem }
 }
 @media print {
-  @page { margin: 14mm }
+  @page { margin: 12mm; size: landscape }
   body { font-size: 10pt } main, header { max-width: none; padding: 0 }
   nav, caption span, #point { display: none }
   .wide { overflow: visible; max-height: none; border: 0 } table { font-size: 8.5pt }
-  thead th { position: static } tr, figure, pre { break-inside: avoid } h2, h3, summary { break-after: avoid }
-  th button::after { content: none !important } td.words, #why th.words[scope=row] { min-width: 0 }
+  thead th { position: static; white-space: normal } th, td { padding: .15rem .4rem }
+  tr, figure, pre { break-inside: avoid } h2, h3, summary { break-after: avoid }
+  th button::after { content: none !important }
+  td.words, #why th.words[scope=row] { min-width: 5rem; overflow-wrap: normal }
   td.drawn { min-width: 7rem }
   details::details-content { content-visibility: visible; height: auto }
-  pre { white-space: pre-wrap } a { color: inherit } .strip, .bar, .columns { print-color-adjust: exact }
+  pre { white-space: pre-wrap } a { color: inherit } .legend { break-inside: avoid }
+  .strip, .bar, .columns { print-color-adjust: exact }
 }
 """
 

@@ -67,7 +67,7 @@ class Table:
 
     def html(self, folder: str) -> str:
         """Return the table with a link to its CSV file in `folder`."""
-        heads = "".join(_head(each) for each in self.columns)
+        heads = "".join(_titled(each) for each in self.columns)
         body = "\n".join(_row(self.columns, row) for row in self.rows)
         link = f'<a href="{text(folder)}/{self.name}.csv">as CSV</a>'
         caption = f"<caption>{text(self.caption)} <span>{link}</span></caption>"
@@ -127,7 +127,7 @@ def _values(column: Column, cell: Cell) -> Sequence[Value]:
     return () if column.kind == DRAWN else (cell.value,)
 
 
-def _head(column: Column) -> str:
+def _titled(column: Column) -> str:
     told = f' title="{text(column.told)}"' if column.told else ""
     return f'<th scope="col"{told}{_class(column)}>{text(column.title)}</th>'
 

@@ -83,6 +83,7 @@ class Browser:
 
     def pdf(self, file: Path) -> None:
         """Write the page as it is printed."""
+        self.call("Emulation.setEmulatedMedia", media="print", features=[])
         file.write_bytes(base64.b64decode(self.call("Page.printToPDF", preferCSSPageSize=True)["data"]))
 
     def _next(self) -> dict[str, Any]:
