@@ -11,7 +11,7 @@ from autograder.cli.exits import PASS
 from autograder.course import Course, find_course, read_course
 from autograder.dashboard.clusters import clusters_of
 from autograder.dashboard.gathered import gathered, student_of
-from autograder.dashboard.page import FOLDER, Findings, page, tables
+from autograder.dashboard.page import FOLDER, SIMILAR, Findings, page, tables
 from autograder.dashboard.pseudonyms import FILE, own_names, pseudonyms
 from autograder.dashboard.similar import Pair, pairs_of
 from autograder.dashboard.statistics import figures
@@ -54,6 +54,7 @@ def dashboard(options: argparse.Namespace) -> int:
         print(f"course: {note}", file=sys.stderr)
     (options.out / FOLDER).mkdir(exist_ok=True)
     made = tables(found)
+    (options.out / FOLDER / SIMILAR).unlink(missing_ok=True)  # an earlier page's may have names
     for name, table in made.items():
         write_whole(options.out / FOLDER / name, table)
     write_whole(options.out / PAGE, page(found))

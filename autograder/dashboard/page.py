@@ -25,6 +25,9 @@ from autograder.report.words import plural, points
 FOLDER = "class"
 """Beside the page: its tables."""
 
+SIMILAR = "similar.csv"
+"""The one table that is not always made."""
+
 SHOWN_CLUSTERS = 100
 
 POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'"

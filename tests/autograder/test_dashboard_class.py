@@ -47,6 +47,8 @@ NAMELESS_WAYS = (
 
 @dataclass(frozen=True)
 class Graded:
+    """The course, what grading it left, what was handed in, and what each student's program is called."""
+
     course: Path
     out: Path
     folder: Path
@@ -169,6 +171,14 @@ def test_one_command_writes_the_unknown_mistake_into_the_bank_and_then_it_is_nam
         result = grader.grade(wrong, [suite.exercises[0]])
     findings = [each.finding for each in tiny.result_of(result, tiny.FIRST).checks if each.finding is not None]
     assert f"running-mean-{group}" in {each.id for each in findings}
+
+
+def test_a_page_without_submissions_leaves_no_table_of_similar_ones(graded: Graded) -> None:
+    table = graded.out / "class" / "similar.csv"
+    assert [row["student"] for row in graded.table("similar")] == []
+    graded.run("dashboard", str(graded.out))
+    assert not table.exists()
+    assert "Not looked for: course dashboard OUT DIR" in (graded.out / "class.html").read_text("utf-8")
 
 
 def test_a_group_that_is_not_there_is_told_with_some_that_are(graded: Graded) -> None:
