@@ -30,10 +30,14 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
         command=_command("overview", "show_overview"),
     )
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
-    learner = (_check, _watch, _hint, _why, _diff, _next, _list, _status, _reset, _solution, _report, _submit, _doctor)
-    for add in (*learner, _grade, _merge, _export, _dashboard, _name, _validate, _build, _release, _new):
+    learner = (_check, _watch, _hint, _why, _diff, _next, _list, _status, _reset, _solution, _report, _submit, _play)
+    for add in (*learner, _doctor, _grade, _merge, _export, _dashboard, _name, _validate, _build, _release, _new):
         add(commands)
-    return parser.parse_args(arguments)
+    options, others = parser.parse_known_args(arguments)
+    if others and not hasattr(options, "others"):
+        parser.error(f"unrecognized arguments: {' '.join(others)}")
+    options.others = others
+    return options
 
 
 def _command(module: str, function: str) -> Callable[[argparse.Namespace], int]:
@@ -50,8 +54,10 @@ EXPORTS = (
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
-def _add(commands: Commands, name: str, does: str, module: str, function: str) -> argparse.ArgumentParser:
-    parser = commands.add_parser(name, help=does, description=does[0].upper() + does[1:] + ".")
+def _add(
+    commands: Commands, name: str, does: str, module: str, function: str, *, add_help: bool = True
+) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=does, description=does[0].upper() + does[1:] + ".", add_help=add_help)
     parser.set_defaults(command=_command(module, function))
     _rendering(parser)
     return parser
@@ -144,6 +150,13 @@ def _submit(commands: Commands) -> None:
     parser = _add(commands, "submit", "pack what is to be handed in, and say what it is", "submit", "submit")
     parser.add_argument("--out", type=Path, metavar="FILE", help="the zip to write (default: submission.zip)")
     _json(parser)
+
+
+def _play(commands: Commands) -> None:
+    """What is said of an activity stands in course.toml, so its options are read once that is."""
+    parser = _add(commands, "play", "train and use what you have built", "play", "play", add_help=False)
+    parser.add_argument("activity", nargs="?", metavar="ACTIVITY")
+    parser.set_defaults(others=())
 
 
 def _doctor(commands: Commands) -> None:

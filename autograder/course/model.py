@@ -70,6 +70,32 @@ class Grading:
     bonus: tuple[str, ...] = ()
 
 
+Value = str | int | float
+"""What an option of an activity takes; one that is a bool is a flag."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An option that one activity has, beside those of all: its name, its default, and what it does."""
+
+    name: str
+    default: Value
+    does: str
+
+
+@dataclass(frozen=True)
+class Activity:
+    """Something to do with finished exercises: play/ID.py of the course, run on the student's own parts.
+
+    `needs` are the exercises it calls.
+    """
+
+    id: str
+    title: str
+    needs: tuple[str, ...]
+    choices: tuple[Choice, ...] = ()
+
+
 @dataclass(frozen=True)
 class Course:
     """A course and where its parts lie. `sizes` has a column of axis sizes for each draw, `words` what they count."""
@@ -82,6 +108,7 @@ class Course:
     exercises: tuple[Exercise, ...]
     words: Words = field(default_factory=dict)
     grading: Grading | None = None
+    play: tuple[Activity, ...] = ()
 
     @property
     def exercises_dir(self) -> Path:
@@ -90,6 +117,10 @@ class Course:
     @property
     def solutions_dir(self) -> Path:
         return self.root / "solutions"
+
+    @property
+    def play_dir(self) -> Path:
+        return self.root / "play"
 
     @property
     def checks_dir(self) -> Path:

@@ -12,6 +12,7 @@ from pathlib import Path
 from autograder.course.exercises import read_exercises
 from autograder.course.grading import read_grading
 from autograder.course.model import Course, Limits
+from autograder.course.play import read_play
 from autograder.course.problems import COURSE_FILE, Collector, CourseError, Problem
 from autograder.course.section import Section, as_integer, as_positive, as_positives, as_table, as_text
 from autograder.course.words import read_words
@@ -41,7 +42,7 @@ def read_course(root: Path) -> Course:
     data = _parsed(text)
     problems = Collector(text)
     top = Section(data, (), "", problems)
-    top.known("title", "seed", "limits", "sizes", "words", "exercises", "grading")
+    top.known("title", "seed", "limits", "sizes", "words", "exercises", "grading", "play")
     exercises = read_exercises(top)
     course = Course(
         root=root,
@@ -52,6 +53,7 @@ def read_course(root: Path) -> Course:
         exercises=exercises,
         words=read_words(top, top),
         grading=read_grading(top, [each.id for each in exercises]),
+        play=read_play(top, [each.id for each in exercises]),
     )
     problems.raise_any()
     return course

@@ -11,7 +11,7 @@ from pathlib import Path
 FOLDER = ".course"
 LONGEST_WAIT = 5.0
 
-LOCAL_ONLY = ("/cache/", "/last/", "/backups/", "/grading_seed", "/lock", ".*")
+LOCAL_ONLY = ("/cache/", "/last/", "/backups/", "/play/", "/grading_seed", "/lock", ".*")
 """What git leaves alone: it can be made again, or holds a student's code. Progress and events are worth a commit."""
 
 

@@ -1,0 +1,14 @@
+"""The program that runs one activity: `python -P autograder/play/__main__.py REQUEST`, which `course play` calls.
+
+A process of its own, with the terminal of its parent: what a student's code does to it harms nobody else.
+"""
+
+import sys
+from pathlib import Path
+
+if __name__ == "__main__":
+    sys.path.append(str(Path(__file__).resolve().parents[2]))
+
+    from autograder.play.running import main
+
+    main(sys.argv[1])

@@ -1,0 +1,87 @@
+"""What is kept of a training, so that it can go on: written whole, and refused where it belongs to something else."""
+
+import contextlib
+import hashlib
+import os
+import pickle
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+
+class CheckpointError(Exception):
+    """A checkpoint that cannot be used; the message says what it was made by, and what to do."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """One file. `made_by` says, by name, what a training depends on: a checkpoint made by anything else is refused."""
+
+    file: Path
+    made_by: Mapping[str, str]
+
+    def load(self, sizes: Mapping[str, int | float | str]) -> dict[str, Any] | None:
+        """Return what was kept, None where nothing was. Raises `CheckpointError`, and OSError where it is not readable.
+
+        `sizes` are the activity's own: those it was made with must be the same.
+        """
+        if not self.file.exists():
+            return None
+        try:
+            kept = torch.load(self.file, map_location="cpu", weights_only=True)
+            made_by, made_with, data = dict(kept["made_by"]), dict(kept["sizes"]), dict(kept["data"])
+        except (RuntimeError, pickle.UnpicklingError, EOFError, KeyError, TypeError, ValueError) as error:
+            reason = (str(error).splitlines() or [type(error).__name__])[0][:80]
+            raise CheckpointError(self._refused(f"cannot be read ({reason})")) from None
+        others = [name for name in {**made_by, **self.made_by} if made_by.get(name) != self.made_by.get(name)]
+        if others:
+            raise CheckpointError(self._refused(f"was made by other code: {', '.join(others)} changed since"))
+        for name in {**made_with, **sizes}:
+            if made_with.get(name) != sizes.get(name):
+                found = f"was made with {name} {made_with.get(name)}, this is {name} {sizes.get(name)}"
+                raise CheckpointError(self._refused(found))
+        return data
+
+    def _refused(self, found: str) -> str:
+        return f"the checkpoint {self.file} {found}; --fresh starts over and replaces it"
+
+    def save(self, data: Mapping[str, Any], sizes: Mapping[str, int | float | str]) -> None:
+        """Write the file whole, or leave the one that is there. Raises OSError."""
+        kept = {"made_by": dict(self.made_by), "sizes": dict(sizes), "data": dict(data)}
+        descriptor, temporary = tempfile.mkstemp(dir=self.file.parent, prefix=f".{self.file.name}-")
+        try:
+            with os.fdopen(descriptor, "wb") as stream:
+                torch.save(kept, stream)
+            Path(temporary).replace(self.file)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                Path(temporary).unlink()
+            raise
+
+    def remove(self) -> None:
+        """Take the file away, if there is one."""
+        self.file.unlink(missing_ok=True)
+
+
+def rng_states(device: str) -> dict[str, Any]:
+    """Return where the random streams of torch are, as data for a checkpoint."""
+    states: dict[str, Any] = {"cpu": torch.get_rng_state()}
+    if torch.device(device).type == "cuda":
+        states["cuda"] = torch.cuda.get_rng_state(device)
+    return states
+
+
+def set_rng_states(states: Mapping[str, Any], device: str) -> None:
+    """Put the random streams where they were."""
+    torch.set_rng_state(states["cpu"])
+    if "cuda" in states and torch.device(device).type == "cuda":
+        torch.cuda.set_rng_state(states["cuda"], device)
+
+
+def digest(data: bytes) -> str:
+    """Return a short name for some bytes."""
+    return hashlib.sha256(data).hexdigest()[:16]

@@ -1,0 +1,117 @@
+"""A training while it goes on: a block that is drawn anew on a terminal, one line for each report elsewhere."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import pairwise
+from types import TracebackType
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live as Redrawn
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+DRAWN_SECONDS = 0.25
+LINE_SECONDS = 10.0
+CURVE = "▁▂▃▄▅▆▇█"
+Row = tuple[str, str, bool | None]
+"""Something asked, what came of it, and whether that is right, where it can be told."""
+
+
+class Live:
+    """The display of so many steps, to be used in `with`. `show` may be called at every step: it draws now and then."""
+
+    def __init__(self, console: Console, steps: int, *, plain: bool, spell: Callable[[str], str]) -> None:
+        self._console = console
+        self._steps = steps
+        self._spell = spell
+        self._redraws = console.is_terminal and not plain
+        self._rows: Sequence[Row] = ()
+        self._curve: list[float] = []
+        self._drawn = self._started = time.monotonic()
+        self._first: int | None = None
+        self._stack = ExitStack()
+        self._live: Redrawn | None = None
+
+    def __enter__(self) -> "Live":
+        if self._redraws:
+            self._live = self._stack.enter_context(
+                Redrawn(console=self._console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
+            )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
+    ) -> None:
+        self._stack.__exit__(kind, error, where)
+
+    def show(
+        self, step: int, figures: Mapping[str, str], *, curve: float | None = None, rows: Sequence[Row] | None = None
+    ) -> None:
+        """Show a step: its figures by name, and `rows` where they were made anew; the last rows stay until then.
+
+        `curve` is the figure drawn over time.
+        """
+        if self._first is None:
+            self._first = step - 1
+        if curve is not None:
+            self._curve.append(curve)
+        now = time.monotonic()
+        due = now - self._drawn >= (DRAWN_SECONDS if self._live else LINE_SECONDS)
+        if not due and rows is None and step < self._steps:
+            return
+        self._drawn = now
+        if self._live:
+            self._rows = self._rows if rows is None else rows
+            self._live.update(self._block(step, figures), refresh=True)
+            return
+        said = "; ".join(f"{name} {value}" for name, value in figures.items())
+        self._print(f"Step {step} of {self._steps}: {said}.")
+        for asked, answer, _ in rows or ():
+            self._print(f"  {asked} -> {answer}")
+
+    def _print(self, text: str) -> None:
+        self._console.print(Text(self._spell_line(text)), soft_wrap=True)
+
+    def _spell_line(self, text: str) -> str:
+        indent = len(text) - len(text.lstrip())
+        return " " * indent + self._spell(text)
+
+    def _block(self, step: int, figures: Mapping[str, str]) -> RenderableType:
+        passed = time.monotonic() - self._started
+        done = step - (self._first or 0)
+        left = (self._steps - step) * passed / max(done, 1)
+        head = Table.grid(padding=(0, 2))
+        bar = ProgressBar(total=self._steps, completed=step, width=24)
+        head.add_row(f"step {step:,} of {self._steps:,}", bar, f"{passed:.0f} s, about {left:.0f} s to go")
+        said = Text(self._spell("   ".join(f"{name} {value}" for name, value in figures.items())))
+        parts: list[RenderableType] = [head, said]
+        if curve := self._drawn_curve(min(self._console.width - 2, 60)):
+            parts.append(Text(curve, "cyan"))
+        if self._rows:
+            parts += [Text(), self._table()]
+        return Group(*parts)
+
+    def _drawn_curve(self, width: int) -> str:
+        """Return the figure over time as bars, each the mean of its part; nothing where they cannot be shown."""
+        if len(self._curve) < 2 or self._spell("…") != "…":
+            return ""
+        parts = min(width, len(self._curve))
+        cuts = [len(self._curve) * at // parts for at in range(parts + 1)]
+        means = [sum(self._curve[a:b]) / (b - a) for a, b in pairwise(cuts)]
+        low, high = min(means), max(means)
+        size = (high - low) or 1.0
+        return "".join(CURVE[round((each - low) / size * (len(CURVE) - 1))] for each in means)
+
+    def _table(self) -> Table:
+        table = Table.grid(padding=(0, 2))
+        marks = {True: ("✓", "green"), False: ("✗", "red"), None: ("", "")}
+        for asked, answer, right in self._rows:
+            mark, style = marks[right]
+            table.add_row(
+                Text(self._spell(asked)),
+                Text(self._spell(answer), overflow="ellipsis", no_wrap=True),
+                Text(mark, style),
+            )
+        return table

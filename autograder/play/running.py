@@ -1,0 +1,186 @@
+"""One run of an activity: its streams, the student's modules, and a sentence for whatever ends it."""
+
+import ast
+import importlib
+import importlib.util
+import io
+import json
+import sys
+import threading
+from argparse import Namespace
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NoReturn, TextIO
+
+import torch
+
+from autograder.cli.exits import ENVIRONMENT, FAIL, GRADER, PASS, USAGE
+from autograder.cli.stopping import Stopping
+from autograder.cli.written import write_json
+from autograder.course import Course, CourseError, read_course
+from autograder.play.checkpoint import Checkpoint, CheckpointError, digest
+from autograder.play.stage import Astray, Stage, Stopped
+from autograder.progress.files import own_folder
+from autograder.report.console import make_console
+from autograder.report.printable import one_line
+from autograder.submission import Submission
+from autograder.submission.own import read_own
+from autograder.worker.sources import Sources
+
+MOST_PRINTED = 4000
+INTERRUPTED = 130
+
+
+class Printed(io.TextIOBase):
+    """Takes what a student's code prints, which would tear up the screen: the beginning is kept, the lines counted."""
+
+    def __init__(self) -> None:
+        self.text = ""
+        self.lines = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self.text += text[: MOST_PRINTED - len(self.text)]
+        self.lines += text.count("\n")
+        return len(text)
+
+
+def main(request: str) -> NoReturn:
+    """Run the activity that is asked for, and exit with its status."""
+    sys.exit(run(json.loads(request)))
+
+
+def run(request: Mapping[str, Any]) -> int:
+    """Run an activity; every end of it becomes a status and, but for a good one, a sentence."""
+    try:
+        course = read_course(Path(request["root"]))
+        torch.zeros(1, device=request["device"])
+    except CourseError as error:
+        return _fail(ENVIRONMENT, str(error))
+    except (RuntimeError, AssertionError) as error:
+        first = (str(error).splitlines() or [""])[0]
+        told = f"the device {request['device']} cannot be used here ({first}); leave --device out to use the CPU"
+        return _fail(ENVIRONMENT, told)
+    submission = read_own(course, folder=Path(request["submission"]) if request["submission"] else None)
+    stdout = sys.stdout
+    if request["json"] == "-":
+        sys.stdout = io.StringIO()
+    stage = _stage(course, submission, request, sys.stdout)
+    printed = Printed()
+    sources = Sources(submission.sources, {})
+    errors = sys.stderr
+    try:
+        sys.stdout = sys.stderr = printed
+        sources.install()
+        with Stopping(stage.stop):
+            status, figures = _played(stage, request, sources, errors)
+    finally:
+        sys.stdout, sys.stderr = stdout, errors
+    if printed.lines:
+        first = one_line(printed.text.strip().partition("\n")[0])[:100]
+        stage.tell(f"Your code printed {printed.lines} lines meanwhile, which are not shown. The first: {first}")
+    if figures is not None:
+        data = {"activity": request["activity"], "wrong": [list(each) for each in stage.wrong], "figures": figures}
+        write_json(Namespace(json=request["json"]), data)
+    return status
+
+
+def _played(
+    stage: Stage, request: Mapping[str, Any], sources: Sources, errors: TextIO
+) -> tuple[int, dict[str, Any] | None]:
+    """Return the status, and the figures of an activity that came to its end."""
+    number = {each.id: each.number for each in stage.course.exercises}
+    again = f"course play {stage.activity.id}"
+    try:
+        if request["fresh"]:
+            stage.checkpoint.remove()
+        torch.manual_seed(stage.seed)
+        activity = _activity(stage.course, stage.activity.id)
+        return PASS, activity.play(stage)
+    except Astray as error:
+        exercise = stage.course.exercise(error.exercise)
+        stage.tell(f"{exercise.number} {exercise.title}: {error}", "red")
+        stage.tell(f"Next: course check {exercise.number}", "cyan")
+        return FAIL, None
+    except Stopped:
+        stage.tell(f"Stopped; what was learned so far is kept. Next: {again} goes on from here.", "yellow")
+        return INTERRUPTED, None
+    except KeyboardInterrupt:
+        return INTERRUPTED, None
+    except CheckpointError as error:
+        return _fail(USAGE, str(error), errors), None
+    except torch.cuda.OutOfMemoryError:
+        return _fail(ENVIRONMENT, f"{stage.device} has not enough free memory; try --device cpu", errors), None
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        return _fail(ENVIRONMENT, f"{error.strerror or error}{where}", errors), None
+    except Exception as error:
+        from autograder.worker.faults import describe
+
+        fault = describe(error, sources.names)
+        told = f"{fault['type']}: {one_line(fault['message'])[:200]}"
+        if not fault["frames"]:
+            return _fail(GRADER, f"{stage.activity.id} itself failed ({told}); please report it", errors), None
+        place = fault["frames"][-1]
+        exercise = place["file"].removesuffix(".py")
+        stage.tell(f"{place['file']}, line {place['line']}: your code raised {told}", "red")
+        stage.tell(f"Next: course check {number.get(exercise, exercise)}", "cyan")
+        return FAIL, None
+
+
+def _fail(status: int, sentence: str, stream: TextIO | None = None) -> int:
+    print(f"course: {sentence}", file=stream or sys.stderr)
+    return status
+
+
+def _stage(course: Course, submission: Submission, request: Mapping[str, Any], stdout: TextIO) -> Stage:
+    activity = next(each for each in course.play if each.id == request["activity"])
+    needed = {each.file for need in activity.needs for each in course.with_needs(course.exercise(need))}
+    made_by = {file: _digest(source) for file, source in submission.sources.items() if file in needed}
+    for file in sorted(course.play_dir.rglob("*.py")):
+        made_by[file.relative_to(course.root).as_posix()] = _digest(file.read_bytes())
+    made_by["--seed"] = str(request["seed"])
+    name = activity.id if request["submission"] is None else f"{activity.id}-{submission.student}"
+    folder = own_folder(course.root, "play")
+    console = make_console(plain=request["plain"], color=request["color"])
+    console.file = stdout  # which stays what it is when sys.stdout is another
+    return Stage(
+        course=course,
+        activity=activity,
+        console=console,
+        stdout=stdout,
+        checkpoint=Checkpoint(folder / f"{name}.pt", made_by),
+        device=request["device"],
+        seed=request["seed"],
+        steps=request["steps"],
+        say=request["say"],
+        options=request["options"],
+        plain=request["plain"],
+        anyway=request["anyway"],
+        stop=threading.Event(),
+        wrong=[(exercise, message) for exercise, message in request["wrong"]],
+    )
+
+
+def _digest(source: bytes) -> str:
+    """Return a digest of what a source does: comments and white space are no part of it."""
+    try:
+        return digest(ast.dump(ast.parse(source)).encode())
+    except (SyntaxError, ValueError, RecursionError):
+        return digest(source)
+
+
+def _activity(course: Course, name: str) -> Any:
+    """Return the module play/NAME.py of a course; the folder is the package `play`, whatever else has that name."""
+    folder = course.play_dir
+    spec = importlib.util.spec_from_file_location(
+        "play", folder / "__init__.py", submodule_search_locations=[str(folder)]
+    )
+    if spec is None or spec.loader is None or not (folder / f"{name}.py").is_file():
+        raise FileNotFoundError(2, "an activity of course.toml has no file", str(folder / f"{name}.py"))
+    package = importlib.util.module_from_spec(spec)
+    sys.modules["play"] = package
+    spec.loader.exec_module(package)
+    return importlib.import_module(f"play.{name}")

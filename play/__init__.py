@@ -1,0 +1,1 @@
+"""What to do with the finished Transformer. Each module that course.toml names under [[play]] is one activity."""

@@ -1,0 +1,1 @@
+"""Train the encoder-decoder to translate, and type sentences to it."""
