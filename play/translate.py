@@ -1,1 +1,231 @@
 """Train the encoder-decoder to translate, and type sentences to it."""
+
+import re
+import time
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from random import Random
+from typing import Any
+
+import torch
+from torch import Tensor, nn, optim
+
+from autograder.play.live import Row
+from autograder.play.stage import Stage
+from play.language.corpus import LONGEST, Corpus, Example, corpus
+from play.language.grammar import Words
+from play.learning import initialized, learn
+from play.sanity import sane
+
+STEPS = 2400
+WARMUP, SCALE, COOLING = 400, 0.4, 0.5
+"""The steps of the warm-up, what its rate is multiplied by, and the share of the steps in which it goes down to 0."""
+
+MOST = LONGEST + 4
+"""The most tokens of a sentence, <SOS> and <EOS> among them, and a little room for what is wrong."""
+
+SHOWN = ("hello world", "how are you")
+BATCH_OF_TESTS = 125
+FEW = 0.9
+"""A share of exact translations that is no success."""
+
+CONTRACTIONS = {
+    **{"n't": " not", "'m": " am", "'re": " are", "'ll": " will", "'ve": " have", "what's": "what is"},
+    **{"where's": "where is", "it's": "it is", "let's": "let us"},
+}
+
+
+class Translator:
+    """A model of the student's, and the two vocabularies it speaks."""
+
+    def __init__(self, stage: Stage, english: list[str], hindi: list[str]) -> None:
+        self.stage = stage
+        batching = stage.own("ex12_batching")
+        self.english: dict[str, int] = batching.build_vocab([[each] for each in english])
+        self.hindi: dict[str, int] = batching.build_vocab([[each] for each in hindi])
+        self.model = self.new_model()
+
+    def new_model(self) -> nn.Module:
+        """Return an untrained model."""
+        options = self.stage.options
+        torch.manual_seed(self.stage.seed)
+        model: nn.Module = self.stage.own("ex10_transformer").Transformer(
+            len(self.english),
+            len(self.hindi),
+            d_model=options["width"],
+            num_heads=options["heads"],
+            d_ff=2 * int(options["width"]),
+            num_encoder_blocks=options["blocks"],
+            num_decoder_blocks=options["blocks"],
+            dropout=0.0,
+            seq_len=MOST,
+        )
+        return initialized(model).to(self.stage.device)
+
+    def encoded(self, examples: Iterable[Example]) -> list[tuple[list[int], list[int]]]:
+        """Return examples as ids."""
+        encode = self.stage.own("ex12_batching").encode
+        return [(encode(list(one), self.english), encode(list(other), self.hindi)) for one, other in examples]
+
+    def padded(self, pairs: Sequence[tuple[list[int], list[int]]]) -> tuple[Tensor, Tensor]:
+        """Return source (B, S) and target (B, T) of a batch."""
+        pad_batch = self.stage.own("ex12_batching").pad_batch
+        device = self.stage.device
+        return pad_batch([one for one, _ in pairs], device=device), pad_batch([two for _, two in pairs], device=device)
+
+    def translated(self, sentences: Sequence[Words]) -> list[Words]:
+        """Return the translations of English sentences, word by word the likeliest."""
+        batching = self.stage.own("ex12_batching")
+        greedy = self.stage.own("ex14_generation").greedy_translate
+        said: list[Words] = []
+        for at in range(0, len(sentences), BATCH_OF_TESTS):
+            src, _ = self.padded(
+                [(ids, ids) for ids, _ in self.encoded((one, ()) for one in sentences[at:][:BATCH_OF_TESTS])]
+            )
+            said += [tuple(batching.decode(row, self.hindi)) for row in greedy(self.model, src, MOST).tolist()]
+        return said
+
+    def exact(self, examples: Sequence[Example]) -> int:
+        """Return how many of these are translated without a fault."""
+        said = self.translated([english for english, _ in examples])
+        return sum(one == hindi for one, (_, hindi) in zip(said, examples, strict=True))
+
+
+def play(stage: Stage) -> dict[str, Any]:
+    """Train, unless that was done before; say how good it is, and translate what is typed."""
+    steps = stage.steps or STEPS
+    sizes = {name: value for name, value in stage.options.items() if name != "asked"}
+    kept = stage.checkpoint.load(sizes)
+    if kept is not None and kept["step"] >= steps and "figures" in kept:
+        translator = Translator(stage, kept["english"], kept["hindi"])
+        translator.model.load_state_dict(kept["model"])
+        figures = dict(kept["figures"])
+        stage.tell(f"Trained before, {kept['step']:,} steps; --fresh starts over.")
+    else:
+        translator, figures = _trained(stage, steps, sizes, kept)
+    _told(stage, figures)
+    _answer(stage, translator)
+    return figures
+
+
+def _trained(
+    stage: Stage, steps: int, sizes: dict[str, Any], kept: dict[str, Any] | None
+) -> tuple[Translator, dict[str, Any]]:
+    """Train, and return the figures."""
+    started = time.monotonic()
+    options = stage.options
+    words = corpus(stage.seed, int(options["sentences"]), int(options["asked"]))
+    english, hindi = (sorted({word for pair in words.learned for word in pair[side]}) for side in (0, 1))
+    translator = Translator(stage, english, hindi)
+    stage.tell(f"{len(words.learned):,} pairs of sentences, {len(english):,} English and {len(hindi):,} Hindi words.")
+    pairs = translator.encoded(words.learned)
+    if kept is None:
+        sane(stage, translator.new_model(), *translator.padded(pairs[:16]), len(translator.hindi))
+    optimizer = optim.Adam(translator.model.parameters(), betas=(0.9, 0.98), eps=1e-9)
+    before = time.monotonic() - started
+    seconds = learn(
+        stage,
+        translator.model,
+        optimizer,
+        steps=steps,
+        sizes=sizes,
+        kept=kept,
+        more={"english": english, "hindi": hindi},
+        rate=lambda step: _rate(stage, step, steps),
+        update=_updates(stage, translator, optimizer, pairs),
+        samples=lambda: _samples(translator, words),
+        unit="words",
+    )
+    tested = time.monotonic()
+    asked = len(words.unseen)
+    figures: dict[str, Any] = {
+        "steps": steps,
+        "asked": asked,
+        "unseen": translator.exact(words.unseen),
+        "combined": translator.exact(words.combined),
+    }
+    figures["seconds"] = round(before + seconds + time.monotonic() - tested, 1)
+    finished = stage.checkpoint.load(sizes) or {}
+    stage.checkpoint.save({**finished, "figures": figures}, sizes)
+    return translator, figures
+
+
+def _rate(stage: Stage, step: int, steps: int) -> float:
+    """Return the learning rate: that of ex13, brought down to 0 at the end."""
+    rate = stage.own("ex13_training").warmup_learning_rate(step, stage.options["width"], WARMUP)
+    return float(rate) * SCALE * min(1.0, (steps + 1 - step) / (COOLING * steps))
+
+
+def _updates(stage: Stage, translator: Translator, optimizer: optim.Optimizer, pairs: list[Any]) -> Any:
+    """Return the function that makes the step of a number: every epoch in another order, the same after a stop."""
+    size = int(stage.options["batch"])
+    ordered = sorted(pairs, key=lambda pair: (len(pair[1]), len(pair[0])))
+    starts = range(0, max(len(ordered) - size, 0) + 1, size)
+    train_step = stage.own("ex13_training").train_step
+    orders: dict[int, list[int]] = {}
+
+    def update(step: int) -> tuple[float, int]:
+        epoch, at = divmod(step - 1, len(starts))
+        if epoch not in orders:
+            orders.clear()
+            orders[epoch] = Random(f"{stage.seed} {epoch}").sample(starts, len(starts))
+        chosen = ordered[orders[epoch][at] :][:size]
+        loss = train_step(translator.model, optimizer, *translator.padded(chosen), max_grad_norm=1.0)
+        return float(loss), sum(len(two) - 1 for _, two in chosen)
+
+    return update
+
+
+def _samples(translator: Translator, words: Corpus) -> list[Row]:
+    """Return what becomes of the first phrases, and of sentences that are not learned."""
+    known = {" ".join(english): (english, hindi) for english, hindi in words.learned if " ".join(english) in SHOWN}
+    examples = [*(known[each] for each in SHOWN if each in known), *words.unseen[:3], *words.combined[:1]]
+    said = translator.translated([english for english, _ in examples])
+    rows = zip(examples, said, strict=True)
+    return [(" ".join(english), " ".join(one), one == hindi) for (english, hindi), one in rows]
+
+
+def _told(stage: Stage, figures: dict[str, Any]) -> None:
+    """Say how good it is; what is known to be wrong stands beside it."""
+    asked = figures["asked"]
+    for exercise, message in stage.wrong:
+        own = stage.course.exercise(exercise)
+        stage.tell(f"Trained although {own.number} {own.title} is not right: {message}", "red")
+    for name, of in (("unseen", "not learned from"), ("combined", "of words never seen together")):
+        right = figures[name]
+        stage.tell(f"{right} of {asked} sentences {of} are translated without a fault ({right / asked:.1%}).")
+    stage.tell(f"{figures['seconds']:.0f} s for all of it, {figures['steps']:,} steps.")
+    if figures["unseen"] < FEW * asked:
+        stage.tell("That is not many. Train longer with --steps N, or check your exercises with `course check --all`.")
+
+
+def _answer(stage: Stage, translator: Translator) -> None:
+    """Translate what is typed."""
+    if not stage.say:
+        stage.tell("Type a sentence in English; an empty line ends.")
+    for line in stage.asked("> "):
+        words = read_words(line)
+        unknown = [word for word in words if word not in translator.english]
+        if not words:
+            stage.tell(f"There is no English word in {line!r}.")
+        elif len(words) > LONGEST:
+            stage.tell(f"That is {len(words)} words; it has learned sentences of at most {LONGEST}.")
+        elif unknown:
+            stage.tell(" ".join(_about(word, translator.english) for word in dict.fromkeys(unknown)))
+        else:
+            [said] = translator.translated([words])
+            stage.tell(" ".join(said))
+
+
+def read_words(line: str) -> Words:
+    """Return the words of a line as they are learned: in small letters, without signs, `'s` as a word."""
+    text = line.lower().replace("’", "'")
+    for short, whole in {"can't": "can not", "won't": "will not", **CONTRACTIONS}.items():
+        text = text.replace(short, whole)
+    return tuple(re.findall(r"'s\b|[^\W\d_]+|\d+", text.replace("cannot", "can not")))
+
+
+def _about(word: str, known: dict[str, int]) -> str:
+    near = get_close_matches(word, [each for each in known if each.isalpha()], n=3, cutoff=0.6)
+    hint = f" It knows {', '.join(near)}." if near else ""
+    return f"The word {word} was never seen.{hint}"

@@ -18,6 +18,7 @@ from autograder.cli.exits import ENVIRONMENT, FAIL, GRADER, PASS, USAGE
 from autograder.cli.stopping import Stopping
 from autograder.cli.written import write_json
 from autograder.course import Course, CourseError, read_course
+from autograder.course.model import Activity
 from autograder.play.checkpoint import Checkpoint, CheckpointError, digest
 from autograder.play.stage import Astray, Stage, Stopped
 from autograder.progress.files import own_folder
@@ -136,22 +137,22 @@ def _fail(status: int, sentence: str, stream: TextIO | None = None) -> int:
 
 
 def _stage(course: Course, submission: Submission, request: Mapping[str, Any], stdout: TextIO) -> Stage:
-    activity = next(each for each in course.play if each.id == request["activity"])
-    needed = {each.file for need in activity.needs for each in course.with_needs(course.exercise(need))}
-    made_by = {file: _digest(source) for file, source in submission.sources.items() if file in needed}
-    for file in sorted(course.play_dir.rglob("*.py")):
-        made_by[file.relative_to(course.root).as_posix()] = _digest(file.read_bytes())
-    made_by["--seed"] = str(request["seed"])
-    name = activity.id if request["submission"] is None else f"{activity.id}-{submission.student}"
+    activities = {each.id: each for each in course.play}
     folder = own_folder(course.root, "play")
+
+    def checkpoint_of(name: str) -> Checkpoint:
+        file = name if request["submission"] is None else f"{name}-{submission.student}"
+        return Checkpoint(folder / f"{file}.pt", _made_by(course, activities[name], submission, request["seed"]))
+
     console = make_console(plain=request["plain"], color=request["color"])
     console.file = stdout  # which stays what it is when sys.stdout is another
     return Stage(
         course=course,
-        activity=activity,
+        activity=activities[request["activity"]],
         console=console,
         stdout=stdout,
-        checkpoint=Checkpoint(folder / f"{name}.pt", made_by),
+        checkpoint=checkpoint_of(request["activity"]),
+        checkpoint_of=checkpoint_of,
         device=request["device"],
         seed=request["seed"],
         steps=request["steps"],
@@ -162,6 +163,15 @@ def _stage(course: Course, submission: Submission, request: Mapping[str, Any], s
         stop=threading.Event(),
         wrong=[(exercise, message) for exercise, message in request["wrong"]],
     )
+
+
+def _made_by(course: Course, activity: Activity, submission: Submission, seed: int) -> dict[str, str]:
+    """Return what a training of an activity depends on: the student's files, its own code and data, the seed."""
+    needed = {each.file for need in activity.needs for each in course.with_needs(course.exercise(need))}
+    made_by = {file: _digest(source) for file, source in submission.sources.items() if file in needed}
+    for file in sorted(each for each in course.play_dir.rglob("*") if each.is_file() and each.suffix != ".pyc"):
+        made_by[file.relative_to(course.root).as_posix()] = _digest(file.read_bytes())
+    return {**made_by, "--seed": str(seed)}
 
 
 def _digest(source: bytes) -> str:

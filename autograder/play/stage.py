@@ -3,7 +3,7 @@
 import importlib
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TextIO
@@ -37,7 +37,7 @@ class Stage:
 
     `steps` is None where the activity decides; `say` has what is to be answered instead of what is typed. `options`
     has its own ones by name. `wrong` has what is known to be wrong, an exercise and a sentence each: there is something
-    in it only where the student said `--anyway`.
+    in it only where the student said `--anyway`. `checkpoint` is its own, `checkpoint_of` that of another activity.
     """
 
     course: Course
@@ -45,6 +45,7 @@ class Stage:
     console: Console
     stdout: TextIO
     checkpoint: Checkpoint
+    checkpoint_of: Callable[[str], Checkpoint]
     device: str
     seed: int
     steps: int | None

@@ -1,0 +1,86 @@
+"""The loop that translate and write share: live figures, checkpoints, and going on where it was."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from torch import nn, optim
+
+from autograder.play.checkpoint import rng_states, set_rng_states
+from autograder.play.live import Row
+from autograder.play.stage import Stage
+
+KEPT_SECONDS = 20.0
+"""How often a checkpoint is written, at the most."""
+
+REPORTS = 12
+"""How often samples are made, in a whole training."""
+
+
+def initialized(model: nn.Module) -> nn.Module:
+    """Return the model with all its matrices drawn as Glorot and Bengio did; by their shape, not by their names."""
+    for parameter in model.parameters():
+        if parameter.dim() > 1:
+            nn.init.xavier_uniform_(parameter)
+    return model
+
+
+def learn(
+    stage: Stage,
+    model: nn.Module,
+    optimizer: optim.Optimizer,
+    *,
+    steps: int,
+    sizes: Mapping[str, int | float | str],
+    kept: Mapping[str, Any] | None,
+    more: Mapping[str, Any],
+    rate: Callable[[int], float],
+    update: Callable[[int], tuple[float, int]],
+    samples: Callable[[], Sequence[Row]],
+    unit: str,
+) -> float:
+    """Train up to so many steps, and return the seconds it took, those before a stop included.
+
+    `kept` is what an earlier run left, `more` what its checkpoint holds beside model and optimizer. `rate` is the
+    learning rate of a step, counted from 1; `update` makes one, and returns its loss and how many of a `unit` it saw.
+    """
+    step, before = 0, 0.0
+    if kept is not None:
+        model.load_state_dict(kept["model"])
+        optimizer.load_state_dict(kept["optimizer"])
+        set_rng_states(kept["rng"], stage.device)
+        step, before = int(kept["step"]), float(kept["seconds"])
+        stage.tell(f"Going on at step {step} of {steps}.")
+    started = saved = time.monotonic()
+
+    def save() -> None:
+        state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "rng": rng_states(stage.device)}
+        seconds = before + time.monotonic() - started
+        stage.checkpoint.save({**more, **state, "step": step, "seconds": seconds}, sizes)
+
+    mean, seen = None, 0
+    report = max(1, steps // REPORTS)
+    with stage.live(steps) as live:
+        while step < steps:
+            step += 1
+            for group in optimizer.param_groups:
+                group["lr"] = rate(step)
+            loss, count = update(step)
+            mean = loss if mean is None else 0.95 * mean + 0.05 * loss
+            seen += count
+            figures = {
+                "loss": f"{mean:.4f}",
+                "learning rate": f"{rate(step):.6f}",
+                f"{unit} a second": f"{seen / (time.monotonic() - started):,.0f}",
+            }
+            rows = samples() if step % report == 0 or step == steps else None
+            live.show(step, figures, curve=loss, rows=rows)
+            stopping = stage.stop.is_set() and step < steps
+            if stopping or step == steps or time.monotonic() - saved > KEPT_SECONDS:
+                save()
+                saved = time.monotonic()
+            if stopping:
+                break
+    if step < steps:
+        stage.stopped()
+    return before + time.monotonic() - started
