@@ -49,12 +49,10 @@ def starts_undecided(stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor, w
         return
     loss = float(loss_of(_logits(model, src, tgt[:, :-1]), tgt[:, 1:]))
     if not abs(loss - expected) <= NEAR * expected:
-        told = (
-            f"before training the loss is {loss:.2f}, expected about {expected:.2f}, the logarithm of {words:,} words"
-        )
+        told = f"before training the loss is {loss:.2f}, expected about {expected:.2f}, the logarithm of {words:,}"
         stage.astray("ex10_transformer", told)
         return
-    stage.tell(f"  the loss before training is {loss:.2f}, the logarithm of {words:,} words is {expected:.2f}")
+    stage.tell(f"The loss before training is {loss:.2f}; the logarithm of {words:,} words is {expected:.2f}.")
 
 
 def sees_no_future(stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor) -> None:
@@ -81,7 +79,7 @@ def sees_no_future(stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor) -> 
         told = f"changing a later word of the target moves the logits of earlier ones by {leak:.3f}, expected 0"
         stage.astray("ex10_transformer", told)
         return
-    stage.tell("  no word of the target sees a later one")
+    stage.tell("No word of the target sees a later one.")
 
 
 def _attention_leaks(stage: Stage) -> bool:
@@ -106,7 +104,7 @@ def reads_the_source(stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor) -
         told = f"more padding behind the source moves the logits by {moved:.3f}, expected 0"
         stage.astray("ex10_transformer" if hidden else "ex04_masks", told)
         return
-    stage.tell("  every word of the source is read, and none of its padding")
+    stage.tell("Every word of the source is read, and none of its padding.")
 
 
 def learns_by_heart(stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor) -> None:
@@ -129,9 +127,8 @@ def learns_by_heart(stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor) ->
         told = f"of {len(tgt)} sentences it knows by heart, loss {losses[-1]:.3f}, it translates {right}"
         stage.astray("ex14_generation", told)
         return
-    stage.tell(
-        f"  {len(tgt)} sentences are learned by heart in {STEPS} steps: loss {losses[-1]:.3f}, {right} translated"
-    )
+    learned = f"{len(tgt)} sentences are learned by heart in {STEPS} steps"
+    stage.tell(f"{learned}, loss {losses[-1]:.3f}; {right} of them are translated.")
 
 
 def _words(ids: Sequence[int]) -> list[int]:

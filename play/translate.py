@@ -13,7 +13,7 @@ from torch import Tensor, nn, optim
 from autograder.play.live import Row
 from autograder.play.stage import Stage
 from play.language.corpus import LONGEST, Corpus, Example, corpus
-from play.language.grammar import Words
+from play.language.phrases import Words
 from play.learning import initialized, learn
 from play.sanity import sane
 
@@ -79,9 +79,7 @@ class Translator:
         greedy = self.stage.own("ex14_generation").greedy_translate
         said: list[Words] = []
         for at in range(0, len(sentences), BATCH_OF_TESTS):
-            src, _ = self.padded(
-                [(ids, ids) for ids, _ in self.encoded((one, ()) for one in sentences[at:][:BATCH_OF_TESTS])]
-            )
+            src, _ = self.padded(self.encoded((one, ()) for one in sentences[at : at + BATCH_OF_TESTS]))
             said += [tuple(batching.decode(row, self.hindi)) for row in greedy(self.model, src, MOST).tolist()]
         return said
 

@@ -30,6 +30,8 @@ from autograder.worker.sources import Sources
 
 MOST_PRINTED = 4000
 INTERRUPTED = 130
+MOST_THREADS = 4
+"""So many at most share the work of one step: the models that are trained here are small."""
 
 
 class Printed(io.TextIOBase):
@@ -57,6 +59,7 @@ def run(request: Mapping[str, Any]) -> int:
     """Run an activity; every end of it becomes a status and, but for a good one, a sentence."""
     try:
         course = read_course(Path(request["root"]))
+        torch.set_num_threads(min(torch.get_num_threads(), MOST_THREADS))
         torch.zeros(1, device=request["device"])
     except CourseError as error:
         return _fail(ENVIRONMENT, str(error))

@@ -5,9 +5,9 @@ from functools import cache
 from random import Random
 from zlib import crc32
 
-from play.language.grammar import Grammar, Sentence, Words
+from play.language.grammar import Grammar, Sentence
 from play.language.lexicon import lexicon
-from play.language.phrases import Pair
+from play.language.phrases import Pair, Words
 
 LONGEST = 12
 """The most words of a sentence, in either language."""

@@ -49,6 +49,14 @@ NOTHING = Target("m", "vah")
 """A verb with nothing to agree with is masculine singular."""
 
 
+ALIVE = frozenset({"person", "animal"})
+"""As an object these take ko."""
+
+_CASES = ("kaun", "kisne", "kise", "kiska")
+WHO = Phrase(("who",), (), ("kaun",), ("kis",), "m", "vah", "he", "", "person", cases=_CASES)
+"""Who asks for somebody is masculine singular."""
+
+
 def target(phrase: Phrase) -> Target:
     """Return the target that a phrase is."""
     return Target(phrase.gender, phrase.person)
@@ -239,7 +247,7 @@ class Grammar:
         phrase = self.speaker.phrase(("place",), subject)
         return (english, *phrase.accusative), phrase.under(self.words.postpositions[english]), phrase.pairs
 
-    def _spoken(self, clause: Clause, *, what: bool = False) -> Sentence:
+    def _spoken(self, clause: Clause) -> Sentence:
         """Return a clause as a statement, a negation or a question."""
         how = self.random.random()
         if clause.tense in UNASKED or how < 0.6:
@@ -259,17 +267,15 @@ class Grammar:
         verb, tense = self.random.choice(self.words.verbs_of[frame]), self._tense()
         subject = self.speaker.subject(frozenset({"person"}))
         if frame == "transitive" and tense not in UNASKED and self.random.random() < 0.08:
-            if self.random.random() < 0.5:
+            if self.random.random() < 0.5 and not ALIVE & verb.kinds:
                 what = Clause(verb, tense, subject, marked=True, time=self._time(tense))
                 return Sentence(*what.question(("what",), ("kya",)))
-            return self._who(verb, tense, self.speaker.phrase(verb.kinds - {"person", "animal"} or {"thing"}))
-        if {"person", "animal"} & verb.kinds and self.random.random() < 0.3:
-            thing = self.speaker.pronoun(
-                [each for each in ("i", "you", "he", "she", "we", "they") if each != subject.english[0]]
-            )
+            return self._who(verb, tense, self.speaker.phrase(verb.kinds))
+        if ALIVE & verb.kinds and self.random.random() < 0.3:
+            thing = self.speaker.pronoun(_others(subject))
         else:
             thing = self.speaker.phrase(verb.kinds, subject)
-        alive = thing.kind in ("person", "animal")
+        alive = thing.kind in ALIVE
         hindi = thing.with_se() if frame == "with_se" else thing.dative if alive else thing.direct
         place = self._place(subject, 0.15)
         pairs = subject.pairs | thing.pairs | place[2] | ({(verb.base, thing.noun)} if thing.noun else set())
@@ -288,11 +294,9 @@ class Grammar:
         )
 
     def _who(self, verb: Verb, tense: str, thing: Phrase) -> Sentence:
-        """Ask who does something; who is masculine singular."""
-        who = Phrase(
-            ("who",), (), ("kaun",), ("kis",), "m", "vah", "he", "", "person", None, ("kaun", "kisne", "kise", "kiska")
-        )
-        clause = Clause(verb, tense, who, thing.accusative, thing.direct, thing)
+        """Ask who does something."""
+        alive = thing.kind in ALIVE
+        clause = Clause(verb, tense, WHO, thing.accusative, thing.dative if alive else thing.direct, thing, alive)
         pairs = thing.pairs | ({(verb.base, thing.noun)} if thing.noun else set())
         return Sentence(*clause.statement(), frozenset(pairs))
 
@@ -301,8 +305,8 @@ class Grammar:
         verb, tense = self.random.choice(self.words.verbs_of["ditransitive"]), self._tense()
         subject = self.speaker.subject(frozenset({"person"}))
         thing = self.speaker.phrase(verb.kinds, subject)
-        others = [each for each in ("i", "you", "he", "she", "we", "they") if each != subject.english[0]]
-        to = self.speaker.pronoun(others) if self.random.random() < 0.4 else self.speaker.phrase(("person",), subject)
+        known = self.random.random() < 0.4
+        to = self.speaker.pronoun(_others(subject)) if known else self.speaker.phrase(("person",), subject)
         pairs = subject.pairs | thing.pairs | to.pairs | ({(verb.base, thing.noun)} if thing.noun else set())
         english, hindi = (*thing.accusative, "to", *to.accusative), (*to.dative, *thing.direct)
         return self._spoken(
@@ -341,7 +345,7 @@ class Grammar:
         )
 
     def being(self) -> Sentence:
-        """Somebody or something is tall, or taller than another, or somewhere."""
+        """Somebody or something is tall, or as tall as another, or somewhere."""
         subject = self.speaker.subject(_ANYTHING)
         tense = self.random.choices(("present", "past", "future"), (4, 2, 1))[0]
         how = self.random.random()
@@ -356,7 +360,8 @@ class Grammar:
                 english, hindi = ("very", *english), ("bahut", *hindi)
             elif self.random.random() < 0.3:
                 other = self.speaker.phrase((subject.kind,))
-                english, hindi = ("more", *english, "than", *other.accusative), (*other.with_se(), "zyaada", said)
+                as_ = agreeing("jitna", subject.gender, plural=subject.plural)
+                english, hindi = ("as", *english, "as", *other.accusative), (*other.oblique, as_, said)
                 pairs |= other.pairs
             if subject.noun:
                 pairs |= {(adjective.english, subject.noun)}
@@ -403,8 +408,9 @@ class Grammar:
         which = self.random.choice(("like", "have", "need"))
         base, forms = which, {"like": ("likes", "liked"), "have": ("has", "had"), "need": ("needs", "needed")}[which]
         said = forms[1] if tense == "past" else forms[0] if third else base
+        how: Words = ()
         if which == "have":
-            who, how = subject.under("ke paas"), ()
+            who = subject.under("ke paas")
         else:
             who, how = subject.dative, ("pasand",) if which == "like" else ("chaahiye",)
         last = () if which == "need" and tense == "present" else (hai(tense, target(thing)),)
@@ -422,16 +428,15 @@ class Grammar:
     def asking_for(self) -> Sentence:
         """Tell somebody to do something, or not to."""
         you = pronoun("you", self.speaker.you, self.speaker.gender)
-        frame = self.random.choices(
-            ("transitive", "intransitive", "motion", "ditransitive", "with_noun"), (8, 2, 3, 3, 2)
-        )[0]
+        frames = {"transitive": 8, "intransitive": 2, "motion": 3, "ditransitive": 3, "with_noun": 2}
+        frame = self.random.choices(tuple(frames), tuple(frames.values()))[0]
         verb = self.random.choice(self.words.verbs_of[frame])
         english: Words = ()
         hindi: Words = ()
         pairs: frozenset[Pair] = frozenset()
         if frame in ("transitive", "ditransitive"):
             thing = self.speaker.phrase(verb.kinds, you)
-            english, hindi = thing.accusative, thing.dative if thing.kind in ("person", "animal") else thing.direct
+            english, hindi = thing.accusative, thing.dative if thing.kind in ALIVE else thing.direct
             pairs = thing.pairs | ({(verb.base, thing.noun)} if thing.noun else set())
         if frame == "ditransitive":
             to = self.speaker.pronoun(("i", "he", "she", "we", "they"))
@@ -459,6 +464,11 @@ class Grammar:
         pairs = thing.pairs | place.pairs
         be = BE[thing.of][tense == "past"]
         return Sentence(("there", be, *thing.accusative, where, *place.accusative), hindi, pairs)
+
+
+def _others(subject: Phrase) -> list[str]:
+    """Return the pronouns that are not the subject."""
+    return [each for each in ("i", "you", "he", "she", "we", "they") if each != subject.english[0]]
 
 
 _WHY = (("why", "kyon"),)
