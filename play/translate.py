@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from random import Random
 from typing import Any
@@ -36,10 +36,11 @@ CONTRACTIONS = {
 
 
 class Translator:
-    """A model of the student's, and the two vocabularies it speaks."""
+    """A model of the student's, and the two vocabularies it speaks. `sizes` has its width, heads and blocks."""
 
-    def __init__(self, stage: Stage, english: list[str], hindi: list[str]) -> None:
+    def __init__(self, stage: Stage, english: list[str], hindi: list[str], sizes: Mapping[str, Any]) -> None:
         self.stage = stage
+        self.sizes = sizes
         batching = stage.own("ex12_batching")
         self.english: dict[str, int] = batching.build_vocab([[each] for each in english])
         self.hindi: dict[str, int] = batching.build_vocab([[each] for each in hindi])
@@ -47,16 +48,16 @@ class Translator:
 
     def new_model(self) -> nn.Module:
         """Return an untrained model."""
-        options = self.stage.options
+        sizes = self.sizes
         torch.manual_seed(self.stage.seed)
         model: nn.Module = self.stage.own("ex10_transformer").Transformer(
             len(self.english),
             len(self.hindi),
-            d_model=options["width"],
-            num_heads=options["heads"],
-            d_ff=2 * int(options["width"]),
-            num_encoder_blocks=options["blocks"],
-            num_decoder_blocks=options["blocks"],
+            d_model=sizes["width"],
+            num_heads=sizes["heads"],
+            d_ff=2 * sizes["width"],
+            num_encoder_blocks=sizes["blocks"],
+            num_decoder_blocks=sizes["blocks"],
             dropout=0.0,
             seq_len=MOST,
         )
@@ -95,8 +96,7 @@ def play(stage: Stage) -> dict[str, Any]:
     sizes = {name: value for name, value in stage.options.items() if name != "asked"}
     kept = stage.checkpoint.load(sizes)
     if kept is not None and kept["step"] >= steps and "figures" in kept:
-        translator = Translator(stage, kept["english"], kept["hindi"])
-        translator.model.load_state_dict(kept["model"])
+        translator = _known(stage, kept)
         figures = dict(kept["figures"])
         stage.tell(f"Trained before, {kept['step']:,} steps; --fresh starts over.")
     else:
@@ -104,6 +104,21 @@ def play(stage: Stage) -> dict[str, Any]:
     _told(stage, figures)
     _answer(stage, translator)
     return figures
+
+
+def trained(stage: Stage) -> Translator | None:
+    """Return what `course play translate` trained, None where it was not run; for another activity.
+
+    Raises `CheckpointError` where it was trained with other code than is there now.
+    """
+    kept = stage.checkpoint_of("translate").load()
+    return None if kept is None else _known(stage, kept)
+
+
+def _known(stage: Stage, kept: Mapping[str, Any]) -> Translator:
+    translator = Translator(stage, kept["english"], kept["hindi"], kept["options"])
+    translator.model.load_state_dict(kept["model"])
+    return translator
 
 
 def _trained(
@@ -114,7 +129,7 @@ def _trained(
     options = stage.options
     words = corpus(stage.seed, int(options["sentences"]), int(options["asked"]))
     english, hindi = (sorted({word for pair in words.learned for word in pair[side]}) for side in (0, 1))
-    translator = Translator(stage, english, hindi)
+    translator = Translator(stage, english, hindi, sizes)
     stage.tell(f"{len(words.learned):,} pairs of sentences, {len(english):,} English and {len(hindi):,} Hindi words.")
     pairs = translator.encoded(words.learned)
     if kept is None:
@@ -128,7 +143,7 @@ def _trained(
         steps=steps,
         sizes=sizes,
         kept=kept,
-        more={"english": english, "hindi": hindi},
+        more={"english": english, "hindi": hindi, "options": sizes},
         rate=lambda step: _rate(stage, step, steps),
         update=_updates(stage, translator, optimizer, pairs),
         samples=lambda: _samples(translator, words),

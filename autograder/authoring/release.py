@@ -71,11 +71,14 @@ def _course(course: Course) -> dict[str, bytes]:
         ".gitignore": "".join(f"{each}\n" for each in IGNORED.split()).encode(),
         ".gitattributes": b"*.xz binary\n",
         f"{checks}/{CATALOGUE}": f"{texts}\n".encode(),
-        **{
-            file.relative_to(course.root).as_posix(): file.read_bytes()
-            for file in sorted(course.checks_dir.rglob("*.py"))
-        },
+        **{file.relative_to(course.root).as_posix(): file.read_bytes() for file in _public(course)},
     }
+
+
+def _public(course: Course) -> list[Path]:
+    """Return the files of a course that students get as they are: the checks, and what there is to play."""
+    play = [file for file in course.play_dir.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
+    return [*sorted(course.checks_dir.rglob("*.py")), *sorted(play if course.play else [])]
 
 
 def _handed_out(course: Course) -> dict[str, bytes]:

@@ -24,10 +24,10 @@ class Checkpoint:
     file: Path
     made_by: Mapping[str, str]
 
-    def load(self, sizes: Mapping[str, int | float | str]) -> dict[str, Any] | None:
+    def load(self, sizes: Mapping[str, int | float | str] | None = None) -> dict[str, Any] | None:
         """Return what was kept, None where nothing was. Raises `CheckpointError`, and OSError where it is not readable.
 
-        `sizes` are the activity's own: those it was made with must be the same.
+        `sizes` are the activity's own: those it was made with must be the same, where any are given.
         """
         if not self.file.exists():
             return None
@@ -40,6 +40,7 @@ class Checkpoint:
         others = [name for name in {**made_by, **self.made_by} if made_by.get(name) != self.made_by.get(name)]
         if others:
             raise CheckpointError(self._refused(f"was made by other code: {', '.join(others)} changed since"))
+        sizes = made_with if sizes is None else sizes
         for name in {**made_with, **sizes}:
             if made_with.get(name) != sizes.get(name):
                 found = f"was made with {name} {made_with.get(name)}, this is {name} {sizes.get(name)}"
