@@ -24,6 +24,7 @@ from autograder.play.stage import Astray, Stage, Stopped
 from autograder.progress.files import own_folder
 from autograder.report.console import make_console
 from autograder.report.printable import one_line
+from autograder.report.words import plural
 from autograder.submission import Submission
 from autograder.submission.own import read_own
 from autograder.worker.sources import Sources
@@ -84,7 +85,7 @@ def run(request: Mapping[str, Any]) -> int:
         sys.stdout, sys.stderr = stdout, errors
     if printed.lines:
         first = one_line(printed.text.strip().partition("\n")[0])[:100]
-        stage.tell(f"Your code printed {printed.lines} lines meanwhile, which are not shown. The first: {first}")
+        stage.tell(f"Your code printed {plural(printed.lines, 'line')} meanwhile, not shown here. The first: {first}")
     if figures is not None:
         data = {"activity": request["activity"], "wrong": [list(each) for each in stage.wrong], "figures": figures}
         write_json(Namespace(json=request["json"]), data)

@@ -269,7 +269,7 @@ class Grammar:
         if frame == "transitive" and tense not in UNASKED and self.random.random() < 0.08:
             if self.random.random() < 0.5 and not ALIVE & verb.kinds:
                 what = Clause(verb, tense, subject, marked=True, time=self._time(tense))
-                return Sentence(*what.question(("what",), ("kya",)))
+                return Sentence(*what.question(("what",), ("kya",)), subject.pairs)
             return self._who(verb, tense, self.speaker.phrase(verb.kinds))
         if ALIVE & verb.kinds and self.random.random() < 0.3:
             thing = self.speaker.pronoun(_others(subject))

@@ -1,0 +1,201 @@
+"""`course play translate` on a small scale: what it says, what it keeps, and which exercise it goes back to."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiny
+
+from autograder.course import read_course
+from autograder.judge.bank import patched, read_bank
+from autograder.play.running import _activity
+from autograder.play.stage import Astray
+from autograder.worker.sources import Sources
+
+COURSE = read_course(tiny.REPOSITORY)
+PROGRAM = tiny.REPOSITORY / "autograder" / "play" / "__main__.py"
+SMALL = {"sentences": 400, "asked": 20, "batch": 16, "width": 32, "heads": 2, "blocks": 1}
+SOLUTIONS = {each.file: (COURSE.solutions_dir / each.file).read_bytes() for each in COURSE.exercises}
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course whose exercises are all solved, with what there is to play."""
+    folder = tmp_path_factory.mktemp("play")
+    for name in ("course.toml", "play", "solutions"):
+        (folder / name).symlink_to(tiny.REPOSITORY / name)
+    (folder / "exercises").mkdir()
+    for name, source in SOLUTIONS.items():
+        (folder / "exercises" / name).write_bytes(source)
+    return folder
+
+
+def played(root: Path, **changes: Any) -> subprocess.CompletedProcess[str]:
+    """Run the activity as `course play` does once the exercises are checked."""
+    common = {"device": "cpu", "seed": 1, "steps": 6, "say": ["hello world"], "fresh": False, "anyway": False}
+    more = {"json": None, "submission": None, "plain": True, "color": None, "wrong": [], "options": SMALL}
+    request = {"root": str(root), "activity": "translate", **common, **more, **changes}
+    return subprocess.run(
+        [sys.executable, "-P", str(PROGRAM), json.dumps(request)],
+        cwd=root,
+        env=tiny.environment({}),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def first(root: Path) -> subprocess.CompletedProcess[str]:
+    """A first training, of a few steps."""
+    return played(root)
+
+
+def test_it_looks_at_the_model_trains_it_and_says_how_good_it_is(first: subprocess.CompletedProcess[str]) -> None:
+    assert (first.returncode, first.stderr) == (0, "")
+    for said in (
+        "400 pairs of sentences",
+        "The loss before training is",
+        "No word of the target sees a later one.",
+        "16 sentences are learned by heart",
+        "Step 6 of 6: loss",
+        "words a second",
+        "  hello world ->",
+        "of 20 sentences not learned from are translated without a fault",
+        "of 20 sentences of words never seen together are translated without a fault",
+        "That is not many.",
+    ):
+        assert said in first.stdout
+
+
+def test_what_was_trained_is_used_again_and_figures_go_to_a_file(
+    root: Path, first: subprocess.CompletedProcess[str]
+) -> None:
+    assert first.returncode == 0
+    say = ["Hello, World!", "how r you", "xyzzy", "?", "the " * 20]
+    again = played(root, say=say, json=str(root / "figures.json"), wrong=[["ex05_attention", "not scaled"]])
+    assert (again.returncode, again.stderr) == (0, "")
+    assert "Trained before, 6 steps; --fresh starts over." in again.stdout
+    assert "Trained although 05 attention is not right: not scaled" in again.stdout
+    assert "The word r was never seen." in again.stdout
+    assert "There is no English word in '?'." in again.stdout
+    assert "That is 20 words; it has learned sentences of at most 12." in again.stdout
+    data = json.loads((root / "figures.json").read_text("utf-8"))
+    assert set(data["figures"]) == {"steps", "asked", "unseen", "combined", "seconds"}
+    assert data["wrong"] == [["ex05_attention", "not scaled"]]
+
+
+def test_another_code_seed_or_size_is_refused_and_fresh_starts_over(
+    root: Path, first: subprocess.CompletedProcess[str]
+) -> None:
+    assert first.returncode == 0
+    other = played(root, options={**SMALL, "width": 32})
+    assert (other.returncode, "was made with width 16, this is width 32; --fresh" in other.stderr) == (2, True)
+    seeded = played(root, seed=2)
+    assert (seeded.returncode, "was made by other code: --seed changed since" in seeded.stderr) == (2, True)
+
+
+class Told(list):  # type: ignore[type-arg]
+    """A stage that keeps what it is told, for a model that is looked at here."""
+
+    def __init__(self) -> None:
+        self.options, self.seed, self.device, self.anyway = SMALL, 1, "cpu", False
+        self.tell = self.append
+
+    def own(self, exercise: str) -> Any:
+        import importlib
+
+        return importlib.import_module(exercise)
+
+    def astray(self, exercise: str, message: str) -> None:
+        raise Astray(exercise, message)
+
+
+@pytest.fixture(scope="module")
+def translate() -> Any:
+    return _activity(COURSE, "translate")
+
+
+def looked_at(translate: Any, sources: dict[str, bytes]) -> Told:
+    """Look at an untrained model made of these sources."""
+    from play.language.corpus import corpus
+    from play.sanity import sane
+
+    own = Sources(sources, {})
+    own.install()
+    try:
+        stage = Told()
+        words = corpus(1, 40, 1)
+        english, hindi = (sorted({word for pair in words.learned for word in pair[side]}) for side in (0, 1))
+        translator = translate.Translator(stage, english, hindi, {"width": 32, "heads": 2, "blocks": 1})
+        src, tgt = translator.padded(translator.encoded(words.learned[:16]))
+        sane(stage, translator.model, src, tgt, len(translator.hindi))
+        return stage
+    finally:
+        own.uninstall()
+
+
+def test_a_right_model_passes_all_that_is_looked_at(translate: Any) -> None:
+    assert len(looked_at(translate, SOLUTIONS)) == 4
+
+
+VARIANTS = sorted(path.name for path in (COURSE.solutions_dir / "accepted" / "whole").iterdir())
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_one_that_is_written_differently_passes_too(translate: Any, variant: str) -> None:
+    folder = COURSE.solutions_dir / "accepted" / "whole" / variant
+    assert len(looked_at(translate, {each.name: each.read_bytes() for each in folder.glob("*.py")})) == 4
+
+
+def wrong(misconception: str) -> dict[str, bytes]:
+    """Return the solutions, with one misconception put in."""
+    for exercise in COURSE.exercises:
+        solution = SOLUTIONS[exercise.file].decode()
+        for each in read_bank(COURSE.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution):
+            if each.id == misconception:
+                return {**SOLUTIONS, exercise.file: patched(solution, each).encode()}
+    raise AssertionError(f"no misconception is called {misconception}")
+
+
+SENT_BACK = {
+    "masks-target-future-forgotten": "ex04_masks",
+    "masks-padding-inverted": "ex04_masks",
+    "attention-mask-without-effect": "ex05_attention",
+    "decoder-target-mask-not-used": "ex09_decoder",
+    "decoder-cross-missing": "ex09_decoder",
+    "transformer-no-causal-mask": "ex10_transformer",
+    "transformer-softmax-in-forward": "ex10_transformer",
+    "batching-no-shift": "ex12_batching",
+    "training-mean-over-all-places": "ex13_training",
+    "training-gradients-thrown-away": "ex13_training",
+    "translation-first-position": "ex14_generation",
+}
+"""Misconceptions, and the exercise that a look at an untrained model goes back to where nobody checked it before."""
+
+
+@pytest.mark.parametrize("misconception", SENT_BACK)
+def test_a_model_that_is_not_right_is_sent_back_to_its_exercise(translate: Any, misconception: str) -> None:
+    with pytest.raises(Astray) as raised:
+        looked_at(translate, wrong(misconception))
+    assert raised.value.exercise == SENT_BACK[misconception]
+
+
+def test_what_a_students_code_raises_is_told_with_its_line(root: Path, first: subprocess.CompletedProcess[str]) -> None:
+    assert first.returncode == 0
+    file = root / "exercises" / "ex13_training.py"
+    right = file.read_bytes()
+    file.write_bytes(right.replace(b"    model.train()\n", b'    print("here")\n    model.trane()\n', 1))
+    try:
+        ended = played(root, fresh=True)
+    finally:
+        file.write_bytes(right)
+    assert ended.returncode == 1
+    assert "ex13_training.py, line " in ended.stdout
+    assert "your code raised AttributeError: 'Transformer' object has no attribute 'trane'" in ended.stdout
+    assert "Next: course check 13" in ended.stdout
+    assert "Your code printed 1 line meanwhile, not shown here. The first: here" in ended.stdout
