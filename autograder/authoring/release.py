@@ -22,6 +22,7 @@ OF_AUTHORS = ("tool.pytest", "tool.mypy", "tool.ruff")
 """The tables of pyproject.toml that only those who write the course need."""
 
 IGNORED = "__pycache__/ *.egg-info/ .venv/ .pytest_cache/ .ipynb_checkpoints/ /submission.zip"
+PLAY = "| `course play` | trains and uses what you have built |\n"
 README = Path(__file__).with_name("student_readme.md")
 
 
@@ -112,7 +113,7 @@ def _readme(course: Course) -> str:
     rows = [f"| {each.number} | {each.title} | {each.points / 100:g} |" for each in course.exercises]
     table = "\n".join(["| | exercise | points |", "|---|---|--:|", *rows])
     text = Template(README.read_text("utf-8"))
-    return text.substitute(title=course.title, first=course.files[0], exercises=table)
+    return text.substitute(title=course.title, first=course.files[0], exercises=table, play=PLAY if course.play else "")
 
 
 def _without(file: Path, *tables: str) -> bytes:

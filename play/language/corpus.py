@@ -15,6 +15,9 @@ LONGEST = 12
 APART = 12
 """One in so many pairs of words is never seen together in training."""
 
+ONCE_IN = 1000
+"""In so many sentences each of the phrases of the lexicon comes once: that is enough to know them by heart."""
+
 Example = tuple[Words, Words]
 """A sentence in English and in Hindi."""
 
@@ -39,14 +42,14 @@ def held_apart(pair: Pair) -> bool:
 
 
 def corpus(seed: int, learned: int, asked: int) -> Corpus:
-    """Draw `learned` pairs to learn from, the phrases of the lexicon before them, and `asked` of either other kind."""
+    """Draw `learned` pairs to learn from, the phrases of the lexicon first, and `asked` of either other kind."""
     tests = _Drawn(Grammar(Random(f"asked {seed}")))
     unseen = tests.distinct(asked, combined=False)
     combined = tests.distinct(asked, combined=True)
     known = {english for english, _ in (*unseen, *combined)}
     draws = _Drawn(Grammar(Random(f"learned {seed}")))
     phrases = [(tuple(english.split()), tuple(hindi.split())) for english, hindi in lexicon().phrases.items()]
-    examples = list(phrases)
+    examples = phrases * max(1, learned // ONCE_IN)
     while len(examples) < learned:
         sentence = draws.sentence(combined=False)
         if sentence.english not in known:

@@ -22,6 +22,7 @@ EXPECTED = {
     "course check attention": 1,
     "course check 05": 1,
     "course why": 2,
+    "course play translate": 1,
     "course solution 05": 2,
 }
 """What a command exits with where it is not 0: on stubs no check passes, and there is no mistake to explain."""

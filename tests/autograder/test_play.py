@@ -1,11 +1,26 @@
 """`course play`: the exercises first, then a process of its own, its checkpoint, and a sentence for every end."""
 
+import importlib
 import json
+import os
 import shutil
+import signal
+import subprocess
+import sys
+import threading
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import tiny
+import torch
+from torch import nn
+
+from autograder.course import CourseError, read_course
+from autograder.play.checkpoint import Checkpoint, CheckpointError
+from autograder.play.running import _activity
+from autograder.play.stage import Stopped
 
 GROW = '''
 """Count up, step by step, with a number of the student's."""
@@ -19,13 +34,15 @@ def play(stage):
     step, total = (kept["step"], kept["total"]) if kept else (0, torch.zeros(1))
     mean = stage.own("ex01_running_mean").running_mean
     steps = stage.steps or 4
+    while stage.options["wait"] and not stage.stop.wait(1):
+        stage.tell("waiting")
     with stage.live(steps) as live:
         while step < steps:
             step += 1
             total = total + mean(torch.tensor([2.0, 4.0]))[-1]
             live.show(step, {"total": f"{float(total):g}"}, curve=float(total), rows=[("a", "b", True)])
             stage.checkpoint.save({"step": step, "total": total}, sizes)
-            if step == stage.options["stop-at"]:
+            if step == stage.options["stop-at"] or stage.stop.is_set():
                 stage.stopped()
     if stage.options["astray"]:
         stage.astray("ex01_running_mean", "the total is not what it should be")
@@ -42,6 +59,7 @@ needs = ["ex01_running_mean"]
 [play.options]
 size = [1, "how large"]
 stop-at = [0, "where to stop"]
+wait = [false, "whether to wait for Ctrl-C"]
 astray = [false, "whether it goes wrong"]
 """
 
@@ -75,3 +93,138 @@ def test_an_activity_trains_says_what_came_of_it_and_goes_on_where_it_was(playin
     assert "Step 2 of 4" not in again.stdout
     assert "heard hello\nheard again" in again.stdout
     assert figures(playing) == {"schema": 1, "activity": "grow", "wrong": [], "figures": {"total": 12.0}}
+
+
+def test_an_exercise_that_is_not_right_is_named_unless_it_is_to_be_played_anyway(playing: Path) -> None:
+    (playing / "exercises" / tiny.FILES[0]).write_text(tiny.mean_with("return x.cumsum(dim=-1)"), "utf-8")
+    done = tiny.run_course(playing, "play", "grow", "--plain")
+    assert done.returncode == 1
+    assert done.stdout.startswith("01 running mean: ")
+    assert "Next: course check 01" in done.stdout
+    assert "Step" not in done.stdout
+    assert "hint" in tiny.run_course(playing, "hint", "1", "--json", "-").stdout
+    data = json.loads(tiny.run_course(playing, "play", "grow", "--anyway", "--astray", "--json", "-").stdout)
+    assert [exercise for exercise, _ in data["wrong"]] == [tiny.FIRST, tiny.FIRST]
+    assert data["figures"]["total"] == 24.0
+
+
+def test_what_an_activity_sees_to_be_wrong_names_the_exercise_too(playing: Path) -> None:
+    done = tiny.run_course(playing, "play", "grow", "--plain", "--astray")
+    assert done.returncode == 1
+    assert done.stdout.endswith("01 running mean: the total is not what it should be\nNext: course check 01\n")
+
+
+def test_ctrl_c_keeps_what_was_learned(playing: Path) -> None:
+    command = [sys.executable, "-m", "autograder", "play", "grow", "--plain", "--wait"]
+    env = tiny.environment({"PYTHONUNBUFFERED": "1"})
+    process = subprocess.Popen(
+        command, cwd=playing, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "waiting\n"
+    os.killpg(process.pid, signal.SIGINT)
+    said, errors = process.communicate(timeout=60)
+    assert (process.returncode, "once more stops at once" in errors) == (130, True)
+    assert "Stopped; what was learned so far is kept. Next: course play grow goes on from here." in said
+    assert (playing / ".course" / "play" / "grow.pt").is_file()
+
+
+def test_a_word_that_means_nothing_is_told(playing: Path) -> None:
+    for arguments, said in (
+        (("gro",), "no activity is called 'gro'; is grow meant?"),
+        (("--size", "2"), "no activity is called '2'"),
+        (("grow", "--sise", "2"), "unrecognized arguments: --sise 2"),
+        (("grow", "--size", "x"), "invalid int value: 'x'"),
+        (("grow", "--steps", "0"), "'0' is not a number above 0"),
+        (("grow", "--device", "tpu"), "no device is called 'tpu'"),
+    ):
+        done = tiny.run_course(playing, "play", *arguments)
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+    assert "how large" in tiny.run_course(playing, "play", "grow", "--help").stdout
+    assert "add up what you have built" in tiny.run_course(playing, "play").stdout
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('id = "grow"', 'id = "Grow it"', "expected a name in lower case"),
+        ("ex01_running_mean", "ex01_runing_mean", "which is no exercise; is ex01_running_mean meant?"),
+        ('[1, "how large"]', "1", 'expected a default and what the option does, like [0.8, "how daring"]'),
+        ("size = ", "seed = ", "seed is no name for an option"),
+        ("title = ", "titel = ", "titel is not a known key; is title meant?"),
+    ],
+)
+def test_a_mistake_in_the_table_is_told_with_its_line(playing: Path, old: str, new: str, said: str) -> None:
+    text = (playing / "course.toml").read_text("utf-8")
+    before, _, after = text.rpartition("[[play]]")
+    (playing / "course.toml").write_text(f"{before}[[play]]{after.replace(old, new, 1)}", "utf-8")
+    with pytest.raises(CourseError, match=r"course.toml:\d+: play") as raised:
+        read_course(playing)
+    assert said in str(raised.value)
+
+
+def test_a_checkpoint_is_whole_or_refused(tmp_path: Path) -> None:
+    kept = Checkpoint(tmp_path / "a.pt", {"ex01.py": "1"})
+    assert kept.load({"size": 1}) is None
+    kept.save({"step": 2, "weights": torch.ones(2)}, {"size": 1})
+    assert [each.name for each in tmp_path.iterdir()] == ["a.pt"]
+    assert (kept.load({"size": 1}) or {})["step"] == 2
+    with pytest.raises(CheckpointError, match=r"made by other code: ex01.py changed since; --fresh"):
+        Checkpoint(kept.file, {"ex01.py": "2"}).load()
+    kept.file.write_bytes(kept.file.read_bytes()[:100])
+    with pytest.raises(CheckpointError, match=r"a.pt cannot be read .*--fresh starts over"):
+        kept.load()
+
+
+class Endless(threading.Event):
+    """Stops after so many steps."""
+
+    def __init__(self, steps: int) -> None:
+        super().__init__()
+        self.left = steps
+
+    def is_set(self) -> bool:
+        self.left -= 1
+        return self.left == 0
+
+
+def learned(file: Path, stop_after: int) -> dict[str, torch.Tensor]:
+    """Train a small model with dropout for 6 steps, and return its weights; a stop comes after some of them."""
+    learning = importlib.import_module("play.learning")
+    torch.manual_seed(1)
+    model = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5), nn.Linear(3, 1))
+    optimizer = torch.optim.Adam(model.parameters())
+    checkpoint = Checkpoint(file, {})
+
+    def stopped() -> None:
+        raise Stopped
+
+    def update(step: int) -> tuple[float, int]:
+        loss = model(torch.full((2, 3), float(step))).square().sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return float(loss), 2
+
+    show: Any = SimpleNamespace(show=lambda *_, **__: None)
+    live: Any = type("Live", (), {"__enter__": lambda _: show, "__exit__": lambda *_: None})
+    stage = SimpleNamespace(
+        device="cpu",
+        checkpoint=checkpoint,
+        stop=Endless(stop_after),
+        stopped=stopped,
+        tell=print,
+        live=lambda _: live(),
+    )
+    same: dict[str, Any] = {"sizes": {}, "more": {}, "samples": list, "unit": "words", "steps": 6, "update": update}
+    learning.learn(stage, model, optimizer, kept=checkpoint.load(), rate=lambda step: 0.1 / step, **same)
+    return model.state_dict()
+
+
+def test_a_training_that_was_stopped_ends_as_one_that_was_not(tmp_path: Path) -> None:
+    _activity(read_course(tiny.REPOSITORY), "learning")
+    whole = learned(tmp_path / "whole.pt", 0)
+    with pytest.raises(Stopped):
+        learned(tmp_path / "parts.pt", 3)
+    parts = learned(tmp_path / "parts.pt", 0)
+    assert all(torch.equal(whole[name], parts[name]) for name in whole)

@@ -1,0 +1,154 @@
+"""What `course play translate` makes of right programs, and of wrong ones.
+
+    python benchmarks/play.py
+
+Trains the solutions, two right programs that are written differently, and ten misconceptions. Each of these is played
+as it is, which has to name its exercise, and then with --anyway. `--only`, and the options of the command, make it short:
+
+    python benchmarks/play.py --only solutions masks-padding-inverted --steps 600
+"""
+
+import argparse
+import json
+import os
+import platform
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+VARIANTS = ("einsum_style", "plain_style")
+MISCONCEPTIONS = (
+    "masks-padding-inverted",
+    "attention-not-scaled",
+    "attention-mask-without-effect",
+    "decoder-cross-missing",
+    "decoder-positions-missing",
+    "transformer-no-causal-mask",
+    "transformer-softmax-in-forward",
+    "batching-no-shift",
+    "training-gradients-add-up",
+    "translation-last-word-only",
+)
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How one run ended: its status, what it printed last, its figures, and seconds of the clock and of processors."""
+
+    status: int
+    said: str
+    figures: Mapping[str, Any] | None
+    seconds: float
+    processor: float
+
+
+def main() -> None:
+    """Measure, and print a line for each."""
+    options = _options()
+    versions = ", ".join(f"{each} {metadata.version(each)}" for each in ("torch", "rich"))
+    load = f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}"
+    print(
+        f"Python {platform.python_version()}, {versions}, {platform.system()} {platform.machine()}, {load}", flush=True
+    )
+    with tempfile.TemporaryDirectory(prefix="course-play-") as name:
+        course = _copy(Path(name))
+        for which, sources in _programs(options.only):
+            folder = course / "submissions" / which
+            folder.mkdir(parents=True)
+            for file, source in sources.items():
+                (folder / file).write_bytes(source)
+            if which in MISCONCEPTIONS:
+                refused = _played(course, folder, options.rest)
+                told = refused.said if refused.status == 1 else f"NOT REFUSED: {refused.said}"
+                print(f"{which}\n  {told} ({refused.seconds:.0f} s)", flush=True)
+            _show(which, _played(course, folder, [*options.rest, *(["--anyway"] if which in MISCONCEPTIONS else [])]))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="How well right and wrong programs translate.")
+    parser.add_argument("--only", nargs="+", metavar="NAME", help="only these: solutions, variants, misconceptions")
+    options, rest = parser.parse_known_args()
+    options.rest = rest  # goes to course play translate, as --steps 600
+    return options
+
+
+def _copy(folder: Path) -> Path:
+    """Return a course with nothing kept but answer keys, which take their time and are not what is measured."""
+    for name in ("solutions", "tests/exercises", "play"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "course.toml", folder)
+    (folder / "exercises").mkdir()
+    if (ROOT / ".course" / "cache").is_dir():
+        shutil.copytree(ROOT / ".course" / "cache", folder / ".course" / "cache")
+    return folder
+
+
+def _programs(only: Sequence[str] | None) -> Iterator[tuple[str, dict[str, bytes]]]:
+    """Yield the files of every program that is trained, by its name."""
+    from autograder.judge.bank import patched, read_bank
+
+    solutions = {file.name: file.read_bytes() for file in sorted((ROOT / "solutions").glob("ex*.py"))}
+    programs = {"solutions": solutions}
+    for name in VARIANTS:
+        folder = ROOT / "solutions" / "accepted" / "whole" / name
+        programs[name] = {file.name: file.read_bytes() for file in sorted(folder.glob("ex*.py"))}
+    for file, source in solutions.items():
+        text = source.decode()
+        for each in read_bank(ROOT / "solutions" / "misconceptions" / file.replace(".py", ".toml"), text):
+            if each.id in MISCONCEPTIONS:
+                programs[each.id] = {**solutions, file: patched(text, each).encode()}
+    for name in only or ("solutions", *VARIANTS, *MISCONCEPTIONS):
+        if name not in programs:
+            raise SystemExit(f"no program is called {name!r}; there are {', '.join(programs)}")
+        yield name, programs[name]
+
+
+def _played(course: Path, folder: Path, more: Sequence[str]) -> Ended:
+    """Play one program, from the start."""
+    out = folder.with_suffix(".json")
+    out.unlink(missing_ok=True)
+    command = [sys.executable, "-m", "autograder", "play", "translate", "--submission", str(folder)]
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+    done = subprocess.run(
+        [*command, "--plain", "--fresh", "--say", "how are you", "--json", str(out), *more],
+        cwd=course,
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]).rstrip(os.pathsep),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    figures = json.loads(out.read_text("utf-8")) if out.is_file() else None
+    lines = [line for line in done.stdout.splitlines() if not line.startswith(("Next", "Not right"))]
+    said = (lines or done.stderr.splitlines() or [""])[-1]
+    return Ended(done.returncode, said, figures, time.monotonic() - started, processor)
+
+
+def _show(which: str, ended: Ended) -> None:
+    took = f"{ended.seconds:.0f} s with the checks, {ended.processor:.0f} s of processors"
+    if ended.figures is None:
+        print(f"{which}: no figures, status {ended.status}: {ended.said} ({took})", flush=True)
+        return
+    figures = ended.figures["figures"]
+    share = {name: figures[name] / figures["asked"] for name in ("unseen", "combined")}
+    told = f"unseen {share['unseen']:.1%}, combined {share['combined']:.1%} of {figures['asked']} exact"
+    print(f"{which}: {told} after {figures['steps']} steps, {figures['seconds']:.0f} s ({took})", flush=True)
+    for exercise, message in ended.figures["wrong"]:
+        print(f"  it says: {exercise}: {message}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
