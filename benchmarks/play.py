@@ -3,7 +3,7 @@
     python benchmarks/play.py
 
 Trains the solutions, two right programs that are written differently, and ten misconceptions. Each of these is played
-as it is, which has to name its exercise, and then with --anyway. `--only`, and the options of the command, make it short:
+as it is, which has to name its exercise, and then with --anyway. Options of the command may follow:
 
     python benchmarks/play.py --only solutions masks-padding-inverted --steps 600
 """
