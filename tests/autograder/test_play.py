@@ -1,8 +1,10 @@
 """`course play`: the exercises first, then a process of its own, its checkpoint, and a sentence for every end."""
 
 import importlib
+import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,10 +17,12 @@ from typing import Any
 import pytest
 import tiny
 import torch
+from rich.console import Console
 from torch import nn
 
 from autograder.course import CourseError, read_course
 from autograder.play.checkpoint import Checkpoint, CheckpointError
+from autograder.play.live import Live
 from autograder.play.running import _activity
 from autograder.play.stage import Stopped
 
@@ -88,10 +92,10 @@ def test_an_activity_trains_says_what_came_of_it_and_goes_on_where_it_was(playin
     assert "Step 2 of 4: total 6." in done.stdout
     assert "  a -> b" in done.stdout
     assert "Next: course play grow goes on from here." in done.stdout
-    again = tiny.run_course(playing, "play", "grow", "--plain", "--say", "hello", "--say", "again")
+    again = tiny.run_course(playing, "play", "grow", "--plain", typed="hello\nagain\n\nmore\n")
     assert (again.returncode, again.stderr) == (0, "")
     assert "Step 2 of 4" not in again.stdout
-    assert "heard hello\nheard again" in again.stdout
+    assert again.stdout.endswith("heard hello\nheard again\n")
     assert figures(playing) == {"schema": 1, "activity": "grow", "wrong": [], "figures": {"total": 12.0}}
 
 
@@ -228,3 +232,20 @@ def test_a_training_that_was_stopped_ends_as_one_that_was_not(tmp_path: Path) ->
         learned(tmp_path / "parts.pt", 3)
     parts = learned(tmp_path / "parts.pt", 0)
     assert all(torch.equal(whole[name], parts[name]) for name in whole)
+
+
+def test_on_a_terminal_the_figures_are_drawn_in_place() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
+    with Live(console, 400, plain=False, spell=str) as live:
+        for step in range(1, 401):
+            rows = [("how are you", "aap kaise hain", True), ("hello", "ve", False)] if step == 200 else None
+            live.show(step, {"loss": f"{400 - step}"}, curve=400 - step, rows=rows)
+    drawn = console.file.getvalue()  # type: ignore[attr-defined]
+    last = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn).replace("\r", "\n")
+    last = last[last.rindex("step 400 of 400") :]
+    assert "\x1b[1A" in drawn  # it went up, to draw in the same place
+    assert "loss 0\n" in re.sub(r" +\n", "\n", last)
+    assert "█▇" in last
+    assert "how are you  aap kaise hain  ✓" in last
+    assert "hello        ve              ✗" in last
+    assert drawn.count("step") < 20
