@@ -85,7 +85,7 @@ class Live:
         head = Table.grid(padding=(0, 2))
         bar = ProgressBar(total=self._steps, completed=step, width=24)
         head.add_row(f"step {step:,} of {self._steps:,}", bar, f"{passed:.0f} s, about {left:.0f} s to go")
-        said = Text(self._spell("   ".join(f"{name} {value}" for name, value in figures.items())))
+        said = Text(self._spell(", ".join(f"{name} {value}" for name, value in figures.items())))
         parts: list[RenderableType] = [head, said]
         if curve := self._drawn_curve(min(self._console.width - 2, 60)):
             parts.append(Text(curve, "cyan"))
