@@ -50,7 +50,7 @@ def learn(
         optimizer.load_state_dict(kept["optimizer"])
         set_rng_states(kept["rng"], stage.device)
         step, before = int(kept["step"]), float(kept["seconds"])
-        stage.tell(f"Going on at step {step} of {steps}.")
+        stage.tell(f"Going on after step {step:,}.")
     started = saved = time.monotonic()
 
     def save() -> None:

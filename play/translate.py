@@ -152,7 +152,7 @@ def _trained(
     tested = time.monotonic()
     asked = len(words.unseen)
     figures: dict[str, Any] = {
-        "steps": steps,
+        "steps": max(steps, int(kept["step"]) if kept else 0),
         "asked": asked,
         "unseen": translator.exact(words.unseen),
         "combined": translator.exact(words.combined),

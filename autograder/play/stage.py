@@ -1,10 +1,11 @@
 """What an activity is given: the student's modules, a screen, a checkpoint, and a way to name what is wrong."""
 
 import importlib
+import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from typing import Any, NoReturn, TextIO
 
@@ -92,9 +93,9 @@ class Stage:
             return
         if sys.stdin.isatty():
             _with_history()
-        while True:
+        while not self.stop.is_set():
             try:
-                with redirect_stdout(self.stdout):
+                with redirect_stdout(self.stdout), _interruptible():
                     line = input(prompt if sys.stdin.isatty() else "").strip()
             except (EOFError, KeyboardInterrupt):
                 return
@@ -103,8 +104,19 @@ class Stage:
             yield line
 
 
-def _with_history() -> None:
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Let Ctrl-C end what waits for a line, which has no step after which it could stop."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        import readline  # noqa: F401 - makes input() a line that can be edited
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _with_history() -> None:
+    """Make input() a line that can be edited, where the system knows how."""
+    try:
+        import readline  # noqa: F401
     except ImportError:
         return

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -133,6 +134,25 @@ def test_ctrl_c_keeps_what_was_learned(playing: Path) -> None:
     assert (playing / ".course" / "play" / "grow.pt").is_file()
 
 
+def test_ctrl_c_ends_what_waits_for_a_line(playing: Path) -> None:
+    command = [sys.executable, "-m", "autograder", "play", "grow", "--plain", "--steps", "1"]
+    env = tiny.environment({"PYTHONUNBUFFERED": "1"})
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(
+        command, cwd=playing, env=env, stdin=pipe, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write("hello\n")
+    process.stdin.flush()
+    while process.stdout.readline() != "heard hello\n":
+        assert process.poll() is None
+    time.sleep(0.2)  # until it waits for the next line
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.communicate(timeout=60) == ("", "")
+    assert process.returncode == 0
+
+
 def test_a_word_that_means_nothing_is_told(playing: Path) -> None:
     for arguments, said in (
         (("gro",), "no activity is called 'gro'; is grow meant?"),
@@ -208,7 +228,7 @@ def learned(file: Path, stop_after: int) -> dict[str, torch.Tensor]:
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        return float(loss), 2
+        return float(loss.detach()), 2
 
     show: Any = SimpleNamespace(show=lambda *_, **__: None)
     live: Any = type("Live", (), {"__enter__": lambda _: show, "__exit__": lambda *_: None})
