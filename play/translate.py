@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn, optim
 
+from autograder.course.names import UsageError
 from autograder.play.live import Row
 from autograder.play.stage import Stage
 from play.language.corpus import LONGEST, Corpus, Example, corpus
@@ -93,6 +94,7 @@ class Translator:
 def play(stage: Stage) -> dict[str, Any]:
     """Train, unless that was done before; say how good it is, and translate what is typed."""
     steps = stage.steps or STEPS
+    _checked(stage.options)
     sizes = {name: value for name, value in stage.options.items() if name != "asked"}
     kept = stage.checkpoint.load(sizes)
     if kept is not None and kept["step"] >= steps and "figures" in kept:
@@ -104,6 +106,15 @@ def play(stage: Stage) -> dict[str, Any]:
     _told(stage, figures)
     _answer(stage, translator)
     return figures
+
+
+def _checked(options: Mapping[str, Any]) -> None:
+    """Refuse sizes that no model can have. Raises `UsageError`."""
+    for name, size in options.items():
+        if size < 1:
+            raise UsageError(f"--{name} is {size}, expected 1 or more")
+    if options["width"] % options["heads"]:
+        raise UsageError(f"--width is {options['width']}, expected a multiple of --heads {options['heads']}")
 
 
 def trained(stage: Stage) -> Translator | None:

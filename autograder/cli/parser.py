@@ -34,9 +34,9 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     for add in (*learner, _doctor, _grade, _merge, _export, _dashboard, _name, _validate, _build, _release, _new):
         add(commands)
     options, others = parser.parse_known_args(arguments)
-    if others and not hasattr(options, "others"):
-        parser.error(f"unrecognized arguments: {' '.join(others)}")
     options.others = others
+    if others and not hasattr(options, "activity"):
+        parser.error(f"unrecognized arguments: {' '.join(others)}")
     return options
 
 
@@ -54,10 +54,8 @@ EXPORTS = (
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
-def _add(
-    commands: Commands, name: str, does: str, module: str, function: str, *, add_help: bool = True
-) -> argparse.ArgumentParser:
-    parser = commands.add_parser(name, help=does, description=does[0].upper() + does[1:] + ".", add_help=add_help)
+def _add(commands: Commands, name: str, does: str, module: str, function: str) -> argparse.ArgumentParser:
+    parser = commands.add_parser(name, help=does, description=does[0].upper() + does[1:] + ".", add_help=name != "play")
     parser.set_defaults(command=_command(module, function))
     _rendering(parser)
     return parser
@@ -153,10 +151,9 @@ def _submit(commands: Commands) -> None:
 
 
 def _play(commands: Commands) -> None:
-    """What is said of an activity stands in course.toml, so its options are read once that is."""
-    parser = _add(commands, "play", "train and use what you have built", "play", "play", add_help=False)
+    """What is said of an activity stands in course.toml, so its options, and help, are read once that is."""
+    parser = _add(commands, "play", "train and use what you have built", "play", "play")
     parser.add_argument("activity", nargs="?", metavar="ACTIVITY")
-    parser.set_defaults(others=())
 
 
 def _doctor(commands: Commands) -> None:

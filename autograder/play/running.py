@@ -19,6 +19,7 @@ from autograder.cli.stopping import Stopping
 from autograder.cli.written import write_json
 from autograder.course import Course, CourseError, read_course
 from autograder.course.model import Activity
+from autograder.course.names import UsageError
 from autograder.play.checkpoint import Checkpoint, CheckpointError, digest
 from autograder.play.stage import Astray, Stage, Stopped
 from autograder.progress.files import own_folder
@@ -114,7 +115,7 @@ def _played(
         return INTERRUPTED, None
     except KeyboardInterrupt:
         return INTERRUPTED, None
-    except CheckpointError as error:
+    except (CheckpointError, UsageError) as error:
         return _fail(USAGE, str(error), errors), None
     except torch.cuda.OutOfMemoryError:
         return _fail(ENVIRONMENT, f"{stage.device} has not enough free memory; try --device cpu", errors), None

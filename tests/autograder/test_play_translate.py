@@ -93,6 +93,8 @@ def test_another_seed_or_size_is_refused(root: Path, first: subprocess.Completed
     assert first.returncode == 0
     other = played(root, options={**SMALL, "width": 16})
     assert (other.returncode, "was made with width 32, this is width 16; --fresh" in other.stderr) == (2, True)
+    odd = played(root, options={**SMALL, "heads": 3})
+    assert (odd.returncode, odd.stderr) == (2, "course: --width is 32, expected a multiple of --heads 3\n")
     seeded = played(root, seed=2)
     assert (seeded.returncode, "was made by other code: --seed changed since" in seeded.stderr) == (2, True)
 
