@@ -105,6 +105,7 @@ class Told(list):  # type: ignore[type-arg]
     def __init__(self) -> None:
         self.options, self.seed, self.device, self.anyway = SMALL, 1, "cpu", False
         self.tell = self.append
+        self.wrong: list[tuple[str, str]] = []
 
     def own(self, exercise: str) -> Any:
         import importlib
@@ -112,7 +113,9 @@ class Told(list):  # type: ignore[type-arg]
         return importlib.import_module(exercise)
 
     def astray(self, exercise: str, message: str) -> None:
-        raise Astray(exercise, message)
+        self.wrong.append((exercise, message))
+        if not self.anyway:
+            raise Astray(exercise, message)
 
 
 @pytest.fixture(scope="module")
