@@ -1,7 +1,7 @@
 """What has to hold before a long training is worth its time. What fails names the exercise to go back to."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 from torch import Tensor, nn, optim
@@ -25,13 +25,14 @@ def sane(stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor, words: int) -
     needed any more. The first thing that does not hold goes to `stage.astray`; the rest may only follow from it.
     """
     known = len(stage.wrong)
-    for look in (
+    looks: tuple[Callable[[], None], ...] = (
         lambda: shifted(stage, tgt),
         lambda: starts_undecided(stage, model, src, tgt, words),
         lambda: sees_no_future(stage, model, src, tgt),
         lambda: reads_the_source(stage, model, src, tgt),
         lambda: learns_by_heart(stage, model, src, tgt),
-    ):
+    )
+    for look in looks:
         look()
         if len(stage.wrong) > known:
             return
