@@ -1,4 +1,7 @@
-"""`course report`: a learner's progress as one text or page, with no code and no name in it."""
+"""`course report`: a learner's progress as one text or page, with no code and no name in it.
+
+The page has the pictures of what passed, too: they are kept from the last check, and nothing is run for them.
+"""
 
 import argparse
 from collections.abc import Sequence
@@ -12,6 +15,11 @@ from autograder.cli.screen import Screen
 from autograder.cli.written import write_json
 from autograder.course import Course, find_course, read_course
 from autograder.progress import Progress, read_progress, write_whole
+from autograder.progress.last import read_last
+from autograder.report import ExerciseResult
+from autograder.report.html import exercise_card
+from autograder.report.html_style import style
+from autograder.report.reading import from_json
 from autograder.report.words import plural, points
 
 COLUMNS = ("exercise", "state", "checks", "points", "runs", "hints", "first passed", "worked on")
@@ -112,7 +120,23 @@ def page(course: Course, progress: Progress, lines: Sequence[Line]) -> str:
     heads = "".join(f'<th scope="col">{escape(each)}</th>' for each in COLUMNS)
     summary = "\n".join(f"<p>{escape(each)}</p>" for each in _summary(course, progress, lines))
     title = escape(f"{course.title}: my progress")
-    return _PAGE.format(title=title, summary=summary, heads=heads, rows=rows, style=_STYLE)
+    cards = [exercise_card(each, styled=False) for each in _drawn(course, lines)]
+    built = f"<h2>What you have built</h2>\n{''.join(cards)}" if cards else ""
+    look = f"{_STYLE}\n{style()}" if cards else _STYLE
+    return _PAGE.format(title=title, summary=summary, heads=heads, rows=rows, style=look, built=built)
+
+
+def _drawn(course: Course, lines: Sequence[Line]) -> list[ExerciseResult]:
+    """Return the last results of what passes and has pictures."""
+    found = []
+    for line in lines:
+        last = read_last(course, line.row.exercise) if line.row.mark == "passed" else None
+        try:
+            results = from_json(last.report).exercises if last is not None else ()
+        except (KeyError, TypeError, ValueError, AttributeError):
+            continue  # kept by another version: the next check writes it anew
+        found += [each for each in results if each.status == "pass" and each.pictures]
+    return found
 
 
 def _html_row(line: Line) -> str:
@@ -166,6 +190,7 @@ _PAGE = """\
 </tbody>
 </table>
 </div>
+{built}
 </main>
 </body>
 </html>

@@ -1,114 +1,257 @@
 """The feedback file of one student: one HTML page without script or network, to be sent or laid where he finds it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
 
 from autograder.gradebook.feedback import notes, told
+from autograder.gradebook.feedback_next import Next, named, next_of
+from autograder.gradebook.feedback_style import whole_page
 from autograder.gradebook.graded import Graded, Mark
-from autograder.report import ExerciseResult
-from autograder.report.html import exercise_card
-from autograder.report.html_failure import table, text
-from autograder.report.html_style import DARK, LIGHT, NAME, style
-from autograder.report.words import STATES, checks_pass, number, points, points_of
+from autograder.gradebook.policy import deadline
+from autograder.report import CheckResult, ExerciseResult, Report, Status
+from autograder.report.html import SIGNS, exercise_card
+from autograder.report.html_failure import failure_parts, table, text
+from autograder.report.html_style import NAME
+from autograder.report.words import (
+    STATES,
+    checks_pass,
+    listed,
+    message_of,
+    number,
+    passing,
+    plural,
+    points,
+    points_of,
+)
 from autograder.report.words import notes as notes_of_intake
+
+LONGEST_NAME = 200
+MOST_TITLES = 4
+BY_HAND = "points by hand"
 
 
 def feedback(graded: Graded, mark: Mark) -> str:
-    """Return the page about a mark whose report is there: what it comes to, then each exercise with its first failure.
+    """Return the page about a mark whose report is there: its score, what to begin with, each exercise.
 
     What a program printed is left out: under the seed of grading it may show the inputs of others.
     """
     report = mark.report
     assert report is not None
-    title = f"{text(report.course)}: feedback for {text(mark.row.name or mark.student)}"
-    parts = [f"<h1>{title}</h1>", *_total(graded, mark), _overview(report.exercises)]
-    for exercise in report.exercises:
-        parts.append(
-            f'<section id="{text(exercise.id)}">{exercise_card(exercise, styled=False)}{_others(exercise)}</section>'
-        )
-    made = f"Your files: {text(str(report.submission.get('digest') or 'unknown'))}. Checks: {text(report.suite)}."
-    parts.append(f"<footer>{made} `course submit` names the same digest of your files.</footer>")
-    return _PAGE.format(title=title, style=_STYLE, body="\n".join(parts))
+    whose = _short(mark.row.name or mark.student)
+    first = next_of(graded.course, report.exercises)
+    main = [
+        *_score(graded, mark, report),
+        *(_begin(first) if first is not None else _nothing_left(report)),
+        "<h2>Exercises</h2>",
+        _overview(graded, report.exercises),
+        *(_exercise(each) for each in report.exercises),
+        *_intake(report),
+        *_made(graded, mark, report),
+    ]
+    header = f'<p>{text(report.course)}</p>\n<h1>Feedback for <bdi dir="auto">{text(whose)}</bdi></h1>'
+    footer = "Whoever has this file can read it all: it is for you alone."
+    return whole_page(f"Feedback for {text(whose)}: {text(report.course)}", header, "\n".join(main), footer)
 
 
-def _total(graded: Graded, mark: Mark) -> Iterator[str]:
-    report = mark.report
-    assert report is not None
+def _score(graded: Graded, mark: Mark, report: Report) -> Iterator[str]:
     if mark.score is None:
         yield '<p class="total">No score yet</p>'
         yield "<p>The grader failed on a part of it, which is no fault of yours; it is to be graded again.</p>"
     else:
         yield f'<p class="total">{points_of(mark.score, graded.policy.maximum)}</p>'
-    if mark.score is not None and mark.score != report.score:
-        yield f"<p>The checks gave {points_of(report.score, report.max_score)}.</p>"
-    for each in (*notes(mark), *notes_of_intake(report)):
-        yield f"<p>{text(each)}</p>"
+        yield from _sum(mark, report)
+    yield from (f"<p>{text(each)}</p>" for each in _notes(mark))
+    if checks := [check for each in report.exercises for check in each.checks]:
+        done = (
+            f"{sum(each.status == 'pass' for each in report.exercises)} of {plural(len(report.exercises), 'exercise')}"
+        )
+        hidden = "None of the checks is hidden: <code>course check</code> runs every one of them."
+        yield f"<p>{done}, and {checks_pass(checks)}. {hidden}</p>"
 
 
-def _overview(exercises: tuple[ExerciseResult, ...]) -> str:
+def _sum(mark: Mark, report: Report) -> Iterator[str]:
+    """Yield what the score is the sum of, where it is another than what the checks gave."""
+    assert mark.final is not None
+    assert mark.score is not None
+    rows = [["what the checks gave", points(report.score)]]
+    if mark.final.lateness.penalty:
+        rows.append([text(mark.final.lateness.sentence), _signed(-mark.final.lateness.penalty)])
+    if mark.row.points:
+        rows.append([BY_HAND, _signed(mark.row.points)])
+    if len(rows) > 1:
+        rows.append(["<strong>what counts</strong>", f"<strong>{points(mark.score)}</strong>"])
+        yield _rows(["how it comes about", "points"], rows)
+
+
+def _notes(mark: Mark) -> list[str]:
+    """Return what the class makes of the score, but for what the sum says already."""
+    if mark.final is None:
+        return []
+    told = mark.final.lateness.sentence if mark.final.lateness.penalty else ""
+    left = tuple(each for each in mark.final.notes if each != told and not each.endswith(BY_HAND))
+    return notes(replace(mark, final=replace(mark.final, notes=left)))
+
+
+def _begin(first: Next) -> Iterator[str]:
+    exercise = first.exercise
+    yield '<section class="begin" aria-labelledby="begin">'
+    yield f'<h2 id="begin">Begin with <a href="#{text(exercise.id)}">{_title(exercise)}</a></h2>'
+    yield f"<p>{text(' '.join(first.why))}</p>"
+    if exercise.first_failure is not None and exercise.status not in ("missing", "not_started"):
+        yield f"<p>What to look at: {text(_message(exercise.first_failure))}</p>"
+    commands = "".join(f"<li><code>{text(command)}</code> {text(does)}</li>" for command, does in first.commands)
+    yield f"<ul>{commands}</ul>"
+    if first.after:
+        yield f"<p>After it: {text(named(first.after))}.</p>"
+    yield "</section>"
+
+
+def _nothing_left(report: Report) -> Iterator[str]:
+    if all(each.status == "pass" for each in report.exercises):
+        yield "<p>Every exercise passes: there is nothing that you have to do.</p>"
+
+
+def _overview(graded: Graded, exercises: Sequence[ExerciseResult]) -> str:
+    bonus = graded.policy.grading.bonus
     rows = [
         [
-            f'<a href="#{text(each.id)}">{number(each.id)} {text(each.title)}</a>',
-            STATES[each.status].word,
-            "" if each.status == "grader_error" else f"{points(each.score)} of {points(each.max_score)}",
-            checks_pass(each.checks),
+            f'<a href="#{text(each.id)}">{_title(each)}</a>',
+            _state(each.status),
+            f"{_points(each)}{', a bonus' if each.id in bonus else ''}",
+            f"{passing(each.checks)} of {len(each.checks)}" if each.checks else "",
         ]
         for each in exercises
     ]
-    return f'<div class="{NAME}">{table(["exercise", "state", "points", "checks"], rows, words="words")}</div>'
+    return _rows(["exercise", "state", "points", "checks"], rows)
 
 
-def _others(exercise: ExerciseResult) -> str:
-    """Return the checks that do not pass besides the one on the card, with the reason of each."""
+def _exercise(exercise: ExerciseResult) -> str:
+    """Return the card of an exercise, the points of its checks, and why the others that fail do."""
+    parts = [exercise_card(exercise, styled=False)]
+    if exercise.status not in ("missing", "not_started") and exercise.checks:
+        rows = [[text(each.title), _state(each.status), _points(each)] for each in exercise.checks]
+        opened = "" if exercise.status == "pass" else " open"
+        head = f"Points by check: {checks_pass(exercise.checks)}"
+        parts.append(
+            f'<details class="{NAME} rows"{opened}><summary>{head}</summary>'
+            f"{table(['check', 'state', 'points'], rows, words='words')}</details>"
+        )
+        parts += _others(exercise)
+    return f'<section class="exercise" id="{text(exercise.id)}">{"".join(parts)}</section>'
+
+
+def _others(exercise: ExerciseResult) -> Iterator[str]:
+    """Yield what fails besides the check on the card: those of one mistake together, the code of a line once."""
     first = exercise.first_failure
-    if exercise.status in ("missing", "not_started"):
+    mistakes: dict[str, list[CheckResult]] = {}
+    for each in exercise.checks:
+        if STATES[each.status].mark == "failed" and each is not first:
+            mistakes.setdefault(told(each), []).append(each)
+    if first is not None and (same := mistakes.pop(told(first), [])):
+        yield f"<p>{_same(same, exercise)}</p>"
+    here = [each for each in mistakes.values() if _line(each[0]) is not None and _line(each[0]) == _line(first)]
+    if here:
+        failing = [check for checks in here for check in checks]
+        items = (f"<li><strong>{text(each.title)}</strong><br>{text(_message(each))}</li>" for each in failing)
+        yield f"<p>What fails besides, at the same line:</p><ul>{''.join(items)}</ul>"
+    elsewhere = [each for each in mistakes.values() if each not in here]
+    if elsewhere:
+        yield '<div class="more"><h3>What else does not pass</h3>'
+    for checks in elsewhere:
+        rest = f"<p>{_same(checks[1:], exercise)}</p>" if checks[1:] else ""
+        yield f'<div class="{NAME} fail">{"".join(failure_parts(checks[0], 1, ""))}{rest}</div>'
+    if elsewhere:
+        yield "</div>"
+
+
+def _line(check: CheckResult | None) -> tuple[str, int] | None:
+    place = check.finding.place if check is not None and check.finding is not None else None
+    return (place.file, place.line) if place is not None else None
+
+
+def _message(check: CheckResult) -> str:
+    return message_of(check.status, check.finding)
+
+
+def _intake(report: Report) -> Iterator[str]:
+    """Yield how the submission was read."""
+    yield "<h2>How your files were read</h2>"
+    found = notes_of_intake(report)
+    if found:
+        yield f"<ul>{''.join(f'<li>{text(each)}</li>' for each in found)}</ul>"
+    else:
+        yield "<p>All that you handed in was read, and nothing was left out.</p>"
+
+
+def _made(graded: Graded, mark: Mark, report: Report) -> Iterator[str]:
+    """Yield all that the result depends on, but for a seed that is secret."""
+    facts = {
+        "your files": str(report.submission.get("digest") or "not known"),
+        "exercises and checks": report.suite,
+        "seed of the inputs": _seed(graded),
+        "device": report.device,
+        "confined by": f"{report.isolation}, level {report.level}",
+        "versions": listed([f"{name} {each}" for name, each in graded.runtime.items()]),
+        "handed in": _time(graded, mark.final.handed_in if mark.final else None),
+        "due": _time(graded, deadline(graded.policy, mark.student, 0)),
+    }
+    rows = (f"<dt>{name}</dt><dd>{text(said)}</dd>" for name, said in facts.items() if said)
+    yield "<h2>How this was made</h2>"
+    yield f"<dl>{''.join(rows)}</dl>"
+    yield "<p>The same files, checks, seed and versions give the same result.</p>"
+    yield "<p><code>course submit</code> names the digest of your files, so you can tell which ones these were.</p>"
+
+
+def _seed(graded: Graded) -> str:
+    """Say what may be said of the seed: the public one is in everybody's course, any other may be used again."""
+    if graded.seed is None:
+        return "not known"
+    if graded.seed == graded.course.seed:
+        return f"{graded.seed}, the public one: course check draws the same inputs"
+    return "secret: course check draws other inputs by the same rules"
+
+
+def _time(graded: Graded, moment: datetime | None) -> str:
+    zone = graded.policy.grading.zone
+    return f"{moment.astimezone(zone):%Y-%m-%d %H:%M} ({zone})" if moment is not None else ""
+
+
+def _rows(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
+    return f'<div class="{NAME} rows">{table(head, rows, caption, words="words")}</div>'
+
+
+def _points(worth: ExerciseResult | CheckResult) -> str:
+    """Return the points of an exercise or of a check; what was not judged has none."""
+    if worth.status == "grader_error":
         return ""
-    left = [each for each in exercise.checks if STATES[each.status].mark == "failed" and each is not first]
-    if not left:
-        return ""
-    items = (f"<li><strong>{text(each.title)}</strong><br>{_lines(told(each))}</li>" for each in left)
-    return f"<p>What else does not pass:</p><ul>{''.join(items)}</ul>"
+    if isinstance(worth, CheckResult) and worth.bonus:
+        return f"{points(worth.score)}, a bonus"
+    return f"{points(worth.score)} of {points(worth.max_score)}"
 
 
-def _lines(words: str) -> str:
-    return "<br>".join(text(line) for line in words.splitlines())
+def _signed(hundredths: int) -> str:
+    return f"{'−' if hundredths < 0 else '+'}{points(abs(hundredths))}"
 
 
-def _vars(theme: dict[str, str]) -> str:
-    return " ".join(f"--{name}: {theme[name]};" for name in ("ink", "soft", "paper", "key"))
+def _title(exercise: ExerciseResult) -> str:
+    return f"{number(exercise.id)} {text(exercise.title)}"
 
 
-_STYLE = f"""\
-:root {{ color-scheme: light dark; {_vars(LIGHT)} }}
-@media (prefers-color-scheme: dark) {{ :root {{ {_vars(DARK)} }} }}
-@media print {{ :root {{ color-scheme: light; {_vars(LIGHT)} }} }}
-body {{ color: var(--ink); background: var(--paper); font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif;
-  margin: 2rem auto; max-width: 62rem; padding: 0 1rem }}
-h1 {{ font-size: 1.4rem }}
-.total {{ font-size: 1.3rem; font-weight: 600 }}
-a {{ color: var(--key) }}
-section {{ margin: 1.2rem 0 }}
-section > p, section > ul, footer {{ color: var(--soft); font-size: .93rem }}
-section li {{ margin: .3rem 0; overflow-wrap: anywhere }}
-footer {{ overflow-wrap: anywhere; margin-top: 2rem }}
-@media print {{ pre {{ white-space: pre-wrap !important }} }}
-{style()}"""
+def _same(checks: Sequence[CheckResult], exercise: ExerciseResult) -> str:
+    """Say which other checks fail by a mistake."""
+    if len(checks) == len(exercise.checks) - 1 > 1:
+        return "By the same mistake every other check of the exercise fails."
+    titles = [each.title for each in checks[:MOST_TITLES]]
+    more = [f"{len(checks) - MOST_TITLES} more"] if len(checks) > MOST_TITLES else []
+    fail = "this check fails" if len(checks) == 1 else "these checks fail"
+    return f"By the same mistake {fail}: {text('; '.join([*titles, *more]))}."
 
-_PAGE = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<title>{title}</title>
-<style>
-{style}
-</style>
-</head>
-<body>
-<main>
-{body}
-</main>
-</body>
-</html>
-"""
+
+def _state(status: Status) -> str:
+    state = STATES[status]
+    return f'<span class="{state.mark}"><b aria-hidden="true">{SIGNS[state.mark]}</b> {state.word}</span>'
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -53,12 +53,28 @@ class Mark:
 
 @dataclass(frozen=True, eq=False)
 class Graded:
-    """A class that was graded, in the order of scores.csv; who is missing comes last. `notes` is what to tell."""
+    """A class that was graded, in the order of scores.csv; who is missing comes last. `notes` is what to tell.
+
+    `run` is what run.json says of the run, as far as it can be read: its seed, its checks, its versions.
+    """
 
     course: Course
     policy: Policy
     marks: tuple[Mark, ...]
     notes: tuple[str, ...] = ()
+    run: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def seed(self) -> int | None:
+        """The seed of the run; None where it is not known. Where it is not the course's own it is a secret."""
+        seed = self.run.get("seed")
+        return seed if isinstance(seed, int) else None
+
+    @property
+    def runtime(self) -> Mapping[str, str]:
+        """The versions of the run by name: of Python and of the libraries that numbers depend on."""
+        found = self.run.get("runtime")
+        return {str(name): str(each) for name, each in found.items()} if isinstance(found, dict) else {}
 
     @property
     def with_report(self) -> tuple[Mark, ...]:
@@ -75,11 +91,12 @@ def read_graded(course: Course, roster: Roster, out: Path, students: Sequence[st
         report = _read(out)
         _check_course(course, out, report)
         return Graded(course, policy, (_mark(policy, str(report.submission["student"]), report, None),))
-    reports, notes = _reports(course, out)
+    run = _run(out)
+    reports, notes = _reports(course, out, run)
     times = handed_in_times(out)
     marks = [_mark(policy, student, report, times.get(student)) for student, report in reports.items()]
     marks += [Mark(roster[student]) for student in missing(policy, reports)]
-    return Graded(course, policy, _chosen(marks, students), notes)
+    return Graded(course, policy, _chosen(marks, students), notes, run)
 
 
 def handed_in_times(out: Path) -> Mapping[str, datetime]:
@@ -107,14 +124,14 @@ def _mark(policy: Policy, student: str, report: Report, time: datetime | None) -
     return Mark(policy.roster[student], report, final(policy, student, time, None if failed else report.score))
 
 
-def _reports(course: Course, out: Path) -> tuple[dict[str, Report], tuple[str, ...]]:
+def _reports(course: Course, out: Path, run: Mapping[str, Any]) -> tuple[dict[str, Report], tuple[str, ...]]:
     """Return the reports that the table has, by student, and what to tell of the others."""
     folder = out / "reports"
     files = {file.stem: file for file in sorted(folder.glob("*.json")) if not file.name.startswith(".")}
     if not files:
         raise ExportError(f"{printable(out)} has no reports, expected a folder of course grade DIR --out {out.name}")
     table = _table(out)
-    suite = _suite(out)
+    suite = run.get("suite")
     reports: dict[str, Report] = {}
     for student, row in table.items():
         if not row.get("max_score"):
@@ -127,7 +144,7 @@ def _reports(course: Course, out: Path) -> tuple[dict[str, Report], tuple[str, .
         if row.get("score") != told:
             found = f"scores.csv has {row.get('score') or 'no score'} for {student}"
             raise _stale(out, f"{found}, and the report {told or 'no score'}")
-        if suite is not None and report.suite != suite:
+        if isinstance(suite, str) and report.suite != suite:
             raise _stale(out, f"the report of {student} was made by other checks than the last run")
     left = [student for student in files if student not in table]
     notes = f"{plural(len(left), 'report')} not in scores.csv, left out: {named(left)}"
@@ -153,13 +170,13 @@ def _plain(cell: str) -> str:
     return cell[1:] if cell[:1] == "'" and harmless(cell[1:]) == cell else cell
 
 
-def _suite(out: Path) -> str | None:
-    """Return the digest of the checks of the last run; None where it is not known."""
+def _run(out: Path) -> Mapping[str, Any]:
+    """Return what run.json says of the last run; nothing where it cannot be read."""
     try:
-        suite: Any = json.loads((out / "run.json").read_bytes())["suite"]
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
-    return suite if isinstance(suite, str) else None
+        run = json.loads((out / "run.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return run if isinstance(run, dict) else {}
 
 
 def _read(file: Path) -> Report:

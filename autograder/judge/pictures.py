@@ -55,14 +55,15 @@ def _picture(drawing: Drawing, outcome: Outcome | None) -> Picture:
             raise NoPicture(f"ended the process: {outcome.sentence}")
         case None:
             raise NoPicture("was not drawn")
-    grid = _grid(values)
+    grid, bars = _grid(values)
     return Picture(
         drawing.title,
         grid,
         drawing.rows,
         drawing.columns,
-        _labels(row_labels, len(grid), "row"),
+        _labels(row_labels, 0 if bars else len(grid), "row"),
         _labels(column_labels, len(grid[0]), "column"),
+        bars,
     )
 
 
@@ -75,16 +76,18 @@ def _parts(value: Value) -> tuple[Value, Value, Value]:
     raise NoPicture("returns neither a tensor nor a tensor with labels of its rows and of its columns")
 
 
-def _grid(values: Value) -> tuple[tuple[float | None, ...], ...]:
-    if not isinstance(values, Array) or len(values.shape) != 2:
-        raise NoPicture("has no tensor of two axes")
-    rows, columns = values.shape
+def _grid(values: Value) -> tuple[tuple[tuple[float | None, ...], ...], bool]:
+    """Return rows of numbers, and whether they are the heights of bars: a tensor of one axis."""
+    if not isinstance(values, Array) or len(values.shape) not in (1, 2):
+        raise NoPicture("has no tensor of one axis or two")
+    rows, columns = values.shape if len(values.shape) == 2 else (1, *values.shape)
     if not (1 <= rows <= MOST_ROWS and 1 <= columns <= MOST_COLUMNS):
         raise NoPicture(f"has {rows} × {columns} values, expected 1 × 1 to {MOST_ROWS} × {MOST_COLUMNS}")
     found = numbers(values)
     if not np.isfinite(found).any():
         raise NoPicture("has no finite value")
-    return tuple(tuple(_shortened(each) for each in row) for row in found.tolist())
+    grid = found.reshape(rows, columns).tolist()
+    return tuple(tuple(_shortened(each) for each in row) for row in grid), len(values.shape) == 1
 
 
 def _shortened(value: float) -> float | None:

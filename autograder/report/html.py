@@ -3,11 +3,13 @@
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import dedent
 
+from autograder.report.html_bars import bars_svg
 from autograder.report.html_failure import code, failure_parts, table, text
 from autograder.report.html_grid import grid_svg
 from autograder.report.html_style import NAME, style
 from autograder.report.model import CheckResult, ExerciseResult, Picture
-from autograder.report.passing import MOST_PICTURES, is_whole, sentence
+from autograder.report.passing import MOST_PICTURES
+from autograder.report.picture_words import is_whole, sentence
 from autograder.report.why import WhyPage
 from autograder.report.words import (
     STATES,
@@ -24,7 +26,7 @@ from autograder.report.words import (
 Command = tuple[str, str]
 """What to type next, and what it does."""
 
-_SIGNS = {"passed": "✓", "failed": "✗", "waiting": "·", "problem": "!"}
+SIGNS = {"passed": "✓", "failed": "✗", "waiting": "·", "problem": "!"}
 _KINDS = {"passed": "pass", "failed": "fail", "waiting": "wait", "problem": "problem"}
 _SAID = {"passed": "passes: ", "failed": "fails: ", "waiting": "waits: ", "problem": "could not be checked: "}
 
@@ -51,7 +53,7 @@ def exercise_card(
     parts = _passing(exercise, unused_hints) if passes else _failing(exercise, hints_shown, log)
     return _card(
         _KINDS[state.mark],
-        _top(f"{_SIGNS[state.mark]} {state.word}", f"{number(exercise.id)} {exercise.title}", beside),
+        _top(f"{SIGNS[state.mark]} {state.word}", f"{number(exercise.id)} {exercise.title}", beside),
         [*parts, *(f'<p class="soft">{text(each)}</p>' for each in notes), *_next(next_commands)],
         styled,
     )
@@ -131,7 +133,7 @@ def _failing(exercise: ExerciseResult, hints_shown: int, log: str) -> Iterator[s
 
 def _check(check: CheckResult, first: bool) -> str:
     mark = STATES[check.status].mark
-    sign = f'<b aria-hidden="true">{_SIGNS[mark]}</b><span class="unseen">{_SAID[mark]}</span>'
+    sign = f'<b aria-hidden="true">{SIGNS[mark]}</b><span class="unseen">{_SAID[mark]}</span>'
     name = f'<span class="first">{text(spoken(check.id))}</span>' if first else text(spoken(check.id))
     return f'<li class="{mark}" title="{text(check.title)}">{sign} {name}</li>'
 
@@ -151,10 +153,12 @@ def _passing(exercise: ExerciseResult, unused_hints: Sequence[str]) -> Iterator[
 
 
 def _picture(picture: Picture) -> str:
-    drawing = grid_svg(
-        picture.values, sentence(picture), row_labels=picture.row_labels, column_labels=picture.column_labels
-    )
-    names = (("rows", picture.rows), ("columns", picture.columns))
+    said, names = sentence(picture), (("rows", picture.rows), ("columns", picture.columns))
+    if picture.bars:
+        drawing = bars_svg(picture.values[0], said, labels=picture.column_labels)
+        names = (("height", picture.rows), ("bars", picture.columns))
+    else:
+        drawing = grid_svg(picture.values, said, row_labels=picture.row_labels, column_labels=picture.column_labels)
     axes = ", ".join(f"{word}: {text(name)}" for word, name in names if name)
     return (
         f"<figure><figcaption><strong>{text(picture.title)}</strong></figcaption>{drawing}"

@@ -64,7 +64,9 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "",
         for first, *others in rows
     )
     named = f' class="{words}"' if words else ""
-    return f'<div class="wide"><table{named}>{titled}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
+    reached = "" if words else ' tabindex="0"'  # so that who has no mouse can move a table that is too wide
+    whole = f"<table{named}>{titled}<thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="wide"{reached}>{whole}</div>'
 
 
 def _place(check: CheckResult, finding: Finding, place: Place) -> str:
@@ -72,7 +74,7 @@ def _place(check: CheckResult, finding: Finding, place: Place) -> str:
     said = ", ".join(filter(None, (place.file, line_of(place), within, circumstance(check.status, finding))))
     near = [each for each in finding.source if -BEFORE <= each[0] - place.line <= AFTER]
     digits = max((len(str(number)) for number, _ in near), default=0)
-    lines = "\n".join(_line(finding, place, number, line, digits) for number, line in near)
+    lines = "".join(_line(finding, place, number, line, digits) for number, line in near)
     agrees = {number for number, _ in near} & set(finding.agrees) - {place.line}
     legend = f'<span class="soft">✓ {AGREES}</span>' if agrees else ""
     source = f"<pre>{lines}</pre>{legend}" if lines else ""
@@ -84,7 +86,7 @@ def _line(finding: Finding, place: Place, number: int, line: str, digits: int) -
     mark = "▸" if wrong else "✓" if agrees else " "
     kind = "wrong" if wrong else "agrees" if agrees else ""
     shown = _marked(finding, place, line.rstrip()) if wrong else code(line.rstrip())
-    return f'<span class="{kind}"><i>{mark} {number:>{digits}}  </i>{shown}</span>'
+    return f'<span class="{kind}"><i>{mark} {number:>{digits}}  </i>{shown}\n</span>'
 
 
 def _marked(finding: Finding, place: Place, line: str) -> str:

@@ -41,7 +41,8 @@ class Maps:
 class Picture:
     """What a student's finished part does, as a two-dimensional array to be drawn; None is no finite number.
 
-    `rows` and `columns` say what the axes are, `row_labels` and `column_labels` may name each of them.
+    `rows` and `columns` say what the axes are, `row_labels` and `column_labels` may name each of them. With `bars`
+    there is one row, and its numbers are the heights of bars: `rows` says what a height is.
     """
 
     title: str
@@ -50,6 +51,7 @@ class Picture:
     columns: str = ""
     row_labels: tuple[str, ...] = ()
     column_labels: tuple[str, ...] = ()
+    bars: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,14 @@
 """What is shown of an exercise that passes: what was built, what it does as pictures, and the hints left over."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.text import Text
 
 from autograder.report.heat import Grid, cut_from, full_blocks, greatest, half_blocks, legend, shade_range, shades
 from autograder.report.layout import LABEL, SECONDARY, Page, beside, blocks, breadth, columns, indented
 from autograder.report.model import ExerciseResult, Picture
+from autograder.report.picture_words import is_whole
 from autograder.report.printable import one_line
 from autograder.report.words import bonus_left
 
@@ -14,6 +16,7 @@ MOST_PICTURES, TALLEST_PICTURE = 2, 16
 _AROUND = 3  # lines of a picture that are not cells: its title, what its columns are called, its caption
 _LONGEST_LABEL, _LONGEST_NAME, _NARROWEST_LABEL = 12, 7, 3
 _MOST_HINTS, _MOST_BONUS = 3, 2
+_MOST_PILED = 10  # rows of cells that bars are made of
 
 
 def built_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
@@ -55,6 +58,7 @@ def picture_lines(page: Page, pictures: Sequence[Picture], rows: int) -> list[Te
 def one_picture(page: Page, picture: Picture, height: int) -> list[Text]:
     """Return a picture in at most that many lines, with its labels and what its axes are."""
     lines = max(height - _AROUND, 1)
+    picture = _piled(picture, min(lines, _MOST_PILED)) if picture.bars else picture
     rows = lines if any(picture.row_labels) or not page.paints else 2 * lines
     labels = [page.cut(page.text(one_line(each)), _LONGEST_LABEL) for each in picture.row_labels[:rows]]
     start = breadth(labels) + 1 if any(picture.row_labels) else 0
@@ -67,23 +71,17 @@ def one_picture(page: Page, picture: Picture, height: int) -> list[Text]:
     return [*(indented(line, 2) for line in drawn), *below][: max(height, _AROUND + 1)]
 
 
-def sentence(picture: Picture) -> str:
-    """Return in words what a picture shows: its size, its range, and where its largest number is."""
-    numbers = [
-        (value, row, column)
-        for row, line in enumerate(picture.values)
-        for column, value in enumerate(line)
-        if value is not None
-    ]
-    if not is_whole(picture) or not numbers:
-        return ""
-    largest, row, column = max(numbers, key=lambda each: each[0])
-    least = min(numbers, key=lambda each: each[0])[0]
-    height, wide = len(picture.values), len(picture.values[0])
-    size = f"{height} rows{_of(picture.rows)} and {wide} columns{_of(picture.columns)}"
-    at = f"row {_name(picture.row_labels, row)}, column {_name(picture.column_labels, column)}"
-    title = one_line(picture.title).rstrip(".")
-    return f"Picture: {title}: {size}, values from {least:.3g} to {largest:.3g}; the largest is in {at}."
+def _piled(picture: Picture, rows: int) -> Picture:
+    """Return bars as that many rows of cells, each full, empty or in part so, and named by the number at its middle."""
+    heights = picture.values[0]
+    numbers = [each for each in heights if each is not None]
+    least, most = min([0.0, *numbers]), max([0.0, *numbers])
+    step = (most - least) / rows or 1.0
+    edges = [least + step * row for row in reversed(range(rows))]
+    cells = (
+        tuple(None if each is None else min(max((each - edge) / step, 0.0), 1.0) for each in heights) for edge in edges
+    )
+    return replace(picture, values=tuple(cells), row_labels=tuple(f"{edge + step / 2:.2g}" for edge in edges))
 
 
 def _cells(page: Page, grid: Grid, most: float, cell: int, named: bool) -> list[Text]:
@@ -102,9 +100,11 @@ def _labelled(labels: Sequence[Text], cells: list[Text]) -> list[Text]:
 
 def _caption(page: Page, picture: Picture, grid: Grid) -> str:
     """Return what the axes are, which part is shown, and what the colours or shades mean."""
-    names = (("rows", picture.rows), ("columns", picture.columns))
+    words = ("height", "bars") if picture.bars else ("rows", "columns")
+    names = zip(words, (picture.rows, picture.columns), strict=True)
     axes = ", ".join(f"{word}: {one_line(name)}" for word, name in names if name)
-    return "; ".join(filter(None, (axes, cut_from(grid, picture.values), _scale(page, grid))))
+    scale = "" if picture.bars else _scale(page, grid)
+    return "; ".join(filter(None, (axes, cut_from(grid, picture.values), scale)))
 
 
 def _cell(picture: Picture, room: int) -> int:
@@ -139,17 +139,8 @@ def _scale(page: Page, grid: Grid) -> str:
 
 def _keeps_labels(half: Page, pictures: Sequence[Picture]) -> bool:
     """Return whether labels and cells are not cut for it when each picture has half of the page."""
-    return all(len(each.values[0]) * (5 if any(each.column_labels) else 1) + 14 <= half.width for each in pictures)
-
-
-def is_whole(picture: Picture) -> bool:
-    """Return whether a picture has numbers, and as many in each row."""
-    return bool(picture.values and picture.values[0]) and len({len(row) for row in picture.values}) == 1
-
-
-def _of(axis: str) -> str:
-    return f" ({one_line(axis)})" if axis else ""
-
-
-def _name(labels: Sequence[str], place: int) -> str:
-    return f"{place}" if place >= len(labels) else f"{place} ({one_line(labels[place])})"
+    return all(
+        len(each.values[0]) * (5 if any(each.column_labels) else 1) + (14 if any(each.row_labels) or each.bars else 2)
+        <= half.width
+        for each in pictures
+    )

@@ -9,7 +9,8 @@ from autograder.report.class_summary import summarize
 from autograder.report.evidence import is_values, within_slice
 from autograder.report.glyphs import ASCII
 from autograder.report.model import CheckResult, Evidence, ExerciseResult, Finding, Place, Report
-from autograder.report.passing import MOST_PICTURES, sentence
+from autograder.report.passing import MOST_PICTURES
+from autograder.report.picture_words import sentence
 from autograder.report.printable import one_line, printable
 from autograder.report.words import (
     STATES,

@@ -99,6 +99,7 @@ def _picture(data: Mapping[str, Any]) -> Picture:
         data.get("columns", ""),
         tuple(data.get("row_labels", ())),
         tuple(data.get("column_labels", ())),
+        data.get("bars", False) is True,
     )
 
 

@@ -14,7 +14,8 @@ from test_report_terminal import on_terminal
 from autograder.report.glyphs import ASCII, UNICODE, Glyphs
 from autograder.report.layout import Page
 from autograder.report.model import ExerciseResult, Picture
-from autograder.report.passing import TALLEST_PICTURE, one_picture, picture_lines, sentence
+from autograder.report.passing import TALLEST_PICTURE, one_picture, picture_lines
+from autograder.report.picture_words import sentence
 from autograder.report.terminal import render_exercise
 from autograder.report.words import ordinal
 

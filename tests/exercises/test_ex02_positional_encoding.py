@@ -129,6 +129,15 @@ def test_device(impl, given):
         }
 
 
-@picture("the waves of the positions: quick on the left, slow on the right", rows="position", columns="feature")
+PLACES, WIDTH = 36, 26
+
+
+@picture("waves: quick left, slow right", rows="position", columns="feature")
 def picture_waves(impl, given):
-    return rows(encoding(impl, given, 36, 26, given.normal(1)), 36, 26)[0]
+    return rows(encoding(impl, given, WIDTH, PLACES, given.normal(1)), WIDTH, PLACES)[0]
+
+
+@picture("dot products: only distance counts", rows="position", columns="position")
+def picture_products(impl, given):
+    table = rows(encoding(impl, given, WIDTH, PLACES, given.normal(1)), WIDTH, PLACES)[0]
+    return table @ table.T
