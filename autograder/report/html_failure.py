@@ -102,7 +102,7 @@ def _evidence(evidence: Evidence) -> Iterator[str]:
     name = text(evidence.name)
     if is_values(evidence):
         rows = [(text(label), f"<code>{text(value)}</code>") for label, _, value in evidence.rows[:MOST_VALUES]]
-        yield table((name, ""), rows, words="words")
+        yield table((name, "value"), rows, words="words")
         return
     if evidence.rows and not is_alike(evidence):
         yield _compared(evidence)

@@ -47,7 +47,7 @@ def _grid(picture: Picture, numbers: Sequence[float]) -> str:
         )
     told = f"{size}, values from {_range(numbers)}"
     if any(picture.row_labels) and any(picture.column_labels) and rows <= MOST_TOLD:
-        return f"{told}; the largest of each row: {', '.join(_peaks(picture))}"
+        return f"{told}; the largest of each row: {'; '.join(_peaks(picture))}"
     return f"{told}; {_largest(picture)}"
 
 
@@ -60,8 +60,8 @@ def _ones(picture: Picture, row: int) -> str:
             ranges[-1] = [ranges[-1][0], column]
         else:
             ranges.append([column])
-    told = (" to ".join(_name(picture.column_labels, each) for each in ends) for ends in ranges)
-    return f"{_name(picture.row_labels, row)}: {', '.join(told) or 'none'}"
+    told = (" to ".join(_short(picture.column_labels, each) for each in ends) for ends in ranges)
+    return f"{_short(picture.row_labels, row)}: {', '.join(told) or 'none'}"
 
 
 def _peaks(picture: Picture) -> Iterable[str]:
@@ -70,8 +70,7 @@ def _peaks(picture: Picture) -> Iterable[str]:
         there = [(each, -column) for column, each in enumerate(line) if each is not None]
         if there:
             value, column = max(there)
-            name = _name(picture.column_labels, -column)
-            yield f"{_name(picture.row_labels, row)}: {name} {_number(value)}"
+            yield f"{_short(picture.row_labels, row)}: {_short(picture.column_labels, -column)} {_number(value)}"
 
 
 def _largest(picture: Picture) -> str:
@@ -85,6 +84,10 @@ def _largest(picture: Picture) -> str:
 
 def _name(labels: Sequence[str], place: int) -> str:
     return f"{place}" if place >= len(labels) else f"{place} ({one_line(labels[place])})"
+
+
+def _short(labels: Sequence[str], place: int) -> str:
+    return f"{place}" if place >= len(labels) else one_line(labels[place])
 
 
 def _of(axis: str) -> str:

@@ -1,11 +1,13 @@
-"""What the engine's tests share: the tiny course, its answer keys, and copies of it."""
+"""What the engine's tests share: the tiny course, its answer keys, copies of it, and a browser for the pages."""
 
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import accessibility
 import pytest
 import tiny
+from browser import CHROMIUM, Browser, browser
 
 from autograder.judge.grader import Grader
 from autograder.judge.key import Keys
@@ -45,6 +47,21 @@ def runner() -> Iterator[Runner]:
     made = Lasting(tiny.SUITE, seed=tiny.COURSE.seed, shared=True)
     yield made
     made.close()
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    """A browser without a window."""
+    if CHROMIUM is None:
+        pytest.skip("no Chromium is installed: apt install chromium")
+    with browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The script that finds what somebody could not read on a page."""
+    return accessibility.script(tmp_path_factory.mktemp("axe"))
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import csv
 import json
 import re
 import shutil
-from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -254,64 +253,7 @@ def test_junit_counts_as_pytest_does_and_has_the_points(graded: Graded) -> None:
     }  # fmt: skip
 
 
-# Feedback.
-
-
-class Tags(HTMLParser):
-    """The elements of a page with their attributes; one that is not closed as it was opened is an error."""
-
-    EMPTY = frozenset({"meta", "br"})
-
-    def __init__(self, page: str) -> None:
-        super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self._open: list[str] = []
-        self.feed(page)
-        assert self._open == []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found.append((tag, dict(attrs)))
-        if tag not in self.EMPTY:
-            self._open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self._open.pop() == tag
-
-
-def page(graded: Graded, student: str) -> str:
-    return feedback(graded, next(each for each in graded.marks if each.student == student))
-
-
-def test_a_feedback_page_has_the_score_what_became_of_it_and_every_check_that_fails(graded: Graded) -> None:
-    bob = page(graded, "bob")
-    assert "feedback for Bob Ünal" in bob
-    assert '<p class="total">51.43 of 100 points</p>' in bob
-    assert "The checks gave 71.43 of 100 points." in bob
-    assert "2 days late: 20 % of the maximum taken off." in bob
-    assert bob.count("The running sum is not divided.") > 1
-    assert "<strong>the axes are right</strong>" in bob
-    assert "What else" not in page(graded, "ada")
-
-
-def test_a_feedback_page_has_no_score_where_the_grader_failed(graded: Graded) -> None:
-    fay = page(graded, "fay")
-    assert "No score yet" in fay
-    assert "The grader failed on a part of it, which is no fault of yours" in fay
-    assert "0 of 40" not in fay
-
-
-def test_a_feedback_page_is_one_file_in_which_a_students_words_are_words(graded: Graded) -> None:
-    for student in examples.REPORTS:
-        made = Tags(page(graded, student))
-        assert {tag for tag, _ in made.found}.isdisjoint({"script", "img", "link", "iframe", "object", "form"})
-        targets = {value for _, attrs in made.found for name, value in attrs.items() if name in ("href", "src")}
-        assert targets == {f"#{each}" for each in (tiny.FIRST, tiny.SECOND)}
-        assert not [name for _, attrs in made.found for name in attrs if name.startswith("on")]
-        policy = [attrs["content"] for tag, attrs in made.found if tag == "meta" and "http-equiv" in attrs]
-        assert policy == ["default-src 'none'; style-src 'unsafe-inline'"]
-    eve = page(graded, "eve")
-    assert "&lt;script&gt;alert" in eve
-    assert not re.search(r"\bseen\b", eve), "what was printed is left out"
+# A student's words.
 
 
 @pytest.mark.parametrize("name", ["gradescope", "classroom", "exercism", "junit", "feedback"])
