@@ -16,8 +16,6 @@ from autograder.cli.written import write_json
 from autograder.course import Course, find_course, read_course
 from autograder.progress import Progress, read_progress, write_whole
 from autograder.progress.last import read_last
-from autograder.report import ExerciseResult
-from autograder.report.html import exercise_card
 from autograder.report.html_style import style
 from autograder.report.reading import from_json
 from autograder.report.words import plural, points
@@ -120,14 +118,16 @@ def page(course: Course, progress: Progress, lines: Sequence[Line]) -> str:
     heads = "".join(f'<th scope="col">{escape(each)}</th>' for each in COLUMNS)
     summary = "\n".join(f"<p>{escape(each)}</p>" for each in _summary(course, progress, lines))
     title = escape(f"{course.title}: my progress")
-    cards = [exercise_card(each, styled=False) for each in _drawn(course, lines)]
+    cards = _cards(course, lines)
     built = f"<h2>What you have built</h2>\n{''.join(cards)}" if cards else ""
     look = f"{_STYLE}\n{style()}" if cards else _STYLE
     return _PAGE.format(title=title, summary=summary, heads=heads, rows=rows, style=look, built=built)
 
 
-def _drawn(course: Course, lines: Sequence[Line]) -> list[ExerciseResult]:
-    """Return the last results of what passes and has pictures."""
+def _cards(course: Course, lines: Sequence[Line]) -> list[str]:
+    """Return the cards of what passed in the last check of it, and has pictures."""
+    from autograder.report.html import exercise_card
+
     found = []
     for line in lines:
         last = read_last(course, line.row.exercise) if line.row.mark == "passed" else None
@@ -135,7 +135,7 @@ def _drawn(course: Course, lines: Sequence[Line]) -> list[ExerciseResult]:
             results = from_json(last.report).exercises if last is not None else ()
         except (KeyError, TypeError, ValueError, AttributeError):
             continue  # kept by another version: the next check writes it anew
-        found += [each for each in results if each.status == "pass" and each.pictures]
+        found += [exercise_card(each, styled=False) for each in results if each.status == "pass" and each.pictures]
     return found
 
 

@@ -98,7 +98,8 @@ def _labels(labels: Value, count: int, axis: str) -> tuple[str, ...]:
     if not isinstance(labels, list) or not all(isinstance(each, str) for each in labels):
         raise NoPicture(f"has {axis} labels that are no list of strings")
     if len(labels) not in (0, count):
-        raise NoPicture(f"has {len(labels)} {axis} labels, expected {count}, or none")
+        expected = f"{count}, or none" if count else "none, as bars have no rows"
+        raise NoPicture(f"has {len(labels)} {axis} labels, expected {expected}")
     if any(len(each) > LONGEST_LABEL for each in labels):
         raise NoPicture(f"has a {axis} label of more than {LONGEST_LABEL} characters")
     return tuple(labels)

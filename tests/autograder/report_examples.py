@@ -247,6 +247,8 @@ PICTURES = replace(PASS, built=BUILT, pictures=(ATTENTION,))
 WAVES_PASS = replace(
     PASS, id="ex02_positional_encoding", title="positional encoding", built="Positions as waves.", pictures=(WAVES,)
 )
+RATE = Picture("The rate of each step", ((1.0, 4.0, 2.5, 1.75),), "rate", "step", bars=True)
+RATE_PASS = replace(PASS, id="ex13_training", title="training", built="A rate that warms up.", pictures=(RATE,))
 SYNTAX = attention("shapes", "error", UNREADABLE, after="error")
 NAMED = attention("mask", "fail", BARE_NAME, after="pass")
 ABSENT = Finding("structure", "missing", "ex08_encoder.py is not in the submission.")
@@ -272,6 +274,7 @@ EXERCISES = {
     "ids": IDS,
     "pictures": PICTURES,
     "waves": WAVES_PASS,
+    "rate": RATE_PASS,
 }
 
 

@@ -364,6 +364,19 @@ def test_the_report_is_one_page_that_loads_nothing(failed: Path, tmp_path: Path)
         assert private not in text
 
 
+def test_the_report_has_the_pictures_of_what_passed(passed: Path, tmp_path: Path) -> None:
+    said(passed, "report", "--html", str(tmp_path / "me.html"))
+    text = (tmp_path / "me.html").read_text("utf-8")
+    page = Page(text.replace("/>", ">").replace("<path", "<meta"))
+    assert page.open == []
+    assert page.tags.count("svg") == 1
+    assert "a jump and a zigzag, smoothed" in page.words
+    last = passed / ".course" / "last" / f"{tiny.FIRST}.json"
+    tiny.replaced(last, '"parts"', '"portions"')
+    said(passed, "report", "--html", str(tmp_path / "me.html"))
+    assert "<svg" not in (tmp_path / "me.html").read_text("utf-8"), "what cannot be read is left out"
+
+
 def test_the_report_escapes_what_a_course_is_called(failed: Path, tmp_path: Path) -> None:
     tiny.replaced(failed / "course.toml", 'title = "running mean"', 'title = "<b>[red]mean & more"')
     said(failed, "report", "--html", str(tmp_path / "me.html"))

@@ -25,7 +25,6 @@ from autograder.report.model import Picture
 
 PHONE, LAPTOP = 390, 1280
 EVIL = '</title></style><script>alert("x")</script>\'"><img src=x onerror=alert(1)> & \u202egnp\x07\x1b[31m\ud800'
-RATE = Picture("the rate", ((1.0, 4.0, 2.5),), "rate", "step", bars=True)
 
 
 @pytest.fixture(scope="module")
@@ -283,8 +282,7 @@ def whole_page() -> str:
     """Return a page with one of everything."""
     shown = (
         examples.FAIL, examples.MASK, examples.ERROR, examples.TIMEOUT, examples.NOT_STARTED, examples.GRADER_PROBLEM,
-        examples.PICTURES, examples.WAVES_PASS, replace(examples.PASS, built="A rate.", pictures=(RATE,)),
-        examples.MISSING,
+        examples.PICTURES, examples.WAVES_PASS, examples.RATE_PASS, examples.MISSING,
     )  # fmt: skip
     results = [replace(each, id=f"ex{number:02d}_part") for number, each in enumerate(shown, 1)]
     return page_of(*results, name="Ada Lovelace", run={"seed": 1, "runtime": {"python": "3.11"}})

@@ -82,6 +82,11 @@ def test_labels_of_rows_and_columns_come_with_it() -> None:
     assert (found.row_labels, found.column_labels) == (("cat",), ("a", "b"))
 
 
+def test_a_tensor_of_one_axis_becomes_bars() -> None:
+    [found], _ = from_value([array([3.0, 1.0]), [], ["a", "b"]])
+    assert (found.values, found.bars, found.column_labels) == (((3.0, 1.0),), True, ("a", "b"))
+
+
 def test_what_is_not_finite_is_null_in_the_json() -> None:
     [found], _ = from_value(array([[float("nan"), 1.0, float("inf")]]))
     assert found.values == ((None, 1.0, None),)
@@ -97,9 +102,12 @@ def test_what_is_not_finite_is_null_in_the_json() -> None:
         (Opaque("student.Thing"), "returns neither a tensor nor"),
         ({"values": array([[1.0]])}, "returns neither a tensor nor"),
         ([array([[1.0]]), []], "returns neither a tensor nor"),
-        ([[[1.0]], [], []], "has no tensor of two axes"),
-        (array([1.0, 2.0]), "has no tensor of two axes"),
-        (array([[[1.0]]]), "has no tensor of two axes"),
+        ([[[1.0]], [], []], "has no tensor of one axis or two"),
+        (array(1.0), "has no tensor of one axis or two"),
+        (array([[[1.0]]]), "has no tensor of one axis or two"),
+        (array(np.zeros(0)), "has 1 × 0 values, expected 1 × 1 to 64 × 200"),
+        (array(np.zeros(201)), "has 1 × 201 values"),
+        ([array([1.0]), ["a"], []], "has 1 row labels, expected none, as bars have no rows"),
         (array(np.zeros((0, 3))), "has 0 × 3 values, expected 1 × 1 to 64 × 200"),
         (array(np.zeros((65, 3))), "has 65 × 3 values"),
         (array(np.zeros((3, 201))), "has 3 × 201 values"),

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.report.html import exercise_card, hint_card, note_card, table_card, why_card
+from autograder.report.html_bars import HIGH, bars_svg
 from autograder.report.html_grid import MOST_TITLES, grid_svg
 from autograder.report.html_style import DARK, LIGHT, style
 from autograder.report.model import ExerciseResult, Maps, Picture
@@ -194,6 +195,29 @@ def test_a_grid_tells_what_is_not_finite_from_a_number() -> None:
     assert drawn.count('class="none"') == drawn.count('class="high"') == drawn.count('class="low"') == 1
     assert "not finite" in drawn
     assert "nan" not in grid_svg(((None,),), "nothing").lower()
+
+
+def test_bars_are_as_high_as_their_numbers_and_say_them() -> None:
+    page = Page(exercise_card(examples.RATE_PASS))
+    [drawn] = page.of("svg")
+    heights = [float(each["height"] or "") for each in page.of("rect")]
+    assert heights == pytest.approx([HIGH / 4, HIGH, HIGH * 2.5 / 4, HIGH * 1.75 / 4], abs=0.1)
+    assert "4 bars (step), heights (rate) from 1 to 4; 1, 4, 2.5, 1.75." in (drawn["aria-label"] or "")
+    assert "height: rate, bars: step" in page.text
+
+
+@pytest.mark.parametrize(
+    ("values", "kinds"), [((-1.0, None, 3.0), ["low", "high"]), ((0.0, 0.0), ["high", "high"]), ((-2.0,), ["low"])]
+)
+def test_bars_go_down_below_0_and_none_stands_for_what_is_not_finite(
+    values: tuple[float | None, ...], kinds: list[str]
+) -> None:
+    drawn = bars_svg(values, HOSTILE, labels=(HOSTILE,))
+    page = Page(drawn)
+    assert [each["class"] for each in page.of("rect")] == kinds
+    assert all(float(each["height"] or "") >= 0 for each in page.of("rect"))
+    assert "nan" not in drawn
+    assert "<script" not in drawn
 
 
 def test_ragged_maps_and_pictures_are_not_drawn() -> None:

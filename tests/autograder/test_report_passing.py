@@ -88,7 +88,7 @@ def test_a_pass_has_what_was_built_before_what_it_does_and_next_last() -> None:
 
 
 @pytest.mark.parametrize("colors", [True, False])
-@pytest.mark.parametrize("picture", [examples.WAVES, examples.ATTENTION], ids=["waves", "attention"])
+@pytest.mark.parametrize("picture", [examples.WAVES, examples.ATTENTION, examples.RATE], ids=["waves", "words", "bars"])
 @pytest.mark.parametrize("width", [60, 80, 100])
 def test_a_picture_is_bounded_by_the_page(picture: Picture, width: int, colors: bool) -> None:
     lines = one_picture(page(width, colors), picture, TALLEST_PICTURE)
@@ -146,6 +146,26 @@ def test_plain_says_a_picture_in_a_sentence() -> None:
     assert lines[0].endswith("1st attempt.")
     assert "Picture: What each word attends to: 7 rows (query) and 7 columns (key)" in "\n".join(lines)
     assert "A hint you did not need: a hint." in lines
+
+
+def test_a_mask_is_said_by_its_columns() -> None:
+    mask = Picture("mask", ((1.0, 0.0, 1.0), (1.0, 1.0, 1.0), (0.0, 0.0, 0.0)), "query", "key", ("a", "b", "c"))
+    told = "1 in these columns and 0 in the others: a: 0, 2; b: 0 to 2; c: none."
+    assert sentence(mask) == f"Picture: mask: 3 rows (query) and 3 columns (key), {told}"
+
+
+def test_many_bars_are_said_by_their_range() -> None:
+    many = Picture("many", (tuple(float(-abs(each - 20)) for each in range(50)),), bars=True)
+    assert sentence(many) == "Picture: many: 50 bars, heights from -29 to 0; the largest is bar 21."
+
+
+def test_bars_are_piled_to_their_heights() -> None:
+    lines = [line.plain for line in one_picture(page(), examples.RATE, 7)]
+    assert lines[0].strip() == "The rate of each step"
+    assert lines[-1].strip() == "height: rate, bars: step"
+    assert [line.split()[0] for line in lines[1:-1]] == ["3.5", "2.5", "1.5", "0.5"]
+    heights = [sum(line[6 + 2 * bar :][:1] == "█" for line in lines[1:-1]) for bar in range(4)]
+    assert heights == [1, 4, 2, 1]
 
 
 @pytest.mark.parametrize("values", [(), ((),), ((1.0,), (1.0, 2.0)), ((None, None),)])
