@@ -157,9 +157,9 @@ body { color: var(--ink); background: var(--paper); font: 16px/1.5 system-ui, sa
 table { border-collapse: collapse; width: 100% }
 caption { text-align: left; padding: .5rem 0 }
 th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top }
-thead th, .open, .pass, .fail { white-space: nowrap }
-.pass { color: var(--pass); font-weight: bold }
-.fail { color: var(--fail); font-weight: bold }
+thead th, td.open, td.pass, td.fail { white-space: nowrap }
+td.pass { color: var(--pass); font-weight: bold }
+td.fail { color: var(--fail); font-weight: bold }
 @media print {
   :root { --ink: #000; --paper: #fff; --pass: #000; --fail: #000 }
   body { margin: 0; max-width: none; font-size: 10pt }

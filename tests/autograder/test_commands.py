@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 import tiny
+from accessibility import faults
+from browser import Browser
 
 from autograder.cli import waiting
 from autograder.cli.waiting import Waiting
@@ -375,6 +377,15 @@ def test_the_report_has_the_pictures_of_what_passed(passed: Path, tmp_path: Path
     tiny.replaced(last, '"parts"', '"portions"')
     said(passed, "report", "--html", str(tmp_path / "me.html"))
     assert "<svg" not in (tmp_path / "me.html").read_text("utf-8"), "what cannot be read is left out"
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_everybody_can_read_the_report(passed: Path, tmp_path: Path, chromium: Browser, axe: str, dark: bool) -> None:
+    said(passed, "report", "--html", str(tmp_path / "me.html"))
+    chromium.open(tmp_path / "me.html", width=390, dark=dark)
+    assert (chromium.requests, chromium.said) == ([(tmp_path / "me.html").as_uri()], [])
+    assert chromium.value("document.documentElement.scrollWidth") == 390
+    assert faults(chromium, axe) == []
 
 
 def test_the_report_escapes_what_a_course_is_called(failed: Path, tmp_path: Path) -> None:

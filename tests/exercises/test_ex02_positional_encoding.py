@@ -129,7 +129,7 @@ def test_device(impl, given):
         }
 
 
-PLACES, WIDTH = 36, 26
+PLACES, WIDTH = 26, 24
 
 
 @picture("waves: quick left, slow right", rows="position", columns="feature")
