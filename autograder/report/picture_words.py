@@ -46,7 +46,7 @@ def _grid(picture: Picture, numbers: Sequence[float]) -> str:
             f"{size}, 1 in these columns and 0 in the others: {'; '.join(_ones(picture, row) for row in range(rows))}"
         )
     told = f"{size}, values from {_range(numbers)}"
-    if any(picture.row_labels) and any(picture.column_labels) and rows <= MOST_TOLD:
+    if any(picture.row_labels) and rows <= MOST_TOLD:
         return f"{told}; the largest of each row: {'; '.join(_peaks(picture))}"
     return f"{told}; {_largest(picture)}"
 
@@ -70,7 +70,8 @@ def _peaks(picture: Picture) -> Iterable[str]:
         there = [(each, -column) for column, each in enumerate(line) if each is not None]
         if there:
             value, column = max(there)
-            yield f"{_short(picture.row_labels, row)}: {_short(picture.column_labels, -column)} {_number(value)}"
+            at = _short(picture.column_labels, -column) if picture.column_labels else f"column {-column}"
+            yield f"{_short(picture.row_labels, row)}: {at} ({_number(value)})"
 
 
 def _largest(picture: Picture) -> str:
