@@ -34,7 +34,8 @@ def next_of(course: Course, exercises: Sequence[ExerciseResult]) -> Next | None:
     if not order:
         return None
     first, *after = order
-    why = (_first_of(first, failing, unwritten), _left(first), _builds(course, first))
+    reason = "Nothing is written yet." if len(unwritten) == len(exercises) else _first_of(first, failing, unwritten)
+    why = (reason, _left(first), _builds(course, first))
     return Next(first, tuple(filter(None, why)), _commands(first), tuple(after))
 
 

@@ -176,7 +176,7 @@ def exercises(first: Status, second: Status) -> tuple[ExerciseResult, ExerciseRe
         ("fail", "fail", tiny.FIRST, "the first of the 2 that are written and do not pass"),
         ("pass", "error", tiny.SECOND, "the only one that is written and does not pass"),
         ("not_started", "fail", tiny.SECOND, "the only one that is written and does not pass"),
-        ("missing", "not_started", tiny.FIRST, "the first of those that are not written"),
+        ("missing", "not_started", tiny.FIRST, "Nothing is written yet."),
         ("pass", "missing", tiny.SECOND, "the only one that is not written"),
         ("grader_error", "fail", tiny.SECOND, "the only one that is written and does not pass"),
     ],
@@ -189,6 +189,14 @@ def test_it_is_the_first_that_fails_else_the_first_that_is_not_written(
     assert found.exercise.id == begin
     assert why in found.why[0]
     assert found.commands[0][0] == f"course check {begin[2:4]}"
+
+
+def test_of_several_that_are_not_written_it_is_the_first() -> None:
+    passing, missing = exercises("pass", "missing")
+    found = next_of(tiny.COURSE, [passing, missing, replace(missing, id="ex03_x", status="not_started")])
+    assert found is not None
+    assert found.exercise is missing
+    assert found.why[0] == "Nothing that you have written fails, and this is the first of those that are not written."
 
 
 @pytest.mark.parametrize("first", ["pass", "grader_error"])
