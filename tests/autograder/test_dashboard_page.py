@@ -1,15 +1,12 @@
 """The class page in a browser: it asks for nothing, can be read by everybody, sorts, and prints whole."""
 
-import shutil
-import subprocess
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import class_examples as examples
 import pytest
 import tiny
-from browser import CHROMIUM, Browser, browser
+from accessibility import faults
+from browser import Browser
 
 from autograder.dashboard.clusters import clusters_of
 from autograder.dashboard.page import Findings, page
@@ -18,18 +15,7 @@ from autograder.dashboard.statistics import figures
 from autograder.dashboard.stuck import stuck
 from autograder.dashboard.why import why
 
-AXE = Path(__file__).parent / "axe"
-RULES = "axe.run({resultTypes: ['violations']}).then(found => found.violations.map(each => ({id: each.id, "
-TOLD = "impact: each.impact, at: each.nodes.slice(0, 3).map(node => node.html.slice(0, 200))})))"
 PHONE, LAPTOP = 390, 1280
-
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium is installed: apt install chromium")
-
-
-@pytest.fixture(scope="module")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    with browser(tmp_path_factory.mktemp("profile")) as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")
@@ -44,25 +30,6 @@ def class_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-@pytest.fixture(scope="module")
-def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The script of axe-core, of the version that the lock file pins."""
-    npm = shutil.which("npm")
-    if npm is None:
-        pytest.skip("no npm is installed, which fetches axe-core: apt install npm")
-    folder = shutil.copytree(AXE, tmp_path_factory.mktemp("axe"), dirs_exist_ok=True)
-    command = [npm, "ci", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
-    if done.returncode != 0:
-        pytest.skip(f"npm could not fetch axe-core:\n{done.stderr}")
-    return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text("utf-8")
-
-
-def faults(chromium: Browser, axe: str) -> list[dict[str, Any]]:
-    chromium.value(f"{axe};0")
-    return list(chromium.value(RULES + TOLD))
-
-
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [PHONE, LAPTOP])
 def test_everybody_can_read_the_page_and_it_asks_for_nothing(
@@ -72,7 +39,6 @@ def test_everybody_can_read_the_page_and_it_asks_for_nothing(
     assert chromium.requests == [class_page.as_uri()]
     assert chromium.said == []
     assert chromium.value("document.documentElement.scrollWidth") == width
-    chromium.value("for (const each of document.querySelectorAll('details')) each.open = true")
     assert faults(chromium, axe) == []
     ground = chromium.value("getComputedStyle(document.body).backgroundColor")
     assert ground == ("rgb(23, 25, 31)" if dark else "rgb(255, 255, 255)")
