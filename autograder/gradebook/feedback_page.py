@@ -63,11 +63,9 @@ def _score(graded: Graded, mark: Mark, report: Report) -> Iterator[str]:
         yield from _sum(mark, report)
     yield from (f"<p>{text(each)}</p>" for each in _notes(mark))
     if checks := [check for each in report.exercises for check in each.checks]:
-        done = (
-            f"{sum(each.status == 'pass' for each in report.exercises)} of {plural(len(report.exercises), 'exercise')}"
-        )
-        hidden = "None of the checks is hidden: <code>course check</code> runs every one of them."
-        yield f"<p>{done}, and {checks_pass(checks)}. {hidden}</p>"
+        passed = sum(each.status == "pass" for each in report.exercises)
+        done = f"{passed} of {plural(len(report.exercises), 'exercise')}, and {checks_pass(checks)}."
+        yield f"<p>{done} None of the checks is hidden: <code>course check</code> runs every one of them.</p>"
 
 
 def _sum(mark: Mark, report: Report) -> Iterator[str]:
@@ -181,7 +179,7 @@ def _intake(report: Report) -> Iterator[str]:
     if found:
         yield f"<ul>{''.join(f'<li>{text(each)}</li>' for each in found)}</ul>"
     else:
-        yield "<p>All that you handed in was read, and nothing was left out.</p>"
+        yield "<p>There was nothing to note.</p>"
 
 
 def _made(graded: Graded, mark: Mark, report: Report) -> Iterator[str]:
@@ -217,8 +215,8 @@ def _time(graded: Graded, moment: datetime | None) -> str:
     return f"{moment.astimezone(zone):%Y-%m-%d %H:%M} ({zone})" if moment is not None else ""
 
 
-def _rows(head: Sequence[str], rows: Sequence[Sequence[str]], caption: str = "") -> str:
-    return f'<div class="{NAME} rows">{table(head, rows, caption, words="words")}</div>'
+def _rows(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return f'<div class="{NAME} rows">{table(head, rows, words="words")}</div>'
 
 
 def _points(worth: ExerciseResult | CheckResult) -> str:
@@ -235,7 +233,7 @@ def _signed(hundredths: int) -> str:
 
 
 def _title(exercise: ExerciseResult) -> str:
-    return f"{number(exercise.id)} {text(exercise.title)}"
+    return text(f"{number(exercise.id)} {exercise.title}")
 
 
 def _same(checks: Sequence[CheckResult], exercise: ExerciseResult) -> str:
