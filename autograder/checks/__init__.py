@@ -1,6 +1,6 @@
 """The language checks are written in. Both sides import it, so it needs neither torch nor NumPy."""
 
-from autograder.checks.judges import Dropout, Judge, Raises, Same
+from autograder.checks.judges import Dropout, Judge, Like, Raises, Same
 from autograder.checks.language import Check, Drawing, check, checks_in, picture, pictures_in
 
-__all__ = ["Check", "Drawing", "Dropout", "Judge", "Raises", "Same", "check", "checks_in", "picture", "pictures_in"]
+__all__ = ["Check", "Drawing", "Dropout", "Judge", "Like", "Raises", "Same", "check", "checks_in", "picture", "pictures_in"]

@@ -1,17 +1,24 @@
-"""How seeds and sizes of a draw follow from the seed of the run: the same on both sides."""
+"""How seeds and sizes of a draw follow from the seed of the run. A worker is told them, and never the seed of the run:
+from what one draw is given nobody can tell what another is.
+"""
 
 import hashlib
 from collections.abc import Mapping, Sequence
 
 
 def derived_seed(*parts: object) -> int:
-    """Return a seed of 32 bits that depends on every part."""
+    """Return a seed of 32 bits that depends on every part, and tells none of them."""
     digest = hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()
     return int.from_bytes(digest[:4], "big")
+
+
+def column_of(columns: int, seed: int, exercise: str, check: str, draw: int) -> int:
+    """Return which column of sizes a draw uses: consecutive ones, from a start that belongs to seed and check."""
+    return (derived_seed(seed, exercise, check) + draw) % columns
 
 
 def sizes_of(
     columns: Sequence[Mapping[str, int]], seed: int, exercise: str, check: str, draw: int
 ) -> Mapping[str, int]:
-    """Return the column of sizes a draw uses: consecutive ones, from a start that belongs to seed and check."""
-    return columns[(derived_seed(seed, exercise, check) + draw) % len(columns)]
+    """Return the column of sizes a draw uses."""
+    return columns[column_of(len(columns), seed, exercise, check, draw)]

@@ -131,6 +131,16 @@ class Given:
         weights = self.normal(*output.shape).to(output)
         return list(torch.autograd.grad((output * weights).sum(), wanted, allow_unused=True))
 
+    def slope(self, output: Any, *inputs: Tensor) -> Tensor:
+        """Observe, as one number, how a fixed random projection of `output` grows with all of these inputs.
+
+        Each input grows by its own share, so the number is the same for every layout of the contract's parameters.
+        """
+        gradients = self.gradients(output, *inputs)
+        trained = [each for each in inputs if each.requires_grad]
+        found = [(one * other).flatten().sum(0, keepdim=True) for one, other in zip(gradients, trained, strict=True) if one is not None]
+        return torch.cat(found).sum() if found else output.new_zeros(())
+
     def raises(self, call: Callable[[], object], *mentions: object) -> dict[str, Any]:
         """Observe what `call` raises, for the judge `Raises`; `mentions` must stand in the message."""
         told = [str(each) for each in mentions]

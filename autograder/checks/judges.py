@@ -22,6 +22,24 @@ class Same:
 
 
 @dataclass(frozen=True)
+class Like:
+    """What is claimed holds, and the numbers resemble the reference's: how right they are has checks of its own.
+
+    Shapes, dtypes and devices are the reference's, and a number stands where it has one. A list of two tensors of one
+    shape is two ways to the same numbers: they differ by no more than `tolerance`, relative to the largest of the
+    second, in place of what belongs to the dtypes; where the second is no number, nothing is compared. Each tensor
+    has at least `likeness` for its correlation with the reference's, whatever its sign, so that nothing can be sent
+    that was not computed; one that is all alike in the reference has to equal it. With `exact_zeros`, a number is zero
+    just where the one it is held against is. Parts named in `free` need not resemble the reference.
+    """
+
+    tolerance: float | None = None
+    exact_zeros: bool = False
+    likeness: float = 0.5
+    free: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Raises:
     """`given.raises(...)` saw one of these exceptions, and its message names every number it was told to."""
 
@@ -32,11 +50,11 @@ class Raises:
 class Dropout:
     """The observation is a dict with `eval` and `train`, two tensors of one shape, and whatever else.
 
-    `train` is the reference's `eval` with about `rate` of it zero and the rest scaled by 1 / (1 - rate); all the
-    others equal the reference's.
+    `train` is `eval` with about `rate` of it zero, other places along every axis, and the rest scaled by
+    1 / (1 - rate); all but `train` is judged by `Like`.
     """
 
     rate: float
 
 
-Judge = Same | Raises | Dropout | Callable[[Any, Any], str | None]
+Judge = Same | Like | Raises | Dropout | Callable[[Any, Any], str | None]

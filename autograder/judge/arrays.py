@@ -57,3 +57,22 @@ def wrong(yours: Numbers, expected: Numbers, tolerance: float, *, exact_zeros: b
     if exact_zeros:
         close &= (expected != 0) | (yours == 0)
     return np.asarray(~(close | same), dtype=np.bool_)
+
+
+def resembles(yours: Numbers, expected: Numbers, likeness: float) -> bool:
+    """Whether two arrays of one shape are alike: their correlation, whatever its sign, is at least `likeness`.
+
+    Only finite numbers count. What is expected to be all alike has to be that; of a single number nothing is asked.
+    """
+    there = np.isfinite(expected)
+    one, other = yours[there], expected[there]
+    if other.size < 2:
+        return True
+    if not np.isfinite(one).all():
+        return False
+    with np.errstate(over="ignore", invalid="ignore"):
+        one, other = one - one.mean(), other - other.mean()
+        sizes = math.sqrt(float(one @ one) * float(other @ other))
+        if float(np.abs(other).max()) <= allowed(expected, TOLERANCES["float32"]):
+            return not wrong(yours, expected, TOLERANCES["float32"]).any()
+        return sizes > 0 and abs(float(one @ other)) >= likeness * sizes

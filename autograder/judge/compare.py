@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from autograder.checks import Dropout, Judge, Raises, Same
-from autograder.judge.arrays import TOLERANCES, Numbers, is_floating, numbers, wrong
+from autograder.checks import Dropout, Judge, Like, Raises, Same
+from autograder.judge.arrays import TOLERANCES, Numbers, is_floating, numbers, resembles, wrong
 from autograder.judge.outcomes import Observed, Outcome
 from autograder.protocol import Array, Opaque, Value
 
@@ -42,7 +42,7 @@ class Difference:
 def judge_observation(yours: Value, expected: Expected, judge: Judge) -> Difference | None:
     """Judge one observation; None says that it is right."""
     match judge:
-        case Same():
+        case Same() | Like():
             return compare(yours, expected, judge)
         case Raises():
             return _raises(yours, expected, judge)
@@ -56,11 +56,13 @@ def passes(outcome: Outcome, expected: Expected, judge: Judge) -> bool:
     return isinstance(outcome, Observed) and judge_observation(outcome.value, expected, judge) is None
 
 
-def compare(yours: Value, expected: Expected, judge: Same, name: str = "") -> Difference | None:
+def compare(yours: Value, expected: Expected, judge: Same | Like, name: str = "") -> Difference | None:
     """Return the first difference between two values, walking both."""
     nominal, exact = expected.nominal, expected.exact
     if isinstance(nominal, Array):
         return _compare_arrays(yours, nominal, exact, judge, name or "result")
+    if isinstance(judge, Like) and _are_ways(nominal) and isinstance(yours, list) and len(yours) == 2:
+        return _compare_ways(yours, nominal, exact, judge, name or "result")
     if isinstance(nominal, dict) and isinstance(yours, dict):
         if extra := [key for key in yours if key not in nominal]:
             return Difference("type", name, f"{_the(name)}: {extra[0]!r} is there, which is not expected")
@@ -80,7 +82,7 @@ def compare(yours: Value, expected: Expected, judge: Same, name: str = "") -> Di
     return None
 
 
-def _compare_plain(yours: Value, nominal: Value, exact: Value, judge: Same, name: str) -> Difference | None:
+def _compare_plain(yours: Value, nominal: Value, exact: Value, judge: Same | Like, name: str) -> Difference | None:
     if isinstance(nominal, float) and isinstance(yours, float):
         tolerance = judge.tolerance or TOLERANCES["float32"]
         if not wrong(np.array(yours), np.array(float(exact)), tolerance).any():
@@ -111,7 +113,59 @@ def as_numbers(value: Value) -> Numbers | None:
     return array.astype(np.float64) if array.dtype.kind in "bif" else None
 
 
-def _compare_arrays(yours: Value, nominal: Array, exact: Value, judge: Same, name: str) -> Difference | None:
+def _compare_arrays(yours: Value, nominal: Array, exact: Value, judge: Same | Like, name: str) -> Difference | None:
+    if found := _compare_forms(yours, nominal, exact, judge, name):
+        return found
+    assert isinstance(yours, Array)
+    mine, theirs = numbers(yours), numbers(exact if isinstance(exact, Array) else nominal)
+    tolerance = (judge.tolerance or TOLERANCES.get(nominal.dtype, 0.0)) if is_floating(nominal) else 0.0
+    off = wrong(mine, theirs, tolerance, exact_zeros=judge.exact_zeros)
+    if isinstance(judge, Like):
+        off &= _unlike(mine, theirs, judge, name)
+    return _differing(mine, theirs, (yours.dtype, nominal.dtype), off, name)
+
+
+def _unlike(mine: Numbers, theirs: Numbers, judge: Like, name: str) -> NDArray[np.bool_]:
+    """Return which numbers are not even like the reference's: none of them, all, or those that are not to be zero."""
+    unlike = ~np.isfinite(mine) & np.isfinite(theirs)
+    if judge.exact_zeros:
+        unlike |= (mine == 0) != (theirs == 0)
+    if name not in judge.free and not resembles(mine, theirs, judge.likeness):
+        unlike[...] = True
+    return unlike
+
+
+def _are_ways(value: Value) -> bool:
+    """Whether a list holds two ways to the same numbers."""
+    if not isinstance(value, list) or len(value) != 2:
+        return False
+    one, other = value
+    return isinstance(one, Array) and isinstance(other, Array) and one.shape == other.shape
+
+
+def _compare_ways(yours: Value, nominal: Any, exact: Any, judge: Like, name: str) -> Difference | None:
+    """Compare two ways to the same numbers with each other, and the first with the reference."""
+    for each, theirs, exactly in zip(yours, nominal, exact, strict=True):  # type: ignore[arg-type]
+        if found := _compare_forms(each, theirs, exactly, judge, name):
+            return found
+    one, other = (numbers(each) for each in yours)  # type: ignore[arg-type,union-attr]
+    tolerances = [TOLERANCES[each.dtype] for each in nominal if is_floating(each)]
+    tolerance = (judge.tolerance or max(tolerances)) if tolerances else 0.0
+    there = np.isfinite(other)
+    off = wrong(one, other, tolerance) & there
+    if judge.exact_zeros:
+        off |= ((one == 0) != (other == 0)) & there
+    if off.any():
+        return _differing(one, other, (nominal[0].dtype, nominal[1].dtype), off, name)
+    theirs = numbers(exact[0] if isinstance(exact[0], Array) else nominal[0])
+    if there.any() and (name in judge.free or resembles(one[there], theirs[there], judge.likeness)):
+        return None
+    off = wrong(one, theirs, TOLERANCES["float32"])
+    return _differing(one, theirs, (nominal[0].dtype, nominal[0].dtype), off, name)
+
+
+def _compare_forms(yours: Value, nominal: Array, exact: Value, judge: Same | Like, name: str) -> Difference | None:
+    """Compare all of a tensor but its numbers."""
     if not isinstance(yours, Array):
         return Difference("type", name, _instead_of_a_tensor(yours, nominal, exact, judge, name))
     dtypes = yours.dtype, nominal.dtype
@@ -121,18 +175,22 @@ def _compare_arrays(yours: Value, nominal: Array, exact: Value, judge: Same, nam
         return Difference("shape", name, sentence, numbers(yours), theirs, dtypes)
     if yours.device.split(":")[0] != nominal.device.split(":")[0]:
         return Difference("device", name, f"{_the(name)}: on the {yours.device}, expected where the input is")
+    if yours.dtype == nominal.dtype:
+        return None
     mine, theirs = numbers(yours), numbers(exact if isinstance(exact, Array) else nominal)
     tolerance = judge.tolerance or TOLERANCES.get(nominal.dtype, 0.0)
-    if yours.dtype != nominal.dtype:
-        values = (
-            "its values are right" if not wrong(mine, theirs, max(tolerance, 3e-5)).any() else "its values differ too"
-        )
-        sentence = f"{_the(name)}: {yours.dtype}, expected {nominal.dtype}; {values}"
-        return Difference("dtype", name, sentence, mine, theirs, dtypes)
-    off = wrong(mine, theirs, tolerance if is_floating(nominal) else 0.0, exact_zeros=judge.exact_zeros)
+    values = "its values are right" if not wrong(mine, theirs, max(tolerance, 3e-5)).any() else "its values differ too"
+    sentence = f"{_the(name)}: {yours.dtype}, expected {nominal.dtype}; {values}"
+    return Difference("dtype", name, sentence, mine, theirs, dtypes)
+
+
+def _differing(
+    mine: Numbers, theirs: Numbers, dtypes: tuple[str, str], off: NDArray[np.bool_], name: str
+) -> Difference | None:
+    """Return the difference of two arrays that differ where `off` says."""
     if not off.any():
         return None
-    odd = ~np.isfinite(mine) & np.isfinite(theirs)
+    odd = off & ~np.isfinite(mine) & np.isfinite(theirs)
     if odd.any():
         what = (
             "NaN" if np.isnan(mine[odd]).all() else "infinite" if not np.isnan(mine[odd]).any() else "NaN or infinite"
@@ -143,7 +201,7 @@ def _compare_arrays(yours: Value, nominal: Array, exact: Value, judge: Same, nam
     return Difference("value", name, sentence, mine, theirs, dtypes, off)
 
 
-def _instead_of_a_tensor(yours: Value, nominal: Array, exact: Value, judge: Same, name: str) -> str:
+def _instead_of_a_tensor(yours: Value, nominal: Array, exact: Value, judge: Same | Like, name: str) -> str:
     """Say what stands where a tensor is expected, and whether the right one is in it."""
     expected = f"expected a tensor of shape {nominal.shape}"
     if yours is None and "gradient" in name:
@@ -181,16 +239,16 @@ def _raises(yours: Value, expected: Expected, judge: Raises) -> Difference | Non
 
 
 def _dropout(yours: Value, expected: Expected, judge: Dropout) -> Difference | None:
-    """Judge everything but the training run like any observation, then that one by what it dropped."""
+    """Judge everything but the training run by its likeness, then that one by what it dropped of your own."""
     if not isinstance(yours, dict) or "train" not in yours:
-        return compare(yours, expected, Same())
+        return compare(yours, expected, Like())
     steady = Expected(_without_train(expected.nominal), _without_train(expected.exact))
-    if found := compare(_without_train(yours), steady, Same()):
+    if found := compare(_without_train(yours), steady, Like()):
         return found
-    train, full = yours["train"], expected.exact["eval"]
-    if not isinstance(train, Array) or train.shape != full.shape:
-        return compare(yours, expected, Same())
-    return dropped_wrongly(numbers(train), numbers(full), judge.rate)
+    train, full = yours["train"], yours["eval"]
+    if found := _compare_forms(train, expected.nominal["train"], expected.exact["train"], Like(), "train"):
+        return found
+    return dropped_wrongly(numbers(train), numbers(full), judge.rate)  # type: ignore[arg-type]
 
 
 def _without_train(value: Mapping[str, Value]) -> dict[str, Value]:
@@ -202,8 +260,8 @@ def dropped_wrongly(train: Numbers, full: Numbers, rate: float) -> Difference | 
     if not np.isfinite(train).all():
         return Difference("special", "train", "in train mode there are NaN or infinite numbers", train, full)
     there = np.abs(full) > 1e-2 * np.abs(full).max(initial=0.0)
-    count, share = int(there.sum()), float((train[there] == 0).mean())
-    margin = 6 * (rate * (1 - rate) / count) ** 0.5
+    count, share = int(there.sum()), float((train[there] == 0).sum() / max(there.sum(), 1))
+    margin = 6 * (rate * (1 - rate) / max(count, 1)) ** 0.5
     if abs(share - rate) > margin:
         sentence = f"in train mode {share:.0%} of the elements are zero, expected about {rate:.0%}"
         return Difference("dropout", "train", sentence, train, full)
@@ -214,6 +272,11 @@ def dropped_wrongly(train: Numbers, full: Numbers, rate: float) -> Difference | 
         factor = f"{np.median(ratio):.3g}" if high - low < 1e-3 * abs(high) else f"{low:.3g} to {high:.3g}"
         sentence = f"what is kept is {factor} × its value, expected 1 / (1 - {rate}) = {1 / (1 - rate):.3g} ×"
         return Difference("dropout", "train", sentence, train, full)
+    dropped = there & (train == 0)
+    for axis, size in enumerate(dropped.shape):
+        if size > 1 and (dropped == dropped.take([0], axis)).all():
+            sentence = "in train mode the same places are dropped all along an axis, expected others each time"
+            return Difference("dropout", "train", sentence, train, full)
     return None
 
 

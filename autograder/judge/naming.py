@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autograder.checks import Check, Dropout, Raises, Same
+from autograder.checks import Check, Dropout, Like, Raises, Same
 from autograder.judge.answers import AnswerKey, BankEntry
 from autograder.judge.arrays import Numbers, is_floating, numbers, wrong
 from autograder.judge.compare import Expected, compare
@@ -110,7 +110,7 @@ def _same_value(mine: Value, theirs: Value, check: Check) -> bool:
         return raised[0] == raised[1] and (raised[0] != [] or mine.get("message") == theirs.get("message"))
     if isinstance(check.judge, Dropout) and isinstance(mine, dict) and isinstance(theirs, dict):
         return _same_dropout(mine, theirs)
-    tolerance = check.judge.tolerance if isinstance(check.judge, Same) else None
+    tolerance = check.judge.tolerance if isinstance(check.judge, Same | Like) else None
     judge = Same(tolerance=min(tolerance, 1e-4)) if tolerance else Same()
     try:
         return compare(mine, Expected(theirs, theirs), judge) is None

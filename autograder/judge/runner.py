@@ -8,6 +8,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+from autograder.checks.draws import column_of, derived_seed
 from autograder.judge.attempt import Attempt, Cancelled, EnvironmentProblem, GraderProblem, Plan, Run, Where
 from autograder.judge.child import Child, Spawned
 from autograder.judge.outcomes import Survey, read_survey
@@ -114,8 +115,9 @@ class Runner:
                 break
             self.prepare()
             assert self._worker is not None
-            job = self._job(sources, attempt.plan, exact, trace, stand_ins or {})
-            self._worker.send({**job, "pictures": True, "seed": self.suite.course.seed} if pictures else job)
+            seed = self.suite.course.seed if pictures else self.seed
+            job = self._job(sources, attempt.plan, exact, trace, stand_ins or {}, seed)
+            self._worker.send({**job, "pictures": pictures})
             end = attempt.listen(self._worker)
             if self._cancelled:
                 raise Cancelled
@@ -143,21 +145,32 @@ class Runner:
         return self._surveys[known]
 
     def warm_up(self) -> dict[str, Any]:
-        """Return a job for a zygote: the course's own parts that students may see, under all the checks on them."""
+        """Return a job for a zygote: the course's own parts that students may see, under all the checks on them.
+
+        Its inputs are those of the course's public seed.
+        """
         parts = [each for each in self.suite.exercises if each.file in self.suite.stand_ins]
-        return self._job(self.suite.stand_ins, self.suite.plan(parts), False, False, {})
+        return self._job(self.suite.stand_ins, self.suite.plan(parts), False, False, {}, self.suite.course.seed)
 
     def _job(
-        self, sources: Mapping[str, bytes], plan: Plan, exact: bool, trace: bool, stand_ins: Mapping[str, bytes]
+        self,
+        sources: Mapping[str, bytes],
+        plan: Plan,
+        exact: bool,
+        trace: bool,
+        stand_ins: Mapping[str, bytes],
+        seed: int,
     ) -> dict[str, Any]:
-        course = self.suite.course
+        course, columns = self.suite.course, len(self.suite.course.sizes)
         return {
             "sources": dict(sources),
             "stand_ins": dict(stand_ins),
             "checks": dict(self.suite.sources),
-            "plan": [[exercise, [list(key) for key in keys]] for exercise, keys in plan.items()],
+            "plan": [
+                [exercise, [[*key, derived_seed(seed, exercise, *key), column_of(columns, seed, exercise, *key)] for key in keys]]
+                for exercise, keys in plan.items()
+            ],
             "pictures": False,
-            "seed": self.seed,
             "sizes": [dict(column) for column in course.sizes],
             "device": self.device,
             "exact": exact,

@@ -1,8 +1,9 @@
 """One job after another: load the student's files, run the probes, answer with events.
 
-A job is a dict: `sources`, `stand_ins` and `checks` (file name to bytes), `plan` (exercises with their checks and
-draws), `pictures` (whether the plan is of pictures instead of checks), `seed`, `sizes`, `device`, `exact`, `trace`,
-`forbidden` (exercise to dotted names) and `limits`. Every answer is a dict with an `event`.
+A job is a dict: `sources`, `stand_ins` and `checks` (file name to bytes), `plan` (exercises with their draws, each a
+check, its number, its own seed and the column of its sizes), `pictures` (whether the plan is of pictures instead of
+checks), `sizes`, `device`, `exact`, `trace`, `forbidden` (exercise to dotted names) and `limits`. Every answer is a
+dict with an `event`.
 """
 
 import importlib
@@ -15,7 +16,6 @@ from contextlib import nullcontext
 from types import ModuleType
 from typing import Any
 
-from autograder.checks.draws import derived_seed, sizes_of
 from autograder.protocol import Limits, Value, read_frame, write_frame
 from autograder.worker import limits
 from autograder.worker.sources import Sources, compiled
@@ -81,8 +81,8 @@ class Job:
         try:
             for exercise, _ in self.job["plan"]:
                 self._survey(exercise)
-            for exercise, checks in self.job["plan"]:
-                self._exercise(exercise, checks)
+            for exercise, draws in self.job["plan"]:
+                self._exercise(exercise, draws)
         finally:
             self.sources.uninstall()
 
@@ -96,15 +96,16 @@ class Job:
             return  # what cannot be parsed cannot be imported either, and then says why
         self.emit({"event": "surveyed", "exercise": exercise, **survey})
 
-    def _exercise(self, exercise: str, checks: list[list[Any]]) -> None:
+    def _exercise(self, exercise: str, draws: list[list[Any]]) -> None:
         from autograder.worker.forbidding import forbidding
 
         probes = self._probes(exercise)
         names, sources = self.job["forbidden"].get(exercise, []), self.sources
         with forbidding(names, sources.own_codes, sources.stand_in_codes, sources.used_by_stand_ins(names)):
             if (implementation := self._load(exercise)) is not None:
-                for check, draw in checks:
-                    self._draw(exercise, check, draw, probes[check], implementation)
+                for check, draw, seed, column in draws:
+                    where = {"exercise": exercise, "check": check, "draw": draw}
+                    self._draw(where, seed, self.job["sizes"][column], probes[check], implementation)
 
     def _load(self, exercise: str) -> object | None:
         from autograder.checks.structure import Implementation
@@ -112,7 +113,7 @@ class Job:
 
         self.emit({"event": "load", "exercise": exercise})
         self.limits.start()
-        _calm(derived_seed(self.job["seed"], exercise))
+        _calm(0)
         try:
             return Implementation(importlib.import_module(exercise))
         except BaseException as error:
@@ -129,18 +130,22 @@ class Job:
         declared = pictures_in(module) if self.job["pictures"] else checks_in(module)
         return {each.id: each.probe for each in declared}
 
-    def _draw(self, exercise: str, check: str, draw: int, probe: Callable[..., Any], implementation: object) -> None:
+    def _draw(
+        self,
+        where: dict[str, Any],
+        seed: int,
+        sizes: dict[str, int],
+        probe: Callable[..., Any],
+        implementation: object,
+    ) -> None:
         from autograder.checks.given import Given
         from autograder.worker import faults
         from autograder.worker.observe import observe
         from autograder.worker.tracing import Tracing
 
-        job = self.job
-        where = {"exercise": exercise, "check": check, "draw": draw}
+        job, exercise = self.job, where["exercise"]
         self.emit({"event": "begin", **where})
         tracing = Tracing(self.sources.names, parts=job["exact"]) if job["trace"] else nullcontext()
-        seed = derived_seed(job["seed"], exercise, check, draw)
-        sizes = sizes_of(job["sizes"], job["seed"], exercise, check, draw)
         given = Given(seed, sizes, job["device"], exact=job["exact"], traced=job["trace"])
         self.limits.start()
         _calm(seed)

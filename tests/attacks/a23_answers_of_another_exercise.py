@@ -5,9 +5,9 @@
 # parts = ["inside"]
 # ///
 tried()
-for exercise, checks in the_job().job["plan"]:
+for exercise, draws in the_job().job["plan"]:
     if exercise != __name__:
-        for check, draw in checks:
+        for check, draw, _, _ in draws:
             at = {"exercise": exercise, "check": check, "draw": draw}
             send({"event": "begin", **at})
             send({"event": "observed", **at, "value": {"dict": {}}, "seconds": 0.0})

@@ -1,6 +1,6 @@
 """ex04: which token may look at which."""
 
-from autograder.checks import check, picture
+from autograder.checks import Like, check, picture
 
 PADDING = "create_padding_mask"
 LOOK_AHEAD = "create_look_ahead_mask"
@@ -12,8 +12,8 @@ def sentences(given, length, pad_idx=0):
     ids = given.integers(0, given.size("V"), given.size("B"), length)
     ids[ids == pad_idx] = pad_idx + 1
     ids[:, 0] = 1
-    for row in range(1, len(ids)):
-        ids[row, length - row :] = pad_idx  # the last sentence is the shortest
+    for row, end in enumerate(given.normal(length - 2).argsort()[: len(ids) - 1].tolist(), 1):
+        ids[row, end + 2 :] = pad_idx  # no two sentences end alike
     return ids
 
 
@@ -34,6 +34,11 @@ def form(mask):
     return mask.new_zeros(mask.shape) if hasattr(mask, "new_zeros") else mask
 
 
+def any_length(given):
+    """Return a length that nobody knows before."""
+    return given.number(4, 40)
+
+
 @check("the padding mask is True at real tokens, False at padding", points=3, of=PADDING)
 def test_padding_tokens(impl, given):
     ids = sentences(given, given.size("S"))
@@ -42,7 +47,7 @@ def test_padding_tokens(impl, given):
 
 @check("the padding mask is Bool (B, 1, 1, S)", points=2, of=PADDING)
 def test_padding_form(impl, given):
-    ids = sentences(given, given.size("S"))
+    ids = sentences(given, any_length(given))
     return {"mask, all set to False": form(impl.create_padding_mask(ids))}
 
 
@@ -61,20 +66,20 @@ def test_padding_anywhere(impl, given):
 
 @check("the look-ahead mask is True on and below the diagonal", points=3, of=LOOK_AHEAD)
 def test_look_ahead(impl, given):
-    return {
-        f"size {size}": content(impl.create_look_ahead_mask(size, device=given.device)) for size in given.sizes("T N")
-    }
+    sizes = any_length(given), given.size("T")
+    return {f"size {size}": content(impl.create_look_ahead_mask(size, device=given.device)) for size in sizes}
 
 
 @check("the look-ahead mask is Bool (size, size)", points=2, of=LOOK_AHEAD)
 def test_look_ahead_form(impl, given):
-    return {f"size {size}, all set to False": form(impl.create_look_ahead_mask(size)) for size in (1, given.size("T"))}
+    return {f"size {size}, all set to False": form(impl.create_look_ahead_mask(size)) for size in (1, any_length(given))}
 
 
 @check("the look-ahead mask is made on the device that is asked for", points=2, of=LOOK_AHEAD)
 def test_look_ahead_device(impl, given):
     with given.another_device() as device:
-        return {"device": getattr(impl.create_look_ahead_mask(given.size("T"), device=device), "device", None)}
+        mask = impl.create_look_ahead_mask(any_length(given), device=device)
+        return {"mask, all set to False": mask.new_zeros(mask.shape, dtype=given.torch.bool)}
 
 
 @check("the target mask blocks padding and what comes later, nothing else", points=4, of=TARGET)
@@ -85,7 +90,7 @@ def test_target(impl, given):
 
 @check("the target mask is Bool (B, 1, T, T)", points=2, of=TARGET)
 def test_target_form(impl, given):
-    ids = sentences(given, given.size("T"))
+    ids = sentences(given, any_length(given))
     return {"mask, all set to False": form(impl.create_target_mask(ids))}
 
 
@@ -104,23 +109,20 @@ def test_ids_kept(impl, given):
     return {"seq after the call": seq, "tgt after the call": tgt}
 
 
-@check("what is made inside is made on the device of what comes in", points=1)
+@check("what is made inside is made on the device of what comes in", points=1, judge=Like())
 def test_device(impl, given):
-    seq, tgt = sentences(given, given.size("S")), sentences(given, given.size("T"))
+    seq, tgt, length = sentences(given, given.size("S")), sentences(given, given.size("T")), any_length(given)
 
     def run(device):
         return {
             "padding mask": impl.create_padding_mask(seq.to(device)),
-            "look-ahead mask": impl.create_look_ahead_mask(given.size("T"), device=device),
+            "look-ahead mask": impl.create_look_ahead_mask(length, device=device),
             "target mask": impl.create_target_mask(tgt.to(device)),
         }
 
-    here, seen = run("cpu"), {}  # what is kept from this call must not be used on the other device
+    here = run("cpu")  # what is kept from this call must not be used on the other device
     with given.another_device() as device:
-        for name, there in run(device).items():
-            seen[name] = there.new_zeros(())
-            seen[f"{name} as on the CPU"] = given.torch.equal(there, here[name].to(there.device))
-    return seen
+        return {name: [there, here[name]] for name, there in run(device).items()}
 
 
 SENTENCE = ["<SOS>", "the", "cat", "sleeps", "<EOS>", "<PAD>", "<PAD>"]
