@@ -128,11 +128,11 @@ def _compare_arrays(yours: Value, nominal: Array, exact: Value, judge: Same | Li
 def _unlike(mine: Numbers, theirs: Numbers, judge: Like, name: str) -> NDArray[np.bool_]:
     """Return which numbers are not even like the reference's: none of them, all, or those that are not to be zero."""
     unlike = ~np.isfinite(mine) & np.isfinite(theirs)
+    if name in judge.free:
+        return unlike
     if judge.exact_zeros:
         unlike |= (mine == 0) != (theirs == 0)
-    if name not in judge.free and not resembles(mine, theirs, judge.likeness):
-        unlike[...] = True
-    return unlike
+    return unlike if resembles(mine, theirs, judge.likeness) else np.ones_like(unlike)
 
 
 def _are_ways(value: Value) -> bool:
