@@ -1,9 +1,10 @@
 """ex09: a block that reads its own sequence and the encoder's, and a stack of them over ids."""
 
-from autograder.checks import check, picture
+from autograder.checks import Like, check, picture
 
 BLOCK = "DecoderBlock"
 DECODER = "Decoder"
+AS_ON_CPU = Like(tolerance=1e-4)
 ALL = 1 - 1e-9  # a rate of dropout that leaves nothing, so nothing is random; yet 1 / (1 - rate) is a number
 
 
@@ -29,10 +30,10 @@ def decoder_block(impl, given, *, dropout=0.1, train=False):
     return given.load(impl.DecoderBlock(D, H, F, dropout), block_shapes(D, F), train=train)
 
 
-def new_decoder(impl, given, blocks, *, dropout=0.1):
-    """Return a decoder as it is made."""
+def new_decoder(impl, given, blocks, *, words=None, dropout=0.1):
+    """Return a decoder as it is made, of V words or as many as are named."""
     V, D, H, F, N = given.sizes("V D H F N")
-    return impl.Decoder(V, D, H, F, dropout, blocks, N)
+    return impl.Decoder(words or V, D, H, F, dropout, blocks, N)
 
 
 def decoder(impl, given, blocks=2, *, dropout=0.1, dtype="float32", train=False):
@@ -132,7 +133,7 @@ def test_decoder_masks(impl, given):
     }
 
 
-@check("no row depends on later tokens, or on hidden tokens of the source", points=3, of=DECODER)
+@check("no row depends on later tokens, or on hidden tokens of the source", points=3, of=DECODER, judge=Like(tolerance=1e-4))
 def test_no_look_ahead(impl, given):
     B, T, S, V = given.sizes("B T S V")
     module, (ids, encoder_output) = decoder(impl, given), targets_and_source(given)
@@ -142,12 +143,11 @@ def test_no_look_ahead(impl, given):
     hidden = given.torch.where(src_mask[0, 0, 0, :, None], encoder_output, encoder_output + 1)
     before = module(ids, encoder_output, src_mask, tgt_mask)
 
-    def changed(after):
-        return [float(each) > 1e-4 for each in (after - before).detach().abs().amax(dim=(0, 2))]
-
+    after = module(other, encoder_output, src_mask, tgt_mask)
     return {
-        "rows changed by a later token": changed(module(other, encoder_output, src_mask, tgt_mask)),
-        "rows changed by hidden source tokens": changed(module(ids, hidden, src_mask, tgt_mask)),
+        "rows before a changed token, and before the change": [after[:, :later], before[:, :later]],
+        "what the change makes of the others": (after - before)[:, later:],
+        "rows with other hidden source tokens, and before": [module(ids, hidden, src_mask, tgt_mask), before],
     }
 
 
@@ -185,13 +185,12 @@ def test_any_size(impl, given):
 
 @check("every block trains parameters of its own, and a gradient reaches them all", points=2, of=DECODER)
 def test_parameters(impl, given):
-    module = new_decoder(impl, given, 3).to(given.device)
-    parameters = list(module.parameters())
+    module = new_decoder(impl, given, 3, words=given.number(40, 400)).to(given.device)
+    trained = [each for each in module.parameters() if each.requires_grad]
     ids, encoder_output = targets_and_source(given)
-    gradients = given.gradients(module(ids, encoder_output.float()), *parameters)
-    trained = [each for each in parameters if each.requires_grad]
-    without = [each.numel() for each, gradient in zip(trained, gradients, strict=True) if gradient is None]
-    return {**given.trainable(module), "numbers without a gradient": sum(without)}
+    gradients = given.gradients(module(ids, encoder_output.float()), *trained)
+    reached = sum(each.numel() for each, gradient in zip(trained, gradients, strict=True) if gradient is not None)
+    return {**given.trainable(module), "numbers that a gradient reaches": reached}
 
 
 @check("float64, bfloat16 and float16 stay what they are", points=1, of=DECODER)
@@ -204,7 +203,7 @@ def test_dtypes(impl, given):
     return seen
 
 
-@check("what is made inside is made on the device of what comes in", points=1, of=DECODER, draws=1)
+@check("what is made inside is made on the device of what comes in", points=1, of=DECODER, draws=1, judge=AS_ON_CPU)
 def test_device(impl, given):
     module, inputs, masks = decoder(impl, given, 1), targets_and_source(given), two_masks(given)
 
@@ -215,14 +214,11 @@ def test_device(impl, given):
             "output under masks": model(*(each.to(device) for each in (*inputs, *masks))),
         }
 
-    here, seen = run("cpu"), {}  # what is kept from these calls must not be used on the other device
+    here = run("cpu")  # what is kept from these calls must not be used on the other device
     with given.another_device() as device:
-        for name, there in run(device).items():
-            seen[name] = there.new_zeros(())
-            seen[f"{name} as on the CPU"] = bool(given.torch.allclose(there, here[name].to(there.device), atol=1e-4))
-        gradients = given.gradients(there, *module.parameters())
-        seen["gradients there"] = all(each.device == there.device for each in gradients if each is not None)
-    return seen
+        there = run(device)
+        seen = {name: [each, here[name]] for name, each in there.items()}
+        return {**seen, "slope along the parameters": given.slope(there["output under masks"], *module.parameters())}
 
 
 ENGLISH = ["I", "have", "seen", "the", "film"]
