@@ -1,7 +1,8 @@
 """ex13: the loss, the learning rate, one step, and many."""
 
-from autograder.checks import Same, check, picture
+from autograder.checks import Like, Same, check, picture
 
+AS_ON_CPU = Like(tolerance=1e-4)
 SEVERAL_STEPS = Same(tolerance=2e-4)
 
 
@@ -190,15 +191,20 @@ def test_step_padding(impl, given):
     return {"loss": number(loss), **trained(model)}
 
 
-@check("a step trains in train mode, whatever mode the model was in", points=2, of="train_step")
+@check("a step trains in train mode, whatever mode the model was in", points=2, of="train_step", judge=Like())
 def test_train_mode(impl, given):
-    model, modes = small_model(given), []
-    model.output_projection.register_forward_pre_hook(lambda module, _: modes.append(module.training))
+    model = small_model(given)
+    weight = model.output_projection.weight
+
+    def mix_up(module, inputs):  # in eval mode another feature takes the place of each
+        return None if module.training else inputs[0].roll(1, dims=-1)
+
+    model.output_projection.register_forward_pre_hook(mix_up)
     seen = {}
-    for before in ("eval", "train"):
-        modes.clear()
-        impl.train_step(model.train(before == "train"), descent(given, model), *batch(given))
-        seen[f"trains in train mode after {before} mode"] = bool(modes) and all(modes)
+    for mode in ("eval", "train"):
+        before = weight.detach().clone()
+        impl.train_step(model.train(mode == "train"), descent(given, model), *batch(given))
+        seen[f"change of the weights after {mode} mode"] = weight - before
     return seen
 
 
@@ -242,24 +248,24 @@ def test_fit_padding(impl, given):
     return {"losses": numbers(losses), **trained(model)}
 
 
-@check("what is made inside is made on the device of what comes in", points=1)
+@check("what is made inside is made on the device of what comes in", points=1, judge=AS_ON_CPU)
 def test_device(impl, given):
     model, (src, tgt), (logits, labels) = small_model(given), batch(given, 0), labelled(given, 0)
 
     def run(device):
-        loss = impl.sequence_loss(logits.to(device), labels.to(device), label_smoothing=0.1)
-        optimizer = descent(given, model.to(device), rate=0.0)
-        return loss, float(impl.train_step(model, optimizer, src.to(device), tgt.to(device), max_grad_norm=0.1))
+        scores = logits.to(device).requires_grad_()
+        loss = impl.sequence_loss(scores, labels.to(device), label_smoothing=0.1)
+        optimizer = descent(given, model.to(device))
+        impl.train_step(model, optimizer, src.to(device), tgt.to(device), max_grad_norm=0.1)
+        gradient, = given.torch.autograd.grad(loss, [scores])
+        bias = model.output_projection.bias
+        return {"loss": loss, "gradient of the logits": gradient[..., :5], "bias after a step": bias.detach().clone()}
 
-    loss, loss_of_step = run("cpu")
+    start = {name: value.clone() for name, value in model.state_dict().items()}
+    here = run("cpu")
+    model.load_state_dict(start)
     with given.another_device() as device:
-        there, there_of_step = run(device)
-        return {
-            "loss": there.new_zeros(()),
-            "loss as on the CPU": bool(given.torch.allclose(there, loss.to(there.device), atol=1e-4)),
-            "loss of a step as on the CPU": abs(there_of_step - loss_of_step) < 1e-4,
-            "parameters there": all(each.device == there.device for each in model.parameters()),
-        }
+        return {name: [there, here[name]] for name, there in run(device).items()}
 
 
 @check("what comes in stays as it was", points=1)
