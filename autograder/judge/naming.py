@@ -8,7 +8,7 @@ import numpy as np
 from autograder.checks import Check, Dropout, Like, Raises, Same
 from autograder.judge.answers import AnswerKey, BankEntry
 from autograder.judge.arrays import Numbers, is_floating, numbers, wrong
-from autograder.judge.compare import Expected, compare
+from autograder.judge.compare import Expected, compare, judge_observation
 from autograder.judge.outcomes import Fault, Key, Observed, Outcome
 from autograder.protocol import Array, Value
 
@@ -32,13 +32,14 @@ def agreements(
     outcomes: Mapping[Key, Outcome], failing: Collection[Key], key: AnswerKey, checks: Mapping[str, Check]
 ) -> list[Agreement]:
     """Hold a submission's outcomes in an exercise, and which of them are wrong, against every misconception."""
-    return [_agreement(entry, outcomes, failing, checks) for entry in key.bank] if failing else []
+    return [_agreement(entry, outcomes, failing, key, checks) for entry in key.bank] if failing else []
 
 
 def _agreement(
     entry: BankEntry,
     outcomes: Mapping[Key, Outcome],
     failing: Collection[Key],
+    key: AnswerKey,
     checks: Mapping[str, Check],
 ) -> Agreement:
     alike: dict[str, bool] = {}
@@ -46,7 +47,7 @@ def _agreement(
     for at, yours in outcomes.items():
         theirs = entry.outcomes.get(at)
         fails = theirs is not None
-        agrees = fails == (at in failing) and (theirs is None or same_outcome(yours, theirs, checks[at[0]]))
+        agrees = fails == (at in failing) and (theirs is None or same_outcome(yours, theirs, checks[at[0]], key.reference[at]))
         full = full and agrees
         alike[at[0]] = alike.get(at[0], True) and agrees
     failed = {at[0] for at in failing}
@@ -94,11 +95,12 @@ def _wrong_numbers(yours: Value, expected: Expected) -> int:
     return sum(_wrong_numbers(mine, theirs) for mine, theirs in parts)
 
 
-def same_outcome(yours: Outcome, theirs: Outcome, check: Check) -> bool:
-    """Whether two wrong programs did the same."""
+def same_outcome(yours: Outcome, theirs: Outcome, check: Check, expected: Expected) -> bool:
+    """Whether two wrong programs did the same: to a judge of the course's own, where it says the same of them."""
     match yours, theirs:
         case Observed(mine), Observed(other):
-            return _same_value(mine, other, check)
+            said = [judge_observation(each, expected, check.judge) for each in (mine, other)] if callable(check.judge) else []
+            return any(said) and said[0] == said[1] or _same_value(mine, other, check)
         case Fault(), Fault():
             return (yours.type, yours.message) == (theirs.type, theirs.message)
     return False

@@ -4,7 +4,7 @@ The models here have the contract's names and compute with whole numbers: which 
 token that they are shown, its place and the masks, so a word that is right says that all of these were.
 """
 
-from autograder.checks import check, picture
+from autograder.checks import Like, check, picture
 
 SAMPLE, GENERATE, TRANSLATE, BEAM = "sample_next", "generate", "greedy_translate", "beam_search"
 SHARES = (0.4, 0.3, 0.2, 0.1)
@@ -24,25 +24,22 @@ def logits_with(given, shares, temperature=1.0):
     return logits.scatter(1, places, scores.expand(2, -1)) + given.normal(2, 1), places
 
 
-def counted(given, drawn, logits, places):
-    """Count how often each of the tokens at `places` came; return these counts (2, L) and that of all others."""
+def counted(given, drawn, logits):
+    """Count how often each token was drawn for each of the rows; return (rows, V)."""
     rows, V = logits.shape
     tokens = given.torch.as_tensor(drawn).reshape(-1, rows)
-    counts = given.torch.nn.functional.one_hot(tokens, V).sum(dim=0)
-    wanted = counts.gather(1, places)
-    return wanted, int(counts.sum() - wanted.sum())
+    return given.torch.nn.functional.one_hot(tokens, V).sum(dim=0)
 
 
-def seen(impl, given, logits, places, times=100, **options):
+def seen(impl, given, logits, times=100, **options):
     """Observe which tokens come when each row is drawn from so many times in one call; a share of 0.1 needs 200."""
     drawn = impl.sample_next(logits.repeat(times, 1), **options)
-    wanted, others = counted(given, drawn, logits, places)
-    return {"shape": list(drawn.shape), "seen, the likeliest first": wanted > 0, "others seen": others > 0}
+    return {"shape": list(drawn.shape), "tokens that come": counted(given, drawn, logits) > 0}
 
 
-def fifths(wanted):
-    """Observe the share of the likeliest tokens, in whole fifths: chance does not move it from one to the next."""
-    return (wanted[:, 0].sum() / wanted.sum() * 5).round().long()
+def fifths(counts):
+    """Observe the share of each token, in whole fifths: chance does not move it from one to the next."""
+    return (counts / counts.sum(dim=-1, keepdim=True) * 5).round().long()
 
 
 @check("temperature 0 takes the likeliest token", points=2, of=SAMPLE)
@@ -58,62 +55,88 @@ def test_likeliest(impl, given):
 @check("a token comes as often as the softmax of the logits over the temperature says", points=3, of=SAMPLE)
 def test_temperature(impl, given):
     def share(wanted_at, **options):
-        logits, places = logits_with(given, (0.6, 0.2, 0.2), wanted_at)
-        drawn = impl.sample_next(logits.repeat(500, 1), **options)
-        wanted, others = counted(given, drawn, logits, places)
-        return {"shape": list(drawn.shape), "fifths": fifths(wanted), "others seen": others > 0}
+        logits, _ = logits_with(given, (0.6, 0.2, 0.2), wanted_at)
+        drawn = impl.sample_next(logits.repeat(1000, 1), **options)
+        return {"shape": list(drawn.shape), "shares in fifths": fifths(counted(given, drawn, logits))}
 
-    large, places = logits_with(given, (0.6, 0.2, 0.2))
+    large, _ = logits_with(given, (0.6, 0.2, 0.2))
     return {
         "temperature 1": share(1.0),
         "temperature 2": share(2.0, temperature=2.0),
         "temperature 0.5": share(0.5, temperature=0.5),
-        "temperature 0.005": seen(impl, given, large + 30, places, temperature=0.005),
+        "temperature 0.005": seen(impl, given, large + 30, temperature=0.005),
     }
 
 
 @check("top_k keeps exactly the k likeliest tokens", points=3, of=SAMPLE)
 def test_top_k(impl, given):
-    logits, places = logits_with(given, SHARES)
-    alike, four = logits_with(given, (0.25, 0.25, 0.25, 0.25))
+    logits, _ = logits_with(given, SHARES)
+    alike, _ = logits_with(given, (0.25, 0.25, 0.25, 0.25))
     drawn = impl.sample_next(alike.repeat(60, 1), top_k=2)
     return {
-        "k = 1": seen(impl, given, logits, places, top_k=1),
-        "k = 3": seen(impl, given, logits, places, top_k=3),
-        "k beyond V": seen(impl, given, logits, places, times=200, top_k=logits.size(1) + 4),
-        "k = 2 of four alike": (counted(given, drawn, alike, four)[0] > 0).sum(dim=-1),
+        "k = 1": seen(impl, given, logits, top_k=1),
+        "k = 3": seen(impl, given, logits, top_k=3),
+        "k beyond V": seen(impl, given, logits, times=200, top_k=logits.size(1) + 4),
+        "k = 2 of four alike": (counted(given, drawn, alike) > 0).sum(dim=-1),
     }
 
 
 @check("top_p keeps the smallest set that reaches p, the token that crosses it included", points=4, of=SAMPLE)
 def test_top_p(impl, given):
-    logits, places = logits_with(given, SHARES)
-    alike, four = logits_with(given, (0.25, 0.25, 0.25, 0.25))
+    logits, _ = logits_with(given, SHARES)
+    alike, _ = logits_with(given, (0.25, 0.25, 0.25, 0.25))
     drawn = impl.sample_next(alike.repeat(60, 1), top_p=0.5)
     return {
-        "p = 0.55": seen(impl, given, logits, places, top_p=0.55),
-        "p = 0.85": seen(impl, given, logits, places, top_p=0.85),
-        "p = 0.25": seen(impl, given, logits, places, top_p=0.25),
-        "p = 0": seen(impl, given, logits, places, top_p=0.0),
-        "p = 1": seen(impl, given, logits, places, times=200, top_p=1.0),
-        "p = 0.5 of four alike": (counted(given, drawn, alike, four)[0] > 0).sum(dim=-1),
+        "p = 0.55": seen(impl, given, logits, top_p=0.55),
+        "p = 0.85": seen(impl, given, logits, top_p=0.85),
+        "p = 0.25": seen(impl, given, logits, top_p=0.25),
+        "p = 0": seen(impl, given, logits, top_p=0.0),
+        "p = 1": seen(impl, given, logits, times=200, top_p=1.0),
+        "p = 0.5 of four alike": (counted(given, drawn, alike) > 0).sum(dim=-1),
     }
 
 
 @check("the temperature acts first, then top_k, then top_p on what is left", points=2, of=SAMPLE)
 def test_order(impl, given):
-    logits, places = logits_with(given, SHARES)
-    hot, hot_places = logits_with(given, SHARES, 2.0)
+    logits, _ = logits_with(given, SHARES)
+    hot, _ = logits_with(given, SHARES, 2.0)
     return {
-        "top_k, then top_p": seen(impl, given, logits, places, top_k=2, top_p=0.5),
-        "top_p leaves fewer": seen(impl, given, logits, places, top_k=3, top_p=0.3),
-        "temperature, then top_p": seen(impl, given, hot, hot_places, temperature=2.0, top_p=0.5),
+        "top_k, then top_p": seen(impl, given, logits, top_k=2, top_p=0.5),
+        "top_p leaves fewer": seen(impl, given, logits, top_k=3, top_p=0.3),
+        "temperature, then top_p": seen(impl, given, hot, temperature=2.0, top_p=0.5),
     }
 
 
-@check("all randomness comes from the generator, if there is one", points=2, of=SAMPLE)
+def from_the_generator(yours, expected):
+    """Say what of the draws does not come from the generator, if anything does not."""
+    may_come = expected["tokens that may come"]
+    draws = {name: each for name, each in yours.items() if name != "tokens that may come"}
+    for name, tokens in draws.items():
+        if getattr(tokens, "shape", None) != may_come.shape[:1]:
+            return f"{name}: expected {len(may_come)} tokens, one for each row"
+        if not (tokens[:, None] == may_come).any(axis=1).all():
+            return f"{name}: a token is among them that cannot come"
+
+    def alike(one, other):
+        return bool((draws[one] == draws[other]).all())
+
+    for each in ("first draw", "next draw"):
+        if not alike(f"seed 1, {each}", f"seed 1 again, {each}"):
+            return f"{each}: the same seed of the generator gives other tokens"
+    if alike("seed 1 again, first draw", "seed 4, first draw"):
+        return "another seed of the generator gives the same tokens"
+    if alike("seed 1, first draw", "seed 1, next draw"):
+        return "the next draw from a generator gives the same tokens"
+    if alike("no generator", "no generator, again"):
+        return "without a generator two draws are the same"
+    return None
+
+
+@check("all randomness comes from the generator, if there is one", points=2, of=SAMPLE, judge=from_the_generator)
 def test_repeatable(impl, given):
-    logits = given.normal(30, given.size("V"))
+    V = given.size("V")
+    places = given.normal(40, V).argsort(dim=-1)[:, :4]
+    logits = given.normal(40, V, scale=0.0, shift=-300.0).scatter(1, places, 0.0)
 
     def three(seed, elsewhere):
         given.torch.manual_seed(elsewhere)
@@ -122,12 +145,15 @@ def test_repeatable(impl, given):
         return [*drawn, impl.sample_next(logits)]
 
     first, again, other = three(1, elsewhere=2), three(1, elsewhere=3), three(4, elsewhere=3)
-    equal = given.torch.equal
     return {
-        "the same seed gives the same": equal(first[0], again[0]) and equal(first[1], again[1]),
-        "another seed gives the same": equal(again[0], other[0]),
-        "the next draw gives the same": equal(first[0], first[1]),
-        "without a generator two draws are the same": equal(first[2], again[2]),
+        "tokens that may come": places,
+        "seed 1, first draw": first[0],
+        "seed 1 again, first draw": again[0],
+        "seed 1, next draw": first[1],
+        "seed 1 again, next draw": again[1],
+        "seed 4, first draw": other[0],
+        "no generator": first[2],
+        "no generator, again": again[2],
     }
 
 
@@ -349,7 +375,15 @@ def test_what_ends(impl, given):
     }
 
 
-@check("temperature, top_k, top_p and the generator reach the sampling", points=2, of=GENERATE)
+SAME_SEED = "tokens of the same seed, twice"
+
+
+@check(
+    "temperature, top_k, top_p and the generator reach the sampling",
+    points=2,
+    of=GENERATE,
+    judge=Like(likeness=0.999, free=(SAME_SEED,)),
+)
 def test_sampled(impl, given):
     T, V = given.sizes("T V")
 
@@ -358,9 +392,8 @@ def test_sampled(impl, given):
         return impl.generate(model, given.tensor([[1] * T], "int64").expand(rows, T), 1, **options)[:, -1:]
 
     def kinds(**options):
-        logits, places = logits_with(given, SHARES)
-        wanted, others = counted(given, last(logits, **options), logits[:1], places[:1])
-        return {"seen, the likeliest first": wanted > 0, "others seen": others > 0}
+        logits, _ = logits_with(given, SHARES)
+        return counted(given, last(logits, **options), logits[:1]) > 0
 
     def seeded(seed, elsewhere):
         given.torch.manual_seed(elsewhere)
@@ -368,13 +401,13 @@ def test_sampled(impl, given):
         return last(spread, temperature=1.0, generator=generator)
 
     spread = given.normal(1, V)
-    hot, places = logits_with(given, (0.6, 0.2, 0.2), 2.0)
+    hot, _ = logits_with(given, (0.6, 0.2, 0.2), 2.0)
     drawn = last(hot, 1000, temperature=2.0)
     return {
-        "temperature 2, fifths": fifths(counted(given, drawn, hot[:1], places[:1])[0]),
-        "top_k": kinds(temperature=1.0, top_k=2),
-        "top_p": kinds(temperature=1.0, top_p=0.85),
-        "the same seed gives the same": given.torch.equal(seeded(1, elsewhere=2), seeded(1, elsewhere=3)),
+        "shares at temperature 2, in fifths": fifths(counted(given, drawn, hot[:1])),
+        "tokens that come, top_k": kinds(temperature=1.0, top_k=2),
+        "tokens that come, top_p": kinds(temperature=1.0, top_p=0.85),
+        SAME_SEED: [seeded(1, elsewhere=2), seeded(1, elsewhere=3)],
     }
 
 
@@ -457,7 +490,7 @@ def test_mode_of_translation(impl, given):
 # All of them but beam search
 
 
-@check("what is made inside is made on the device of what comes in", points=1)
+@check("what is made inside is made on the device of what comes in", points=1, judge=Like())
 def test_device(impl, given):
     B, T, S, V = given.sizes("B T S V")
     logits, prompt, src = given.normal(B, V), prompt_of(given, T + 2), sources_of(given, FIRST_WORD)
@@ -472,12 +505,9 @@ def test_device(impl, given):
             "translated": impl.greedy_translate(translator.to(device), sources, S + 3),
         }
 
-    here, seen = run("cpu"), {}
+    here = run("cpu")
     with given.another_device() as device:
-        for name, there in run(device).items():
-            seen[name] = there.new_zeros(())
-            seen[f"{name} as on the CPU"] = given.torch.equal(there, here[name].to(there.device))
-    return seen
+        return {name: [there, here[name]] for name, there in run(device).items()}
 
 
 # Beam search
