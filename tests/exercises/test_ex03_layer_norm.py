@@ -73,7 +73,7 @@ def test_gradient(impl, given):
 
 @check("alpha and bias are trained: 2 D numbers", points=1, of="LayerNormalization")
 def test_trained(impl, given):
-    (B, T), D = given.sizes("B T"), given.number(9, 99)
+    (B, T), D = given.sizes("B T"), given.number(9, 999)
     x = given.normal(B, T, D, scale=2.0)
     module = fresh(impl, given, x)
     found = [each for each in given.gradients(module(x), *module.parameters()) if each is not None]

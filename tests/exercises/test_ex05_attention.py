@@ -165,7 +165,10 @@ def test_large_scores(impl, given):
     return {"output for far larger scores, and output": [seen["far larger scores"], seen["scores"]]}
 
 
-@check("a blocked key stays out however large the scores are", points=2, of=FUNCTION, judge=Like(exact_zeros=True))
+FAR = Like(exact_zeros=True, likeness=0.8)  # scores that are all alike leave few different numbers
+
+
+@check("a blocked key stays out however large the scores are", points=2, of=FUNCTION, judge=FAR)
 def test_blocked_for_good(impl, given):
     B, H, S = given.sizes("B H S")
     query, key, value = attention_inputs(given, B, H)

@@ -151,7 +151,7 @@ def test_gradients(impl, given):
 @check("four projections are trained, and only the last has a bias", points=1, of=CLASS)
 def test_parameters(impl, given):
     H = given.size("H")
-    return given.trainable(impl.MultiHeadAttention(H * given.number(3, 40), H))
+    return given.trainable(impl.MultiHeadAttention(H * given.number(3, 99), H))
 
 
 @check(

@@ -44,7 +44,7 @@ def test_gradient(impl, given):
 
 @check("two weights and two biases are trained, each of them is used", points=2, of=CLASS)
 def test_trained(impl, given):
-    (B, T, D), F = given.sizes("B T D"), given.number(9, 99)
+    (B, T, D), F = given.sizes("B T D"), given.number(9, 999)
     module = network(impl, given, D, F)
     trained = [each for each in module.parameters() if each.requires_grad]
     gradients = given.gradients(module(given.normal(B, T, D)), *trained)
