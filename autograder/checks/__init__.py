@@ -3,4 +3,16 @@
 from autograder.checks.judges import Dropout, Judge, Like, Raises, Same
 from autograder.checks.language import Check, Drawing, check, checks_in, picture, pictures_in
 
-__all__ = ["Check", "Drawing", "Dropout", "Judge", "Like", "Raises", "Same", "check", "checks_in", "picture", "pictures_in"]
+__all__ = [
+    "Check",
+    "Drawing",
+    "Dropout",
+    "Judge",
+    "Like",
+    "Raises",
+    "Same",
+    "check",
+    "checks_in",
+    "picture",
+    "pictures_in",
+]

@@ -138,7 +138,11 @@ class Given:
         """
         gradients = self.gradients(output, *inputs)
         trained = [each for each in inputs if each.requires_grad]
-        found = [(one * other).flatten().sum(0, keepdim=True) for one, other in zip(gradients, trained, strict=True) if one is not None]
+        found = [
+            (one * other).flatten().sum(0, keepdim=True)
+            for one, other in zip(gradients, trained, strict=True)
+            if one is not None
+        ]
         return torch.cat(found).sum() if found else output.new_zeros(())
 
     def raises(self, call: Callable[[], object], *mentions: object) -> dict[str, Any]:

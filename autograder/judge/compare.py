@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from autograder.checks import Dropout, Judge, Like, Raises, Same
 from autograder.judge.arrays import TOLERANCES, Numbers, is_floating, numbers, resembles, wrong
+from autograder.judge.dropping import dropped_wrongly
 from autograder.judge.outcomes import Observed, Outcome
 from autograder.protocol import Array, Opaque, Value
 
@@ -145,10 +146,10 @@ def _are_ways(value: Value) -> bool:
 
 def _compare_ways(yours: Value, nominal: Any, exact: Any, judge: Like, name: str) -> Difference | None:
     """Compare two ways to the same numbers with each other, and the first with the reference."""
-    for each, theirs, exactly in zip(yours, nominal, exact, strict=True):  # type: ignore[arg-type]
+    for each, theirs, exactly in zip(yours, nominal, exact, strict=True):
         if found := _compare_forms(each, theirs, exactly, judge, name):
             return found
-    one, other = (numbers(each) for each in yours)  # type: ignore[arg-type,union-attr]
+    one, other = (numbers(each) for each in yours)
     tolerances = [TOLERANCES[each.dtype] for each in nominal if is_floating(each)]
     tolerance = (judge.tolerance or max(tolerances)) if tolerances else 0.0
     there = np.isfinite(other)
@@ -248,36 +249,12 @@ def _dropout(yours: Value, expected: Expected, judge: Dropout) -> Difference | N
     train, full = yours["train"], yours["eval"]
     if found := _compare_forms(train, expected.nominal["train"], expected.exact["train"], Like(), "train"):
         return found
-    return dropped_wrongly(numbers(train), numbers(full), judge.rate)  # type: ignore[arg-type]
+    wrong_so = dropped_wrongly(numbers(train), numbers(full), judge.rate)
+    return Difference(wrong_so[0], "train", wrong_so[1], numbers(train), numbers(full)) if wrong_so else None
 
 
 def _without_train(value: Mapping[str, Value]) -> dict[str, Value]:
     return {name: part for name, part in value.items() if name != "train"}
-
-
-def dropped_wrongly(train: Numbers, full: Numbers, rate: float) -> Difference | None:
-    """Return what is wrong with `train` as `full` with a share of `rate` dropped and the rest scaled."""
-    if not np.isfinite(train).all():
-        return Difference("special", "train", "in train mode there are NaN or infinite numbers", train, full)
-    there = np.abs(full) > 1e-2 * np.abs(full).max(initial=0.0)
-    count, share = int(there.sum()), float((train[there] == 0).sum() / max(there.sum(), 1))
-    margin = 6 * (rate * (1 - rate) / max(count, 1)) ** 0.5
-    if abs(share - rate) > margin:
-        sentence = f"in train mode {share:.0%} of the elements are zero, expected about {rate:.0%}"
-        return Difference("dropout", "train", sentence, train, full)
-    kept = there & (train != 0)
-    ratio = train[kept] / full[kept]
-    if np.abs(ratio * (1 - rate) - 1).max(initial=0.0) > 1e-3:
-        low, high = (float(np.quantile(ratio, each)) for each in (0.05, 0.95))
-        factor = f"{np.median(ratio):.3g}" if high - low < 1e-3 * abs(high) else f"{low:.3g} to {high:.3g}"
-        sentence = f"what is kept is {factor} × its value, expected 1 / (1 - {rate}) = {1 / (1 - rate):.3g} ×"
-        return Difference("dropout", "train", sentence, train, full)
-    dropped = there & (train == 0)
-    for axis, size in enumerate(dropped.shape):
-        if size > 1 and (dropped == dropped.take([0], axis)).all():
-            sentence = "in train mode the same places are dropped all along an axis, expected others each time"
-            return Difference("dropout", "train", sentence, train, full)
-    return None
 
 
 def _custom(judge: Callable[[Any, Any], str | None], yours: Value, expected: Expected) -> Difference | None:

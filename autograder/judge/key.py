@@ -40,6 +40,7 @@ MAKES_KEYS = (
             "bank",
             "child",
             "compare",
+            "dropping",
             "key",
             "outcomes",
             "process",

@@ -47,7 +47,9 @@ def _agreement(
     for at, yours in outcomes.items():
         theirs = entry.outcomes.get(at)
         fails = theirs is not None
-        agrees = fails == (at in failing) and (theirs is None or same_outcome(yours, theirs, checks[at[0]], key.reference[at]))
+        agrees = fails == (at in failing) and (
+            theirs is None or same_outcome(yours, theirs, checks[at[0]], key.reference[at])
+        )
         full = full and agrees
         alike[at[0]] = alike.get(at[0], True) and agrees
     failed = {at[0] for at in failing}
@@ -96,14 +98,21 @@ def _wrong_numbers(yours: Value, expected: Expected) -> int:
 
 
 def same_outcome(yours: Outcome, theirs: Outcome, check: Check, expected: Expected) -> bool:
-    """Whether two wrong programs did the same: to a judge of the course's own, where it says the same of them."""
+    """Whether two wrong programs did the same."""
     match yours, theirs:
         case Observed(mine), Observed(other):
-            said = [judge_observation(each, expected, check.judge) for each in (mine, other)] if callable(check.judge) else []
-            return any(said) and said[0] == said[1] or _same_value(mine, other, check)
+            return _same_value(mine, other, check) or _same_sentence(mine, other, check, expected)
         case Fault(), Fault():
             return (yours.type, yours.message) == (theirs.type, theirs.message)
     return False
+
+
+def _same_sentence(mine: Value, theirs: Value, check: Check, expected: Expected) -> bool:
+    """Whether a judge of the course's own says the same of both: what is drawn at random need not be the same."""
+    if not callable(check.judge):
+        return False
+    said = judge_observation(mine, expected, check.judge)
+    return said is not None and said == judge_observation(theirs, expected, check.judge)
 
 
 def _same_value(mine: Value, theirs: Value, check: Check) -> bool:

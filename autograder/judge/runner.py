@@ -167,7 +167,13 @@ class Runner:
             "stand_ins": dict(stand_ins),
             "checks": dict(self.suite.sources),
             "plan": [
-                [exercise, [[*key, derived_seed(seed, exercise, *key), column_of(columns, seed, exercise, *key)] for key in keys]]
+                [
+                    exercise,
+                    [
+                        [*key, derived_seed(seed, exercise, *key), column_of(columns, seed, exercise, *key)]
+                        for key in keys
+                    ],
+                ]
                 for exercise, keys in plan.items()
             ],
             "pictures": False,

@@ -10,7 +10,8 @@ from zoo import COLUMNS, WORDS, Draw, causal, scores, softmax
 
 from autograder.checks import Same
 from autograder.judge.answers import BankEntry
-from autograder.judge.compare import Expected, compare, dropped_wrongly
+from autograder.judge.compare import Expected, compare
+from autograder.judge.dropping import dropped_wrongly
 from autograder.judge.faults import of_fault
 from autograder.judge.findings import LONGEST, ONLY_SOME_SIZES, Drawn, of_difference, of_misconception
 from autograder.judge.outcomes import Fault, Survey
@@ -224,7 +225,7 @@ def test_what_dropout_keeps_is_told_as_a_range_where_it_differs() -> None:
     kept = random.random(full.shape) >= 0.25
     uneven = dropped_wrongly(full * kept * (1 + random.random(full.shape)), full, 0.25)
     assert uneven is not None
-    assert uneven.sentence.startswith("what is kept is 1.05 to 1.95 × its value")
+    assert uneven[1].startswith("what is kept is 1.05 to 1.95 × its value")
 
 
 # The numbers beside a finding.

@@ -42,8 +42,8 @@ def on_circles(yours, expected):
     off = ~(abs(squares - 1) <= 1e-4)
     if off.any():
         _, position, pair = (int(each[0]) for each in off.nonzero())
-        found = f"{squares[0, position, pair]:.4g}"
-        return f"sine² + cosine²: {int(off.sum())} of {off.size} are not 1; the first, position {position}, pair {pair}, is {found}"
+        first = f"the first, position {position}, pair {pair}, is {squares[0, position, pair]:.4g}"
+        return f"sine² + cosine²: {int(off.sum())} of {off.size} are not 1; {first}"
     if not (abs(table - table[:, :1]).max(axis=1) > 0).any():
         return "pe: every position has the same row"
     return None

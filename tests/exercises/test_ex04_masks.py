@@ -73,7 +73,9 @@ def test_look_ahead(impl, given):
 
 @check("the look-ahead mask is Bool (size, size)", points=2, of=LOOK_AHEAD)
 def test_look_ahead_form(impl, given):
-    return {f"size {size}, all set to False": form(impl.create_look_ahead_mask(size)) for size in (1, any_length(given))}
+    return {
+        f"size {size}, all set to False": form(impl.create_look_ahead_mask(size)) for size in (1, any_length(given))
+    }
 
 
 @check("the look-ahead mask is made on the device that is asked for", points=2, of=LOOK_AHEAD)

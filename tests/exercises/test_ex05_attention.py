@@ -2,7 +2,7 @@
 fails few of them: `by_hand_steps` and `scaled` compare all numbers, of most others it is enough that they resemble what
 is right, and that the function agrees with itself."""
 
-from autograder.checks import Dropout, Like, Same, check, picture
+from autograder.checks import Dropout, Like, check, picture
 
 FUNCTION = "scaled_dot_product_attention"
 BY_HAND = "self_attention_by_hand"
@@ -43,7 +43,7 @@ def two_ways(given, pairs, others):
 
 
 def slopes(given, function, *inputs):
-    """Observe the slopes along a random direction of each input, one for every matrix: by gradient, and by a small step."""
+    """Observe the slopes along a random direction of each input, for every matrix: by gradient, and by a small step."""
     directions = [given.normal(*each.shape, dtype="float64") for each in inputs]
     share = given.normal(*function(*inputs).shape, dtype="float64")
 
@@ -55,7 +55,9 @@ def slopes(given, function, *inputs):
 
     leaves, step = [each.clone().requires_grad_() for each in inputs], 1e-5
     result, by_gradient = totals(*leaves), []
-    gradients = given.torch.autograd.grad(result.sum(), leaves, allow_unused=True) if result.requires_grad else [None] * 3
+    gradients = (
+        given.torch.autograd.grad(result.sum(), leaves, allow_unused=True) if result.requires_grad else [None] * 3
+    )
     for gradient, direction, leaf in zip(gradients, directions, leaves, strict=True):
         gradient = given.torch.zeros_like(leaf) if gradient is None else gradient
         by_gradient.append((gradient * direction).sum(dim=(-2, -1)))
@@ -145,7 +147,9 @@ def test_leading_axes(impl, given):
     three = [each[:, 0] for each in four]
     return {
         "five axes, and four": two_ways(given, attend(impl, *five), [each.unflatten(0, (2, B)) for each in whole]),
-        "two axes, and four": two_ways(given, attend(impl, *(each[1, 1] for each in four)), [each[1, 1] for each in whole]),
+        "two axes, and four": two_ways(
+            given, attend(impl, *(each[1, 1] for each in four)), [each[1, 1] for each in whole]
+        ),
         "three axes, and four, with a mask": two_ways(given, attend(impl, *three, mask[:, 0]), one_head),
         "three axes and a mask that blocks nothing, and four and no mask": two_ways(
             given, attend(impl, *three, given.torch.ones_like(mask[:, 0])), [each[:, 0] for each in whole]

@@ -29,7 +29,7 @@ def sequences(given, lengths=None, dtype="float32"):
 
 
 def slopes(given, function, *inputs):
-    """Observe the slopes along a random direction of each input, one for every row: by gradient, and by a small step."""
+    """Observe the slopes along a random direction of each input, for every row: by gradient, and by a small step."""
     directions = [given.normal(*each.shape, dtype="float64") for each in inputs]
     share = given.normal(*function(*inputs).shape, dtype="float64")
 
@@ -41,7 +41,9 @@ def slopes(given, function, *inputs):
 
     leaves, step = [each.clone().requires_grad_() for each in inputs], 1e-5
     result, by_gradient = totals(*leaves), []
-    gradients = given.torch.autograd.grad(result.sum(), leaves, allow_unused=True) if result.requires_grad else [None] * 3
+    gradients = (
+        given.torch.autograd.grad(result.sum(), leaves, allow_unused=True) if result.requires_grad else [None] * 3
+    )
     for gradient, direction, leaf in zip(gradients, directions, leaves, strict=True):
         gradient = given.torch.zeros_like(leaf) if gradient is None else gradient
         by_gradient.append((gradient * direction).sum(dim=(-2, -1)))

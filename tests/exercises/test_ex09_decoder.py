@@ -133,7 +133,12 @@ def test_decoder_masks(impl, given):
     }
 
 
-@check("no row depends on later tokens, or on hidden tokens of the source", points=3, of=DECODER, judge=Like(tolerance=1e-4))
+@check(
+    "no row depends on later tokens, or on hidden tokens of the source",
+    points=3,
+    of=DECODER,
+    judge=Like(tolerance=1e-4),
+)
 def test_no_look_ahead(impl, given):
     B, T, S, V = given.sizes("B T S V")
     module, (ids, encoder_output) = decoder(impl, given), targets_and_source(given)

@@ -257,7 +257,7 @@ def test_device(impl, given):
         loss = impl.sequence_loss(scores, labels.to(device), label_smoothing=0.1)
         optimizer = descent(given, model.to(device))
         impl.train_step(model, optimizer, src.to(device), tgt.to(device), max_grad_norm=0.1)
-        gradient, = given.torch.autograd.grad(loss, [scores])
+        (gradient,) = given.torch.autograd.grad(loss, [scores])
         bias = model.output_projection.bias
         return {"loss": loss, "gradient of the logits": gradient[..., :5], "bias after a step": bias.detach().clone()}
 
