@@ -51,7 +51,7 @@ class Dropout:
     """The observation is a dict with `eval` and `train`, two tensors of one shape, and whatever else.
 
     `train` is `eval` with about `rate` of it zero, other places along every axis, and the rest scaled by
-    1 / (1 - rate); all but `train` is judged by `Like`.
+    1 / (1 - rate); all but `train` is judged by `Like`, with its zeros.
     """
 
     rate: float

@@ -242,9 +242,9 @@ def _raises(yours: Value, expected: Expected, judge: Raises) -> Difference | Non
 def _dropout(yours: Value, expected: Expected, judge: Dropout) -> Difference | None:
     """Judge everything but the training run by its likeness, then that one by what it dropped of your own."""
     if not isinstance(yours, dict) or "train" not in yours:
-        return compare(yours, expected, Like())
+        return compare(yours, expected, Like(exact_zeros=True))
     steady = Expected(_without_train(expected.nominal), _without_train(expected.exact))
-    if found := compare(_without_train(yours), steady, Like()):
+    if found := compare(_without_train(yours), steady, Like(exact_zeros=True)):
         return found
     train, full = yours["train"], yours["eval"]
     if found := _compare_forms(train, expected.nominal["train"], expected.exact["train"], Like(), "train"):
