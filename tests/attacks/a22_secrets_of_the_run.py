@@ -1,11 +1,13 @@
 # /// attack
 # class = "A22"
-# title = "prints the seed it finds on the stack"
+# title = "prints all that it was told of the run, and looks for the seed in memory"
 # hope = "who knows the seed can prepare the answers for a second hand-in"
 # parts = ["inside"]
-# contained = "never"
-# why = "what a program is given lies in its own memory; keep the log from students while a seed is in use, or take a new seed"
 # ///
+import gc
 tried()
 job = the_job().job
-print("seed", job["seed"], flush=True)
+print({name: told for name, told in job.items() if name not in ("sources", "stand_ins", "checks")}, flush=True)
+for each in [each for each in gc.get_objects() if type(each) is dict and "seed" in each]:
+    if type(each["seed"]) is int:
+        print("seed", each["seed"], flush=True)

@@ -1,24 +1,26 @@
 # /// attack
 # class = "A23"
-# title = "answers checks with what is known to come out, whatever the inputs"
+# title = "answers a check with numbers that are known before: nothing differs, all is finite, all is 1"
 # hope = "some checks expect the same of every draw"
 # parts = ["inside"]
-# wrong = "attention-key-axes-from-the-left"
-# contained = "never"
-# why = "a check that expects the same of every draw expects nothing that has to be computed"
+# wrong = "attention-mask-fill-infinite"
 # ///
-KNOWN = {
-    "nothing_to_attend_to": dict.fromkeys(
-        ("finite", "finite gradients", "finite gradients of the other queries", "other queries keep their blocked keys"), True
-    ),
-    "gradients": {f"slope along the {each}: by gradient / by small steps": 1.0 for each in ("query", "key", "value")},
-}
 job = the_job()
 emit = job.emit
+def known(value, number):
+    if hasattr(value, "data"):
+        width = len(value.data) // max(1, __import__("math").prod(value.shape))
+        one = {2: b"\x80\x3f" if value.dtype == "bfloat16" else b"\x00\x3c", 4: _struct.pack("<f", 1), 8: _struct.pack("<d", 1)}
+        same = one.get(width, b"\x01") if number else bytes(width)
+        return type(value)(value.dtype, value.shape, same * (len(value.data) // width), value.device)
+    if isinstance(value, dict):
+        return {name: known(part, number) for name, part in value.items()}
+    if isinstance(value, list):
+        return [known(part, number) for part in value]
+    return True if isinstance(value, bool) else float(number) if isinstance(value, float) else value
 def forge(event):
-    if event["event"] in ("observed", "raised") and event["check"] in KNOWN:
-        at = {key: event[key] for key in ("exercise", "check", "draw", "seconds")}
-        event = {"event": "observed", **at, "value": KNOWN[event["check"]]}
+    if event["event"] == "observed" and event["check"] == "nothing_to_attend_to":
+        event = {**event, "value": known(event["value"], event["draw"])}
     emit(event)
 job.emit = forge
 tried()

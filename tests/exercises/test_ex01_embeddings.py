@@ -61,7 +61,9 @@ def test_any_batch(impl, given):
 def test_dtype(impl, given):
     B, T, D, V = given.sizes("B T D V")
     ids = given.integers(1, V, B, T)
-    return {name: embeddings(impl, given, D, V, dtype=name)(ids) for name in ("float64", "float16", "bfloat16")}
+    return {
+        name: embeddings(impl, given, D, V, dtype=name)(ids)[..., :6] for name in ("float64", "float16", "bfloat16")
+    }
 
 
 @check("what is made inside is made on the device of what comes in", points=1, of="InputEmbeddings", judge=AS_ON_CPU)

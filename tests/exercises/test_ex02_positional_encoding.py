@@ -82,7 +82,9 @@ def test_buffer(impl, given):
     N, D = table_sizes(given)
     module = encoding(impl, given, D, N, given.normal(1))
     found = {"the buffer": dict(module.named_buffers()).get("pe"), "what is saved": module.state_dict().get("pe")}
-    forms = {name: each if each is None else each * 0 for name, each in found.items()}  # its numbers have other checks
+    forms = {
+        name: each if each is None else given.torch.zeros_like(each) for name, each in found.items()
+    }  # its numbers have other checks
     return {**forms, **given.trainable(module)}
 
 
@@ -90,7 +92,7 @@ def test_buffer(impl, given):
 def test_longest(impl, given):
     B, N, D = given.sizes("B N D")
     x = given.normal(B, N, even(D))
-    return {"output": encoding(impl, given, even(D), N, x)(x)}
+    return {"output": encoding(impl, given, even(D), N, x)(x)[..., :8]}
 
 
 @check("a longer one is a ValueError that names both lengths", points=1, of="PositionalEncoding", judge=Raises())
@@ -106,7 +108,7 @@ def test_dropout(impl, given):
     B, T, N, D = given.sizes("B T N D")
     x = given.normal(7 * B, T, even(D)).abs() + 2.5  # far enough from zero that every sum is
     module = encoding(impl, given, even(D), N, x, dropout=0.4)
-    return {"eval": module(x.clone()), "train": module.train()(x.clone())}
+    return {"eval": module(x.clone())[..., :8], "train": module.train()(x.clone())[..., :8]}
 
 
 @check("the input is left as it was", points=1, of="PositionalEncoding")
@@ -129,7 +131,7 @@ def test_gradient(impl, given):
 def test_dtype(impl, given):
     B, T, N, D = given.sizes("B T N D")
     inputs = {name: given.normal(B, T, even(D), dtype=name) for name in ("float64", "float16", "bfloat16")}
-    return {name: encoding(impl, given, even(D), N, x)(x) for name, x in inputs.items()}
+    return {name: encoding(impl, given, even(D), N, x)(x)[..., :8] for name, x in inputs.items()}
 
 
 @check("what is made inside is made on the device of what comes in", points=1, of="PositionalEncoding", judge=AS_ON_CPU)

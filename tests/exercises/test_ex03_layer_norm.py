@@ -92,7 +92,7 @@ def test_input_kept(impl, given):
 def test_dtype(impl, given):
     B, T, D = given.sizes("B T D")
     inputs = {name: given.normal(B, T, D, dtype=name) for name in ("float64", "float16", "bfloat16")}
-    return {name: fresh(impl, given, x)(x) for name, x in inputs.items()}
+    return {name: fresh(impl, given, x)(x)[..., :8] for name, x in inputs.items()}
 
 
 @check("what is made inside is made on the device of what comes in", points=1, of="LayerNormalization", judge=AS_ON_CPU)

@@ -282,7 +282,10 @@ def test_dtypes(impl, given):
         results = attend(impl, *inputs, mask)
         wide = attend(impl, *(each.float() for each in inputs), mask)
         names = ("output", "weights")
-        seen[dtype] = {f"{name}, and from float32": [*both] for name, *both in zip(names, results, wide, strict=True)}
+        seen[dtype] = {
+            f"{name}, and from float32": [each[..., :5] for each in both]
+            for name, *both in zip(names, results, wide, strict=True)
+        }
     return seen
 
 
@@ -299,7 +302,9 @@ def test_device(impl, given):
     with given.another_device() as device:
         results = [*run(device), *run(device, mask)]
         given.gradients(results[2], *inputs)  # the way back runs there as well
-        return {name: [there, before] for name, there, before in zip(names, results, here, strict=True)}
+        return {
+            name: [there[..., :3], before[..., :3]] for name, there, before in zip(names, results, here, strict=True)
+        }
 
 
 WANTS = {  # for each word what it is, and what it looks for: a person, a deed, a thing, a quality

@@ -27,7 +27,7 @@ def test_output(impl, given):
 def test_dropout(impl, given):
     B, D = given.sizes("B D")
     module = network(impl, given, D, 1, dropout=0.4)
-    x = given.normal(B, 1200, D)
+    x = given.normal(B, 40, D).repeat(1, 30, 1)
     full, dropped = module(x)[..., 0], module.train()(x)[..., 0]
 
     # With a single hidden feature the output is a multiple of it, and the bias alone where the ReLU gave 0.
@@ -64,7 +64,7 @@ def test_input_kept(impl, given):
 def test_dtypes(impl, given):
     B, T, D, F = given.sizes("B T D F")
     return {
-        dtype: network(impl, given, D, F, dtype=dtype)(given.normal(B, T, D, dtype=dtype))
+        dtype: network(impl, given, D, F, dtype=dtype)(given.normal(B, T, D, dtype=dtype))[..., :6]
         for dtype in ("float64", "bfloat16", "float16")
     }
 

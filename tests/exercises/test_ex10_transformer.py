@@ -237,7 +237,10 @@ def test_device(impl, given):
     here = run("cpu")  # what is kept from this call must not be used on the other device
     with given.another_device() as device:
         there = run(device)
-        return {"logits": [there, here], "slope along the parameters": given.slope(there, *model.parameters())}
+        return {
+            "logits": [there[..., :6], here[..., :6]],
+            "slope along the parameters": given.slope(there, *model.parameters()),
+        }
 
 
 SOURCE, TARGET = ["the", "cat", "sleeps"], ["<SOS>", "le", "chat", "dort"]

@@ -204,7 +204,7 @@ def test_train_mode(impl, given):
     for mode in ("eval", "train"):
         before = weight.detach().clone()
         impl.train_step(model.train(mode == "train"), descent(given, model), *batch(given))
-        seen[f"change of the weights after {mode} mode"] = weight - before
+        seen[f"change of the weights after {mode} mode"] = (weight - before)[:, :6]
     return seen
 
 

@@ -1,0 +1,29 @@
+"""What a training run dropped, and whether it is what dropout drops."""
+
+from typing import Literal
+
+import numpy as np
+
+from autograder.judge.arrays import Numbers
+
+
+def dropped_wrongly(train: Numbers, full: Numbers, rate: float) -> tuple[Literal["special", "dropout"], str] | None:
+    """Return what is wrong with `train` as `full` with a share of `rate` dropped and the rest scaled."""
+    if not np.isfinite(train).all():
+        return "special", "in train mode there are NaN or infinite numbers"
+    there = np.abs(full) > 1e-2 * np.abs(full).max(initial=0.0)
+    count = max(int(there.sum()), 1)
+    share, margin = float((train[there] == 0).sum()) / count, 6 * (rate * (1 - rate) / count) ** 0.5
+    if abs(share - rate) > margin:
+        return "dropout", f"in train mode {share:.0%} of the elements are zero, expected about {rate:.0%}"
+    kept = there & (train != 0)
+    ratio = train[kept] / full[kept]
+    if np.abs(ratio * (1 - rate) - 1).max(initial=0.0) > 1e-3:
+        low, high = (float(np.quantile(ratio, each)) for each in (0.05, 0.95))
+        factor = f"{np.median(ratio):.3g}" if high - low < 1e-3 * abs(high) else f"{low:.3g} to {high:.3g}"
+        return "dropout", f"what is kept is {factor} × its value, expected 1 / (1 - {rate}) = {1 / (1 - rate):.3g} ×"
+    dropped = there & (train == 0)
+    for axis, size in enumerate(dropped.shape):
+        if size > 1 and dropped.any() and (dropped == dropped.take([0], axis)).all():
+            return "dropout", "in train mode the same places are dropped all along an axis, expected others each time"
+    return None

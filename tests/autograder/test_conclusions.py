@@ -1,0 +1,187 @@
+"""No check can be passed with what is known without computing, and a worker is not told the seed of the run."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.checks import Check, Like
+from autograder.checks.draws import sizes_of
+from autograder.course import Course, Exercise, read_course
+from autograder.judge.compare import Expected, judge_observation
+from autograder.judge.outcomes import Key, Observed, Outcome
+from autograder.judge.runner import Runner
+from autograder.judge.suite import Suite, load_suite
+from autograder.protocol import Array, Value
+
+ROOT = Path(__file__).parents[2]
+SEED = 7_312_904_518_663_027
+
+KNOWN = {
+    # <PAD>, <SOS>, <EOS> and <UNK> are 0, 1, 2 and 3, as the course says: there is nothing to compute.
+    ("ex12_batching", "special_tokens"),
+}
+
+FORMS = {
+    # The shape is what they claim, of a size that is drawn; the numbers, all set to 0, have other checks.
+    ("ex02_positional_encoding", "buffer"),
+    *(("ex04_masks", f"{each}form") for each in ("padding_", "look_ahead_", "target_")),
+    ("ex04_masks", "look_ahead_device"),
+}
+
+Outcomes = dict[str, dict[Key, Outcome]]
+
+
+def fixed_sizes(course: Course) -> Course:
+    """Return the course with one column of sizes, so that only what is drawn differs from seed to seed."""
+    return replace(course, sizes=course.sizes[:1])
+
+
+def sources(course: Course) -> dict[str, bytes]:
+    return {each.file: (course.solutions_dir / each.file).read_bytes() for each in course.exercises}
+
+
+@pytest.fixture(scope="module")
+def suite() -> Suite:
+    return load_suite(fixed_sizes(read_course(ROOT)))
+
+
+@pytest.fixture(scope="module")
+def runs(suite: Suite) -> list[Outcomes]:
+    """What the solutions return under three seeds, for inputs of the same sizes."""
+    found = []
+    with Runner(suite, seed=0, shared=True) as runner:
+        for seed in (5, 6, 7):
+            runner.seed = seed
+            found.append(runner.run(sources(suite.course), suite.plan(suite.course.exercises)).outcomes)
+    return found
+
+
+def every_check(suite: Suite) -> Iterator[tuple[Exercise, Check]]:
+    for exercise in suite.course.exercises:
+        for check in suite.checks[exercise.id]:
+            yield exercise, check
+
+
+def value(outcome: Outcome) -> Value:
+    assert isinstance(outcome, Observed)
+    return outcome.value
+
+
+def test_what_is_right_under_one_seed_is_wrong_under_another(suite: Suite, runs: list[Outcomes]) -> None:
+    known = set()
+    for exercise, check in every_check(suite):
+        for other in runs[1:]:
+            passed = []
+            for draw in range(check.draws):
+                right = value(runs[0][exercise.id][check.id, draw])
+                sent = value(other[exercise.id][check.id, draw])
+                expected = Expected(right, right)
+                assert judge_observation(right, expected, check.judge) is None, (exercise.id, check.id)
+                passed.append(judge_observation(sent, expected, check.judge) is None)
+            if all(passed):
+                known.add((exercise.id, check.id))
+    assert known == KNOWN
+
+
+def made_up(sent: Value, number: float) -> Value:
+    """Return an observation of the right form in which every number is the same, and every other part is right."""
+    if isinstance(sent, Array):
+        numbers = np.full(sent.shape, number).astype("f4" if sent.dtype == "bfloat16" else sent.dtype)
+        data = (numbers.view("u4") >> 16).astype("<u2").tobytes() if sent.dtype == "bfloat16" else numbers.tobytes()
+        return replace(sent, data=data)
+    if isinstance(sent, dict):
+        return {name: made_up(part, number) for name, part in sent.items()}
+    if isinstance(sent, list):
+        return [made_up(part, number) for part in sent]
+    return float(number) if isinstance(sent, float) else sent
+
+
+@pytest.mark.parametrize(("number", "enough"), [(0.0, FORMS), (1.0, set())])
+def test_zeros_and_ones_pass_no_check_that_compares_numbers(
+    suite: Suite, runs: list[Outcomes], number: float, enough: set[tuple[str, str]]
+) -> None:
+    passed = set()
+    for exercise, check in every_check(suite):
+        right = value(runs[0][exercise.id][check.id, 0])
+        sent = made_up(right, number)
+        has_numbers = sent != made_up(right, number + 1)
+        if has_numbers and judge_observation(sent, Expected(right, right), check.judge) is None:
+            passed.add((exercise.id, check.id))
+    assert passed == enough
+
+
+def observed(numbers: Any, dtype: str = "float32") -> Array:
+    made = np.asarray(numbers).astype(dtype)
+    return Array(dtype, made.shape, made.tobytes())
+
+
+DRAWN = np.random.RandomState(3).standard_normal((4, 5))
+OTHER = np.random.RandomState(4).standard_normal((4, 5))
+
+
+def like(yours: Value, expected: Value, judge: Like | None = None) -> str | None:
+    found = judge_observation({"it": yours}, Expected({"it": expected}, {"it": expected}), judge or Like())
+    return found.sentence if found else None
+
+
+def test_what_resembles_the_reference_is_enough() -> None:
+    expected = observed(DRAWN)
+    assert like(observed(3 * DRAWN + 2), expected) is None
+    assert like(observed(-DRAWN), expected) is None
+    assert "20 of 20 numbers differ" in str(like(observed(OTHER), expected))
+    assert "20 of 20" in str(like(observed(np.zeros((4, 5))), expected))
+    assert "shape (4, 4)" in str(like(observed(DRAWN[:, :4]), expected))
+    assert "float64, expected float32" in str(like(observed(DRAWN, "float64"), expected))
+    assert "1 of 20 numbers are NaN" in str(like(observed(np.where(DRAWN == DRAWN.max(), np.nan, DRAWN)), expected))
+
+
+def test_what_is_all_alike_has_to_be_just_that() -> None:
+    expected = observed(np.full((4, 5), 0.25))
+    assert like(observed(np.full((4, 5), 0.25)), expected) is None
+    assert like(observed(np.full((4, 5), 0.5)), expected) is not None
+
+
+def test_two_ways_have_to_agree_and_the_first_to_resemble_the_reference() -> None:
+    expected: Value = [observed(DRAWN), observed(DRAWN)]
+    assert like([observed(2 * DRAWN), observed(2 * DRAWN)], expected) is None
+    assert "20 of 20" in str(like([observed(2 * DRAWN), observed(DRAWN)], expected))
+    assert like([observed(OTHER), observed(OTHER)], expected) is not None
+    assert like([observed(OTHER), observed(OTHER)], expected, Like(free=("it",))) is None
+    assert like([observed(DRAWN)], expected) == "it: 1 parts, expected 2"
+    assert like([observed(DRAWN), None], expected) is not None
+    gone = np.where(DRAWN == DRAWN.max(), np.nan, DRAWN)
+    assert like([observed(DRAWN), observed(gone)], expected) is None  # nothing to agree with
+    assert "1 of 20 numbers are NaN" in str(like([observed(gone), observed(DRAWN)], expected))
+    assert like([observed(np.full((4, 5), np.nan))] * 2, expected) is not None
+
+
+def test_zeros_stand_just_where_they_are_expected() -> None:
+    zeros, judge = np.where(DRAWN > 0, DRAWN, 0), Like(exact_zeros=True)
+    assert like(observed(2 * zeros), observed(zeros), judge) is None
+    assert like(observed(zeros + 0.01), observed(zeros), judge) is not None
+    assert like(observed(np.where(zeros == zeros.max(), 0, zeros)), observed(zeros), judge) is not None
+    assert like([observed(zeros + 1e-9), observed(zeros)], [observed(zeros)] * 2, judge) is not None
+
+
+def test_a_worker_is_told_neither_the_seed_of_the_run_nor_one_seed_for_two_draws(suite: Suite) -> None:
+    runner = Runner(suite, seed=SEED)
+    plan = suite.plan(suite.course.exercises)
+    job = runner._job({}, plan, False, False, {}, SEED)
+    told = json.dumps({name: part for name, part in job.items() if name not in ("checks", "stand_ins")}, default=str)
+    assert str(SEED) not in told and f"{SEED:x}" not in told
+    seeds = [seed for _, draws in job["plan"] for _, _, seed, _ in draws]
+    assert len(set(seeds)) == len(seeds) == sum(map(len, plan.values()))
+    assert str(SEED) not in str(runner.warm_up()["plan"])
+
+
+def test_a_worker_is_told_the_sizes_that_the_judge_speaks_of() -> None:
+    suite = load_suite(read_course(ROOT))
+    job = Runner(suite, seed=SEED)._job({}, suite.plan(suite.course.exercises), False, False, {}, SEED)
+    for exercise, draws in job["plan"]:
+        for check, draw, _, column in draws:
+            assert job["sizes"][column] == sizes_of(suite.course.sizes, SEED, exercise, check, draw)
