@@ -143,7 +143,7 @@ class Job:
         from autograder.worker.observe import observe
         from autograder.worker.tracing import Tracing
 
-        job, exercise = self.job, where["exercise"]
+        job = self.job
         self.emit({"event": "begin", **where})
         tracing = Tracing(self.sources.names, parts=job["exact"]) if job["trace"] else nullcontext()
         given = Given(seed, sizes, job["device"], exact=job["exact"], traced=job["trace"])

@@ -22,7 +22,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from autograder.checks import Check, Dropout, Raises, Same, checks_in
+from autograder.checks import Check, Dropout, Like, Raises, Same, checks_in
 from autograder.checks.another_device import Elsewhere
 from autograder.checks.draws import derived_seed, sizes_of
 from autograder.checks.given import Given
@@ -108,12 +108,14 @@ def right(yours: Any, expected: Any, judge: object) -> bool:
     match judge:
         case Same():
             return alike(yours, expected, judge)
+        case Like():
+            return like(yours, expected, judge)
         case Raises(types):
             told = all(each in yours["message"] for each in yours["mentions"])
             return bool(set(types) & set(yours["raised"])) and (told or yours["raised"][0] == "AssertionError")
         case Dropout(rate):
             others = [{name: part for name, part in each.items() if name != "train"} for each in (yours, expected)]
-            return alike(*others, Same()) and dropped(yours["train"][1], expected["eval"][1], rate)
+            return like(*others, Like(exact_zeros=True)) and dropped(yours["train"][1], yours["eval"][1], rate)
     assert callable(judge)
     return judge(numbers(yours), numbers(expected)) is None
 
@@ -136,6 +138,48 @@ def alike(yours: Any, expected: Any, judge: Same) -> bool:
                 yours, expected, rel_tol=tolerance, abs_tol=1e-3 * tolerance
             )
     return type(yours) is type(expected) and bool(yours == expected)
+
+
+def like(yours: Any, expected: Any, judge: Like, name: str = "") -> bool:
+    """Compare two observations as `Like` says: two ways with each other, everything else by its likeness."""
+    match expected:
+        case (str(device), Tensor() as wanted):
+            there = isinstance(yours, tuple) and yours[0] == device and yours[1].dtype == wanted.dtype
+            return there and resembles(yours[1], wanted, judge, name)
+        case [(str(), Tensor() as one), (str(), Tensor() as other)] if one.shape == other.shape:
+            pairs = list(zip(yours, expected, strict=False)) if isinstance(yours, list) else []
+            if len(pairs) != 2 or not all(
+                mine[0] == theirs[0] and mine[1].dtype == theirs[1].dtype for mine, theirs in pairs
+            ):
+                return False
+            first, second = yours[0][1].double(), yours[1][1].double()
+            types = [each.dtype for each in (one, other) if each.is_floating_point()]
+            tolerance = (judge.tolerance or max(TOLERANCES[each] for each in types)) if types else 0.0
+            there = second.isfinite()
+            agree = close(first[there], second[there], Same(tolerance, judge.exact_zeros))
+            return agree and resembles(first.where(there, torch.nan), one.where(there, torch.nan), judge, name)
+        case list():
+            same = isinstance(yours, list) and len(yours) == len(expected)
+            return same and all(like(mine, theirs, judge) for mine, theirs in zip(yours, expected, strict=True))
+        case dict():
+            same = isinstance(yours, dict) and yours.keys() == expected.keys()
+            return same and all(like(yours[key], expected[key], judge, key) for key in expected)
+    return alike(yours, expected, Same(judge.tolerance))
+
+
+def resembles(yours: Tensor, wanted: Tensor, judge: Like, name: str) -> bool:
+    """Say whether two tensors have one shape, finite numbers in the same places, and a correlation."""
+    there = wanted.isfinite()
+    if yours.shape != wanted.shape or not bool(yours[there].isfinite().all()):
+        return False
+    one, other = yours[there].double(), wanted[there].double()
+    if name in judge.free or other.numel() < 2:
+        return True
+    if judge.exact_zeros and bool(((one == 0) != (other == 0)).any()):
+        return False
+    if close(other, other.mean().expand_as(other), Same(TOLERANCES[torch.float32])):
+        return close(one, other, Same(TOLERANCES[torch.float32]))
+    return abs(float(torch.corrcoef(torch.stack([one, other]))[0, 1])) >= judge.likeness
 
 
 def close(yours: Tensor, wanted: Tensor, judge: Same) -> bool:
