@@ -148,7 +148,12 @@ def test_shifted(impl, given):
     return {"decoder input": decoder_input, "labels": labels}
 
 
-@check("the batch is made on the device in the argument, and stays there when it is shifted", points=1, judge=Like())
+ON_THE_DEVICE = Like(free=("decoder input", "labels"))  # what is shifted, and how, has a check of its own
+
+
+@check(
+    "the batch is made on the device in the argument, and stays there when it is shifted", points=1, judge=ON_THE_DEVICE
+)
 def test_device(impl, given):
     batch, tgt = sequences(given), given.integers(0, given.size("V"), *given.sizes("B T"))
 
