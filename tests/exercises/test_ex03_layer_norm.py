@@ -58,8 +58,8 @@ def test_any_axes(impl, given):
     module = fresh(impl, given, x)
     three = module(x.flatten(0, 1)).reshape(x.shape)
     return {
-        "four axes, and three": [module(x), three],
-        "two axes, and three": [module(x[0, 0]), three[0, 0]],
+        "four axes, and three": [module(x)[..., :8], three[..., :8]],
+        "two axes, and three": [module(x[0, 0])[..., :8], three[0, 0, ..., :8]],
         "one axis, and three": [module(x[0, 0, 0]), three[0, 0, 0]],
     }
 

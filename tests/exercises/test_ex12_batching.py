@@ -148,7 +148,7 @@ def test_shifted(impl, given):
     return {"decoder input": decoder_input, "labels": labels}
 
 
-ON_THE_DEVICE = Like(likeness=0.99, free=("decoder input", "labels"))  # what is shifted, and how, has a check of its own
+ON_THE_DEVICE = Like(likeness=0.99, free=("decoder input", "labels"))  # how they are shifted has its own check
 
 
 @check(
