@@ -45,6 +45,7 @@ def prove(options: argparse.Namespace) -> int:
             return PASS if result.ok else FAIL
         write_whole(Path(options.json), text)
     if options.page is not None:
+        options.page.parent.mkdir(parents=True, exist_ok=True)
         write_whole(options.page, page(suite, result))
     _show(result, options)
     if places is not None:
