@@ -10,10 +10,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-WORD = re.compile(r" ?\w+| ?[^\w\s]+|\s")
-UNKNOWN = "\ufffd"
-"""Stands for every character that was not in the text."""
+from play.text import UNKNOWN
 
+WORD = re.compile(r" ?\w+| ?[^\w\s]+|\s")
 Pair = tuple[str, str]
 
 
@@ -31,7 +30,6 @@ class Pieces:
     def known(self, text: str) -> str:
         """Return a text with `UNKNOWN` for what is not in the alphabet; it stays as long as it was."""
         return "".join(each if each in self._alphabet else UNKNOWN for each in text)
-
 
     def cut(self, text: str) -> list[str]:
         """Return the pieces of a text; joined they are the text, as `known` has it."""

@@ -45,7 +45,9 @@ def shifted(stage: Stage, tgt: Tensor) -> None:
         stage.astray("ex12_batching", "the labels are not the words that follow those the decoder is shown")
 
 
-def starts_undecided(stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor, words: int) -> None:
+def starts_undecided(
+    stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor, words: int, part: str = "ex10_transformer"
+) -> None:
     """An untrained model gives every word about the same chance, so its loss is near the logarithm of their number."""
     loss_of = stage.own("ex13_training").sequence_loss
     even = float(loss_of(torch.zeros(*tgt[:, 1:].shape, words, device=tgt.device), tgt[:, 1:]))
@@ -57,7 +59,7 @@ def starts_undecided(stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor, w
     loss = float(loss_of(_logits(model, src, tgt[:, :-1]), tgt[:, 1:]))
     if not abs(loss - expected) <= NEAR * expected:
         told = f"before training the loss is {loss:.2f}, expected about {expected:.2f}, the logarithm of {words:,}"
-        stage.astray("ex10_transformer", told)
+        stage.astray(part, told)
         return
     stage.tell(f"The loss before training is {loss:.2f}; the logarithm of {words:,} words is {expected:.2f}.")
 
@@ -79,7 +81,7 @@ def sees_no_future(stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor) -> 
     leak = _apart(model, (src, shown, *given), (src, other, *given), half)
     if leak > SAME:
         told = f"with the right masks, changing a later word moves the logits of earlier ones by {leak:.3f}"
-        stage.astray("ex05_attention" if _attention_leaks(stage) else "ex09_decoder", told)
+        stage.astray("ex05_attention" if attention_leaks(stage) else "ex09_decoder", told)
         return
     leak = _apart(model, (src, shown), (src, other), half)
     if leak > SAME:
@@ -89,7 +91,7 @@ def sees_no_future(stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor) -> 
     stage.tell("No word of the target sees a later one.")
 
 
-def _attention_leaks(stage: Stage) -> bool:
+def attention_leaks(stage: Stage) -> bool:
     x = torch.randn(1, 3, 4)
     mask = torch.ones(3, 3, dtype=torch.bool).tril()
     _, weights = stage.own("ex05_attention").scaled_dot_product_attention(x, x, x, mask)

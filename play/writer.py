@@ -1,0 +1,101 @@
+"""A language model of the student's, the pieces it speaks, and how it goes on with a text."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from autograder.play.stage import Stage
+from play.learning import initialized
+from play.pieces import Pieces
+
+TESTED = 16
+"""So many windows are tested at once."""
+
+
+class Paired(nn.Module):
+    """The language model as `train_step` calls a Transformer: what is shown is the target, and there is no source."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.model = model
+
+    def forward(self, src: Tensor, tgt: Tensor) -> Tensor:  # noqa: ARG002
+        """Return logits (B, T, V) for tgt (B, T)."""
+        logits: Tensor = self.model(tgt)
+        return logits
+
+
+class Writer:
+    """A model made by `options`: the width, heads, blocks, and the `window` of pieces that it looks at."""
+
+    def __init__(self, stage: Stage, pieces: Pieces, options: Mapping[str, Any]) -> None:
+        self.stage, self.pieces, self.options = stage, pieces, options
+        self.vocab: dict[str, int] = stage.own("ex12_batching").build_vocab([[each] for each in pieces.all])
+        self.window = int(options["window"])
+        self.model = self.new_model()
+
+    def new_model(self) -> nn.Module:
+        """Return an untrained model."""
+        torch.manual_seed(self.stage.seed)
+        width = int(self.options["width"])
+        model: nn.Module = self.stage.own("ex11_language_model").LanguageModel(
+            len(self.vocab),
+            d_model=width,
+            num_heads=self.options["heads"],
+            d_ff=4 * width,
+            num_layers=self.options["blocks"],
+            seq_len=self.window,
+            dropout=0.0,
+        )
+        return initialized(model).to(self.stage.device)
+
+    def ids(self, text: str) -> list[int]:
+        """Return a text as ids, without the <SOS> and <EOS> that ex12 puts around a sentence."""
+        ids: list[int] = self.stage.own("ex12_batching").encode(self.pieces.cut(text), self.vocab)
+        return ids[1:-1]
+
+    def text(self, ids: Sequence[int]) -> str:
+        """Return ids as a text."""
+        return "".join(self.stage.own("ex12_batching").decode(ids, self.vocab))
+
+    def batch(self, rows: list[list[int]]) -> Tensor:
+        """Return rows of ids as a tensor (B, T) on the device."""
+        padded: Tensor = self.stage.own("ex12_batching").pad_batch(rows, device=self.stage.device)
+        return padded
+
+    def continued(self, prompt: str, length: int, *, seed: int, **knobs: Any) -> str:
+        """Return what comes after a prompt, `length` pieces of it; `knobs` are those of ex14. A prompt begins a line."""
+        start = self.batch([self.ids(f"\n{prompt}")])
+        generator = torch.Generator(self.stage.device).manual_seed(seed)
+        generate = self.stage.own("ex14_generation").generate
+        ids = generate(self.model, start, length, generator=generator, **knobs)
+        return self.text(ids[0, start.size(1) :].tolist())
+
+    def nats(self, before: Sequence[int], ids: Sequence[int]) -> float:
+        """Return the sum of -ln p over ids, each seen with at least half a window of what is before it.
+
+        Not by the student's own loss: this is the figure that it is judged by.
+        """
+        half = self.window // 2
+        stream = [*before[-half:], *ids]
+        reach = len(stream) - len(ids)
+        total = 0.0
+        self.model.eval()
+        with torch.no_grad():
+            for starts, long in _windows(len(ids), half):
+                rows = torch.tensor([stream[at : at + reach + long] for at in starts], device=self.stage.device)
+                logits: Tensor = self.model(rows[:, :-1])[:, -long:]
+                total += float(functional.cross_entropy(logits.flatten(0, 1), rows[:, -long:].flatten(), reduction="sum"))
+        return total
+
+
+def _windows(many: int, step: int) -> Iterator[tuple[list[int], int]]:
+    """Yield where windows start that each add `step` ids, some at a time, and how many ids they add."""
+    whole = [at for at in range(0, many, step) if at + step <= many]
+    for first in range(0, len(whole), TESTED):
+        yield whole[first : first + TESTED], step
+    if many % step:
+        yield [many - many % step], many % step
