@@ -70,4 +70,6 @@ def learns_by_heart(stage: Stage, paired: Paired, ids: Tensor) -> None:
         told = f"of a batch that it knows by heart, loss {losses[-1]:.3f}, it goes on right with {right:.0%}"
         stage.astray("ex14_generation", told)
     else:
-        stage.tell(f"{ROWS} rows are learned by heart in {STEPS} steps: loss {losses[-1]:.3f}, {right:.0%} said by heart.")
+        stage.tell(
+            f"{ROWS} rows are learned by heart in {STEPS} steps: loss {losses[-1]:.3f}, {right:.0%} said by heart."
+        )

@@ -228,17 +228,24 @@ def _answer(stage: Stage, translator: Translator) -> None:
     if not stage.say:
         stage.tell("Type a sentence in English; an empty line ends.")
     for line in stage.asked("> "):
-        words = read_words(line)
-        unknown = [word for word in words if word not in translator.english]
-        if not words:
-            stage.tell(f"There is no English word in {line!r}.")
-        elif len(words) > LONGEST:
-            stage.tell(f"That is {len(words)} words; it has learned sentences of at most {LONGEST}.")
-        elif unknown:
-            stage.tell(" ".join(_about(word, translator.english) for word in dict.fromkeys(unknown)))
-        else:
+        if words := understood(stage, translator, line):
             [said] = translator.translated([words])
             stage.tell(" ".join(said))
+
+
+def understood(stage: Stage, translator: Translator, line: str) -> Words:
+    """Return the words of a line; none, after a sentence that says why, where they cannot be translated."""
+    words = read_words(line)
+    unknown = [word for word in words if word not in translator.english]
+    if not words:
+        stage.tell(f"There is no English word in {line!r}.")
+    elif len(words) > LONGEST:
+        stage.tell(f"That is {len(words)} words; it has learned sentences of at most {LONGEST}.")
+    elif unknown:
+        stage.tell(" ".join(_about(word, translator.english) for word in dict.fromkeys(unknown)))
+    else:
+        return words
+    return ()
 
 
 def read_words(line: str) -> Words:

@@ -88,7 +88,9 @@ class Writer:
             for starts, long in _windows(len(ids), half):
                 rows = torch.tensor([stream[at : at + reach + long] for at in starts], device=self.stage.device)
                 logits: Tensor = self.model(rows[:, :-1])[:, -long:]
-                total += float(functional.cross_entropy(logits.flatten(0, 1), rows[:, -long:].flatten(), reduction="sum"))
+                total += float(
+                    functional.cross_entropy(logits.flatten(0, 1), rows[:, -long:].flatten(), reduction="sum")
+                )
         return total
 
 

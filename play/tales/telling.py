@@ -93,10 +93,12 @@ class Teller:
             cried = self.of("cried", "called", "said", "sighed")
             thanks = self.of(
                 f'"Take this {gift}," said the {animal}, "you will need it."',
-                f'The {animal} was glad and gave {hero.her} {a(gift)}.',
+                f"The {animal} was glad and gave {hero.her} {a(gift)}.",
                 f'"I have nothing but {a(gift)}," said the {animal}, "but it is yours."',
             )
-            parts.append(f'{met} {hero.she} met {a(animal)}. "{trouble}," {cried} the {animal}. {hero.name} {help_}. {thanks}')
+            parts.append(
+                f'{met} {hero.she} met {a(animal)}. "{trouble}," {cried} the {animal}. {hero.name} {help_}. {thanks}'
+            )
         for place in self.random.sample(range(3), 3):
             animal, (gift, obstacle, solved) = animals[place], gifts[place]
             came = self.of("Then there was", f"After a while {hero.she} came to", "But in the way was", "Next came")
@@ -139,7 +141,9 @@ class Teller:
             f"the {taken} from {other.name} for the {given}"
             for given, taken, other in reversed(list(zip(goods, goods[1:], others, strict=False)))
         )
-        asked = self.of("At home they asked", f'"Where did you get that?" asked {hero.her_own} mother', "Everybody wondered")
+        asked = self.of(
+            "At home they asked", f'"Where did you get that?" asked {hero.her_own} mother', "Everybody wondered"
+        )
         parts.append(f'{asked}. "I had {told}," said {hero.name}. {self.one("morals")}')
         return joined(parts)
 
@@ -188,7 +192,9 @@ class Teller:
             said = f"the {animal} that {deed} {said}"
             parts.append(f"This is {said}")
         guest = self.of("the rain", "the king", "the postman", "the night", "a stranger")
-        parts.append(f"And when {guest} came to the {dwelling}, out ran the {', the '.join(animals[:0:-1])} and the {animals[0]}.")
+        parts.append(
+            f"And when {guest} came to the {dwelling}, out ran the {', the '.join(animals[:0:-1])} and the {animals[0]}."
+        )
         return joined(parts)
 
     def riddles(self) -> str:
@@ -206,7 +212,7 @@ class Teller:
             parts.append(
                 self.of(
                     f'"{upper(a(guess))}!" said {guesser.name}. "No," said {asker.name}, "not {a(guess)}."',
-                    f'{guesser.name} thought of {a(guess)}. {asker.name} shook {asker.her_own} head.',
+                    f"{guesser.name} thought of {a(guess)}. {asker.name} shook {asker.her_own} head.",
                     f'"Are you {a(guess)}?" asked {guesser.name}. "That I am not," said {asker.name}.',
                 )
             )
@@ -267,7 +273,9 @@ class Teller:
                 + f" I send you {wish}.",
                 f"Your {writer.character} {writer.trade}, {writer.name}",
                 f"Dear {writer.name},",
-                f"I am glad that you liked the {gift.partition(' ')[2]}. " + " ".join(answer for _, answer in asked) + f" And thank you for {wish}!",
+                f"I am glad that you liked the {gift.partition(' ')[2]}. "
+                + " ".join(answer for _, answer in asked)
+                + f" And thank you for {wish}!",
                 f"Your old friend {friend.name}",
             ]
         )
