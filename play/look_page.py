@@ -1,4 +1,4 @@
-"""What a model looks at as one HTML file: no script, nothing to load, in light and dark, readable without the pictures."""
+"""What a model looks at as one HTML file: no script, nothing to load, light or dark, readable without its pictures."""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -17,7 +17,8 @@ CELL = 24.0
 """Pixels, of a cell."""
 
 _PAGE = f"""\
-body {{ margin: 0; padding: 1rem max(1rem, calc(50vw - 40rem)); background: {LIGHT["paper"]}; color-scheme: light dark }}
+body {{ margin: 0; padding: 1rem max(1rem, calc(50vw - 40rem)); color-scheme: light dark;
+  background: {LIGHT["paper"]} }}
 @media (prefers-color-scheme: dark) {{ body {{ background: {DARK["paper"]} }} }}
 .X {{ max-width: none; border: 0; padding: 0 }}
 .X h1 {{ font-size: 1.5rem; line-height: 1.25; margin: .4rem 0 }}
@@ -41,8 +42,8 @@ def page(looked: Sequence[Looked], of: str) -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{rules}</style></head>"
-        f'<body><main class="{NAME}"><h1>{escape(title)}</h1><p>{escape(ABOUT[of])} Each picture is one head: a row is a '
-        "word that looks, a column a word that is looked at, and the cells of a row have 1 in all.</p>"
+        f'<body><main class="{NAME}"><h1>{escape(title)}</h1><p>{escape(ABOUT[of])} Each picture is one head: a row is '
+        "a word that looks, a column a word that is looked at, and the cells of a row have 1 in all.</p>"
         '<p class="soft">0<span class="scale" aria-hidden="true"></span>1</p>'
         f"{parts}</main></body></html>\n"
     )
@@ -77,9 +78,9 @@ def _words(block: Heads) -> str:
     )
     return (
         f'<details><summary>In words: {escape(block.title)}</summary><div class="wide" tabindex="0" role="region" '
-        f'aria-label="{escape(block.title)} in words"><table class="words"><caption>What each word looks at most, and how '
-        f"much of its attention that has</caption><thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody></table>"
-        "</div></details>"
+        f'aria-label="{escape(block.title)} in words"><table class="words"><caption>What each word looks at most, and '
+        f"how much of its attention that has</caption><thead><tr><td></td>{head}</tr></thead><tbody>{rows}</tbody>"
+        "</table></div></details>"
     )
 
 

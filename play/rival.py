@@ -53,7 +53,7 @@ class Rival:
 
 
 def fitted(ids: Sequence[int], letters: int) -> Rival:
-    """Return the model of ids that is best at their last tenth when it learnt from the rest, learnt from all of them."""
+    """Return the model of all ids, with the share that is best at their last tenth when it learnt from the others."""
     known = np.asarray(ids, np.int64)
     cut = len(known) * 9 // 10
     best = min(SHARES, key=lambda share: Rival(known[:cut], letters, share=share).nats(known[cut - ORDER + 1 :]))

@@ -40,7 +40,7 @@ def told(characters: int) -> Source:
 
 
 def read(file: Path) -> Source:
-    """Return the text of a file, cut at the end of a line. Raises OSError, and `UsageError` where it is no such text."""
+    """Return the text of a file, cut at the end of a line. Raises OSError, and `UsageError` where it is no text."""
     data = file.read_bytes()
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")

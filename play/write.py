@@ -18,8 +18,8 @@ from play.sanity_of_writer import sane
 from play.text import Source, read, told
 from play.writer import Paired, Writer
 
-STEPS = 1000
-WARMUP, SCALE, COOLING = 150, 0.6, 0.6
+STEPS = 800
+WARMUP, SCALE, COOLING = 120, 0.6, 0.6
 """The steps of the warm-up, what its rate is multiplied by, and the share of the steps in which it goes down to 0."""
 
 MADE_WITH = ("characters", "pieces", "batch", "window", "width", "heads", "blocks")
@@ -73,8 +73,8 @@ def _trained(
     writer = Writer(stage, pieces, sizes)
     ids = writer.ids(source.learned)
     stage.tell(
-        f"{source.name}: {len(source.learned):,} characters to learn from, the last "
-        f"{len(source.held_out):,} held out. {len(pieces.all):,} pieces, {len(source.learned) / len(ids):.1f} characters each."
+        f"{source.name}: {len(source.learned):,} characters to learn from, the last {len(source.held_out):,} held out. "
+        f"{len(pieces.all):,} pieces, {len(source.learned) / len(ids):.1f} characters each."
     )
     rows = _rows(stage, ids, writer.window)
     if kept is None:

@@ -22,8 +22,14 @@ class Paired(nn.Module):
         super().__init__()
         self.model = model
 
-    def forward(self, src: Tensor, tgt: Tensor) -> Tensor:  # noqa: ARG002
-        """Return logits (B, T, V) for tgt (B, T)."""
+    def forward(
+        self,
+        src: Tensor,  # noqa: ARG002
+        tgt: Tensor,
+        src_mask: Tensor | None = None,  # noqa: ARG002
+        tgt_mask: Tensor | None = None,  # noqa: ARG002
+    ) -> Tensor:
+        """Return logits (B, T, V) for tgt (B, T), which has no padding that a mask would have to hide."""
         logits: Tensor = self.model(tgt)
         return logits
 
@@ -67,7 +73,7 @@ class Writer:
         return padded
 
     def continued(self, prompt: str, length: int, *, seed: int, **knobs: Any) -> str:
-        """Return what comes after a prompt, `length` pieces of it; `knobs` are those of ex14. A prompt begins a line."""
+        """Return what comes after a prompt, which begins a line: `length` pieces of it. `knobs` are those of ex14."""
         start = self.batch([self.ids(f"\n{prompt}")])
         generator = torch.Generator(self.stage.device).manual_seed(seed)
         generate = self.stage.own("ex14_generation").generate

@@ -18,7 +18,6 @@ from autograder.cli.exits import ENVIRONMENT, FAIL, GRADER, PASS, USAGE
 from autograder.cli.stopping import Stopping
 from autograder.cli.written import write_json
 from autograder.course import Course, CourseError, read_course
-from autograder.course.names import UsageError
 from autograder.course.model import Activity
 from autograder.course.names import UsageError
 from autograder.play.checkpoint import Checkpoint, CheckpointError, digest

@@ -70,7 +70,8 @@ class Teller:
             f"Once there was {a(hero.character)} {hero.trade} called {hero.name}, who lived {home}.",
             f"In a village {home} lived {a(hero.trade)} whose name was {hero.name}. "
             f"Everybody said that {hero.name} was {hero.character}, and so {hero.she} was.",
-            f"{hero.name} was {a(hero.trade)} {home}, and {hero.character} like {hero.her_own} mother before {hero.her}.",
+            f"{hero.name} was {a(hero.trade)} {home}, and {hero.character} like "
+            f"{hero.her_own} mother before {hero.her}.",
             f"Long ago, {home}, there lived {a(hero.trade)} with one {hero.child}. "
             f"The {hero.child} was called {hero.name} and became {a(hero.trade)} too, and {a(hero.character)} one.",
         )
@@ -115,7 +116,8 @@ class Teller:
         )
         home = self.of(
             f"{hero.name} went home and thanked the {animals[0]}, the {animals[1]} and the {animals[2]} on the way.",
-            f"The {animals[0]}, the {animals[1]} and the {animals[2]} came to the feast, and {hero.name} danced with all three.",
+            f"The {animals[0]}, the {animals[1]} and the {animals[2]} came to the feast, and {hero.name} danced "
+            f"with all three.",
         )
         parts.append(f"{end} {home} {self.one('morals')}")
         return joined(parts)
@@ -192,9 +194,8 @@ class Teller:
             said = f"the {animal} that {deed} {said}"
             parts.append(f"This is {said}")
         guest = self.of("the rain", "the king", "the postman", "the night", "a stranger")
-        parts.append(
-            f"And when {guest} came to the {dwelling}, out ran the {', the '.join(animals[:0:-1])} and the {animals[0]}."
-        )
+        others = ", the ".join(animals[:0:-1])
+        parts.append(f"And when {guest} came to the {dwelling}, out ran the {others} and the {animals[0]}.")
         return joined(parts)
 
     def riddles(self) -> str:
@@ -216,8 +217,9 @@ class Teller:
                     f'"Are you {a(guess)}?" asked {guesser.name}. "That I am not," said {asker.name}.',
                 )
             )
+        glad = self.of("laughed", "smiled", "jumped up")
         parts.append(
-            f'Then {guesser.name} {self.of("laughed", "smiled", "jumped up")}. "{question}," {guesser.she} said slowly. '
+            f'Then {guesser.name} {glad}. "{question}," {guesser.she} said slowly. '
             f'"You are {a(answer)}." And {asker.name} the {asker.trade} gave {guesser.her} the {prize}.'
         )
         return joined([*parts, self.one("morals")])
@@ -231,18 +233,20 @@ class Teller:
         told = [f"the {first} was {more} than the {second}", f"the {second} was {more} than the {third}"]
         self.random.shuffle(told)
         named = self.random.sample([first, second, third], 3)
+        how = self.of("quarrelled", "could not agree", "argued")
+        found = self.of("watched them for a day", "put them to the test", "asked their neighbours")
+        very = self.of("Very", "As anybody can see, very")
         return joined(
             [
                 f"Who is the {most}?",
-                f"The {named[0]}, the {named[1]} and the {named[2]} {self.of('quarrelled', 'could not agree', 'argued')}"
-                f" all day about who was the {most}. {self.one('weathers')} So they went to {judge.name} the {judge.trade}, "
-                f"who was {judge.character}, and who had {a(prize)} to give away.",
-                f'"How {plain} are you?" asked {judge.name}. "{self.of("Very", "As anybody can see, very")} {plain}," said the '
-                f"{named[0]}. The {named[1]} said the same, and so did the {named[2]}.",
-                f"{judge.name} {self.of('watched them for a day', 'put them to the test', 'asked their neighbours')}, and it "
-                f"turned out that {told[0]}, and that {told[1]}.",
-                f'"Then the {first} is the {most}," said {judge.name}, "and the {third} is the least {plain} of you." The '
-                f"{first} went home with the {prize}. {self.one('morals')}",
+                f"The {named[0]}, the {named[1]} and the {named[2]} {how} all day about who was the {most}. "
+                f"{self.one('weathers')} So they went to {judge.name} the {judge.trade}, who was {judge.character}, "
+                f"and who had {a(prize)} to give away.",
+                f'"How {plain} are you?" asked {judge.name}. "{very} {plain}," said the {named[0]}. The {named[1]} '
+                f"said the same, and so did the {named[2]}.",
+                f"{judge.name} {found}, and it turned out that {told[0]}, and that {told[1]}.",
+                f'"Then the {first} is the {most}," said {judge.name}, "and the {third} is the least {plain} of you." '
+                f"The {first} went home with the {prize}. {self.one('morals')}",
             ]
         )
 

@@ -28,7 +28,7 @@ def test_the_chances_of_all_letters_sum_to_one_after_any_context(share: float) -
 def test_an_order_of_two_is_what_it_is_by_hand() -> None:
     """`aabab` has aa, ab, ba, ab; all discounts are one half where so few counts tell nothing."""
     rival = Rival([0, 0, 1, 0, 1], 2, order=2)
-    # A letter alone: a is seen after two letters, b after one; three kinds of pairs, and one discount each of two letters.
+    # A letter alone: a is seen after two letters, b after one, of three kinds of pairs; two letters are discounted.
     alone = [(2 - 0.5) / 3 + 2 * 0.5 / 3 / 2, (1 - 0.5) / 3 + 2 * 0.5 / 3 / 2]
     after_a = [(1 - 0.5) / 3 + 2 * 0.5 / 3 * alone[0], (2 - 0.5) / 3 + 2 * 0.5 / 3 * alone[1]]
     after_b = [(1 - 0.5) / 1 + 0.5 * alone[0], 0.5 * alone[1]]

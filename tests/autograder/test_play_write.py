@@ -1,0 +1,341 @@
+"""`course play write` and `look` on a small scale: the text, its pieces, what is said, what is sent back."""
+
+import json
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tiny
+
+from autograder.course import read_course
+from autograder.course.names import UsageError
+from autograder.judge.bank import patched, read_bank
+from autograder.play.running import _activity
+from autograder.play.stage import Astray
+from autograder.worker.sources import Sources
+from play.pieces import Pieces, learned
+from play.tales.telling import DAYS, NUMBERS, Teller, tales
+from play.text import LEAST, UNKNOWN, read, told
+
+COURSE = read_course(tiny.REPOSITORY)
+PROGRAM = tiny.REPOSITORY / "autograder" / "play" / "__main__.py"
+SOLUTIONS = {each.file: (COURSE.solutions_dir / each.file).read_bytes() for each in COURSE.exercises}
+SIZES = {"characters": 30_000, "pieces": 200, "batch": 4, "window": 32, "width": 32, "heads": 2, "blocks": 1}
+SMALL = {**SIZES, "text": "", "temperature": 0.8, "top-k": 0, "top-p": 0.95, "length": 12}
+
+
+def test_tales_are_the_same_for_a_seed_and_no_tale_is_in_both_parts() -> None:
+    assert tales(1, 5_000) == tales(1, 5_000)
+    assert tales(1, 5_000) != tales(2, 5_000)
+    source = told(60_000)
+    learned_ones, held_out = ({*part.split("\n\n")} for part in (source.learned, source.held_out))
+    assert not learned_ones & held_out
+    assert 0.08 < len(source.held_out) / len(source.learned + source.held_out) < 0.14
+    assert source.digest == told(60_000).digest != told(50_000).digest
+
+
+@pytest.mark.parametrize("name", ["quest", "swaps", "market", "chain", "riddles", "contest", "letters", "week"])
+def test_every_kind_of_tale_is_whole(name: str) -> None:
+    for seed in range(40):
+        title, *parts = getattr(Teller(seed), name)().rstrip("\n").split("\n")
+        assert title
+        assert len(parts) >= 3
+        for part in parts:
+            assert part == part.strip()
+            assert part[0] in "\"'" or part[0].isupper()
+            assert "{" not in part
+            assert "  " not in part
+            assert part.count('"') % 2 == 0
+
+
+def test_sums_at_the_market_come_out() -> None:
+    for seed in range(30):
+        _, opening, *visits, last = Teller(seed).market().lower().rstrip().split("\n")
+        left = NUMBERS.index(re.findall(r"to market with (\w+)", opening)[0])
+        for visit in visits:
+            took, now = (NUMBERS.index(each) for each in re.findall(r"\w+", visit) if each in NUMBERS)
+            left -= took
+            assert now == left
+        assert ("none" if not left else NUMBERS[left]) in re.findall(r"\w+", last)
+
+
+def test_what_was_brought_is_counted_up_in_the_order_of_the_days() -> None:
+    for seed in range(20):
+        *_, last = (tale := Teller(seed).week()).rstrip().split("\n")
+        days = re.findall("|".join(DAYS), tale)
+        assert days == sorted(days, key=DAYS.index)
+        names = re.findall(r"from ([A-Z]\w+)", last)
+        assert len(names) == len(days) - 1
+        assert [tale.index(name) for name in names] == sorted(tale.index(name) for name in names)
+
+
+def test_pieces_joined_are_the_text_and_the_same_text_gives_the_same_pieces() -> None:
+    text = told(20_000).learned
+    pieces = learned(text, 200)
+    assert len(pieces.all) == 200
+    assert pieces.all == learned(text, 200).all
+    assert "".join(pieces.cut(text)) == text
+    assert len(pieces.cut(text)) < len(text) / 2
+    assert "".join(pieces.cut("Zoë! \t2 — a")) == f"Zo{UNKNOWN}! {UNKNOWN}{UNKNOWN} {UNKNOWN} a"
+    again = Pieces(pieces.characters, [list(each) for each in pieces.joins])
+    assert again.cut(text[:500]) == pieces.cut(text[:500])
+
+
+def test_the_pair_that_occurs_most_is_joined_first() -> None:
+    pieces = learned("abab abab cab", 6)
+    assert pieces.joins[0] == ("a", "b")
+    assert pieces.cut("abc") == ["ab", "c"]
+    assert learned("abc", 90).joins == []
+
+
+def test_a_file_is_cut_at_the_end_of_a_line_and_one_that_is_no_text_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "book.txt"
+    file.write_text("A line of this book, and not the last.\n" * 700 + "Ωthe last\n", "utf-8")
+    source = read(file)
+    assert source.learned.endswith("\n")
+    assert source.held_out.endswith(f"{UNKNOWN}the last\n")
+    assert len(source.learned) + len(source.held_out) == len(file.read_text("utf-8"))
+    file.write_text("short", "utf-8")
+    with pytest.raises(UsageError, match=f"has 5 characters; expected at least {LEAST:,}"):
+        read(file)
+    file.write_bytes(b"\xff" * LEAST)
+    with pytest.raises(UsageError, match="is no text in UTF-8"):
+        read(file)
+
+
+@pytest.fixture(scope="module")
+def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A course whose exercises are all solved, with what there is to play."""
+    folder = tmp_path_factory.mktemp("write")
+    for name in ("course.toml", "play", "solutions"):
+        (folder / name).symlink_to(tiny.REPOSITORY / name)
+    (folder / "exercises").mkdir()
+    for name, source in SOLUTIONS.items():
+        (folder / "exercises" / name).write_bytes(source)
+    return folder
+
+
+def played(root: Path, activity: str, **changes: Any) -> subprocess.CompletedProcess[str]:
+    """Run an activity as `course play` does once the exercises are checked."""
+    options = SMALL if activity == "write" else {"of": "", "html": "", "more": 3}
+    common = {"device": "cpu", "seed": 1, "steps": 2, "say": [], "fresh": False, "anyway": False}
+    more = {"json": None, "submission": None, "plain": True, "color": None, "wrong": []}
+    request = {"root": str(root), "activity": activity, **common, **more, "options": options, **changes}
+    return subprocess.run(
+        [sys.executable, "-P", str(PROGRAM), json.dumps(request)],
+        cwd=root,
+        env=tiny.environment({}),
+        capture_output=True,
+        encoding="utf-8",
+        stdin=subprocess.DEVNULL,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def first(root: Path) -> subprocess.CompletedProcess[str]:
+    """A first training, of a few steps, after somebody asked to look at it."""
+    early = played(root, "look", say=["hello"])
+    assert (early.returncode, early.stderr.split("; ")[1:]) == (2, ["run `course play translate` first\n"])
+    say = ["Mira and the lamp", "temperature 0", "top-p 3", "top-k -1", "temperature nan", "length 2.5", "Zoë"]
+    return played(root, "write", say=say, json=str(root / "figures.json"))
+
+
+def test_it_trains_says_who_is_better_and_goes_on_with_a_text(
+    root: Path, first: subprocess.CompletedProcess[str]
+) -> None:
+    assert (first.returncode, first.stderr) == (0, "")
+    for said in (
+        "tales that the kit tells: 2",
+        "200 pieces, ",
+        "The loss before training is 5.",
+        "No piece of the text sees a later one, and each sees those before it.",
+        "100% said by heart.",
+        "Step 2 of 2: loss",
+        "characters held out: your model",
+        "The 5-gram model is still the better one.",
+        "\nMira and the lamp",
+        "temperature 0, top-p 0.95, top-k 0, length 12",
+        "top-p is 3, expected a share from 0 to 1.",
+        "top-k is -1, expected 0 or more.",
+        "temperature is nan, expected 0 or more.",
+        "length is 2.5, expected a whole number.",
+        "The text it learned from has no ë.",
+    ):
+        assert said in first.stdout
+    figures = json.loads((root / "figures.json").read_text("utf-8"))["figures"]
+    assert set(figures) == {"text", "steps", "held_out", "nats", "rival", "seconds"}
+    assert 0 < figures["rival"] < figures["nats"]
+
+
+def test_what_was_trained_is_used_again_and_no_figure_is_praised_where_something_is_wrong(
+    root: Path, first: subprocess.CompletedProcess[str]
+) -> None:
+    assert first.returncode == 0
+    again = played(root, "write", say=["Mira and the lamp"], wrong=[["ex05_attention", "not scaled"]])
+    assert (again.returncode, again.stderr) == (0, "")
+    assert "Trained before, 2 steps; --fresh starts over." in again.stdout
+    assert "Trained although 05 attention is not right: not scaled" in again.stdout
+    assert "these figures say nothing about who is better" in again.stdout
+    line = next(each for each in first.stdout.split("\n") if each.startswith("Mira and the lamp"))
+    assert line in again.stdout
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"text": "no.txt"}, "No such file or directory (no.txt)"),
+        ({"width": 16}, "was made with width 32, this is width 16; --fresh starts over"),
+    ],
+)
+def test_what_cannot_be_is_told_in_a_sentence(
+    root: Path, first: subprocess.CompletedProcess[str], change: dict[str, Any], said: str
+) -> None:
+    assert first.returncode == 0
+    done = played(root, "write", options={**SMALL, **change})
+    assert done.returncode in (2, 3)
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+class Tags(HTMLParser):
+    """The tags of a page that are opened and closed, and what it would load."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.seen: list[str] = []
+        self.loads: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append(tag)
+        self.loads += [f"{name}={value}" for name, value in attrs if name in ("src", "href", "srcset", "data")]
+        if tag != "meta":
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.seen.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_what_every_head_looks_at_is_said_written_and_drawn(
+    root: Path, first: subprocess.CompletedProcess[str], tmp_path: Path
+) -> None:
+    assert first.returncode == 0
+    page, data = tmp_path / "page.html", tmp_path / "data.json"
+    options = {"of": "write", "html": str(page), "more": 3}
+    done = played(root, "look", say=["Mira <met> an owl", "owl " * 60], options=options, json=str(data))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "Block 1, head 2, looks most: / at / (1.00)," in done.stdout
+    assert "pieces with those to come; at most 32 can be looked at." in done.stdout
+    figures = json.loads(data.read_text("utf-8"))["figures"]
+    [sentence] = figures["sentences"]
+    [block] = sentence["blocks"]
+    assert len(block["heads"]) == 2
+    for head in block["heads"]:
+        assert len(head) == len(block["rows"]) == len(block["columns"])
+        for place, row in enumerate(head):
+            assert sum(row) == pytest.approx(1, abs=0.01)
+            assert not any(row[place + 1 :])
+    tags = Tags()
+    tags.feed(page.read_text("utf-8"))
+    assert not tags.open
+    assert not tags.loads
+    assert tags.seen.count("svg") == 2
+    assert not {"script", "link", "img", "iframe"} & set(tags.seen)
+    assert "Mira &lt;" in page.read_text("utf-8")
+
+
+def test_a_terminal_gets_maps_with_numbered_rows(root: Path, first: subprocess.CompletedProcess[str]) -> None:
+    assert first.returncode == 0
+    options = {"of": "write", "html": "", "more": 0}
+    done = played(root, "look", say=["Mira"], options=options, plain=False, color=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "rows: the pieces of the text, each looking for the one after it; columns: 1 /, 2 M" in " ".join(
+        done.stdout.split()
+    ).replace("\x1b[90m", "").replace("\x1b[0m", "")
+
+
+@pytest.fixture(scope="module")
+def write() -> Any:
+    return _activity(COURSE, "write")
+
+
+class Told(list):  # type: ignore[type-arg]
+    """A stage that keeps what it is told, for a model that is looked at here."""
+
+    def __init__(self) -> None:
+        self.seed, self.device = 1, "cpu"
+        self.tell = self.append
+
+    def own(self, exercise: str) -> Any:
+        import importlib
+
+        return importlib.import_module(exercise)
+
+    def astray(self, exercise: str, message: str) -> None:
+        raise Astray(exercise, message)
+
+
+def looked_at(write: Any, sources: dict[str, bytes]) -> Told:
+    """Look at an untrained model made of these sources."""
+    from play.sanity_of_writer import sane
+    from play.writer import Writer
+
+    own = Sources(sources, {})
+    own.install()
+    try:
+        stage: Any = Told()
+        sane(stage, Writer(stage, Pieces("abcdefghijklmnopqrstuvwxyz ", []), SIZES))
+        return stage
+    finally:
+        own.uninstall()
+
+
+VARIANTS = sorted(path.name for path in (COURSE.solutions_dir / "accepted" / "whole").iterdir())
+
+
+@pytest.mark.parametrize("variant", ["", *VARIANTS])
+def test_a_right_model_passes_all_that_is_looked_at(write: Any, variant: str) -> None:
+    folder = COURSE.solutions_dir / "accepted" / "whole" / (variant or "none")
+    assert len(looked_at(write, {**SOLUTIONS, **{each.name: each.read_bytes() for each in folder.glob("*.py")}})) == 3
+
+
+def wrong(misconception: str) -> dict[str, bytes]:
+    """Return the solutions, with one misconception put in."""
+    for exercise in COURSE.exercises:
+        solution = SOLUTIONS[exercise.file].decode()
+        for each in read_bank(COURSE.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution):
+            if each.id == misconception:
+                return {**SOLUTIONS, exercise.file: patched(solution, each).encode()}
+    raise AssertionError(f"no misconception is called {misconception}")
+
+
+SENT_BACK = {
+    "masks-look-ahead-upper": "ex04_masks",
+    "masks-look-ahead-one-too-far": "ex04_masks",
+    "attention-mask-without-effect": "ex05_attention",
+    "language-no-causal-mask": "ex11_language_model",
+    "language-one-token-ahead": "ex11_language_model",
+    "language-softmax-in-forward": "ex11_language_model",
+    "batching-no-shift": "ex12_batching",
+    "training-loss-summed": "ex13_training",
+    "training-gradients-thrown-away": "ex13_training",
+    "generation-first-position": "ex14_generation",
+    "generation-prompt-dropped": "ex14_generation",
+}
+"""Misconceptions, and the exercise that a look at an untrained model goes back to where nobody checked it before."""
+
+
+@pytest.mark.parametrize("misconception", SENT_BACK)
+def test_a_model_that_is_not_right_is_sent_back_to_its_exercise(write: Any, misconception: str) -> None:
+    with pytest.raises(Astray) as raised:
+        looked_at(write, wrong(misconception))
+    assert raised.value.exercise == SENT_BACK[misconception]
