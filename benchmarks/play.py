@@ -1,6 +1,7 @@
-"""What `course play translate` makes of right programs, and of wrong ones.
+"""What `course play translate` makes of right programs, and of wrong ones; with --activity write, what that does.
 
     python benchmarks/play.py
+    python benchmarks/play.py --activity write
 
 Trains the solutions, two right programs that are written differently, and ten misconceptions. Each of these is played
 as it is, which has to name its exercise, and then with --anyway. Options of the command may follow:
@@ -26,7 +27,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 VARIANTS = ("einsum_style", "plain_style")
-MISCONCEPTIONS = (
+TRANSLATE = (
     "masks-padding-inverted",
     "attention-not-scaled",
     "attention-mask-without-effect",
@@ -38,6 +39,20 @@ MISCONCEPTIONS = (
     "training-gradients-add-up",
     "translation-last-word-only",
 )
+WRITE = (
+    "masks-look-ahead-upper",
+    "attention-mask-without-effect",
+    "attention-softmax-over-queries",
+    "language-no-causal-mask",
+    "language-positions-missing",
+    "language-softmax-in-forward",
+    "batching-no-shift",
+    "training-gradients-add-up",
+    "training-softmax-twice",
+    "generation-first-position",
+)
+MISCONCEPTIONS = {"translate": TRANSLATE, "write": WRITE}
+SAY = {"translate": "how are you", "write": "Mira and the blue lamp"}
 
 
 @dataclass(frozen=True)
@@ -61,23 +76,26 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory(prefix="course-play-") as name:
         course = _copy(Path(name))
-        for which, sources in _programs(options.only):
+        for which, sources in _programs(options.only, MISCONCEPTIONS[options.activity]):
             folder = course / "submissions" / which
             folder.mkdir(parents=True)
             for file, source in sources.items():
                 (folder / file).write_bytes(source)
-            if which in MISCONCEPTIONS:
-                refused = _played(course, folder, options.rest)
+            wrong = which in MISCONCEPTIONS[options.activity]
+            if wrong:
+                refused = _played(course, folder, options.activity, options.rest)
                 told = refused.said if refused.status == 1 else f"NOT REFUSED: {refused.said}"
                 print(f"{which}\n  {told} ({refused.seconds:.0f} s)", flush=True)
-            _show(which, _played(course, folder, [*options.rest, *(["--anyway"] if which in MISCONCEPTIONS else [])]))
+            more = [*options.rest, *(["--anyway"] if wrong else [])]
+            _show(which, _played(course, folder, options.activity, more))
 
 
 def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description="How well right and wrong programs translate.")
+    parser = argparse.ArgumentParser(description="How well right and wrong programs translate, or write.")
+    parser.add_argument("--activity", choices=[*MISCONCEPTIONS], default="translate")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="only these: solutions, variants, misconceptions")
     options, rest = parser.parse_known_args()
-    options.rest = rest  # goes to course play translate, as --steps 600
+    options.rest = rest  # goes to course play, as --steps 600
     return options
 
 
@@ -92,7 +110,7 @@ def _copy(folder: Path) -> Path:
     return folder
 
 
-def _programs(only: Sequence[str] | None) -> Iterator[tuple[str, dict[str, bytes]]]:
+def _programs(only: Sequence[str] | None, wrong: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
     """Yield the files of every program that is trained, by its name."""
     from autograder.judge.bank import patched, read_bank
 
@@ -104,22 +122,22 @@ def _programs(only: Sequence[str] | None) -> Iterator[tuple[str, dict[str, bytes
     for file, source in solutions.items():
         text = source.decode()
         for each in read_bank(ROOT / "solutions" / "misconceptions" / file.replace(".py", ".toml"), text):
-            if each.id in MISCONCEPTIONS:
+            if each.id in wrong:
                 programs[each.id] = {**solutions, file: patched(text, each).encode()}
-    for name in only or ("solutions", *VARIANTS, *MISCONCEPTIONS):
+    for name in only or ("solutions", *VARIANTS, *wrong):
         if name not in programs:
             raise SystemExit(f"no program is called {name!r}; there are {', '.join(programs)}")
         yield name, programs[name]
 
 
-def _played(course: Path, folder: Path, more: Sequence[str]) -> Ended:
+def _played(course: Path, folder: Path, activity: str, more: Sequence[str]) -> Ended:
     """Play one program, from the start."""
     out = folder.with_suffix(".json")
     out.unlink(missing_ok=True)
-    command = [sys.executable, "-m", "autograder", "play", "translate", "--submission", str(folder)]
+    command = [sys.executable, "-m", "autograder", "play", activity, "--submission", str(folder)]
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     done = subprocess.run(
-        [*command, "--plain", "--fresh", "--say", "how are you", "--json", str(out), *more],
+        [*command, "--plain", "--fresh", "--say", SAY[activity], "--json", str(out), *more],
         cwd=course,
         env={
             **os.environ,
@@ -143,8 +161,11 @@ def _show(which: str, ended: Ended) -> None:
         print(f"{which}: no figures, status {ended.status}: {ended.said} ({took})", flush=True)
         return
     figures = ended.figures["figures"]
-    share = {name: figures[name] / figures["asked"] for name in ("unseen", "combined")}
-    told = f"unseen {share['unseen']:.1%}, combined {share['combined']:.1%} of {figures['asked']} exact"
+    if "rival" in figures:
+        told = f"{figures['nats']:.3f} nats a character, a 5-gram model {figures['rival']:.3f}"
+    else:
+        share = {name: figures[name] / figures["asked"] for name in ("unseen", "combined")}
+        told = f"unseen {share['unseen']:.1%}, combined {share['combined']:.1%} of {figures['asked']} exact"
     print(f"{which}: {told} after {figures['steps']} steps, {figures['seconds']:.0f} s ({took})", flush=True)
     for exercise, message in ended.figures["wrong"]:
         print(f"  it says: {exercise}: {message}", flush=True)

@@ -49,7 +49,7 @@ def of_translator(stage: Stage, translator: Translator, words: Sequence[str]) ->
     """Translate a sentence word by word, then show the model all of it once more, and take down what it looks at."""
     [hindi] = translator.translated([tuple(words)])
     src, tgt = translator.padded(translator.encoded([(tuple(words), tuple(hindi))]))
-    model = translator.model
+    model: Any = translator.model
     _run(model, src, tgt[:, :-1])
     source, shown = (START, *words, END), (START, *hindi)
     written = (*hindi, END)

@@ -31,6 +31,8 @@ EVERY = 5
 def play(stage: Stage) -> dict[str, Any]:
     """Look at each sentence that is typed, and write the page anew with all of them."""
     model, of = _trained(stage, str(stage.options["of"]))
+    if int(stage.options["more"]) < 0:
+        raise UsageError(f"--more is {stage.options['more']}, expected 0 or more")
     file = Path(str(stage.options["html"])) if stage.options["html"] else None
     if file is not None and not file.absolute().parent.is_dir():
         raise UsageError(f"{file.parent} is no folder; the page needs one that is there")
@@ -73,13 +75,13 @@ def _looked(stage: Stage, model: Translator | Writer, line: str) -> Looked | Non
         words = translate.understood(stage, model, line)
         return of_translator(stage, model, words) if words else None
     more = int(stage.options["more"])
-    pieces = len(model.pieces.cut(line)) + max(more, 0) + 1
+    pieces = len(model.pieces.cut(line)) + more + 1
     if pieces > min(LONGEST, model.window):
         stage.tell(
             f"That is {pieces} pieces with those to come; at most {min(LONGEST, model.window)} can be looked at."
         )
         return None
-    return of_writer(stage, model, line, max(more, 0))
+    return of_writer(stage, model, line, more)
 
 
 def _figures(looked: Looked) -> dict[str, Any]:

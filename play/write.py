@@ -15,15 +15,15 @@ from play.learning import learn
 from play.pieces import Pieces, learned
 from play.rival import ORDER, bits, fitted
 from play.sanity_of_writer import sane
-from play.text import Source, read, told
+from play.text import LEAST, Source, read, told
 from play.writer import Paired, Writer
 
 STEPS = 800
 WARMUP, SCALE, COOLING = 120, 0.6, 0.6
 """The steps of the warm-up, what its rate is multiplied by, and the share of the steps in which it goes down to 0."""
 
-MADE_WITH = ("characters", "pieces", "batch", "window", "width", "heads", "blocks")
-"""The options that a training depends on; the others are about writing."""
+MADE_WITH = {"characters": LEAST, "pieces": 100, "batch": 1, "window": 8, "width": 2, "heads": 1, "blocks": 1}
+"""The options that a training depends on, and the least each can be; the others are about writing."""
 
 SAMPLE = 24
 """How many pieces are written while it trains."""
@@ -35,6 +35,7 @@ KNOBS = {"temperature": 0.0, "top-p": 0.0, "top-k": 0, "length": 1}
 def play(stage: Stage) -> dict[str, Any]:
     """Train, unless that was done before; say how good it is, and go on with what is typed."""
     knobs = _knobs({name: stage.options[name] for name in KNOBS})
+    _check_sizes(stage.options)
     steps = stage.steps or STEPS
     source = read(Path(str(stage.options["text"]))) if stage.options["text"] else told(int(stage.options["characters"]))
     sizes = {**{name: stage.options[name] for name in MADE_WITH}, "text": f"{source.name} ({source.digest})"}
@@ -97,7 +98,8 @@ def _trained(
     )
     tested = time.monotonic()
     figures: dict[str, Any] = {"text": source.name, "steps": steps, "held_out": len(source.held_out)}
-    figures["nats"] = writer.nats(ids, writer.ids(source.held_out)) / len(source.held_out)
+    tail = writer.ids(source.held_out)
+    figures["nats"] = writer.nats(ids, tail) * len(tail) / len(source.held_out)
     figures["rival"] = rival_nats(source, pieces.characters)
     figures["seconds"] = round(before + seconds + time.monotonic() - tested, 1)
     finished = stage.checkpoint.load(sizes) or {}
@@ -203,6 +205,15 @@ def _go_on(stage: Stage, writer: Writer, knobs: dict[str, float]) -> None:
         )
         for each in (line + written).rstrip().split("\n"):
             stage.tell(each)
+
+
+def _check_sizes(options: Mapping[str, Any]) -> None:
+    """Raise `UsageError` where no model can be made by these options."""
+    for name, least in MADE_WITH.items():
+        if options[name] < least:
+            raise UsageError(f"--{name} is {options[name]:,}, expected {least:,} or more")
+    if options["width"] % options["heads"]:
+        raise UsageError(f"--width {options['width']} cannot be divided among {options['heads']} heads")
 
 
 def _knobs(knobs: Mapping[str, Any]) -> dict[str, float]:

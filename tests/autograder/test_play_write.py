@@ -1,6 +1,7 @@
 """`course play write` and `look` on a small scale: the text, its pieces, what is said, what is sent back."""
 
 import json
+import math
 import re
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from typing import Any
 
 import pytest
 import tiny
+import torch
 
 from autograder.course import read_course
 from autograder.course.names import UsageError
@@ -189,6 +191,7 @@ def test_what_was_trained_is_used_again_and_no_figure_is_praised_where_something
 @pytest.mark.parametrize(
     ("change", "said"),
     [
+        ({"width": 33}, "--width 33 cannot be divided among 2 heads"),
         ({"text": "no.txt"}, "No such file or directory (no.txt)"),
         ({"width": 16}, "was made with width 32, this is width 16; --fresh starts over"),
     ],
@@ -316,6 +319,35 @@ def wrong(misconception: str) -> dict[str, bytes]:
             if each.id == misconception:
                 return {**SOLUTIONS, exercise.file: patched(solution, each).encode()}
     raise AssertionError(f"no misconception is called {misconception}")
+
+
+class Copier(torch.nn.Module):
+    """Says what comes next by looking at it where `cheats`, else that all ids are as likely."""
+
+    def __init__(self, ids: int, *, cheats: bool) -> None:
+        super().__init__()
+        self.ids, self.cheats = ids, cheats
+
+    def forward(self, ids: torch.Tensor) -> torch.Tensor:
+        later = torch.nn.functional.one_hot(ids.roll(-1, 1), self.ids) * 20.0
+        return later if self.cheats else torch.zeros_like(later)
+
+
+def test_a_model_that_sees_what_comes_later_gains_nothing_by_it(write: Any) -> None:
+    from play.writer import Writer
+
+    own = Sources(SOLUTIONS, {})
+    own.install()
+    try:
+        stage: Any = Told()
+        writer = Writer(stage, Pieces("abcdefghijklmnopqrstuvwxyz ", []), SIZES)
+    finally:
+        own.uninstall()
+    ids = torch.randint(4, 32, (500,), generator=torch.Generator().manual_seed(1)).tolist()
+    writer.model = Copier(32, cheats=False)
+    assert writer.nats(ids[:20], ids[20:]) == pytest.approx(math.log(32), abs=1e-4)
+    writer.model = Copier(32, cheats=True)
+    assert writer.nats(ids[:20], ids[20:]) > 5
 
 
 SENT_BACK = {
