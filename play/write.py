@@ -213,7 +213,7 @@ def _check_sizes(options: Mapping[str, Any]) -> None:
         if options[name] < least:
             raise UsageError(f"--{name} is {options[name]:,}, expected {least:,} or more")
     if options["width"] % options["heads"]:
-        raise UsageError(f"--width {options['width']} cannot be divided among {options['heads']} heads")
+        raise UsageError(f"--width is {options['width']}, expected a multiple of --heads {options['heads']}")
 
 
 def _knobs(knobs: Mapping[str, Any]) -> dict[str, float]:

@@ -191,7 +191,7 @@ def test_what_was_trained_is_used_again_and_no_figure_is_praised_where_something
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"width": 33}, "--width 33 cannot be divided among 2 heads"),
+        ({"width": 33}, "--width is 33, expected a multiple of --heads 2"),
         ({"text": "no.txt"}, "No such file or directory (no.txt)"),
         ({"width": 16}, "was made with width 32, this is width 16; --fresh starts over"),
     ],
@@ -275,7 +275,7 @@ class Told(list):  # type: ignore[type-arg]
     """A stage that keeps what it is told, for a model that is looked at here."""
 
     def __init__(self) -> None:
-        self.seed, self.device = 1, "cpu"
+        self.seed, self.device, self.wrong = 1, "cpu", []
         self.tell = self.append
 
     def own(self, exercise: str) -> Any:
