@@ -19,8 +19,8 @@ from play.look_page import page
 from play.translate import Translator
 from play.writer import Writer
 
-LONGEST = 40
-"""More pieces of a text than that are too many to look at."""
+LONGEST = 25
+"""With more pieces than that the words would find no room beside a map."""
 
 CELL = 2
 GAP = 3
