@@ -18,8 +18,8 @@ from play.sanity_of_writer import sane
 from play.text import LEAST, Source, read, told
 from play.writer import Paired, Writer
 
-STEPS = 800
-WARMUP, SCALE, COOLING = 120, 0.6, 0.6
+STEPS = 1000
+WARMUP, SCALE, COOLING = 120, 0.8, 0.6
 """The steps of the warm-up, what its rate is multiplied by, and the share of the steps in which it goes down to 0."""
 
 MADE_WITH = {"characters": LEAST, "pieces": 100, "batch": 1, "window": 8, "width": 2, "heads": 1, "blocks": 1}

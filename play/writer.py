@@ -57,7 +57,7 @@ class Writer:
             len(self.vocab),
             d_model=width,
             num_heads=self.options["heads"],
-            d_ff=4 * width,
+            d_ff=2 * width,
             num_layers=self.options["blocks"],
             seq_len=self.window,
             dropout=0.0,
