@@ -234,10 +234,10 @@ def test_what_every_head_looks_at_is_said_written_and_drawn(
     assert first.returncode == 0
     page, data = tmp_path / "page.html", tmp_path / "data.json"
     options = {"of": "write", "html": str(page), "more": 3}
-    done = played(root, "look", say=["Mira <met> an owl", "owl " * 60], options=options, json=str(data))
+    done = played(root, "look", say=["Mira <met>", "owl " * 60], options=options, json=str(data))
     assert (done.returncode, done.stderr) == (0, "")
     assert "Block 1, head 2, looks most: / at / (1.00)," in done.stdout
-    assert "pieces with those to come; at most 32 can be looked at." in done.stdout
+    assert "pieces with those to come; at most 25 can be looked at." in done.stdout
     figures = json.loads(data.read_text("utf-8"))["figures"]
     [sentence] = figures["sentences"]
     [block] = sentence["blocks"]
