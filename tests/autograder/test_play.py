@@ -87,6 +87,16 @@ def figures(course: Path, *arguments: str) -> dict[str, object]:
     return dict(json.loads(done.stdout))
 
 
+def test_it_ends_quietly_where_nobody_reads_what_it_says(playing: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "autograder", "play", "grow", "--plain"]
+    streams = {"stdout": writer, "stderr": subprocess.PIPE}
+    done = subprocess.run(command, cwd=playing, env=tiny.environment({}), **streams, check=False)
+    os.close(writer)
+    assert done.stderr == b""
+
+
 def test_an_activity_trains_says_what_came_of_it_and_goes_on_where_it_was(playing: Path) -> None:
     done = tiny.run_course(playing, "play", "grow", "--plain", "--stop-at", "2", "--say", "hello")
     assert done.returncode == 130
