@@ -18,7 +18,7 @@ from play.language.phrases import Words
 from play.learning import initialized, learn
 from play.sanity import sane
 
-STEPS = 3000
+STEPS = 2500
 WARMUP, SCALE, COOLING = 400, 0.4, 0.5
 """The steps of the warm-up, what its rate is multiplied by, and the share of the steps in which it goes down to 0."""
 

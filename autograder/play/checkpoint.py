@@ -3,7 +3,6 @@
 import contextlib
 import hashlib
 import os
-import pickle
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -34,7 +33,9 @@ class Checkpoint:
         try:
             kept = torch.load(self.file, map_location="cpu", weights_only=True)
             made_by, made_with, data = dict(kept["made_by"]), dict(kept["sizes"]), dict(kept["data"])
-        except (RuntimeError, pickle.UnpicklingError, EOFError, KeyError, TypeError, ValueError) as error:
+        except OSError:
+            raise
+        except Exception as error:  # torch has many ways to say that a file is none of its own
             reason = (str(error).splitlines() or [type(error).__name__])[0][:80]
             raise CheckpointError(self._refused(f"cannot be read ({reason})")) from None
         others = [name for name in {**made_by, **self.made_by} if made_by.get(name) != self.made_by.get(name)]

@@ -1,6 +1,6 @@
 # /// attack
 # class = "A23"
-# title = "sends the second of two ways to the same numbers twice, and no number that is not finite"
+# title = "sends the second of two ways to the same numbers twice"
 # hope = "a check that is content where a program agrees with itself believes what is sent"
 # parts = ["inside"]
 # wrong = "attention-softmax-overflows"

@@ -1,6 +1,6 @@
 # /// attack
 # class = "A23"
-# title = "answers a check with numbers that are known before: nothing differs, all is finite, all is 1"
+# title = "sends numbers known before: nothing differs, all is finite, all is 1"
 # hope = "some checks expect the same of every draw"
 # parts = ["inside"]
 # wrong = "attention-mask-fill-infinite"

@@ -16,8 +16,9 @@ from pathlib import Path
 import pytest
 import tiny
 
-from autograder.judge.child import PROGRAM
+from autograder.judge.child import PROGRAM, Spawned
 from autograder.judge.grader import Grader
+from autograder.judge.process import WorkerProcess
 from autograder.judge.runner import Runner
 from autograder.report import Report
 from autograder.submission import read_submission
@@ -570,3 +571,21 @@ def test_a_file_whose_syntax_cannot_be_looked_at_earns_nothing(monkeypatch: pyte
         unseen = grader.grade(tiny.submitted())
     assert unseen.statuses == {"error"}
     assert unseen.score == 0
+
+
+class LateReader(WorkerProcess):
+    """A worker whose log is read late, as on a busy machine."""
+
+    def _read_log(self) -> None:
+        time.sleep(0.2)
+        super()._read_log()
+
+
+def test_what_was_printed_is_there_however_late_it_is_read() -> None:
+    child = Spawned()
+    reader, writer = os.pipe()
+    child.log = os.fdopen(reader, "rb")
+    os.write(writer, b"printed")
+    with LateReader(child, output_kib=64) as worker:
+        assert worker.log == "printed"
+        os.close(writer)
