@@ -144,7 +144,8 @@ def _grader(
     """Return what grades, here or on a cluster, and how many at a time; the answer keys are found here first."""
     seed, device = bulk.conditions.seed, bulk.conditions.device
     asked = "process" if options.scheduler else bulk.conditions.isolation  # for a cluster, only solutions run here
-    isolation = stack.enter_context(isolated(asked, suite, device=device, jobs=jobs, command=options.sandbox))
+    at_once = min(jobs, len(plan.open))
+    isolation = stack.enter_context(isolated(asked, suite, device=device, jobs=at_once, command=options.sandbox))
     if not options.scheduler:
         print(f"course: isolation {isolation.sentence}", file=sys.stderr)
     grader = stack.enter_context(Grader(suite, seed=seed, device=device, finders=jobs, isolation=isolation))

@@ -82,6 +82,7 @@ def open_isolation(warm_up: Value, jobs: int, command: Sequence[str] | None = No
     problems: list[str] = []
     for launch, sentence, levels in _ways(command, problems):
         zygotes = Zygotes(launch, warm_up, jobs)
+        zygotes.start()
         for level in levels:
             try:
                 through = probe(zygotes, level)

@@ -194,6 +194,11 @@ class Zygotes:
         self._slots = [_Slot(launch, warm_up) for _ in range(count)]
         self._lock = threading.Lock()
 
+    def start(self) -> None:
+        """Begin to start all of them, beside everything else."""
+        for slot in self._slots:
+            threading.Thread(target=slot.begin, daemon=True).start()
+
     def fork(self, layers: Mapping[str, Any]) -> Forked:
         """Return a new child. A zygote that fails is replaced once; raises `ZygoteError`."""
         with self._slot() as slot:
@@ -240,6 +245,11 @@ class _Slot:
     @property
     def busy(self) -> int:
         return self._now.busy if self._now is not None else 0
+
+    def begin(self) -> None:
+        """Start the zygote; whoever asks for it hears why there is none."""
+        with contextlib.suppress(ZygoteError):
+            self.zygote()
 
     def zygote(self) -> Zygote:
         with self._lock:
