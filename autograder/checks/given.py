@@ -4,7 +4,7 @@ Inputs come from NumPy's `RandomState`, whose streams are frozen (NEP 19), so th
 machine and for every release of torch.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -144,6 +144,33 @@ class Given:
             if one is not None
         ]
         return torch.cat(found).sum() if found else output.new_zeros(())
+
+    def slopes(self, function: Callable[..., Tensor], *inputs: Tensor) -> list[list[Tensor]]:
+        """Observe how the result (..., N, M) of a function grows along a random direction of each input, in two ways.
+
+        The first is by its gradient, the second by a small step to either side: for `Like`, which wants them to agree.
+        Each is a tensor (...): what the last two axes hold is added up, with random factors. Inputs are float64.
+        """
+        directions = [self.normal(*each.shape, dtype="float64") for each in inputs]
+        factors = self.normal(*function(*inputs).shape, dtype="float64")
+
+        def total(*at: Tensor) -> Tensor:
+            return (function(*at) * factors).sum(dim=(-2, -1))
+
+        def moved(i: int, step: float) -> Tensor:
+            at = [each + step * directions[i] if i == j else each for j, each in enumerate(inputs)]
+            return total(*at).detach()
+
+        leaves, step = [each.clone().requires_grad_() for each in inputs], 1e-5
+        result = total(*leaves)
+        gradients: Sequence[Tensor | None] = [None] * len(leaves)
+        if result.requires_grad:
+            gradients = torch.autograd.grad(result.sum(), leaves, allow_unused=True)
+        found = []
+        for i, (gradient, direction) in enumerate(zip(gradients, directions, strict=True)):
+            slope = torch.zeros_like(direction) if gradient is None else gradient * direction
+            found.append([slope.sum(dim=(-2, -1)), (moved(i, step) - moved(i, -step)) / (2 * step)])
+        return found
 
     def raises(self, call: Callable[[], object], *mentions: object) -> dict[str, Any]:
         """Observe what `call` raises, for the judge `Raises`; `mentions` must stand in the message."""

@@ -42,29 +42,6 @@ def two_ways(given, pairs, others):
     return seen
 
 
-def slopes(given, function, *inputs):
-    """Observe the slopes along a random direction of each input, for every matrix: by gradient, and by a small step."""
-    directions = [given.normal(*each.shape, dtype="float64") for each in inputs]
-    share = given.normal(*function(*inputs).shape, dtype="float64")
-
-    def totals(*at):
-        return (function(*at) * share).sum(dim=(-2, -1))
-
-    def moved(i, step):
-        return totals(*(each + step * directions[i] if i == j else each for j, each in enumerate(inputs))).detach()
-
-    leaves, step = [each.clone().requires_grad_() for each in inputs], 1e-5
-    result, by_gradient = totals(*leaves), []
-    gradients = (
-        given.torch.autograd.grad(result.sum(), leaves, allow_unused=True) if result.requires_grad else [None] * 3
-    )
-    for gradient, direction, leaf in zip(gradients, directions, leaves, strict=True):
-        gradient = given.torch.zeros_like(leaf) if gradient is None else gradient
-        by_gradient.append((gradient * direction).sum(dim=(-2, -1)))
-    by_steps = [(moved(i, step) - moved(i, -step)) / (2 * step) for i in range(len(inputs))]
-    return [[one, other] for one, other in zip(by_gradient, by_steps, strict=True)]
-
-
 def steps_by_hand(impl, given):
     T, D, K, Kv = given.sizes("T D K Kv")
     x, scale = given.normal(T, D), D**-0.5
@@ -259,7 +236,7 @@ def test_gradients(impl, given):
     B, H = given.sizes("B H")
     inputs = attention_inputs(given, B, H, dtype="float64")
     names = [f"slopes along the {name}: by gradient, and by small steps" for name in ("query", "key", "value")]
-    return dict(zip(names, slopes(given, lambda *at: attend(impl, *at)[0], *inputs), strict=True))
+    return dict(zip(names, given.slopes(lambda *at: attend(impl, *at)[0], *inputs), strict=True))
 
 
 @check("what comes in stays as it was", points=1, of=FUNCTION)

@@ -33,29 +33,6 @@ def sequences(given, lengths=None, dtype="float32"):
     return [given.normal(B, length, D, dtype=dtype) for length in (T, S, S)]
 
 
-def slopes(given, function, *inputs):
-    """Observe the slopes along a random direction of each input, for every row: by gradient, and by a small step."""
-    directions = [given.normal(*each.shape, dtype="float64") for each in inputs]
-    share = given.normal(*function(*inputs).shape, dtype="float64")
-
-    def totals(*at):
-        return (function(*at) * share).sum(dim=(-2, -1))
-
-    def moved(i, step):
-        return totals(*(each + step * directions[i] if i == j else each for j, each in enumerate(inputs))).detach()
-
-    leaves, step = [each.clone().requires_grad_() for each in inputs], 1e-5
-    result, by_gradient = totals(*leaves), []
-    gradients = (
-        given.torch.autograd.grad(result.sum(), leaves, allow_unused=True) if result.requires_grad else [None] * 3
-    )
-    for gradient, direction, leaf in zip(gradients, directions, leaves, strict=True):
-        gradient = given.torch.zeros_like(leaf) if gradient is None else gradient
-        by_gradient.append((gradient * direction).sum(dim=(-2, -1)))
-    by_steps = [(moved(i, step) - moved(i, -step)) / (2 * step) for i in range(len(inputs))]
-    return [[one, other] for one, other in zip(by_gradient, by_steps, strict=True)]
-
-
 @check("heads attend side by side, and the output projection mixes them", points=5, of=CLASS)
 def test_self_attention(impl, given):
     B, T, D, H = given.sizes("B T D H")
@@ -158,7 +135,7 @@ def test_gradients(impl, given):
     S, D, H = given.sizes("S D H")
     inputs = [given.normal(4, S, D, dtype="float64") for _ in range(3)]
     module = multi_head(impl, given, D, H, dtype="float64")
-    found = dict(zip(SLOPES, slopes(given, module, *inputs), strict=True))
+    found = dict(zip(SLOPES, given.slopes(module, *inputs), strict=True))
     module(*inputs)
     return {**found, "attention_weights": module.attention_weights[:2]}
 
