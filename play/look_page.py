@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from autograder.report.html_grid import grid_svg
+from autograder.report.html_page import whole_page
 from autograder.report.html_style import DARK, LIGHT, NAME, style
 from autograder.report.printable import one_line
 from play.attention import Heads, Looked, most
@@ -16,7 +17,7 @@ ABOUT = {
 CELL = 24.0
 """Pixels, of a cell."""
 
-_PAGE = f"""\
+_STYLE = f"""\
 body {{ margin: 0; padding: 1rem max(1rem, calc(50vw - 40rem)); color-scheme: light dark;
   background: {LIGHT["paper"]} }}
 @media (prefers-color-scheme: dark) {{ body {{ background: {DARK["paper"]} }} }}
@@ -37,16 +38,14 @@ def page(looked: Sequence[Looked], of: str) -> str:
     """Return the page of some sentences; `of` is the activity that trained the model."""
     title = "What every head looks at"
     parts = "".join(part for each in looked for part in _sentence(each))
-    rules = style() + _PAGE.replace(".X", f".{NAME}.{NAME}.{NAME}")
-    return (
-        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>{escape(title)}</title><style>{rules}</style></head>"
-        f'<body><main class="{NAME}"><h1>{escape(title)}</h1><p>{escape(ABOUT[of])} Each picture is one head: a row is '
+    rules = style() + _STYLE.replace(".X", f".{NAME}.{NAME}.{NAME}")
+    body = (
+        f'<main class="{NAME}"><h1>{escape(title)}</h1><p>{escape(ABOUT[of])} Each picture is one head: a row is '
         "a word that looks, a column a word that is looked at, and the cells of a row have 1 in all.</p>"
         '<p class="soft">0<span class="scale" aria-hidden="true"></span>1</p>'
-        f"{parts}</main></body></html>\n"
+        f"{parts}</main>"
     )
+    return whole_page(escape(title), rules, body)
 
 
 def _sentence(looked: Looked) -> Iterator[str]:

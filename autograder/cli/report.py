@@ -16,6 +16,7 @@ from autograder.cli.written import write_json
 from autograder.course import Course, find_course, read_course
 from autograder.progress import Progress, read_progress, write_whole
 from autograder.progress.last import read_last
+from autograder.report.html_page import whole_page
 from autograder.report.html_style import style
 from autograder.report.reading import from_json
 from autograder.report.words import plural, points
@@ -121,7 +122,7 @@ def page(course: Course, progress: Progress, lines: Sequence[Line]) -> str:
     cards = _cards(course, lines)
     built = f"<h2>What you have built</h2>\n{''.join(cards)}" if cards else ""
     look = f"{_STYLE}\n{style()}" if cards else _STYLE
-    return _PAGE.format(title=title, summary=summary, heads=heads, rows=rows, style=look, built=built)
+    return whole_page(title, look, _BODY.format(title=title, summary=summary, heads=heads, rows=rows, built=built))
 
 
 def _cards(course: Course, lines: Sequence[Line]) -> list[str]:
@@ -166,18 +167,7 @@ td.fail { color: var(--fail); font-weight: bold }
   tr { break-inside: avoid }
 }"""
 
-_PAGE = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-{style}
-</style>
-</head>
-<body>
+_BODY = """\
 <main>
 <h1>{title}</h1>
 {summary}
@@ -191,7 +181,4 @@ _PAGE = """\
 </table>
 </div>
 {built}
-</main>
-</body>
-</html>
-"""
+</main>"""

@@ -20,6 +20,7 @@ from autograder.dashboard.style import SCRIPT, style
 from autograder.dashboard.tables import Table, percent
 from autograder.dashboard.why import Why
 from autograder.report.html_failure import text
+from autograder.report.html_page import whole_page
 from autograder.report.words import plural, points
 
 FOLDER = "class"
@@ -29,9 +30,6 @@ SIMILAR = "similar.csv"
 """The one table that is not always made."""
 
 SHOWN_CLUSTERS = 100
-
-POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'"
-"""Nothing is loaded and nothing is sent; only this style and this script are taken, by their digests."""
 
 HOW_CHECKS = (
     "Difficulty is the mean score of all with a score, so high is easy. Discrimination is the correlation of the score "
@@ -95,10 +93,9 @@ def page(found: Findings) -> str:
         for name, head, part in parts
     )
     sheet = style()
-    return _PAGE.format(
-        policy=f"{POLICY}; style-src '{_hash(sheet)}'; script-src '{_hash(SCRIPT)}'",
-        title=text(f"{room.title}: the class"),
-        style=sheet,
+    title = text(f"{room.title}: the class")
+    whole = _BODY.format(
+        title=title,
         summary=_summary(found),
         links=links,
         body=body,
@@ -106,6 +103,7 @@ def page(found: Findings) -> str:
         said=_data(SAID),
         script=SCRIPT,
     )
+    return whole_page(title, sheet, whole, f"style-src '{_hash(sheet)}'; script-src '{_hash(SCRIPT)}'")
 
 
 def _summary(found: Findings) -> str:
@@ -184,18 +182,7 @@ def _hash(inline: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()}"
 
 
-_PAGE = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>{title}</title>
-<style>{style}</style>
-</head>
-<body>
+_BODY = """\
 <header>
 <h1>{title}</h1>
 {summary}
@@ -207,7 +194,4 @@ _PAGE = """\
 <div id="point" role="presentation" hidden></div>
 <script type="application/json" id="students">{students}</script>
 <script type="application/json" id="said">{said}</script>
-<script>{script}</script>
-</body>
-</html>
-"""
+<script>{script}</script>"""

@@ -6,12 +6,13 @@ from datetime import datetime
 
 from autograder.gradebook.feedback import notes, told
 from autograder.gradebook.feedback_next import Next, named, next_of
-from autograder.gradebook.feedback_style import whole_page
+from autograder.gradebook.feedback_style import STYLE
 from autograder.gradebook.graded import Graded, Mark
 from autograder.gradebook.policy import deadline
 from autograder.report import CheckResult, ExerciseResult, Report, Status
 from autograder.report.html import SIGNS, exercise_card
 from autograder.report.html_failure import failure_parts, table, text
+from autograder.report.html_page import whole_page
 from autograder.report.html_style import NAME
 from autograder.report.words import (
     STATES,
@@ -51,7 +52,9 @@ def feedback(graded: Graded, mark: Mark) -> str:
     ]
     header = f'<p>{text(report.course)}</p>\n<h1>Feedback for <bdi dir="auto">{text(whose)}</bdi></h1>'
     footer = "Whoever has this file can read it all: it is for you alone."
-    return whole_page(f"Feedback for {text(whose)}: {text(report.course)}", header, "\n".join(main), footer)
+    parts = {"header": header, "main": "\n".join(main), "footer": footer}
+    body = "\n".join(f"<{name}>\n{part}\n</{name}>" for name, part in parts.items())
+    return whole_page(f"Feedback for {text(whose)}: {text(report.course)}", STYLE, body)
 
 
 def _score(graded: Graded, mark: Mark, report: Report) -> Iterator[str]:

@@ -1,14 +1,6 @@
-"""The frame and the look of a feedback page: for a phone, a wide window, the dark, and paper."""
+"""The look of a feedback page: for a phone, a wide window, the dark, and paper."""
 
 from autograder.report.html_style import DARK, LIGHT, NAME, style
-
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
-"""What a browser lets the page do, whatever is in it: have its own style, and nothing else."""
-
-
-def whole_page(title: str, header: str, main: str, footer: str) -> str:
-    """Return the page made of these parts, which are safe HTML already."""
-    return _PAGE.format(title=title, policy=POLICY, style=_STYLE, header=header, main=main, footer=footer)
 
 
 def _vars(theme: dict[str, str]) -> str:
@@ -18,7 +10,7 @@ def _vars(theme: dict[str, str]) -> str:
 _CARD = f".{NAME}.{NAME}.{NAME}"
 _ROWS = f"{_CARD}.rows"
 
-_STYLE = f"""\
+STYLE = f"""\
 :root {{ color-scheme: light dark; {_vars(LIGHT)} }}
 @media (prefers-color-scheme: dark) {{ :root {{ {_vars(DARK)} }} }}
 body {{ color: var(--ink); background: var(--paper); font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif;
@@ -71,30 +63,3 @@ details{_ROWS} {{ margin-left: 1.3rem }}
   {_CARD} pre {{ white-space: pre-wrap; overflow-wrap: anywhere; overflow: visible }}
   {_CARD} :is(.wide, .place) {{ overflow: visible }}
 }}"""
-
-_PAGE = """\
-<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="referrer" content="no-referrer">
-<title>{title}</title>
-<style>
-{style}
-</style>
-</head>
-<body>
-<header>
-{header}
-</header>
-<main>
-{main}
-</main>
-<footer>
-{footer}
-</footer>
-</body>
-</html>
-"""
