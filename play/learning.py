@@ -6,6 +6,7 @@ from typing import Any
 
 from torch import nn, optim
 
+from autograder.course.names import UsageError
 from autograder.play.checkpoint import rng_states, set_rng_states
 from autograder.play.live import Row
 from autograder.play.stage import Stage
@@ -23,6 +24,20 @@ def initialized(model: nn.Module) -> nn.Module:
         if parameter.dim() > 1:
             nn.init.xavier_uniform_(parameter)
     return model
+
+
+def adam(model: nn.Module, rate: float = 1e-3) -> optim.Adam:
+    """Return the optimizer of the paper (Vaswani et al. 2017, section 5.3)."""
+    return optim.Adam(model.parameters(), lr=rate, betas=(0.9, 0.98), eps=1e-9)
+
+
+def check_sizes(options: Mapping[str, Any], least: Mapping[str, int]) -> None:
+    """Raise `UsageError` where these options make no model; `least` is what they may be at the least."""
+    for name, expected in least.items():
+        if options[name] < expected:
+            raise UsageError(f"--{name} is {options[name]:,}, expected {expected:,} or more")
+    if options["width"] % options["heads"]:
+        raise UsageError(f"--width is {options['width']}, expected a multiple of --heads {options['heads']}")
 
 
 def learn(

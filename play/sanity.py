@@ -4,9 +4,10 @@ import math
 from collections.abc import Callable, Sequence
 
 import torch
-from torch import Tensor, nn, optim
+from torch import Tensor, nn
 
 from autograder.play.stage import Stage
+from play.learning import adam
 
 NEAR = 0.2
 """How far the loss of an untrained model may be from the logarithm of the vocabulary, as a share of it."""
@@ -119,7 +120,7 @@ def reads_the_source(stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor) -
 def learns_by_heart(stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor) -> None:
     """One batch is learned by heart in a few steps, and then translated word for word."""
     before = [each.detach().clone() for each in model.parameters()]
-    optimizer = optim.Adam(model.parameters(), lr=RATE, betas=(0.9, 0.98), eps=1e-9)
+    optimizer = adam(model, RATE)
     train_step = stage.own("ex13_training").train_step
     losses: list[float] = []
     while len(losses) < STEPS and not (losses and losses[-1] < LEARNED):

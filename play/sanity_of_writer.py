@@ -3,9 +3,10 @@
 from collections.abc import Callable
 
 import torch
-from torch import Tensor, optim
+from torch import Tensor
 
 from autograder.play.stage import Stage
+from play.learning import adam
 from play.sanity import RATE, SAME, attention_leaks, shifted, starts_undecided
 from play.writer import Paired, Writer
 
@@ -66,7 +67,7 @@ def sees_no_future(stage: Stage, paired: Paired, ids: Tensor) -> None:
 def learns_by_heart(stage: Stage, paired: Paired, ids: Tensor) -> None:
     """One batch is learned by heart in a few steps, and then said by heart."""
     before = [each.detach().clone() for each in paired.parameters()]
-    optimizer = optim.Adam(paired.parameters(), lr=RATE, betas=(0.9, 0.98), eps=1e-9)
+    optimizer = adam(paired, RATE)
     train_step = stage.own("ex13_training").train_step
     losses = [train_step(paired, optimizer, ids, ids, max_grad_norm=1.0) for _ in range(STEPS)]
     if all(torch.equal(old, new) for old, new in zip(before, paired.parameters(), strict=True)):

@@ -10,12 +10,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn, optim
 
-from autograder.course.names import UsageError
 from autograder.play.live import Row
 from autograder.play.stage import Stage
 from play.language.corpus import LONGEST, Corpus, Example, corpus
 from play.language.phrases import Words
-from play.learning import initialized, learn
+from play.learning import adam, check_sizes, initialized, learn
 from play.sanity import sane
 
 STEPS = 2500
@@ -94,7 +93,7 @@ class Translator:
 def play(stage: Stage) -> dict[str, Any]:
     """Train, unless that was done before; say how good it is, and translate what is typed."""
     steps = stage.steps or STEPS
-    _checked(stage.options)
+    check_sizes(stage.options, dict.fromkeys(stage.options, 1))
     sizes = {name: value for name, value in stage.options.items() if name != "asked"}
     kept = stage.checkpoint.load(sizes)
     if kept is not None and kept["step"] >= steps and "figures" in kept:
@@ -106,15 +105,6 @@ def play(stage: Stage) -> dict[str, Any]:
     _told(stage, figures)
     _answer(stage, translator)
     return figures
-
-
-def _checked(options: Mapping[str, Any]) -> None:
-    """Refuse sizes that no model can have. Raises `UsageError`."""
-    for name, size in options.items():
-        if size < 1:
-            raise UsageError(f"--{name} is {size}, expected 1 or more")
-    if options["width"] % options["heads"]:
-        raise UsageError(f"--width is {options['width']}, expected a multiple of --heads {options['heads']}")
 
 
 def trained(stage: Stage) -> Translator | None:
@@ -145,7 +135,7 @@ def _trained(
     pairs = translator.encoded(words.learned)
     if kept is None:
         sane(stage, translator.new_model(), *translator.padded(pairs[:16]), len(translator.hindi))
-    optimizer = optim.Adam(translator.model.parameters(), betas=(0.9, 0.98), eps=1e-9)
+    optimizer = adam(translator.model)
     before = time.monotonic() - started
     seconds = learn(
         stage,

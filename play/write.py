@@ -11,7 +11,7 @@ from torch import optim
 from autograder.course.names import UsageError
 from autograder.play.live import Row
 from autograder.play.stage import Stage
-from play.learning import learn
+from play.learning import adam, check_sizes, learn
 from play.pieces import Pieces, learned
 from play.rival import ORDER, bits, fitted
 from play.sanity_of_writer import sane
@@ -35,7 +35,7 @@ KNOBS = {"temperature": 0.0, "top-p": 0.0, "top-k": 0, "length": 1}
 def play(stage: Stage) -> dict[str, Any]:
     """Train, unless that was done before; say how good it is, and go on with what is typed."""
     knobs = _knobs({name: stage.options[name] for name in KNOBS})
-    _check_sizes(stage.options)
+    check_sizes(stage.options, MADE_WITH)
     steps = stage.steps or STEPS
     source = read(Path(str(stage.options["text"]))) if stage.options["text"] else told(int(stage.options["characters"]))
     sizes = {**{name: stage.options[name] for name in MADE_WITH}, "text": f"{source.name} ({source.digest})"}
@@ -81,7 +81,7 @@ def _trained(
     if kept is None:
         sane(stage, writer)
     paired = Paired(writer.model)
-    optimizer = optim.Adam(writer.model.parameters(), betas=(0.9, 0.98), eps=1e-9)
+    optimizer = adam(writer.model)
     before = time.monotonic() - started
     seconds = learn(
         stage,
@@ -205,15 +205,6 @@ def _go_on(stage: Stage, writer: Writer, knobs: dict[str, float]) -> None:
         )
         for each in (line + written).rstrip().split("\n"):
             stage.tell(each)
-
-
-def _check_sizes(options: Mapping[str, Any]) -> None:
-    """Raise `UsageError` where no model can be made by these options."""
-    for name, least in MADE_WITH.items():
-        if options[name] < least:
-            raise UsageError(f"--{name} is {options[name]:,}, expected {least:,} or more")
-    if options["width"] % options["heads"]:
-        raise UsageError(f"--width is {options['width']}, expected a multiple of --heads {options['heads']}")
 
 
 def _knobs(knobs: Mapping[str, Any]) -> dict[str, float]:

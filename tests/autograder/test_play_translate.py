@@ -2,57 +2,33 @@
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-import tiny
+from play_programs import COURSE, SOLUTIONS, VARIANTS, played, solved, standing_on, variant, wrong
 
-from autograder.course import read_course
-from autograder.judge.bank import patched, read_bank
 from autograder.play.running import _activity
 from autograder.play.stage import Astray
-from autograder.worker.sources import Sources
 
-COURSE = read_course(tiny.REPOSITORY)
-PROGRAM = tiny.REPOSITORY / "autograder" / "play" / "__main__.py"
 SMALL = {"sentences": 400, "asked": 20, "batch": 16, "width": 32, "heads": 2, "blocks": 1}
-SOLUTIONS = {each.file: (COURSE.solutions_dir / each.file).read_bytes() for each in COURSE.exercises}
 
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course whose exercises are all solved, with what there is to play."""
-    folder = tmp_path_factory.mktemp("play")
-    for name in ("course.toml", "play", "solutions"):
-        (folder / name).symlink_to(tiny.REPOSITORY / name)
-    (folder / "exercises").mkdir()
-    for name, source in SOLUTIONS.items():
-        (folder / "exercises" / name).write_bytes(source)
-    return folder
+    return solved(tmp_path_factory.mktemp("play"))
 
 
-def played(root: Path, **changes: Any) -> subprocess.CompletedProcess[str]:
-    """Run the activity as `course play` does once the exercises are checked."""
-    common = {"device": "cpu", "seed": 1, "steps": 6, "say": ["hello world"], "fresh": False, "anyway": False}
-    more = {"json": None, "submission": None, "plain": True, "color": None, "wrong": [], "options": SMALL}
-    request = {"root": str(root), "activity": "translate", **common, **more, **changes}
-    return subprocess.run(
-        [sys.executable, "-P", str(PROGRAM), json.dumps(request)],
-        cwd=root,
-        env=tiny.environment({}),
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-        check=False,
-    )
+def translated(root: Path, **changes: Any) -> subprocess.CompletedProcess[str]:
+    """Train on a small scale."""
+    return played(root, "translate", **{"steps": 6, "say": ["hello world"], "options": SMALL, **changes})
 
 
 @pytest.fixture(scope="module")
 def first(root: Path) -> subprocess.CompletedProcess[str]:
     """A first training, of a few steps."""
-    return played(root)
+    return translated(root)
 
 
 def test_it_looks_at_the_model_trains_it_and_says_how_good_it_is(first: subprocess.CompletedProcess[str]) -> None:
@@ -77,7 +53,7 @@ def test_what_was_trained_is_used_again_and_figures_go_to_a_file(
 ) -> None:
     assert first.returncode == 0
     say = ["Hello, World!", "how r you", "xyzzy", "?", "the " * 20]
-    again = played(root, say=say, json=str(root / "figures.json"), wrong=[["ex05_attention", "not scaled"]])
+    again = translated(root, say=say, json=str(root / "figures.json"), wrong=[["ex05_attention", "not scaled"]])
     assert (again.returncode, again.stderr) == (0, "")
     assert "Trained before, 6 steps; --fresh starts over." in again.stdout
     assert "Trained although 05 attention is not right: not scaled" in again.stdout
@@ -91,31 +67,12 @@ def test_what_was_trained_is_used_again_and_figures_go_to_a_file(
 
 def test_another_seed_or_size_is_refused(root: Path, first: subprocess.CompletedProcess[str]) -> None:
     assert first.returncode == 0
-    other = played(root, options={**SMALL, "width": 16})
+    other = translated(root, options={**SMALL, "width": 16})
     assert (other.returncode, "was made with width 32, this is width 16; --fresh" in other.stderr) == (2, True)
-    odd = played(root, options={**SMALL, "heads": 3})
+    odd = translated(root, options={**SMALL, "heads": 3})
     assert (odd.returncode, odd.stderr) == (2, "course: --width is 32, expected a multiple of --heads 3\n")
-    seeded = played(root, seed=2)
+    seeded = translated(root, seed=2)
     assert (seeded.returncode, "was made by other code: --seed changed since" in seeded.stderr) == (2, True)
-
-
-class Told(list):  # type: ignore[type-arg]
-    """A stage that keeps what it is told, for a model that is looked at here."""
-
-    def __init__(self) -> None:
-        self.options, self.seed, self.device, self.anyway = SMALL, 1, "cpu", False
-        self.tell = self.append
-        self.wrong: list[tuple[str, str]] = []
-
-    def own(self, exercise: str) -> Any:
-        import importlib
-
-        return importlib.import_module(exercise)
-
-    def astray(self, exercise: str, message: str) -> None:
-        self.wrong.append((exercise, message))
-        if not self.anyway:
-            raise Astray(exercise, message)
 
 
 @pytest.fixture(scope="module")
@@ -123,46 +80,27 @@ def translate() -> Any:
     return _activity(COURSE, "translate")
 
 
-def looked_at(translate: Any, sources: dict[str, bytes]) -> Told:
-    """Look at an untrained model made of these sources."""
+def looked_at(translate: Any, sources: dict[str, bytes]) -> Any:
+    """Look at an untrained model made of these sources, and return what was told."""
     from play.language.corpus import corpus
     from play.sanity import sane
 
-    own = Sources(sources, {})
-    own.install()
-    try:
-        stage = Told()
+    with standing_on(sources, SMALL) as stage:
         words = corpus(1, 40, 1)
         english, hindi = (sorted({word for pair in words.learned for word in pair[side]}) for side in (0, 1))
         translator = translate.Translator(stage, english, hindi, {"width": 32, "heads": 2, "blocks": 1})
         src, tgt = translator.padded(translator.encoded(words.learned[:16]))
         sane(stage, translator.model, src, tgt, len(translator.hindi))
         return stage
-    finally:
-        own.uninstall()
 
 
 def test_a_right_model_passes_all_that_is_looked_at(translate: Any) -> None:
     assert len(looked_at(translate, SOLUTIONS)) == 4
 
 
-VARIANTS = sorted(path.name for path in (COURSE.solutions_dir / "accepted" / "whole").iterdir())
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_one_that_is_written_differently_passes_too(translate: Any, variant: str) -> None:
-    folder = COURSE.solutions_dir / "accepted" / "whole" / variant
-    assert len(looked_at(translate, {each.name: each.read_bytes() for each in folder.glob("*.py")})) == 4
-
-
-def wrong(misconception: str) -> dict[str, bytes]:
-    """Return the solutions, with one misconception put in."""
-    for exercise in COURSE.exercises:
-        solution = SOLUTIONS[exercise.file].decode()
-        for each in read_bank(COURSE.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution):
-            if each.id == misconception:
-                return {**SOLUTIONS, exercise.file: patched(solution, each).encode()}
-    raise AssertionError(f"no misconception is called {misconception}")
+@pytest.mark.parametrize("name", VARIANTS)
+def test_one_that_is_written_differently_passes_too(translate: Any, name: str) -> None:
+    assert len(looked_at(translate, variant(name))) == 4
 
 
 SENT_BACK = {
@@ -194,7 +132,7 @@ def test_what_a_students_code_raises_is_told_with_its_line(root: Path, first: su
     right = file.read_bytes()
     file.write_bytes(right.replace(b"    model.train()\n", b'    print("here")\n    model.trane()\n', 1))
     try:
-        ended = played(root, fresh=True)
+        ended = translated(root, fresh=True)
     finally:
         file.write_bytes(right)
     assert ended.returncode == 1

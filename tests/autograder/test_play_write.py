@@ -4,28 +4,20 @@ import json
 import math
 import re
 import subprocess
-import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
 import pytest
-import tiny
 import torch
+from play_programs import SOLUTIONS, VARIANTS, played, solved, standing_on, variant, wrong
 
-from autograder.course import read_course
 from autograder.course.names import UsageError
-from autograder.judge.bank import patched, read_bank
-from autograder.play.running import _activity
 from autograder.play.stage import Astray
-from autograder.worker.sources import Sources
 from play.pieces import Pieces, learned
 from play.tales.telling import DAYS, NUMBERS, Teller, tales
 from play.text import LEAST, UNKNOWN, read, told
 
-COURSE = read_course(tiny.REPOSITORY)
-PROGRAM = tiny.REPOSITORY / "autograder" / "play" / "__main__.py"
-SOLUTIONS = {each.file: (COURSE.solutions_dir / each.file).read_bytes() for each in COURSE.exercises}
 SIZES = {"characters": 30_000, "pieces": 200, "batch": 4, "window": 32, "width": 32, "heads": 2, "blocks": 1}
 SMALL = {**SIZES, "text": "", "temperature": 0.8, "top-k": 0, "top-p": 0.95, "length": 12}
 
@@ -112,40 +104,22 @@ def test_a_file_is_cut_at_the_end_of_a_line_and_one_that_is_no_text_is_refused(t
 @pytest.fixture(scope="module")
 def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A course whose exercises are all solved, with what there is to play."""
-    folder = tmp_path_factory.mktemp("write")
-    for name in ("course.toml", "play", "solutions"):
-        (folder / name).symlink_to(tiny.REPOSITORY / name)
-    (folder / "exercises").mkdir()
-    for name, source in SOLUTIONS.items():
-        (folder / "exercises" / name).write_bytes(source)
-    return folder
+    return solved(tmp_path_factory.mktemp("write"))
 
 
-def played(root: Path, activity: str, **changes: Any) -> subprocess.CompletedProcess[str]:
-    """Run an activity as `course play` does once the exercises are checked."""
+def asked(root: Path, activity: str, **changes: Any) -> subprocess.CompletedProcess[str]:
+    """Run an activity on a small scale."""
     options = SMALL if activity == "write" else {"of": "", "html": "", "more": 3}
-    common = {"device": "cpu", "seed": 1, "steps": 2, "say": [], "fresh": False, "anyway": False}
-    more = {"json": None, "submission": None, "plain": True, "color": None, "wrong": []}
-    request = {"root": str(root), "activity": activity, **common, **more, "options": options, **changes}
-    return subprocess.run(
-        [sys.executable, "-P", str(PROGRAM), json.dumps(request)],
-        cwd=root,
-        env=tiny.environment({}),
-        capture_output=True,
-        encoding="utf-8",
-        stdin=subprocess.DEVNULL,
-        timeout=300,
-        check=False,
-    )
+    return played(root, activity, **{"steps": 2, "options": options, **changes})
 
 
 @pytest.fixture(scope="module")
 def first(root: Path) -> subprocess.CompletedProcess[str]:
     """A first training, of a few steps, after somebody asked to look at it."""
-    early = played(root, "look", say=["hello"])
+    early = asked(root, "look", say=["hello"])
     assert (early.returncode, early.stderr.split("; ")[1:]) == (2, ["run `course play translate` first\n"])
     say = ["Mira and the lamp", "temperature 0", "top-p 3", "top-k -1", "temperature nan", "length 2.5", "Zoë"]
-    return played(root, "write", say=say, json=str(root / "figures.json"))
+    return asked(root, "write", say=say, json=str(root / "figures.json"))
 
 
 def test_it_trains_says_who_is_better_and_goes_on_with_a_text(
@@ -179,7 +153,7 @@ def test_what_was_trained_is_used_again_and_no_figure_is_praised_where_something
     root: Path, first: subprocess.CompletedProcess[str]
 ) -> None:
     assert first.returncode == 0
-    again = played(root, "write", say=["Mira and the lamp"], wrong=[["ex05_attention", "not scaled"]])
+    again = asked(root, "write", say=["Mira and the lamp"], wrong=[["ex05_attention", "not scaled"]])
     assert (again.returncode, again.stderr) == (0, "")
     assert "Trained before, 2 steps; --fresh starts over." in again.stdout
     assert "Trained although 05 attention is not right: not scaled" in again.stdout
@@ -200,7 +174,7 @@ def test_what_cannot_be_is_told_in_a_sentence(
     root: Path, first: subprocess.CompletedProcess[str], change: dict[str, Any], said: str
 ) -> None:
     assert first.returncode == 0
-    done = played(root, "write", options={**SMALL, **change})
+    done = asked(root, "write", options={**SMALL, **change})
     assert done.returncode in (2, 3)
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
@@ -234,7 +208,7 @@ def test_what_every_head_looks_at_is_said_written_and_drawn(
     assert first.returncode == 0
     page, data = tmp_path / "page.html", tmp_path / "data.json"
     options = {"of": "write", "html": str(page), "more": 3}
-    done = played(root, "look", say=["Mira <met>", "owl " * 60], options=options, json=str(data))
+    done = asked(root, "look", say=["Mira <met>", "owl " * 60], options=options, json=str(data))
     assert (done.returncode, done.stderr) == (0, "")
     assert "Block 1, head 2, looks most: / at / (1.00)," in done.stdout
     assert "pieces with those to come; at most 25 can be looked at." in done.stdout
@@ -259,66 +233,26 @@ def test_what_every_head_looks_at_is_said_written_and_drawn(
 def test_a_terminal_gets_maps_with_numbered_rows(root: Path, first: subprocess.CompletedProcess[str]) -> None:
     assert first.returncode == 0
     options = {"of": "write", "html": "", "more": 0}
-    done = played(root, "look", say=["Mira"], options=options, plain=False, color=True)
+    done = asked(root, "look", say=["Mira"], options=options, plain=False, color=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert "rows: the pieces of the text, each looking for the one after it; columns: 1 /, 2 M" in " ".join(
         done.stdout.split()
     ).replace("\x1b[90m", "").replace("\x1b[0m", "")
 
 
-@pytest.fixture(scope="module")
-def write() -> Any:
-    return _activity(COURSE, "write")
-
-
-class Told(list):  # type: ignore[type-arg]
-    """A stage that keeps what it is told, for a model that is looked at here."""
-
-    def __init__(self) -> None:
-        self.seed, self.device, self.wrong = 1, "cpu", []
-        self.tell = self.append
-
-    def own(self, exercise: str) -> Any:
-        import importlib
-
-        return importlib.import_module(exercise)
-
-    def astray(self, exercise: str, message: str) -> None:
-        raise Astray(exercise, message)
-
-
-def looked_at(write: Any, sources: dict[str, bytes]) -> Told:
-    """Look at an untrained model made of these sources."""
+def looked_at(sources: dict[str, bytes]) -> Any:
+    """Look at an untrained model made of these sources, and return what was told."""
     from play.sanity_of_writer import sane
     from play.writer import Writer
 
-    own = Sources(sources, {})
-    own.install()
-    try:
-        stage: Any = Told()
+    with standing_on(sources, SIZES) as stage:
         sane(stage, Writer(stage, Pieces("abcdefghijklmnopqrstuvwxyz ", []), SIZES))
         return stage
-    finally:
-        own.uninstall()
 
 
-VARIANTS = sorted(path.name for path in (COURSE.solutions_dir / "accepted" / "whole").iterdir())
-
-
-@pytest.mark.parametrize("variant", ["", *VARIANTS])
-def test_a_right_model_passes_all_that_is_looked_at(write: Any, variant: str) -> None:
-    folder = COURSE.solutions_dir / "accepted" / "whole" / (variant or "none")
-    assert len(looked_at(write, {**SOLUTIONS, **{each.name: each.read_bytes() for each in folder.glob("*.py")}})) == 3
-
-
-def wrong(misconception: str) -> dict[str, bytes]:
-    """Return the solutions, with one misconception put in."""
-    for exercise in COURSE.exercises:
-        solution = SOLUTIONS[exercise.file].decode()
-        for each in read_bank(COURSE.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution):
-            if each.id == misconception:
-                return {**SOLUTIONS, exercise.file: patched(solution, each).encode()}
-    raise AssertionError(f"no misconception is called {misconception}")
+@pytest.mark.parametrize("sources", [SOLUTIONS, *map(variant, VARIANTS)], ids=["solutions", *VARIANTS])
+def test_a_right_model_passes_all_that_is_looked_at(sources: dict[str, bytes]) -> None:
+    assert len(looked_at({**SOLUTIONS, **sources})) == 3
 
 
 class Copier(torch.nn.Module):
@@ -333,16 +267,11 @@ class Copier(torch.nn.Module):
         return later if self.cheats else torch.zeros_like(later)
 
 
-def test_a_model_that_sees_what_comes_later_gains_nothing_by_it(write: Any) -> None:
+def test_a_model_that_sees_what_comes_later_gains_nothing_by_it() -> None:
     from play.writer import Writer
 
-    own = Sources(SOLUTIONS, {})
-    own.install()
-    try:
-        stage: Any = Told()
+    with standing_on(SOLUTIONS, SIZES) as stage:
         writer = Writer(stage, Pieces("abcdefghijklmnopqrstuvwxyz ", []), SIZES)
-    finally:
-        own.uninstall()
     ids = torch.randint(4, 32, (500,), generator=torch.Generator().manual_seed(1)).tolist()
     writer.model = Copier(32, cheats=False)
     assert writer.nats(ids[:20], ids[20:]) == pytest.approx(math.log(32), abs=1e-4)
@@ -367,7 +296,7 @@ SENT_BACK = {
 
 
 @pytest.mark.parametrize("misconception", SENT_BACK)
-def test_a_model_that_is_not_right_is_sent_back_to_its_exercise(write: Any, misconception: str) -> None:
+def test_a_model_that_is_not_right_is_sent_back_to_its_exercise(misconception: str) -> None:
     with pytest.raises(Astray) as raised:
-        looked_at(write, wrong(misconception))
+        looked_at(wrong(misconception))
     assert raised.value.exercise == SENT_BACK[misconception]
