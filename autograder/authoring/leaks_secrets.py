@@ -24,7 +24,7 @@ SHORTEST_SEED = 8
 _WORD = re.compile(r"[^\W\d]\w*|\d\w*(?:\.\w+)*|[^\s\w]")
 _ESCAPE = re.compile(r"\\+[nrt]")
 _COMMENT = re.compile(r"(?<=\S)\s+# .*")
-_HEAD = re.compile(r"\s*(from|import)\b|\s*def\b.*:$")
+_BEGINNING = re.compile(r"\s*(from|import)\b|\s*def\b.*:$")
 """An import, or the line that begins a function: what it is called and given, and nothing of what it does."""
 
 _LEFT_OUT = frozenset("#\"'\\`")
@@ -93,7 +93,7 @@ def _of_variants(course: Course) -> Iterator[Secret]:
     for file in sorted((course.solutions_dir / "accepted").rglob("*.py")):
         numbered = [(number, line) for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)]
         told = file.relative_to(course.root).as_posix()
-        yield from _lines([each for each in numbered if not _HEAD.match(each[1])], told)
+        yield from _lines([each for each in numbered if not _BEGINNING.match(each[1])], told)
 
 
 def _of_bank(course: Course) -> Iterator[Secret]:
