@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -109,6 +110,20 @@ def test_a_zygote_is_replaced_in_time(isolation: Isolation, monkeypatch: pytest.
         child.close()
         assert child.wait(20) is not None
     assert len(seen) >= 2
+
+
+@confines
+def test_a_zygote_outlives_the_thread_that_asked_for_it(isolation: Isolation) -> None:
+    zygotes = Zygotes(zygotes_of(isolation)._slots[0].launch, {"plan": []}, 1)
+    asking = threading.Thread(target=zygotes._slots[0].begin)
+    asking.start()
+    asking.join()
+    zygote = zygotes._slots[0]._now
+    child = zygotes.fork(request(LAYERS[isolation.level]))
+    child.close()
+    assert child.wait(20) is not None
+    assert zygotes.some() is zygote
+    zygotes.close()
 
 
 @confines

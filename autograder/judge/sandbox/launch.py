@@ -7,6 +7,7 @@ import subprocess
 import sys
 import sysconfig
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,9 @@ HIDDEN = "/canary"
 SCRATCH = "/scratch"
 SCRATCH_MIB = 16
 NOBODY = 65534
+
+_STARTER = ThreadPoolExecutor(1, "starter")
+"""Starts them all: bubblewrap dies with the thread that started it, and this one lives as long as the program."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,9 @@ class Launch:
 
     def start(self, channel: int) -> subprocess.Popen[bytes]:
         """Start the zygote, with no environment and as an ordinary user; its log is a pipe. Raises OSError."""
+        return _STARTER.submit(self._start, channel).result()
+
+    def _start(self, channel: int) -> subprocess.Popen[bytes]:
         root = os.geteuid() == 0 and not self.outer
         ordinary: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if root else {}
         return subprocess.Popen(
