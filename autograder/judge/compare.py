@@ -115,6 +115,8 @@ def as_numbers(value: Value) -> Numbers | None:
 
 
 def _compare_arrays(yours: Value, nominal: Array, exact: Value, judge: Same | Like, name: str) -> Difference | None:
+    if yours == nominal:  # to the last bit
+        return None
     if found := _compare_forms(yours, nominal, exact, judge, name):
         return found
     assert isinstance(yours, Array)
@@ -146,6 +148,8 @@ def _are_ways(value: Value) -> bool:
 
 def _compare_ways(yours: Value, nominal: Any, exact: Any, judge: Like, name: str) -> Difference | None:
     """Compare two ways to the same numbers with each other, and the first with the reference."""
+    if yours == nominal:
+        return None
     for each, theirs, exactly in zip(yours, nominal, exact, strict=True):
         if found := _compare_forms(each, theirs, exactly, judge, name):
             return found
