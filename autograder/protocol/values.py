@@ -29,6 +29,8 @@ ITEM_SIZES = {
 _AS_THEY_ARE = frozenset({type(None), bool, int, str})
 """What JSON holds as it is."""
 
+_NUMBERS = frozenset({type(None), bool, int, float})
+
 MAX_DEPTH = 16
 MAX_NODES = 20_000
 MAX_AXES = 12
@@ -109,11 +111,12 @@ class _Decoder:
         self.nodes += 1
         if depth > MAX_DEPTH or self.nodes > self.most_nodes:
             raise TooLarge(f"a value deeper than {MAX_DEPTH} levels or of more than {self.most_nodes} parts")
-        if data is None or isinstance(data, bool | int | float):
-            return data
-        if isinstance(data, str):
+        kind = type(data)  # JSON's own types, and no others, are what a parser makes
+        if kind is str:
             return _writable(data)
-        if isinstance(data, list):
+        if kind in _NUMBERS:
+            return data
+        if kind is list:
             return [self.node(each, depth + 1) for each in data]
         if not isinstance(data, dict) or len(data) != 1:
             raise ProtocolError("a part that is no value")
@@ -157,7 +160,7 @@ class _Decoder:
 
 def _writable(text: str) -> str:
     """Return a text with halves of surrogate pairs written out: no file could hold them."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _is_size(number: Any) -> bool:
