@@ -6,6 +6,7 @@ import queue
 import signal
 import threading
 import time
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -24,6 +25,7 @@ FORK_SECONDS = 30.0
 GRACE_SECONDS = 1.0
 CATCH_UP_SECONDS = 0.5
 KEPT_LOG = 64 << 10
+READ_BYTES = 1 << 18
 
 ANSWER_LIMITS = Limits(text=1 << 20, blob=16 << 20)
 MOST_RECEIVED = 64 << 20
@@ -47,7 +49,8 @@ class WorkerProcess:
     def __init__(self, child: Child, *, output_kib: int) -> None:
         self._child = child
         self._output_limit = output_kib << 10
-        self._events: queue.Queue[Value | End] = queue.Queue(maxsize=4)
+        self._events: queue.SimpleQueue[list[Value | End]] = queue.SimpleQueue()
+        self._heard: deque[Value | End] = deque()
         self._log = bytearray()
         self._flooded = False
         self._received = 0
@@ -86,7 +89,7 @@ class WorkerProcess:
         """Return the next answer, or why there will be none; after an end the worker is dead."""
         limit = seconds if self.ready else self._start_seconds
         try:
-            event = self._events.get(timeout=limit)
+            event = self._next(limit)
         except queue.Empty:
             return self._fell_silent()
         if isinstance(event, End):
@@ -106,7 +109,7 @@ class WorkerProcess:
         self.kill()
         self._child.wait()
         for thread in self._threads:
-            self._drain(thread)
+            thread.join(GRACE_SECONDS)  # its pipe is closed, unless a process that left the group holds it open
         self._child.close()
 
     def __enter__(self) -> "WorkerProcess":
@@ -115,13 +118,11 @@ class WorkerProcess:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _drain(self, thread: threading.Thread) -> None:
-        """Let a reader end: its pipe is closed, unless a process that left the group holds it open."""
-        until = time.monotonic() + GRACE_SECONDS
-        while thread.is_alive() and time.monotonic() < until:
-            with contextlib.suppress(queue.Empty):
-                self._events.get(timeout=0.01)
-            thread.join(0.01)
+    def _next(self, seconds: float) -> Value | End:
+        """Return the next answer; raises `queue.Empty` when there was none for so long."""
+        while not self._heard:
+            self._heard.extend(self._events.get(timeout=seconds))
+        return self._heard.popleft()
 
     def _fell_silent(self) -> Mapping[str, Any] | End:
         """Ask where it hangs, then kill it."""
@@ -130,7 +131,7 @@ class WorkerProcess:
         if hasattr(signal, "SIGXCPU"):
             self._child.signal(signal.SIGXCPU)
             with contextlib.suppress(queue.Empty):
-                event = self._events.get(timeout=GRACE_SECONDS)
+                event = self._next(GRACE_SECONDS)
                 if isinstance(event, dict) and event.get("event") == "stuck":
                     return event
         return self._ended(End("silent"))
@@ -151,24 +152,30 @@ class WorkerProcess:
         return End("log") if self._flooded else End("exit" if self.ready else "start", status)
 
     def _read_answers(self) -> None:
-        stream = self._child.answers
-        end = End("exit")
+        """Hand answers over, all together that have come together."""
+        stream, end = self._child.answers, End("exit")
+        unread, together = b"", list[Value | End]()
 
         def read(size: int) -> bytes:
-            part = stream.read(size)
-            self._received += len(part)
-            if self._received > MOST_RECEIVED:
-                raise ProtocolError(f"more than {MOST_RECEIVED >> 20} MiB of answers")
+            nonlocal unread, together
+            if not unread:
+                self._events.put(together)
+                together = []
+                unread = os.read(stream.fileno(), READ_BYTES)
+                self._received += len(unread)
+                if self._received > MOST_RECEIVED:
+                    raise ProtocolError(f"more than {MOST_RECEIVED >> 20} MiB of answers")
+            part, unread = unread[:size], unread[size:]
             return part
 
         try:
             while (event := read_frame(read, ANSWER_LIMITS)) is not None:
-                self._events.put(event)
+                together.append(event)
         except ProtocolError as error:
             end = End("large" if isinstance(error, TooLarge) else "nonsense", detail=str(error))
         except (OSError, ValueError):
             pass
-        self._events.put(end)
+        self._events.put([*together, end])
 
     def _unread(self) -> bool:
         """Whether something printed has not been taken out of the pipe: on a busy machine its reader may be late."""
