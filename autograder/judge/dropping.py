@@ -6,6 +6,9 @@ import numpy as np
 
 from autograder.judge.arrays import Numbers
 
+CHANCE = 1e-6
+"""Of what dropout may do by chance: it is called wrong only where it would do so less often."""
+
 
 def dropped_wrongly(train: Numbers, full: Numbers, rate: float) -> tuple[Literal["special", "dropout"], str] | None:
     """Return what is wrong with `train` as `full` with a share of `rate` dropped and the rest scaled."""
@@ -23,7 +26,9 @@ def dropped_wrongly(train: Numbers, full: Numbers, rate: float) -> tuple[Literal
         factor = f"{np.median(ratio):.3g}" if high - low < 1e-3 * abs(high) else f"{low:.3g} to {high:.3g}"
         return "dropout", f"what is kept is {factor} × its value, expected 1 / (1 - {rate}) = {1 / (1 - rate):.3g} ×"
     dropped = there & (train == 0)
-    for axis, size in enumerate(dropped.shape):
-        if size > 1 and dropped.any() and (dropped == dropped.take([0], axis)).all():
+    for axis in range(dropped.ndim):
+        many = np.maximum(there.sum(axis), 1)
+        chance = float(np.prod(rate**many + (1 - rate) ** many))
+        if dropped.any() and chance < CHANCE and not (dropped.any(axis) & kept.any(axis)).any():
             return "dropout", "in train mode the same places are dropped all along an axis, expected others each time"
     return None

@@ -228,6 +228,23 @@ def test_what_dropout_keeps_is_told_as_a_range_where_it_differs() -> None:
     assert uneven[1].startswith("what is kept is 1.05 to 1.95 × its value")
 
 
+@pytest.mark.parametrize(("shape", "relu"), [((21, 7, 8), False), ((3, 1200), True), ((2, 3), False)])
+def test_a_mask_of_dropout_that_is_shared_along_an_axis_is_wrong_where_chance_cannot_be_to_blame(
+    shape: tuple[int, ...], relu: bool
+) -> None:
+    random = np.random.default_rng(5)
+    for _ in range(20):
+        full = random.standard_normal(shape)
+        full = np.maximum(full, 0) if relu else full
+        own = full * (random.random(shape) >= 0.4) / 0.6
+        assert dropped_wrongly(own, full, 0.4) is None
+        for axis in range(len(shape)):
+            one = tuple(1 if each == axis else size for each, size in enumerate(shape))
+            shared = dropped_wrongly(full * (random.random(one) >= 0.4) / 0.6, full, 0.4)
+            assert (shared is not None) == (full.size > 6), (shape, axis)
+            assert shared is None or shared[0] == "dropout"
+
+
 # The numbers beside a finding.
 
 
