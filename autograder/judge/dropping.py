@@ -3,6 +3,7 @@
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from autograder.judge.arrays import Numbers
 
@@ -14,7 +15,7 @@ def dropped_wrongly(train: Numbers, full: Numbers, rate: float) -> tuple[Literal
     """Return what is wrong with `train` as `full` with a share of `rate` dropped and the rest scaled."""
     if not np.isfinite(train).all():
         return "special", "in train mode there are NaN or infinite numbers"
-    there = np.abs(full) > 1e-2 * np.abs(full).max(initial=0.0)
+    there = _comparable(full)
     count = max(int(there.sum()), 1)
     share, margin = float((train[there] == 0).sum()) / count, 6 * (rate * (1 - rate) / count) ** 0.5
     if abs(share - rate) > margin:
@@ -25,10 +26,27 @@ def dropped_wrongly(train: Numbers, full: Numbers, rate: float) -> tuple[Literal
         low, high = (float(np.quantile(ratio, each)) for each in (0.05, 0.95))
         factor = f"{np.median(ratio):.3g}" if high - low < 1e-3 * abs(high) else f"{low:.3g} to {high:.3g}"
         return "dropout", f"what is kept is {factor} × its value, expected 1 / (1 - {rate}) = {1 / (1 - rate):.3g} ×"
-    dropped = there & (train == 0)
-    for axis in range(dropped.ndim):
-        many = np.maximum(there.sum(axis), 1)
-        chance = float(np.prod(rate**many + (1 - rate) ** many))
-        if dropped.any() and chance < CHANCE and not (dropped.any(axis) & kept.any(axis)).any():
-            return "dropout", "in train mode the same places are dropped all along an axis, expected others each time"
+    if shared_axes(train, full, rate):
+        return "dropout", "in train mode the same places are dropped all along an axis, expected others each time"
     return None
+
+
+def shared_axes(train: Numbers, full: Numbers, rate: float) -> tuple[int, ...]:
+    """Return the axes along which all or nothing was dropped, wherever chance is not to blame for it."""
+    there = _comparable(full)
+    dropped, kept = there & (train == 0), there & (train != 0)
+    if not dropped.any():
+        return ()
+    whole = (axis for axis in range(there.ndim) if not (dropped.any(axis) & kept.any(axis)).any())
+    return tuple(axis for axis in whole if _by_chance(there.sum(axis), rate) < CHANCE)
+
+
+def _by_chance(sizes: NDArray[np.int_], rate: float) -> float:
+    """Return how probable it is that of groups of such sizes each is dropped or kept whole."""
+    groups = sizes[sizes > 0]
+    return float(np.prod(rate**groups + (1 - rate) ** groups))
+
+
+def _comparable(full: Numbers) -> NDArray[np.bool_]:
+    """Return where a number is so far from 0 that a 0 in its place was put there."""
+    return np.abs(full) > 1e-2 * np.abs(full).max(initial=0.0)

@@ -9,6 +9,7 @@ from autograder.checks import Check, Dropout, Like, Raises, Same
 from autograder.judge.answers import AnswerKey, BankEntry
 from autograder.judge.arrays import Numbers, is_floating, numbers, wrong
 from autograder.judge.compare import Expected, compare, judge_observation
+from autograder.judge.dropping import shared_axes
 from autograder.judge.outcomes import Fault, Key, Observed, Outcome
 from autograder.protocol import Array, Value
 
@@ -120,7 +121,7 @@ def _same_value(mine: Value, theirs: Value, check: Check) -> bool:
         raised = mine.get("raised"), theirs.get("raised")
         return raised[0] == raised[1] and (raised[0] != [] or mine.get("message") == theirs.get("message"))
     if isinstance(check.judge, Dropout) and isinstance(mine, dict) and isinstance(theirs, dict):
-        return _same_dropout(mine, theirs)
+        return _same_dropout(mine, theirs, check.judge.rate)
     tolerance = check.judge.tolerance if isinstance(check.judge, Same | Like) else None
     judge = Same(tolerance=min(tolerance, 1e-4)) if tolerance else Same()
     try:
@@ -129,8 +130,8 @@ def _same_value(mine: Value, theirs: Value, check: Check) -> bool:
         return False
 
 
-def _same_dropout(mine: Mapping[str, Value], theirs: Mapping[str, Value]) -> bool:
-    """Compare programs that drop at random by what they drop: the share, and the size of what is kept."""
+def _same_dropout(mine: Mapping[str, Value], theirs: Mapping[str, Value], rate: float) -> bool:
+    """Compare programs that drop at random by what they drop: the share, along what, and the size of what is kept."""
     steady = {name: part for name, part in theirs.items() if name != "train"}
     mine_steady = {name: part for name, part in mine.items() if name != "train"}
     if compare(mine_steady, Expected(steady, steady), Same()) is not None:
@@ -140,6 +141,8 @@ def _same_dropout(mine: Mapping[str, Value], theirs: Mapping[str, Value]) -> boo
         return type(yours) is type(others)
     if yours.shape != others.shape or yours.shape != full.shape:
         return yours.shape == others.shape
+    if len({shared_axes(numbers(each), numbers(full), rate) for each in (yours, others)}) > 1:
+        return False
     one, two = _kept(numbers(yours), numbers(full)), _kept(numbers(others), numbers(full))
     return bool(abs(one - two).max() < SAME_SHARE)
 

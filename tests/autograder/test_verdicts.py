@@ -17,6 +17,8 @@ from autograder.checks.draws import sizes_of
 from autograder.judge.arrays import TOLERANCES
 from autograder.judge.compare import Difference, Expected, judge_observation
 from autograder.judge.grader import Grader
+from autograder.judge.naming import same_outcome
+from autograder.judge.outcomes import Observed
 from autograder.judge.runner import Runner
 from autograder.judge.suite import Suite
 from autograder.protocol import Array, Opaque, Value
@@ -225,6 +227,17 @@ def test_dropout_is_right_whatever_it_drops_if_the_share_and_the_scale_are() -> 
 )
 def test_dropout_that_is_wrong_is_told_how(yours: Value, told: str) -> None:
     assert told in sentence(yours, FULL, Dropout(0.25))
+
+
+def test_dropout_that_is_shared_along_another_axis_is_another_mistake() -> None:
+    full, random = np.ones((20, 10, 30)), np.random.default_rng(8)
+    one, again, other = (
+        Observed({"eval": array(full), "train": array(full * (random.random(mask) >= 0.25) / 0.75)})
+        for mask in ((1, 10, 30), (1, 10, 30), (20, 10, 1))
+    )
+    drops = Check("c", "", lambda *_: None, 1, Dropout(0.25), None, 1)
+    assert same_outcome(one, again, drops, same(one.value))
+    assert not same_outcome(one, other, drops, same(one.value))
 
 
 def positive(yours: Any, expected: Any) -> str | None:
