@@ -49,4 +49,5 @@ def _by_chance(sizes: NDArray[np.int_], rate: float) -> float:
 
 def _comparable(full: Numbers) -> NDArray[np.bool_]:
     """Return where a number is so far from 0 that a 0 in its place was put there."""
-    return np.abs(full) > 1e-2 * np.abs(full).max(initial=0.0)
+    size = np.abs(full)
+    return size > float(1e-2 * size.max(initial=0.0))

@@ -218,7 +218,7 @@ def _function(survey: Survey, check: Check) -> str:
 
 def excerpt(source: bytes, place: Place) -> tuple[tuple[int, str], ...]:
     """Return the lines around a place."""
-    lines = source.decode("utf-8", "replace").splitlines()
+    lines = [each.decode("utf-8", "replace") for each in source.splitlines()]  # a str has more ends of a line
     first, last = max(1, place.line - CONTEXT), min(len(lines), place.line + CONTEXT)
     return tuple((number, lines[number - 1][:200]) for number in range(first, last + 1))
 

@@ -13,7 +13,7 @@ from autograder.judge.answers import BankEntry
 from autograder.judge.compare import Expected, compare
 from autograder.judge.dropping import dropped_wrongly
 from autograder.judge.faults import of_fault
-from autograder.judge.findings import LONGEST, ONLY_SOME_SIZES, Drawn, of_difference, of_misconception
+from autograder.judge.findings import LONGEST, ONLY_SOME_SIZES, Drawn, excerpt, of_difference, of_misconception
 from autograder.judge.outcomes import Fault, Survey
 from autograder.judge.patterns import Axes, agreed
 from autograder.judge.patterns.constants import factors, named, simplest
@@ -226,6 +226,11 @@ def test_what_dropout_keeps_is_told_as_a_range_where_it_differs() -> None:
     uneven = dropped_wrongly(full * kept * (1 + random.random(full.shape)), full, 0.25)
     assert uneven is not None
     assert uneven[1].startswith("what is kept is 1.05 to 1.95 × its value")
+
+
+def test_the_lines_of_an_excerpt_are_those_that_python_counts() -> None:
+    source = 'first = "\x0c \x85 \u2028 \x1c"\r\nsecond\nthird'.encode()
+    assert excerpt(source, Place("a.py", 2, "f"))[1:] == ((2, "second"), (3, "third"))
 
 
 @pytest.mark.parametrize(("shape", "relu"), [((21, 7, 8), False), ((3, 1200), True), ((2, 3), False)])
