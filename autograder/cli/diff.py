@@ -43,11 +43,11 @@ def _show(options: argparse.Namespace, course: Course, exercise: Exercise, last:
     from autograder.report.console import make_console
     from autograder.report.diff import render_evidence
     from autograder.report.glyphs import glyphs_for
-    from autograder.report.reading import from_json
+    from autograder.report.reading import UNREADABLE, from_json
 
     try:
         [result] = from_json(last.report).exercises
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except UNREADABLE as error:
         raise UsageError(
             f"the last report on {exercise.id} is of another version: run `course check {exercise.number}` again"
         ) from error

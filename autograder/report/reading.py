@@ -8,21 +8,24 @@ from typing import Any
 
 from autograder.report.model import CheckResult, Evidence, ExerciseResult, Finding, Maps, Picture, Place, Report
 
+UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
+"""What reading a report raises where it is none, or one of another version."""
+
 
 def read_report(file: Path) -> tuple[Report, Mapping[str, Any]] | None:
     """Return the report in a file and its whole JSON; None where there is none that can be read."""
     try:
         data = json.loads(file.read_text("utf-8"))
         return from_json(data), data
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, *UNREADABLE):
         return None
 
 
 def from_json(data: Mapping[str, Any]) -> Report:
-    """Return the report a JSON was made from; raises KeyError or TypeError where fields are missing."""
+    """Return the report a JSON was made from; raises one of `UNREADABLE` where it was made from none."""
     return Report(
         course=data["course"],
-        submission=data["submission"],
+        submission=dict(data["submission"]),
         suite=data["suite"],
         device=data["device"],
         isolation=data["isolation"],

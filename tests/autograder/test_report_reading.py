@@ -2,11 +2,13 @@
 
 import json
 from dataclasses import replace
+from pathlib import Path
 
+import pytest
 import report_examples as examples
 
 from autograder.report.model import Report
-from autograder.report.reading import from_json
+from autograder.report.reading import from_json, read_report
 
 
 def test_a_report_is_read_back_whole() -> None:
@@ -38,6 +40,16 @@ def test_a_report_without_the_newer_fields_is_read() -> None:
     assert finding.certain
     assert finding.evidence.maps is None
     assert read.exercises[1] == replace(examples.PICTURES, built=None, pictures=())
+
+
+@pytest.mark.parametrize("odd", ["[" * 100_000, "{}", '"it"', "[]", "submission", "evidence"])
+def test_what_is_no_report_is_none(odd: str, tmp_path: Path) -> None:
+    data = json.loads(json.dumps(examples.report("ada", examples.FAIL).to_json()))
+    data["submission"] = [1] if odd == "submission" else data["submission"]
+    data["exercises"][0]["checks"][3]["finding"]["evidence"] = [1]
+    file = tmp_path / "report.json"
+    file.write_text(json.dumps(data) if odd.isalpha() else odd, "utf-8")
+    assert read_report(file) is None
 
 
 def test_numbers_that_are_not_finite_are_none() -> None:
