@@ -201,8 +201,7 @@ def _seed(course: Course, options: argparse.Namespace) -> int:
     seed = secrets.randbits(62)
     try:
         file.parent.mkdir(exist_ok=True)
-        write_whole(file, f"{seed}\n")
-        file.chmod(0o600)
+        write_whole(file, f"{seed}\n", mode=0o600)
     except OSError:
         known = (read_run(options.out) or {}).get("seed")
         return known if isinstance(known, int) else seed

@@ -36,12 +36,14 @@ class Item:
 class Class:
     """The reports of a class, those with most points first; `names` are what students are called on the page.
 
-    `missing` handed in nothing. Reports the grader failed on are here too, and have no score to count.
+    `maximum` is what the exercises that are no bonus are worth, in hundredths. `missing` handed in nothing. Reports the
+    grader failed on are here too, and have no score to count.
     """
 
     title: str
     reports: tuple[Report, ...]
     names: Mapping[str, str]
+    maximum: int
     missing: tuple[str, ...] = ()
 
     def name(self, report: Report) -> str:
@@ -100,4 +102,4 @@ def gathered(graded: Graded, names: Mapping[str, str]) -> Class:
     reports: Sequence[Report] = [each.report for each in graded.marks if each.report is not None]
     ordered = sorted(reports, key=lambda each: (-each.score, names[student_of(each)]))
     missing = [names[each.student] for each in graded.marks if each.report is None]
-    return Class(graded.course.title, tuple(ordered), names, tuple(sorted(missing)))
+    return Class(graded.course.title, tuple(ordered), names, graded.policy.maximum, tuple(sorted(missing)))

@@ -109,13 +109,12 @@ def page(found: Findings) -> str:
 def _summary(found: Findings) -> str:
     room = found.room
     scores = [room.reports[at].score for at in room.counted]
-    most = max((each.max_score for each in room.reports), default=0)
     tiles = [(str(len(room.reports)), "submissions")]
     if room.missing:
         tiles.append((str(len(room.missing)), "handed in nothing"))
     if scores:
-        tiles.append((f"{points(round(median(scores)))} of {points(most)}", "points, the median"))
-        full = Share(sum(0 < most <= each for each in scores), len(scores))
+        tiles.append((f"{points(round(median(scores)))} of {points(room.maximum)}", "points, the median"))
+        full = Share(sum(0 < room.maximum <= each for each in scores), len(scores))
         tiles.append((percent(full.value or 0), f"have full marks, {full.count} of {full.of}"))
     tiles.append((str(len(found.stuck)), "are stuck"))
     tiles.append((str(len(found.why)), "misconceptions met"))

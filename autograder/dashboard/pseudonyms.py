@@ -7,10 +7,12 @@ import secrets
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from autograder.course.names import UsageError
 from autograder.gradebook.graded import Graded
-from autograder.gradebook.scores import harmless
+from autograder.gradebook.scores import harmless, plain
 from autograder.progress import write_whole
 from autograder.report.printable import one_line
+from autograder.submission.found import printable
 
 FILE = "pseudonyms.csv"
 """In the folder that was graded to, and nowhere else: who is who."""
@@ -22,7 +24,7 @@ _FORM = re.compile(f"[{_LETTERS}][{_DIGITS}]([{_LETTERS}][{_DIGITS}])+")
 def pseudonyms(file: Path, students: Iterable[str]) -> Mapping[str, str]:
     """Return a pseudonym for each student: those of the file, and for who is new there one that is added to it.
 
-    Raises OSError where the file cannot be written.
+    Raises `UsageError` where the file is none that an earlier page left, and OSError where it cannot be written.
     """
     wanted = list(students)
     known = _read(file)
@@ -35,8 +37,7 @@ def pseudonyms(file: Path, students: Iterable[str]) -> Mapping[str, str]:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["pseudonym", "student"])
     writer.writerows((name, harmless(student)) for student, name in sorted(known.items(), key=lambda each: each[1]))
-    write_whole(file, text.getvalue())
-    file.chmod(0o600)
+    write_whole(file, text.getvalue(), mode=0o600)
     return {student: known[student] for student in wanted}
 
 
@@ -47,21 +48,27 @@ def own_names(graded: Graded) -> Mapping[str, str]:
 
 
 def _read(file: Path) -> dict[str, str]:
-    """Return who is who by an earlier page; nobody where there is no such file, or one that is none of ours."""
-    try:
-        rows = list(csv.DictReader(io.StringIO(file.read_text("utf-8"), newline="")))
-    except (OSError, ValueError, csv.Error):
-        return {}
+    """Return who is who by an earlier page; nobody where there is no such file, or an empty one."""
     found: dict[str, str] = {}
-    for row in rows:
-        name, student = row.get("pseudonym") or "", row.get("student") or ""
-        if _FORM.fullmatch(name) and student and name not in found.values():
-            found[_plain(student)] = name
+    try:
+        text = file.read_text("utf-8-sig")
+        table = csv.DictReader(io.StringIO(text, newline=""))
+        if text.strip() and not {"pseudonym", "student"} <= set(table.fieldnames or ()):
+            raise ValueError("its first line")
+        for row in table:
+            name, student = row["pseudonym"] or "", row["student"] or ""
+            if not _FORM.fullmatch(name) or not student or name in found.values():
+                raise ValueError(f"line {table.line_num}")
+            found[plain(student)] = name
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, csv.Error) as error:
+        where = "its letters" if isinstance(error, UnicodeDecodeError) else error
+        raise UsageError(
+            f"{printable(file)} is not who is who as an earlier page left it ({where}); "
+            "put that back, or move the file away for new pseudonyms"
+        ) from None
     return found
-
-
-def _plain(cell: str) -> str:
-    return cell[1:] if cell[:1] == "'" and harmless(cell[1:]) == cell else cell
 
 
 def _new(taken: set[str]) -> str:

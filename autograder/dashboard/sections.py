@@ -65,13 +65,13 @@ def exercises_table(room: Class) -> Table:
         Column("not written"),
     )
     rows = []
-    for at, (name, title) in enumerate(room.exercises):
+    for name, title in room.exercises:
         verdicts = room.of_exercise(name)
         share = passing(verdicts)
         label = f"{number(name)} {title}"
         rows.append(
             (
-                Cell(f"{at:03}", markup=text(label)),
+                Cell(name, markup=text(label)),
                 Cell("", markup=strip(verdicts, label)),
                 counted(share),
                 interval(share),

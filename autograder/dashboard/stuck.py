@@ -2,11 +2,9 @@
 
 from dataclasses import dataclass
 
-from autograder.dashboard.gathered import Class
+from autograder.dashboard.gathered import WRONG, Class
 from autograder.report import Report
 from autograder.report.words import STATES, message_of, passing
-
-FAILS = ("fail", "error", "timeout", "memory")
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ def stuck(room: Class) -> tuple[Stuck, ...]:
 
 
 def _stuck(room: Class, report: Report) -> Stuck | None:
-    failing = [each for each in report.exercises if each.status in FAILS]
+    failing = [each for each in report.exercises if each.status in WRONG]
     if not failing:
         return None
     first = failing[0]

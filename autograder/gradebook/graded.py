@@ -2,7 +2,6 @@
 
 import csv
 import io
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -14,11 +13,13 @@ from autograder.course.names import UsageError
 from autograder.course.nearest import nearest
 from autograder.gradebook.policy import Final, Policy, final, missing, policy_of
 from autograder.gradebook.roster import Roster, Student
-from autograder.gradebook.scores import harmless
+from autograder.gradebook.scores import plain
+from autograder.grading.out import read_run
 from autograder.report import Report
 from autograder.report.reading import read_report
 from autograder.report.words import listed, plural
-from autograder.submission.found import printable
+from autograder.submission.found import SubmissionError, printable
+from autograder.submission.names import checked_id
 from autograder.submission.times import parse_time
 
 MOST_NAMED = 5
@@ -90,8 +91,8 @@ def read_graded(course: Course, roster: Roster, out: Path, students: Sequence[st
     if out.is_file():
         report = _read(out)
         _check_course(course, out, report)
-        return Graded(course, policy, (_mark(policy, str(report.submission["student"]), report, None),))
-    run = _run(out)
+        return Graded(course, policy, (_mark(policy, _student(out, report), report, None),))
+    run = read_run(out) or {}
     reports, notes = _reports(course, out, run)
     times = handed_in_times(out)
     marks = [_mark(policy, student, report, times.get(student)) for student, report in reports.items()]
@@ -139,6 +140,8 @@ def _reports(course: Course, out: Path, run: Mapping[str, Any]) -> tuple[dict[st
         if student not in files:
             raise _stale(out, f"reports/{student}.json is missing, and scores.csv has a row of it")
         report = reports[student] = _read(files[student])
+        if report.submission.get("student") != student:
+            raise _stale(out, f"reports/{student}.json is not the report of {student}")
         _check_course(course, files[student], report)
         told = "" if "grader_error" in report.statuses else f"{report.score / 100:.2f}"
         if row.get("score") != told:
@@ -162,21 +165,7 @@ def _table(out: Path) -> dict[str, dict[str, str]]:
         rows = []
     if not all({"student", "score", "max_score"} <= row.keys() for row in rows[:1] or [{}]):
         raise _stale(out, "scores.csv is not what course grade wrote")
-    return {_plain(str(row["student"])): row for row in rows}
-
-
-def _plain(cell: str) -> str:
-    """Return the text that `harmless` was made of."""
-    return cell[1:] if cell[:1] == "'" and harmless(cell[1:]) == cell else cell
-
-
-def _run(out: Path) -> Mapping[str, Any]:
-    """Return what run.json says of the last run; nothing where it cannot be read."""
-    try:
-        run = json.loads((out / "run.json").read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return run if isinstance(run, dict) else {}
+    return {plain(str(row["student"])): row for row in rows}
 
 
 def _read(file: Path) -> Report:
@@ -184,6 +173,16 @@ def _read(file: Path) -> Report:
     if found is None:
         raise ExportError(f"{printable(file)} is no report, expected one of course grade; run it again")
     return found[0]
+
+
+def _student(file: Path, report: Report) -> str:
+    """Return whose report it is; files are named so, and a report of `course check --json` is anybody's to write."""
+    student = report.submission.get("student")
+    try:
+        return checked_id(student if isinstance(student, str) else "", file)
+    except SubmissionError:
+        found = f"says it is of {printable(student)!r}" if student else "does not say whose it is"
+        raise ExportError(f"{printable(file)} {found}, expected the id of a student; make the report anew") from None
 
 
 def _check_course(course: Course, file: Path, report: Report) -> None:

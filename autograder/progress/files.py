@@ -28,10 +28,11 @@ def own_folder(root: Path, *inside: str) -> Path:
     return folder
 
 
-def write_whole(file: Path, text: str, *, durable: bool = False) -> None:
+def write_whole(file: Path, text: str, *, durable: bool = False, mode: int = 0o644) -> None:
     """Write a file whole or not at all: whoever reads it never sees a part. Raises OSError.
 
-    With `durable` it is on the disk before it takes the place of the old one: a loss of power keeps one of them.
+    It is never open to others than `mode` says. With `durable` it is on the disk before it takes the place of the old
+    one: a loss of power keeps one of them.
     """
     descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name[:40]}-")
     try:
@@ -40,7 +41,7 @@ def write_whole(file: Path, text: str, *, durable: bool = False) -> None:
             if durable:
                 stream.flush()
                 os.fsync(stream.fileno())
-        Path(temporary).chmod(0o644)
+        Path(temporary).chmod(mode)
         Path(temporary).replace(file)
     except BaseException:
         with contextlib.suppress(OSError):

@@ -85,4 +85,4 @@ def room(reports: Sequence[Report]) -> Class:
     """Return a class in which everybody is called by the id."""
     ordered = sorted(reports, key=lambda each: -each.score)
     names = {str(each.submission["student"]): str(each.submission["student"]) for each in reports}
-    return Class("A course of parts", tuple(ordered), names)
+    return Class("A course of parts", tuple(ordered), names, max((each.max_score for each in reports), default=0))

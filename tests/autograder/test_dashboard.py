@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from autograder.course.names import UsageError
 from autograder.dashboard.clusters import clusters_of, find_cluster
-from autograder.dashboard.gathered import Class
+from autograder.dashboard.gathered import Class, gathered
 from autograder.dashboard.page import Findings, page, tables
 from autograder.dashboard.pseudonyms import FILE, pseudonyms
 from autograder.dashboard.similar import pairs_of
@@ -224,6 +225,33 @@ def test_pseudonyms_stay_are_for_one_alone_and_lie_in_a_file_of_their_own(tmp_pa
     assert len({*first.values(), *again.values()}) == 4
     assert file.stat().st_mode & 0o077 == 0
     assert "'=cmd" in file.read_text("utf-8")
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes().replace(b"\n", b"\r\n"))  # as a spreadsheet saves it
+    assert pseudonyms(file, ["bob", "zoe", "=cmd"]) == again
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("pseudonym;student\nB2C3;ada\n", "its first line"),
+        ("ada\n", "its first line"),
+        ("pseudonym,student\nB2C3,ada\nB2C3,bob\n", "line 3"),
+        ("pseudonym,student\nB2C3,ada\nada\n", "line 3"),
+        ("pseudonym,student\nB2C3,Zo\xeb\n", "its letters"),
+    ],
+)
+def test_pseudonyms_that_cannot_be_read_are_not_replaced(text: str, where: str, tmp_path: Path) -> None:
+    file = tmp_path / FILE
+    file.write_text(text, "latin-1")
+    with pytest.raises(UsageError, match=rf"who is who as an earlier page left it \({where}\); put that back"):
+        pseudonyms(file, ["ada"])
+    assert file.read_text("latin-1") == text
+
+
+def test_what_is_kept_from_others_is_never_open_to_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    modes = []
+    monkeypatch.setattr(Path, "chmod", lambda _, mode: modes.append(mode))
+    pseudonyms(tmp_path / FILE, ["ada"])
+    assert modes == [0o600]
 
 
 def test_hostile_names_and_findings_are_text_on_the_page() -> None:
@@ -393,6 +421,15 @@ def test_a_folder_that_was_not_graded_to_is_refused(tmp_path: Path) -> None:
     done = tiny.run_course(course, "dashboard", str(tmp_path / "empty"))
     assert done.returncode == 2
     assert "has no reports, expected a folder of course grade" in done.stderr
+
+
+def test_full_marks_are_what_the_exercises_that_are_no_bonus_are_worth(tmp_path: Path) -> None:
+    course = export_examples.graded_class(tmp_path)
+    tiny.replaced(course / "course.toml", "[grading]", f'[grading]\nbonus = ["{tiny.SECOND}"]')
+    assert gathered(export_examples.read(course), dict.fromkeys(export_examples.SCORES, "")).maximum == 4000
+    room = examples.room(graded_by_skill(3))
+    texts = [Elements(page(found(each))).text for each in (room, replace(room, maximum=500))]
+    assert [" of 5" in each for each in texts] == [False, True]
 
 
 def test_the_median_of_an_even_class_lies_between(tmp_path: Path) -> None:

@@ -137,7 +137,7 @@ def test_every_figure_agrees_with_what_was_planted(graded: Graded) -> None:
     counts = Counter(graded.made.values())
     first = sum(count for name, count in counts.items() if name == "nameless" or name.startswith("mean"))
     exercises = {row["exercise"]: row for row in graded.table("exercises")}
-    assert float(exercises["000"]["pass"]) == pytest.approx((COUNT - first) / COUNT, abs=1e-4)
+    assert float(exercises[tiny.FIRST]["pass"]) == pytest.approx((COUNT - first) / COUNT, abs=1e-4)
     stuck = graded.table("stuck")
     assert len(stuck) == COUNT - counts["right"]
     checks = graded.table("checks")

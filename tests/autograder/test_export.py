@@ -12,12 +12,14 @@ import export_examples as examples
 import pytest
 import tiny
 
+from autograder.course import read_course
 from autograder.gradebook.classroom import classroom, workflow
 from autograder.gradebook.exercism import exercism
 from autograder.gradebook.feedback_page import feedback
-from autograder.gradebook.graded import ExportError, Graded, handed_in_times
+from autograder.gradebook.graded import ExportError, Graded, handed_in_times, read_graded
 from autograder.gradebook.gradescope import Seen, gradescope, unfinished
 from autograder.gradebook.junit import junit
+from autograder.gradebook.roster import read_roster
 
 INVISIBLE = ("\u202e", "\x07", "\x1b")
 
@@ -101,6 +103,8 @@ def test_the_table_is_made_anew_by_the_rules_of_today(own: Path, tmp_path: Path)
         (lambda out: (out / "scores.csv").write_text("who,what\n1,2\n"), "scores.csv is not what course grade wrote"),
         (lambda out: (out / "reports" / "eve.json").write_text("{"), "eve.json is no report"),
         (lambda out: shutil.rmtree(out / "reports"), "has no reports, expected a folder of course grade"),
+        (lambda out: shutil.copy(out / "reports" / "ada.json", out / "reports" / "eve.json"),
+         "reports/eve.json is not the report of eve"),
         (other_points, "has ex01_running_mean worth 40 points, and it is 50 now"),
     ],
 )  # fmt: skip
@@ -108,6 +112,20 @@ def test_what_is_no_finished_run_of_this_course_is_refused(own: Path, spoil: Any
     spoil(own.parent / "out")
     with pytest.raises(ExportError, match=re.escape(expected)):
         examples.read(own)
+
+
+@pytest.mark.parametrize(
+    ("student", "expected"),
+    [("../escaped", "says it is of '../escaped', expected the id"), (None, "does not say whose it is"), (7, "of '7',")],
+)
+def test_a_report_that_says_no_student_names_no_file(student: Any, expected: str, own: Path) -> None:
+    file = own.parent / "out" / "reports" / "ada.json"
+    data = json.loads(file.read_text("utf-8"))
+    data["submission"] = {"student": student} if student else {}
+    file.write_text(json.dumps(data), "utf-8")
+    course = read_course(own)
+    with pytest.raises(ExportError, match=re.escape(expected)):
+        read_graded(course, read_roster(course, None), file)
 
 
 def test_a_report_that_the_table_has_not_is_left_out_and_named(own: Path) -> None:
