@@ -32,17 +32,21 @@ def entry_of(exercise: Exercise, name: str, count: str, patches: Sequence[Patch]
     return ENTRY.format(count=count, number=exercise.number, id=name, patches=told)
 
 
-def patches_of(solution: str, source: str, parts: Iterable[str]) -> tuple[Patch, ...]:
+def patches_of(solution: str, source: str | bytes, parts: Iterable[str]) -> tuple[Patch, ...]:
     """Return what makes of a solution the student's program, in these functions and classes and what they use.
 
     Comments and docstrings of the student's are left out. Raises `UsageError` where there is no difference to be
     found, or the file cannot be read as Python.
     """
-    try:
-        theirs = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        raise UsageError(f"the student's file is no Python ({type(error).__name__}), so it is no patch") from None
     ours = ast.parse(solution)
+    try:
+        return _patches(solution, ours, ast.parse(source), parts)
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        found = "nested too deeply" if isinstance(error, RecursionError) else f"no Python ({type(error).__name__})"
+        raise UsageError(f"the student's file is {found}, so it is no patch") from None
+
+
+def _patches(solution: str, ours: ast.Module, theirs: ast.Module, parts: Iterable[str]) -> tuple[Patch, ...]:
     own, right = _defined(theirs), _defined(ours)
     used = [each for each in _used(own, parts) if each in own]
     changed = [each for each in used if each in right and _plain(own[each]) != _plain(right[each])]
@@ -58,14 +62,18 @@ def patches_of(solution: str, source: str, parts: Iterable[str]) -> tuple[Patch,
 
 
 def _defined(module: ast.Module) -> dict[str, ast.stmt]:
-    """Return the functions, classes and constants of a module by name, the last of each."""
+    """Return the functions, classes and constants of a module by name, the last of each.
+
+    What is assigned to the name of a function, such as what a decorator makes of it, is not what was written.
+    """
     found: dict[str, ast.stmt] = {}
     for each in module.body:
         if isinstance(each, Defined):
             found[each.name] = each
         elif isinstance(each, ast.Assign | ast.AnnAssign):
             targets = each.targets if isinstance(each, ast.Assign) else [each.target]
-            found |= {target.id: each for target in targets if isinstance(target, ast.Name)}
+            names = [target.id for target in targets if isinstance(target, ast.Name)]
+            found |= {name: each for name in names if not isinstance(found.get(name), Defined)}
     return found
 
 
@@ -145,15 +153,19 @@ def _lines(solution: str, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt]) 
 
 
 def _replaced(solution: str, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt]) -> Patch:
-    first = min([ours[0].lineno, *(each.lineno for each in getattr(ours[0], "decorator_list", ()))])
-    lines = solution.split("\n")[first - 1 : ours[-1].end_lineno]
+    lines = solution.split("\n")[_first_line(ours[0]) - 1 : ours[-1].end_lineno]
     return "\n".join(lines), indent("\n".join(map(_text, theirs)), " " * ours[0].col_offset)
+
+
+def _first_line(part: ast.stmt) -> int:
+    """Return the line a statement begins in, its decorators counted."""
+    decorators: list[ast.expr] = getattr(part, "decorator_list", [])
+    return min([part.lineno, *(each.lineno for each in decorators)])
 
 
 def _with(patches: list[Patch], solution: str, first: ast.stmt, added: str) -> list[Patch]:
     """Put lines above a definition: by the patch of it, if it is replaced as a whole, else by one more."""
-    begin = min([first.lineno, *(each.lineno for each in getattr(first, "decorator_list", ()))])
-    line = solution.split("\n")[begin - 1]
+    line = solution.split("\n")[_first_line(first) - 1]
     for at, (find, replace) in enumerate(patches):
         if find.split("\n")[0] == line:
             return [*patches[:at], (find, f"{added}\n\n\n{replace}"), *patches[at + 1 :]]

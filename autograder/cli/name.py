@@ -34,7 +34,7 @@ def name(options: argparse.Namespace) -> int:
             f"none of the {plural(len(cluster.students), 'student')} of {cluster.id} is in {options.folder}"
         )
     parts = [check.of for check in load_suite(course).checks[exercise.id] if check.id in cluster.checks and check.of]
-    source = min(theirs, key=lambda each: (len(each), each)).decode("utf-8", "replace")
+    source = min(theirs, key=lambda each: (len(each), each))
     text = solution.read_text("utf-8")
     patches = patches_of(text, source, parts)
     entry = entry_of(

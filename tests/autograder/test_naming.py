@@ -107,6 +107,16 @@ def test_a_class_of_other_methods_is_replaced_as_a_whole() -> None:
     assert plain(applied(SOLUTION, ((find, replace),)), ("Part",)) == plain(wrong)
 
 
+def test_a_file_is_read_as_python_reads_it() -> None:
+    wrong = SOLUTION.replace("z = y / self.scale", "z = y * self.scale")
+    assert patches_of(SOLUTION, b"\xef\xbb\xbf" + wrong.encode(), ["Part"]) == patches_of(SOLUTION, wrong, ["Part"])
+
+
+def test_what_is_made_of_a_part_afterwards_does_not_stand_for_it() -> None:
+    wrong = SOLUTION.replace("z = y / self.scale", "z = y * self.scale")
+    assert patches_of(SOLUTION, f"{wrong}\nPart = compiled(Part)\n", ["Part"]) == patches_of(SOLUTION, wrong, ["Part"])
+
+
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
@@ -114,9 +124,11 @@ def test_a_class_of_other_methods_is_replaced_as_a_whole() -> None:
         ("x" * 3 + "\0", "is no Python"),
         (SOLUTION, "those of the solution"),
         ("", "those of the"),
+        (f"class Part:\n    size = {'-' * 1500}3\n", "nested too deeply"),
+        (b"# coding: no-such-one\n", "is no Python"),
     ],
 )
-def test_what_is_no_patch_is_told(source: str, sentence: str) -> None:
+def test_what_is_no_patch_is_told(source: str | bytes, sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
         patches_of(SOLUTION, source, ["Part"])
 
