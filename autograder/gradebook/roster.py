@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from pathlib import Path
 
 from autograder.course import Course
@@ -204,10 +204,13 @@ def _days(text: str) -> int | None:
 
 def _hundredths(text: str) -> int | None:
     try:
-        points = Decimal(text.replace(",", ".")) * 100
-    except InvalidOperation:
+        points = Decimal(text.replace(",", "."))
+        if not abs(points) <= _MOST_POINTS:
+            return None
+        hundredths = int(points * 100)
+    except ArithmeticError:  # comparing a NaN is an error too
         return None
-    return int(points) if points.is_finite() and points == int(points) and abs(points) <= _MOST_POINTS * 100 else None
+    return hundredths if hundredths == points * 100 else None
 
 
 def _spellings(name: str) -> set[str]:
