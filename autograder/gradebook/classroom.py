@@ -5,11 +5,12 @@ has only checks that are worth the same: an exercise is one runner or a few.
 """
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from autograder.gradebook.feedback import Written, told, written_checks
-from autograder.gradebook.graded import Exporter, ExportError, Graded, Mark
+from autograder.gradebook.graded import Exporter, ExportError, Graded, Mark, named
 from autograder.report import CheckResult, ExerciseResult
 from autograder.report.printable import one_line
 from autograder.report.words import points
@@ -41,8 +42,10 @@ def classroom(graded: Graded) -> Exporter:
 
 def workflow(graded: Graded) -> str:
     """Return the workflow file for .github/workflows/classroom.yml: any report of the course says which runners."""
-    (report,) = [each.report for each in graded.with_report[:1]]
-    assert report is not None
+    report = next((each.report for each in graded.marks if each.report is not None), None)
+    if report is None:
+        asked = named(each.student for each in graded.marks)
+        raise ExportError(f"{asked} handed in nothing, expected one report at least; leave --student out")
     bonus = graded.policy.grading.bonus
     names = [name for each in report.exercises for name, _, _ in _runners(each, each.id in bonus)]
     results = "\n".join(f"          {name.upper()}_RESULTS: ${{{{ steps.grade.outputs.{name} }}}}" for name in names)
@@ -98,7 +101,7 @@ def _add_bonus(runners: dict[str, Any], extra: int) -> None:
 
 def _harmless(text: str) -> str:
     """Return text that a log line cannot be made a command of Actions with, such as a report of another score."""
-    return text.replace("::", ": :").replace("##[", "## [")
+    return re.sub(":(?=:)", ": ", text).replace("##[", "## [")
 
 
 _WORKFLOW = """\

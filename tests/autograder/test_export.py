@@ -13,7 +13,7 @@ import pytest
 import tiny
 
 from autograder.course import read_course
-from autograder.gradebook.classroom import classroom, workflow
+from autograder.gradebook.classroom import _harmless, classroom, workflow
 from autograder.gradebook.exercism import exercism
 from autograder.gradebook.feedback_page import feedback
 from autograder.gradebook.graded import ExportError, Graded, handed_in_times, read_graded
@@ -217,6 +217,12 @@ def test_classroom_tells_where_each_check_is_written(course: Path, graded: Grade
             assert line.startswith("def test_")
 
 
+def test_the_workflow_of_nobodys_report_is_refused(course: Path) -> None:
+    status, said = exported(course, "classroom-workflow", "../out", "--to", "x.yml", "--student", "zoe")
+    assert status == 2
+    assert "zoe handed in nothing, expected one report at least; leave --student out" in said
+
+
 def test_classroom_reports_nothing_where_the_grader_failed(graded: Graded) -> None:
     with pytest.raises(ExportError, match="the grader failed on fay"):
         results(graded, classroom(graded), "fay")
@@ -226,6 +232,8 @@ def test_a_students_words_are_no_command_of_a_workflow(graded: Graded) -> None:
     for runner in results(graded, classroom(graded), "eve").values():
         for test in runner["tests"]:
             assert "::" not in test["message"] + test["name"]
+    for colons in ("::", ":::error::", "::::"):
+        assert "::" not in _harmless(colons)
 
 
 def test_the_workflow_reports_exactly_the_runners_there_are(graded: Graded) -> None:
