@@ -3,12 +3,13 @@
 import argparse
 import re
 import sys
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 
 from autograder.authoring.given import given_of
 from autograder.cli.exits import PASS
 from autograder.course import Course, find_course, read_course
+from autograder.course.names import UsageError
 from autograder.dashboard.clusters import clusters_of
 from autograder.dashboard.gathered import gathered, student_of
 from autograder.dashboard.page import FOLDER, SIMILAR, Findings, page, tables
@@ -26,15 +27,17 @@ from autograder.submission import Submission, list_submissions
 from autograder.submission.found import Caps
 
 PAGE = "class.html"
-_SHORTEST = 3
-"""A part of a name that is shorter is a word of any code."""
+_SHORTEST, _SHORTEST_NUMBER = 3, 6
+"""A part of a name that is shorter is a word of any code, or a number of it."""
 
 
 def dashboard(options: argparse.Namespace) -> int:
     """Run the command. Raises `UsageError` where nothing was graded there."""
     course = read_course(find_course())
+    if options.out.is_file():
+        raise UsageError(f"{options.out} is one file, expected the folder that course grade wrote")
     roster = read_roster(course, options.roster)
-    graded = read_graded(course, roster, _folder(options.out))
+    graded = read_graded(course, roster, options.out)
     students = [each.student for each in graded.marks]
     names = own_names(graded) if options.names else pseudonyms(options.out / FILE, students)
     room = gathered(graded, names)
@@ -81,11 +84,6 @@ def submissions_of(
     return {student: each for student, each in read.items() if student not in changed}
 
 
-def _folder(out: Path) -> Path:
-    """Return the folder that was graded to: one report is no class."""
-    return out if not out.is_file() else out / "reports"
-
-
 def _pairs(
     options: argparse.Namespace, course: Course, roster: Roster, graded: Graded, hide: Callable[[str, str], str]
 ) -> tuple[Sequence[Pair] | None, str]:
@@ -120,12 +118,16 @@ def _hider(graded: Graded, names: Mapping[str, str]) -> Callable[[str, str], str
 
     def hide(student: str, text: str) -> str:
         form = forms.get(student)
-        return form.sub(names[student], text) if form is not None else text
+        return form.sub(names[student], unicodedata.normalize("NFC", text)) if form is not None else text
 
     return hide
 
 
 def _form(row: Student) -> re.Pattern[str] | None:
     parts = {row.student, row.name, row.login, row.email, row.lms_id, *re.findall(r"\w+", row.name)}
-    wanted = sorted((each for each in parts if len(each) >= _SHORTEST), key=lambda each: (-len(each), each))
-    return re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, wanted))})(?!\w)", re.IGNORECASE) if wanted else None
+    parts = {unicodedata.normalize("NFC", each) for each in parts}
+    telling = (each for each in parts if len(each) >= (_SHORTEST_NUMBER if each.isdigit() else _SHORTEST))
+    wanted = sorted(telling, key=lambda each: (-len(each), each))
+    # An underscore is a letter of no name: it stands between the words of those that code gives.
+    form = rf"(?<![^\W_])(?:{'|'.join(map(re.escape, wanted))})(?![^\W_])"
+    return re.compile(form, re.IGNORECASE) if wanted else None

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from autograder.dashboard.why import without_comment
 from autograder.judge.runner import EnvironmentProblem
 
 if TYPE_CHECKING:
@@ -131,7 +132,10 @@ def _covered(each: "CodeFingerprint", hashes: set[int]) -> int:
 
 
 def _lines(text: str, slices: Any) -> Lines:
-    """Return the lines of a text that some of its characters from `slices[0]` up to `slices[1]` stand in."""
+    """Return the lines of a text that some of its characters from `slices[0]` up to `slices[1]` stand in.
+
+    Their comments, in which somebody may be thanked by name, are left out.
+    """
     starts = [0]
     for line in text.split("\n"):
         starts.append(starts[-1] + len(line) + 1)
@@ -139,4 +143,5 @@ def _lines(text: str, slices: Any) -> Lines:
     for begin, end in zip(*slices, strict=True):
         found |= {at for at in range(len(starts) - 1) if starts[at] < end and starts[at + 1] > begin + 1}
     lines = text.split("\n")
-    return tuple((at + 1, lines[at]) for at in sorted(found) if lines[at].strip())
+    shown = ((at + 1, without_comment(lines[at])) for at in sorted(found))
+    return tuple((number, line) for number, line in shown if line.strip())

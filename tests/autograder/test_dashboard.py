@@ -15,6 +15,7 @@ import tiny
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from autograder.cli.dashboard import _hider
 from autograder.course.names import UsageError
 from autograder.dashboard.clusters import clusters_of, find_cluster
 from autograder.dashboard.gathered import Class, gathered
@@ -24,6 +25,9 @@ from autograder.dashboard.similar import pairs_of
 from autograder.dashboard.statistics import FEWEST, Share, figures, wilson
 from autograder.dashboard.stuck import stuck
 from autograder.dashboard.why import why, without_comment
+from autograder.gradebook.graded import Graded, Mark
+from autograder.gradebook.policy import Policy
+from autograder.gradebook.roster import Student
 from autograder.judge.fingerprint import fingerprint
 from autograder.protocol import Array, Value
 from autograder.report import Finding, Report
@@ -378,6 +382,7 @@ def third(rows, start):
 def copied(text: str) -> str:
     """The same program: with other names, comments, and its functions the other way round."""
     first, second = text.split("\n\n\ndef other")
+    second = second.replace("best = None", "best = None  # with Bob")
     renamed = (
         f"def other{second}\n\n\n{first}\n".replace("sums", "acc").replace("at ", "place ").replace("values", "xs")
     )
@@ -388,6 +393,7 @@ def test_a_copy_under_other_names_is_found_and_other_ways_are_not() -> None:
     pytest.importorskip("copydetect", reason="copydetect is not installed: pip install 'autograder[similar]'")
     sources = {f"s{at}": {"a.py": text} for at, text in enumerate(WAYS)} | {"thief": {"a.py": copied(WAYS[3])}}
     pairs = pairs_of(sources, {"a.py": "def part(values, count):\n    raise NotImplementedError\n"})
+    assert not any("#" in line for each in pairs[0].files[0].lines for _, line in each)
     assert [each.students for each in pairs] == [("s3", "thief")]
     [alike] = pairs[0].files
     assert min(alike.shares) > 0.8
@@ -413,6 +419,30 @@ def test_the_command_writes_page_and_tables_without_a_name(tmp_path: Path) -> No
     with_names = tiny.run_course(course, "dashboard", str(tmp_path / "out"), "--names")
     assert with_names.returncode == 0
     assert "Bob Ünal (bob)" in (tmp_path / "out" / "class.html").read_text("utf-8")
+
+
+def test_one_report_is_no_class(tmp_path: Path) -> None:
+    course = export_examples.graded_class(tmp_path)
+    file = tmp_path / "out" / "reports" / "ada.json"
+    done = tiny.run_course(course, "dashboard", str(file))
+    assert done.returncode == 2
+    assert f"{file} is one file, expected the folder that course grade wrote" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("def ada_softmax(x):", "def B2C3_softmax(x):"),
+        ("_ünal = Ada.Ünal", "_B2C3 = B2C3.B2C3"),
+        ("# by u\u0308nal and BU1x, bu1", "# by B2C3 and BU1x, B2C3"),
+        ("self.d = 512; number = 20231234", "self.d = 512; number = B2C3"),
+        ("adagrad, bobsled, lambada", "adagrad, bobsled, lambada"),
+    ],
+)
+def test_a_name_is_hidden_wherever_it_is_a_word_of_its_own(text: str, hidden: str) -> None:
+    row = Student("20231234", "Ada Ünal", login="bu1", lms_id="512")
+    hide = _hider(Graded(tiny.COURSE, Policy(), (Mark(row),)), {row.student: "B2C3"})
+    assert hide(row.student, text) == hidden
 
 
 def test_a_folder_that_was_not_graded_to_is_refused(tmp_path: Path) -> None:
