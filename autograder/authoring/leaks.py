@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.authoring.leaks_secrets import Secret, words_of
-from autograder.authoring.leaks_views import SealedError, View, views
+from autograder.authoring.leaks_views import SealedError, views
 
 _FIRST = 3
 _COMPILED = re.compile(rb"[\x0b-\x13]\r\n.{12}\xe3\0{12}", re.DOTALL)
@@ -34,8 +34,9 @@ class Gate:
     def __init__(self, secrets: Sequence[Secret]) -> None:
         self._by_start: defaultdict[tuple[str, ...], list[Secret]] = defaultdict(list)
         for secret in secrets:
-            self._by_start[secret.words[:_FIRST]].append(secret)
-        self._alone = {start[0] for start in self._by_start if len(start) == 1}
+            if secret.number is None:
+                self._by_start[secret.words[:_FIRST]].append(secret)
+        self._numbers = [(_notations(each.number), each) for each in secrets if each.number is not None]
 
     def leaks(self, files: Iterable[tuple[str, bytes]]) -> list[Leak]:
         """Return the first thing that each file must not have; what cannot be looked through is one."""
@@ -43,30 +44,39 @@ class Gate:
 
     def _leak(self, name: str, data: bytes) -> Leak | None:
         try:
+            if (found := self._found(name)) is not None:
+                return Leak(name, f"has {found[1].of} in its name: {_shown(found[1])}")
             for view in views(data):
                 packed = f", in {' in '.join(reversed(view.layers))}" if view.layers else ""
                 if name.endswith(_OF_COMPILED) or _COMPILED.search(view.blob):
                     return Leak(name, f"is compiled Python{packed}: nobody can read what is in it")
-                found = self._found(words_of(view.text))
+                found = self._found(view.text)
                 if found is not None:
-                    at, secret = found
-                    line = f" in line {_line(view, at)}" if not view.layers else packed
+                    number, secret = found
+                    line = f" in line {number}" if not view.layers else packed
                     return Leak(name, f"has {secret.of}{line}: {_shown(secret)}")
         except SealedError as sealed:
             return Leak(name, str(sealed))
         return None
 
-    def _found(self, words: list[str]) -> tuple[int, Secret] | None:
-        """Return the first secret in a text, and before which of its words it begins."""
-        starts = self._by_start
+    def _found(self, text: str) -> tuple[int, Secret] | None:
+        """Return a secret that a text has, and in which of its lines that begins."""
+        starts, words = self._by_start, words_of(text)
         for at, three in enumerate(zip(words, words[1:], words[2:], strict=False)):
             if three in starts:
                 for secret in starts[three]:
                     if tuple(words[at : at + len(secret.words)]) == secret.words:
-                        return at, secret
-        for word in self._alone & set(words):
-            return words.index(word), starts[word,][0]
+                        return _line(text, at), secret
+        for notations, secret in self._numbers:
+            for each in (text, text.replace("_", "")):
+                if number := notations.search(each):
+                    return each.count("\n", 0, number.start()) + 1, secret
         return None
+
+
+def _notations(number: int) -> re.Pattern[str]:
+    """Return what finds a number in decimal or hexadecimal digits, unless it is part of a longer one."""
+    return re.compile(rf"(?<!\d){number}(?!\d)|(?<![0-9a-f]){number:x}(?![0-9a-f])", re.IGNORECASE)
 
 
 def _shown(secret: Secret) -> str:
@@ -74,9 +84,9 @@ def _shown(secret: Secret) -> str:
     return text if len(text) <= 100 else f"{text[:97]}..."
 
 
-def _line(view: View, at: int) -> int:
+def _line(text: str, at: int) -> int:
     """Return the line of a text that has the word of a number."""
-    for number, line in enumerate(view.text.splitlines(), 1):
+    for number, line in enumerate(text.splitlines(), 1):
         at -= len(words_of(line))
         if at < 0:
             return number

@@ -32,10 +32,14 @@ _LEFT_OUT = frozenset("#\"'\\`")
 
 @dataclass(frozen=True)
 class Secret:
-    """A run of words that tells something, and where it is from, as in `line 12 of solutions/ex05_attention.py`."""
+    """A run of words that tells something, and where it is from, as in `line 12 of solutions/ex05_attention.py`.
+
+    A `number` is one in every notation, and within other words too.
+    """
 
     words: tuple[str, ...]
     of: str
+    number: int | None = None
 
 
 def words_of(text: str) -> list[str]:
@@ -64,8 +68,7 @@ def grading_seed(course: Course) -> str | None:
 def _of_seed(course: Course) -> Iterator[Secret]:
     seed = grading_seed(course)
     if seed and seed.isdecimal() and len(seed) >= SHORTEST_SEED:
-        for form in (seed, f"0x{int(seed):x}"):
-            yield Secret((form,), f"the seed of grading in {FOLDER}/grading_seed")
+        yield Secret((seed,), f"the seed of grading in {FOLDER}/grading_seed", int(seed))
 
 
 def _of_solutions(course: Course) -> Iterator[Secret]:

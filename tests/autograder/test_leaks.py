@@ -189,10 +189,21 @@ def test_the_seed_of_grading_is_found_alone_and_no_other_number_is(gate: Gate) -
         "course.toml": f"seed = {SEED}\n",
         "README.md": f"It is {SEED}.",
         "a": f"{int(SEED):#x}",
+        "b": f"0X{int(SEED):X}",
+        "c": f"seed_{int(SEED):x}",
+        "d": f"{int(SEED):_}",
+        "e": f'{{"score": {SEED}.0}}',
+        "f": f"see run_{SEED}.json",
+        f"run_{SEED}.json": "",
+        f"runs/{int(SEED):X}/notes.md": "",
     }.items():
         assert "has the seed of grading in .course/grading_seed" in sentence(gate, name, text)
     assert "the seed of grading" in sentence(gate, "a.b64", base64.b64encode(f"the seed is {SEED}\n".encode()))
     assert not sentence(gate, "course.toml", f"seed = {tiny.COURSE.seed}\nlarge = {int(SEED) + 1}\n")
+    assert not sentence(gate, "a", f"{SEED}0 1{SEED} {int(SEED):x}0 {'ab' * 8}{int(SEED):x}{'ab' * 8}")
+    assert sentence(gate, "b", f"\n\nseed = {SEED}").startswith(
+        "b has the seed of grading in .course/grading_seed in line 3"
+    )
 
 
 def test_what_cannot_be_looked_through_is_refused(gate: Gate) -> None:
