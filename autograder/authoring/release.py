@@ -22,6 +22,9 @@ OF_AUTHORS = ("tool.pytest", "tool.mypy", "tool.ruff")
 """The tables of pyproject.toml that only those who write the course need."""
 
 IGNORED = "__pycache__/ *.egg-info/ .venv/ .pytest_cache/ .ipynb_checkpoints/ /submission.zip"
+PART = ".part"
+"""What a file is called that is being written."""
+
 PLAY = "| `course play` | trains and uses what you have built |\n"
 README = Path(__file__).with_name("student_readme.md")
 
@@ -126,15 +129,19 @@ def _without(file: Path, *tables: str) -> bytes:
 def write_kit(files: Mapping[str, bytes], folder: Path) -> None:
     """Write a kit, in place of an earlier one that nobody changed; `.git` stays. Raises `ReleaseError` and OSError.
 
-    The manifest goes first: so a kit that was interrupted is known as one.
+    The manifest stays until the new one takes its place, and that goes first: so a kit that was interrupted is known
+    as one, and what was half-written by its ending.
     """
     for name in _earlier(folder):
-        (folder / name).unlink(missing_ok=True)
+        if name != MANIFEST:
+            (folder / name).unlink(missing_ok=True)
     for name in (MANIFEST, *files):
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(files[name])
-        file.chmod(0o644)
+        part = file.with_name(f"{file.name}{PART}")
+        part.write_bytes(files[name])
+        part.chmod(0o644)
+        part.replace(file)
 
 
 def _earlier(folder: Path) -> list[str]:
@@ -146,10 +153,11 @@ def _earlier(folder: Path) -> list[str]:
     there = sorted(file for file in folder.rglob("*") if not file.is_dir() or file.is_symlink())
     names = [name for file in there if not (name := file.relative_to(folder).as_posix()).startswith(".git/")]
     try:
-        known = json.loads((folder / MANIFEST).read_bytes())["files"]
-    except (OSError, ValueError, KeyError, TypeError):
+        known = dict(json.loads((folder / MANIFEST).read_bytes())["files"])
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         known = {}
-    strange = [name for name in names if name != MANIFEST and known.get(name) != _digest_at(folder / name)]
+    ours = {MANIFEST, *(f"{name}{PART}" for name in (MANIFEST, *known))}
+    strange = [name for name in names if name not in ours and known.get(name) != _digest_at(folder / name)]
     if strange:
         more = f" and {len(strange) - 1} more" if strange[1:] else ""
         raise ReleaseError(

@@ -9,8 +9,11 @@ import subprocess
 import sys
 import tomllib
 import zipfile
+from collections.abc import Callable
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,6 +22,7 @@ import tiny
 from autograder.authoring.release import MOST_KEY_BYTES, ReleaseError, kit_of, write_kit
 from autograder.authoring.release_key import packed_key
 from autograder.authoring.release_tables import TableError, without_tables
+from autograder.course.handed_out import MANIFEST
 from autograder.judge.arrays import TOLERANCES, allowed, numbers
 from autograder.judge.attempt import EnvironmentProblem, GraderProblem
 from autograder.judge.grader import Grader
@@ -394,6 +398,40 @@ def test_a_release_that_was_interrupted_is_written_again(kit: Path, files: Kit) 
         (kit / name).unlink()
     write_kit(files, kit)
     assert all((kit / name).read_bytes() == data for name, data in files.items())
+
+
+@pytest.mark.parametrize("what", ["unlink", "write_bytes", "replace"])
+def test_a_release_that_ends_at_any_moment_is_written_again(
+    kit: Path, files: Kit, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    for moment in (0, 1, 2, len(files) // 2):
+        with monkeypatch.context() as until:
+            until.setattr(Path, what, ended_at(moment, getattr(Path, what)))
+            with pytest.raises(KeyboardInterrupt):
+                write_kit(files, kit)
+        write_kit(files, kit)
+        assert {file.relative_to(kit).as_posix() for file in kit.rglob("*") if file.is_file()} == set(files)
+
+
+def ended_at(moment: int, method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that does half of what it should, and ends the program, when it was called so often before."""
+    calls = count()
+
+    def ended(self: Path, *arguments: Any, **options: Any) -> Any:
+        if next(calls) < moment:
+            return method(self, *arguments, **options)
+        if arguments and isinstance(arguments[0], bytes):
+            method(self, arguments[0][: len(arguments[0]) // 2])
+        raise KeyboardInterrupt
+
+    return ended
+
+
+@pytest.mark.parametrize("manifest", ['{"files": []}', '{"files": 1}', "[]", "[" * 100_000])
+def test_a_manifest_that_is_none_knows_no_file(manifest: str, kit: Path, files: Kit) -> None:
+    (kit / MANIFEST).write_text(manifest)
+    with pytest.raises(ReleaseError, match="which no earlier release put there"):
+        write_kit(files, kit)
 
 
 def test_a_key_that_is_too_large_is_refused(key_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
