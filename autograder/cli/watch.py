@@ -16,6 +16,7 @@ from autograder.judge.grader import Grader
 from autograder.judge.suite import load_suite
 from autograder.progress import read_progress
 from autograder.report.terminal import make_console
+from autograder.submission import SubmissionError
 from autograder.watch.keyboard import keyboard
 from autograder.watch.screen import Screen
 from autograder.watch.session import RunCommand, Session
@@ -60,7 +61,7 @@ def _commands(options: argparse.Namespace) -> RunCommand:
             chosen.command(chosen)
         except SystemExit:
             pass  # the parser has said what is wrong
-        except (UsageError, CourseError) as error:
+        except (UsageError, CourseError, SubmissionError, OSError) as error:
             print(f"course: {error}", file=sys.stderr)
         sys.stdout.flush()
 

@@ -1,5 +1,6 @@
 """The parts of `course watch`: what counts as a change, what a file that does not parse gets, what is run again."""
 
+import argparse
 import os
 import threading
 import warnings
@@ -10,10 +11,11 @@ from typing import Any
 import pytest
 import tiny
 
+from autograder.cli.watch import _commands
 from autograder.judge.grader import Grader
 from autograder.judge.marking import Marking
 from autograder.judge.runner import Cancelled, Run, Runner
-from autograder.submission import Caps
+from autograder.submission import Caps, SubmissionError
 from autograder.submission.own import read_own
 from autograder.watch import files as polled
 from autograder.watch.files import Content, Files
@@ -242,3 +244,15 @@ def test_earlier_exercises_are_run_again_only_when_their_files_change(grader: Gr
     assert ran == [[tiny.SECOND]]
     assert marked(tiny.mean_with("return x"), wrong) == "fail"
     assert ran == [[tiny.SECOND], [tiny.FIRST], [tiny.SECOND]], "at last with a stand-in for what is wrong"
+
+
+@pytest.mark.parametrize("error", [SubmissionError("a.py is too large"), PermissionError(13, "Permission denied")])
+def test_a_command_that_cannot_read_the_exercises_does_not_end_the_watch(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(_: argparse.Namespace) -> None:
+        raise error
+
+    monkeypatch.setattr("autograder.cli.watch.parse", lambda _: argparse.Namespace(command=refuse))
+    _commands(argparse.Namespace(plain=True, no_color=True))("hint")
+    assert capsys.readouterr().err == f"course: {error}\n"
