@@ -20,6 +20,9 @@ class Same:
     tolerance: float | None = None
     exact_zeros: bool = False
 
+    def __post_init__(self) -> None:
+        _refuse_nothing(self.tolerance)
+
 
 @dataclass(frozen=True)
 class Like:
@@ -37,6 +40,9 @@ class Like:
     exact_zeros: bool = False
     likeness: float = 0.5
     free: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        _refuse_nothing(self.tolerance)
 
 
 @dataclass(frozen=True)
@@ -58,3 +64,8 @@ class Dropout:
 
 
 Judge = Same | Like | Raises | Dropout | Callable[[Any, Any], str | None]
+
+
+def _refuse_nothing(tolerance: float | None) -> None:
+    if tolerance is not None and not tolerance > 0:
+        raise ValueError(f"tolerance is {tolerance}, expected a number above 0; leave it out for that of the dtype")

@@ -12,7 +12,7 @@ import tiny
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from autograder.checks import Check, Dropout, Judge, Raises, Same, check
+from autograder.checks import Check, Dropout, Judge, Like, Raises, Same, check
 from autograder.checks.draws import sizes_of
 from autograder.judge.arrays import TOLERANCES
 from autograder.judge.compare import Difference, Expected, judge_observation
@@ -74,6 +74,13 @@ def test_a_tolerance_of_the_check_takes_the_place_of_the_dtypes() -> None:
     off = array([1.02, 2.0])
     assert difference(off, array([1.0, 2.0]), Same(tolerance=0.05)) is None
     assert difference(off, array([1.0, 2.0]), Same(tolerance=0.005)) is not None
+
+
+@pytest.mark.parametrize("judge", [Same, Like])
+@pytest.mark.parametrize("tolerance", [0.0, -0.1, float("nan")])
+def test_a_tolerance_of_nothing_is_refused(judge: Callable[..., Judge], tolerance: float) -> None:
+    with pytest.raises(ValueError, match="expected a number above 0; leave it out for that of the dtype"):
+        judge(tolerance=tolerance)
 
 
 def test_integers_and_booleans_are_compared_exactly() -> None:
