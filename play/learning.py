@@ -18,6 +18,10 @@ REPORTS = 12
 """How often samples are made, in a whole training."""
 
 
+LOOKED_AT = {"width": 128, "heads": 4, "blocks": 2}
+"""The sizes of the model that is looked at before a training, whatever is asked for: at these one batch is soon known."""
+
+
 def initialized(model: nn.Module) -> nn.Module:
     """Return the model with all its matrices drawn as Glorot and Bengio did; by their shape, not by their names."""
     for parameter in model.parameters():

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from autograder.play.stage import Stage
 from play.learning import adam
@@ -17,15 +17,14 @@ ROWS, LONG = 4, 16
 """The batch that is learned by heart."""
 
 
-def sane(stage: Stage, writer: Writer) -> None:
-    """Look at an untrained model of the same sizes, and at one batch of ids drawn at random.
+def sane(stage: Stage, writer: Writer, model: nn.Module) -> None:
+    """Look at an untrained model that has the words and the window of `writer`, and one batch of ids drawn at random.
 
-    The first thing that does not hold goes to `stage.astray`; the rest may only follow from it.
+    The batch is learned by heart, so hand over a model that is not needed any more. The first thing that does not hold goes to `stage.astray`; the rest may only follow from it.
     """
     draw = torch.Generator().manual_seed(stage.seed)
-    long = min(LONG, writer.window)
+    long = min(LONG, writer.window - 1)  # with the one before them they are no more than the model takes
     ids = torch.randint(4, len(writer.vocab), (ROWS, long + 1), generator=draw).to(stage.device)
-    model = writer.new_model()
     paired = Paired(model)
     known = len(stage.wrong)
     looks: tuple[Callable[[], None], ...] = (

@@ -36,7 +36,7 @@ def told(characters: int) -> Source:
     every = tales(TALES_SEED, characters)
     cut = len(every) * 9 // 10
     name = f"{len(every):,} tales that the kit tells"
-    return Source(name, "".join(f"{each}\n" for each in every[:cut]), "\n".join(every[cut:]))
+    return _source(name, "".join(f"{each}\n" for each in every[:cut]), "\n".join(every[cut:]))
 
 
 def read(file: Path) -> Source:
@@ -52,6 +52,10 @@ def read(file: Path) -> Source:
         raise UsageError(f"{file} has {len(text):,} characters; expected at least {LEAST:,} to learn from")
     near = len(text) * 9 // 10
     cut = text.find("\n", near, near + len(text) // 50) + 1 or near
-    alphabet = set(text[:cut])
-    held_out = "".join(each if each in alphabet else UNKNOWN for each in text[cut:])
-    return Source(file.name, text[:cut], held_out)
+    return _source(file.name, text[:cut], text[cut:])
+
+
+def _source(name: str, learned: str, held_out: str) -> Source:
+    """Return a text of which the second part has no character that the first one lacks."""
+    alphabet = set(learned)
+    return Source(name, learned, "".join(each if each in alphabet else UNKNOWN for each in held_out))

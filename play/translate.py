@@ -14,7 +14,7 @@ from autograder.play.live import Row
 from autograder.play.stage import Stage
 from play.language.corpus import LONGEST, Corpus, Example, corpus
 from play.language.phrases import Words
-from play.learning import adam, check_sizes, initialized, learn
+from play.learning import LOOKED_AT, adam, check_sizes, initialized, learn
 from play.sanity import sane
 
 STEPS = 2500
@@ -46,9 +46,9 @@ class Translator:
         self.hindi: dict[str, int] = batching.build_vocab([[each] for each in hindi])
         self.model = self.new_model()
 
-    def new_model(self) -> nn.Module:
-        """Return an untrained model."""
-        sizes = self.sizes
+    def new_model(self, **others: int) -> nn.Module:
+        """Return an untrained model; `others` are sizes in the place of its own."""
+        sizes = {**self.sizes, **others}
         torch.manual_seed(self.stage.seed)
         model: nn.Module = self.stage.own("ex10_transformer").Transformer(
             len(self.english),
@@ -134,7 +134,7 @@ def _trained(
     stage.tell(f"{len(words.learned):,} pairs of sentences, {len(english):,} English and {len(hindi):,} Hindi words.")
     pairs = translator.encoded(words.learned)
     if kept is None:
-        sane(stage, translator.new_model(), *translator.padded(pairs[:16]), len(translator.hindi))
+        sane(stage, translator.new_model(**LOOKED_AT), *translator.padded(pairs[:16]), len(translator.hindi))
     optimizer = adam(translator.model)
     before = time.monotonic() - started
     seconds = learn(

@@ -11,7 +11,7 @@ from torch import optim
 from autograder.course.names import UsageError
 from autograder.play.live import Row
 from autograder.play.stage import Stage
-from play.learning import adam, check_sizes, learn
+from play.learning import LOOKED_AT, adam, check_sizes, learn
 from play.pieces import Pieces, learned
 from play.rival import ORDER, bits, fitted
 from play.sanity_of_writer import sane
@@ -79,7 +79,7 @@ def _trained(
     )
     rows = _rows(stage, ids, writer.window)
     if kept is None:
-        sane(stage, writer)
+        sane(stage, writer, writer.new_model(**LOOKED_AT))
     paired = Paired(writer.model)
     optimizer = adam(writer.model)
     before = time.monotonic() - started
@@ -153,8 +153,10 @@ def _updates(
 
 def _samples(writer: Writer, source: Source) -> list[Row]:
     """Return how it goes on from the first line of what is held out, and from half of it."""
-    line = next(each for each in source.held_out.split("\n") if len(each.split()) > 1)[:60]
-    half = " ".join(line.split()[: (len(line.split()) + 1) // 2])
+    lines = source.held_out.split("\n")
+    line = next((each for each in lines if len(each.split()) > 1), max(lines, key=len).strip())[:60]
+    words = line.split()
+    half = " ".join(words[: (len(words) + 1) // 2]) if len(words) > 1 else line[: len(line) // 2]
     return [(each, writer.continued(each, SAMPLE, seed=1, temperature=0.0), None) for each in (half, line)]
 
 

@@ -49,16 +49,17 @@ class Writer:
         self.window = int(options["window"])
         self.model = self.new_model()
 
-    def new_model(self) -> nn.Module:
-        """Return an untrained model."""
+    def new_model(self, **others: int) -> nn.Module:
+        """Return an untrained model; `others` are sizes in the place of its own."""
         torch.manual_seed(self.stage.seed)
-        width = int(self.options["width"])
+        sizes = {**self.options, **others}
+        width = int(sizes["width"])
         model: nn.Module = self.stage.own("ex11_language_model").LanguageModel(
             len(self.vocab),
             d_model=width,
-            num_heads=self.options["heads"],
+            num_heads=sizes["heads"],
             d_ff=2 * width,
-            num_layers=self.options["blocks"],
+            num_layers=sizes["blocks"],
             seq_len=self.window,
             dropout=0.0,
         )

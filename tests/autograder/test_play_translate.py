@@ -103,6 +103,23 @@ def test_one_that_is_written_differently_passes_too(translate: Any, name: str) -
     assert len(looked_at(translate, variant(name))) == 4
 
 
+def test_whatever_sizes_are_asked_for_a_model_of_the_same_ones_is_looked_at(
+    translate: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    models: list[Any] = []
+
+    def sane(_stage: Any, model: Any, *_: Any) -> None:
+        models.append(model)
+        raise Astray("ex10_transformer", "")
+
+    monkeypatch.setattr(translate, "sane", sane)
+    for other in ({"width": 16, "heads": 1}, {"width": 256, "blocks": 4}):
+        with standing_on(SOLUTIONS, {**SMALL, **other}) as stage, pytest.raises(Astray):
+            translate._trained(stage, 1, {**SMALL, **other}, None)
+    one, two = ([tuple(each.shape) for each in model.parameters()] for model in models)
+    assert one == two
+
+
 SENT_BACK = {
     "masks-target-future-forgotten": "ex04_masks",
     "masks-padding-inverted": "ex04_masks",

@@ -240,14 +240,71 @@ def test_a_terminal_gets_maps_with_numbered_rows(root: Path, first: subprocess.C
     ).replace("\x1b[90m", "").replace("\x1b[0m", "")
 
 
-def looked_at(sources: dict[str, bytes]) -> Any:
+def looked_at(sources: dict[str, bytes], **sizes: int) -> Any:
     """Look at an untrained model made of these sources, and return what was told."""
     from play.sanity_of_writer import sane
     from play.writer import Writer
 
     with standing_on(sources, SIZES) as stage:
-        sane(stage, Writer(stage, Pieces("abcdefghijklmnopqrstuvwxyz ", []), SIZES))
+        writer = Writer(stage, Pieces("abcdefghijklmnopqrstuvwxyz ", []), {**SIZES, **sizes})
+        sane(stage, writer, writer.new_model())
         return stage
+
+
+def test_the_shortest_window_that_is_allowed_is_looked_at_too() -> None:
+    from play.write import MADE_WITH
+
+    assert len(looked_at(SOLUTIONS, window=MADE_WITH["window"])) == 3
+
+
+@pytest.fixture
+def models(monkeypatch: pytest.MonkeyPatch) -> list[torch.nn.Module]:
+    """Every model that is looked at, after which nothing is trained."""
+    from play import write
+
+    seen: list[torch.nn.Module] = []
+
+    def sane(_stage: Any, _writer: Any, model: torch.nn.Module) -> None:
+        seen.append(model)
+        raise Astray("ex11_language_model", "")
+
+    monkeypatch.setattr(write, "sane", sane)
+    return seen
+
+
+def test_whatever_sizes_are_asked_for_a_model_of_the_same_ones_is_looked_at(models: list[torch.nn.Module]) -> None:
+    from play.write import _trained
+
+    for other in ({"width": 16, "heads": 1}, {"width": 256, "blocks": 6}):
+        with standing_on(SOLUTIONS, {**SIZES, **other}) as stage, pytest.raises(Astray):
+            _trained(stage, told(LEAST), 1, {**SIZES, **other}, None)
+    one, two = ([tuple(each.shape) for each in model.parameters()] for model in models)
+    assert one == two
+
+
+def test_the_least_there_can_be_of_the_tales_has_no_character_that_was_not_learnt() -> None:
+    for source in (told(LEAST), told(2 * LEAST)):
+        assert not set(source.held_out) - set(source.learned) - {UNKNOWN}
+
+
+@pytest.mark.parametrize(
+    ("held_out", "half", "line"),
+    [
+        ("one\n\nthe wolf and the hen\n", "the wolf and", "the wolf and the hen"),
+        ("wolf\ncrane\nhen\n", "cr", "crane"),
+        ("\n\n", "", ""),
+    ],
+)
+def test_it_goes_on_with_lines_of_any_text(held_out: str, half: str, line: str) -> None:
+    from play.text import Source
+    from play.write import _samples
+
+    class Silent:
+        def continued(self, *_: Any, **__: Any) -> str:
+            return ""
+
+    writer: Any = Silent()
+    assert _samples(writer, Source("text", "", held_out)) == [(half, "", None), (line, "", None)]
 
 
 @pytest.mark.parametrize("sources", [SOLUTIONS, *map(variant, VARIANTS)], ids=["solutions", *VARIANTS])
