@@ -20,7 +20,8 @@ ROWS, LONG = 4, 16
 def sane(stage: Stage, writer: Writer, model: nn.Module) -> None:
     """Look at an untrained model that has the words and the window of `writer`, and one batch of ids drawn at random.
 
-    The batch is learned by heart, so hand over a model that is not needed any more. The first thing that does not hold goes to `stage.astray`; the rest may only follow from it.
+    The batch is learned by heart, so hand over a model that is not needed any more. The first thing that does not hold
+    goes to `stage.astray`; the rest may only follow from it.
     """
     draw = torch.Generator().manual_seed(stage.seed)
     long = min(LONG, writer.window - 1)  # with the one before them they are no more than the model takes

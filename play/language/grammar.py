@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from random import Random
 
 from play.language.lexicon import Lexicon, Verb, agreeing, lexicon
-from play.language.phrases import Pair, Phrase, Speaker, Words, pronoun
+from play.language.phrases import ALIVE, Pair, Phrase, Speaker, Words, pronoun
 
 HAI = {"main": "hoon", "vah": "hai", "ve": "hain", "tum": "ho"}
 HOGA = {"main": "hounga", "vah": "hoga", "ve": "honge", "tum": "hoge"}
@@ -49,9 +49,6 @@ NOTHING = Target("m", "vah")
 """A verb with nothing to agree with is masculine singular."""
 
 
-ALIVE = frozenset({"person", "animal"})
-"""As an object these take ko."""
-
 _CASES = ("kaun", "kisne", "kise", "kiska")
 WHO = Phrase(("who",), (), ("kaun",), ("kis",), "m", "vah", "he", "", "person", cases=_CASES)
 """Who asks for somebody is masculine singular."""
@@ -66,7 +63,7 @@ def tha(of: Target) -> str:
     """Return was or were."""
     if of.gender == "m":
         return "the" if of.plural else "tha"
-    return "thin" if of.person == "ve" else "thi"
+    return "thin" if of.plural else "thi"
 
 
 def hai(tense: str, of: Target) -> str:
@@ -110,12 +107,17 @@ def with_auxiliary(verb: Verb, tense: str, of: str) -> tuple[str, Words]:
     return do, ("want", "to", verb.base) if tense == "want" else (verb.base,)
 
 
+def _nasal(form: str, of: Target) -> str:
+    """Return a perfective that ends the verb: gayi becomes gayin, as no auxiliary says that they are more than one."""
+    return f"{form}n" if of.gender == "f" and of.plural else form
+
+
 def hindi_verb(verb: Verb, tense: str, of: Target, doer: Target) -> Words:
     """Return the verb at the end of the sentence. `of` is what it agrees with, `doer` the subject."""
     match tense:
         case "past":
             done = verb.perfective(of.gender, plural=of.plural)
-            return (f"{done}n" if of.gender == "f" and of.person == "ve" else done,)
+            return (_nasal(done, of),)
         case "perfect" | "pluperfect":
             done = verb.perfective(of.gender, plural=of.plural)
             return done, HAI[of.person] if tense == "perfect" else tha(of)
@@ -126,7 +128,7 @@ def hindi_verb(verb: Verb, tense: str, of: Target, doer: Target) -> Words:
         case "should":
             return agreeing(f"{verb.stem}na", of.gender, plural=of.plural), "chaahiye"
         case "begin":
-            return f"{verb.stem}ne", agreeing("laga", of.gender, plural=of.plural)
+            return f"{verb.stem}ne", _nasal(agreeing("laga", of.gender, plural=of.plural), of)
         case "can":
             return verb.stem, agreeing("sakta", of.gender, plural=of.plural), HAI[of.person]
         case "progressive" | "past_progressive":
@@ -236,8 +238,12 @@ class Grammar:
         english = self.random.choice(fitting)
         return tuple(english.split()), tuple(self.words.times[english][0].split())
 
-    def _tense(self) -> str:
-        return self.random.choices(tuple(TENSES), tuple(TENSES.values()))[0]
+    def _tense(self, verb: Verb) -> str:
+        """Return a tense that a verb has: nobody is forgetting, and the past of cut would be its present in English."""
+        tense = self.random.choices(tuple(TENSES), tuple(TENSES.values()))[0]
+        if verb.lasting:
+            tense = {"progressive": "present", "past_progressive": "past"}.get(tense, tense)
+        return "perfect" if tense == "past" and verb.past == verb.base else tense
 
     def _place(self, subject: Phrase, often: float, among: tuple[str, ...] = ("in", "near", "behind")) -> _Both:
         """Return where something happens, in both languages, and the pairs in it."""
@@ -245,7 +251,12 @@ class Grammar:
             return (), (), frozenset()
         english = self.random.choice(among)
         phrase = self.speaker.phrase(("place",), subject)
-        return (english, *phrase.accusative), phrase.under(self.words.postpositions[english]), phrase.pairs
+        return *self._at(english, phrase), phrase.pairs
+
+    def _at(self, english: str, phrase: Phrase) -> tuple[Words, Words]:
+        """Return a preposition with what it stands before; what is said to be in a road is on it."""
+        said = phrase.inside if english == "in" else english
+        return (said, *phrase.accusative), phrase.under(self.words.postpositions[said])
 
     def _spoken(self, clause: Clause) -> Sentence:
         """Return a clause as a statement, a negation or a question."""
@@ -264,7 +275,8 @@ class Grammar:
     def doing_something(self) -> Sentence:
         """Somebody does something to something."""
         frame = self.random.choices(("transitive", "transitive_without_ne", "with_se"), (35, 2, 3))[0]
-        verb, tense = self.random.choice(self.words.verbs_of[frame]), self._tense()
+        verb = self.random.choice(self.words.verbs_of[frame])
+        tense = self._tense(verb)
         subject = self.speaker.subject(frozenset({"person"}))
         if frame == "transitive" and tense not in UNASKED and self.random.random() < 0.08:
             if self.random.random() < 0.5 and not ALIVE & verb.kinds:
@@ -302,7 +314,8 @@ class Grammar:
 
     def giving(self) -> Sentence:
         """Somebody gives something to somebody."""
-        verb, tense = self.random.choice(self.words.verbs_of["ditransitive"]), self._tense()
+        verb = self.random.choice(self.words.verbs_of["ditransitive"])
+        tense = self._tense(verb)
         subject = self.speaker.subject(frozenset({"person"}))
         thing = self.speaker.phrase(verb.kinds, subject)
         known = self.random.random() < 0.4
@@ -316,7 +329,8 @@ class Grammar:
     def acting(self) -> Sentence:
         """Somebody sleeps, or works, somewhere and with somebody."""
         frame = self.random.choices(("intransitive", "with_noun"), (2, 1))[0]
-        verb, tense = self.random.choice(self.words.verbs_of[frame]), self._tense()
+        verb = self.random.choice(self.words.verbs_of[frame])
+        tense = self._tense(verb)
         subject = self.speaker.subject(verb.kinds)
         place = self._place(subject, 0.45)
         other = self.speaker.phrase(("person",), subject) if self.random.random() < 0.2 else None
@@ -331,14 +345,15 @@ class Grammar:
 
     def moving(self) -> Sentence:
         """Somebody goes to a place, or comes from one."""
-        verb, tense = self.random.choice(self.words.verbs_of["motion"]), self._tense()
+        verb = self.random.choice(self.words.verbs_of["motion"])
+        tense = self._tense(verb)
         subject = self.speaker.subject(verb.kinds)
         clause = Clause(verb, tense, subject, time=self._time(tense), pairs=subject.pairs)
         if tense not in UNASKED and self.random.random() < 0.15:
             return Sentence(*clause.question(("where",), ("kahaan",)), clause.pairs)
         place = self.speaker.phrase(("place",), subject, one=True)
         away = self.random.random() < 0.4
-        hindi = place.with_se() if away else place.oblique
+        hindi = place.with_se() if away else place.goal
         english = ("from" if away else "to", *place.accusative)
         return self._spoken(
             Clause(verb, tense, subject, english, hindi, time=clause.time, pairs=subject.pairs | place.pairs)
@@ -359,7 +374,7 @@ class Grammar:
             if self.random.random() < 0.25:
                 english, hindi = ("very", *english), ("bahut", *hindi)
             elif self.random.random() < 0.3:
-                other = self.speaker.phrase((subject.kind,))
+                other = self.speaker.phrase((subject.kind,), subject)
                 as_ = agreeing("jitna", subject.gender, plural=subject.plural)
                 english, hindi = ("as", *english, "as", *other.accusative), (*other.oblique, as_, said)
                 pairs |= other.pairs
@@ -443,32 +458,34 @@ class Grammar:
             english, hindi = (*english, "to", *to.accusative), (*to.dative, *hindi)
         if frame == "motion":
             place = self.speaker.phrase(("place",), you, one=True)
-            english, hindi, pairs = ("to", *place.accusative), place.oblique, place.pairs
+            english, hindi, pairs = ("to", *place.accusative), place.goal, place.pairs
         if frame in ("intransitive", "with_noun"):
             english, hindi, pairs = self._place(you, 0.7)
         before = (verb.before,) if verb.before else ()
         how = self.random.random()
         not_ = how < 0.25
-        start: Words = ("do", "not") if not_ else ("please",) if how < 0.5 else ()
+        start: Words = ("do", "not") if not_ else ("please",) if how < 0.5 and self.speaker.you != "tu" else ()
         kripya = ("kripya",) if start == ("please",) else ()
         last = (*before, *(("mat",) if not_ else ()), verb.imperative(self.speaker.you))
         return Sentence((*start, verb.base, *english), (*kripya, *hindi, *last), pairs)
 
     def being_there(self) -> Sentence:
         """Something is somewhere: there is a book on the table."""
-        thing = self.speaker.phrase(_THINGS)
+        thing = self.speaker.phrase(_THINGS, how=("a", "number", "bare"))
         tense = self.random.choices(("present", "past"), (2, 1))[0]
         where = self.random.choice(("on", "under", "in", "near"))
         place = self.speaker.phrase(("thing",) if where in ("on", "under") else ("place",))
-        hindi = (*place.under(self.words.postpositions[where]), *thing.direct, hai(tense, target(thing)))
+        english, hindi = self._at(where, place)
         pairs = thing.pairs | place.pairs
         be = BE[thing.of][tense == "past"]
-        return Sentence(("there", be, *thing.accusative, where, *place.accusative), hindi, pairs)
+        last = (*thing.direct, hai(tense, target(thing)))
+        return Sentence(("there", be, *thing.accusative, *english), (*hindi, *last), pairs)
 
 
 def _others(subject: Phrase) -> list[str]:
-    """Return the pronouns that are not the subject."""
-    return [each for each in ("i", "you", "he", "she", "we", "they") if each != subject.english[0]]
+    """Return the pronouns that are somebody else than the subject; i is one of we."""
+    same = {"i": ("i", "we"), "we": ("i", "we")}.get(subject.english[0], subject.english[:1])
+    return [each for each in ("i", "you", "he", "she", "we", "they") if each not in same]
 
 
 _WHY = (("why", "kyon"),)

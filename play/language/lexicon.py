@@ -14,7 +14,10 @@ FRAMES = ("transitive", "transitive_without_ne", "with_se", "ditransitive", "int
 
 @dataclass(frozen=True)
 class Noun:
-    """A noun. `many` is None where there is no plural; `esteemed` ones take the plural of respect."""
+    """A noun. `many` is None where there is no plural; `esteemed` ones take the plural of respect.
+
+    `inside` is in, or on for a place that nobody is in; `to` the postposition of whoever goes there, mostly none.
+    """
 
     one: str
     many: str | None
@@ -24,6 +27,8 @@ class Noun:
     fixed: bool
     esteemed: bool
     plurals: tuple[str, str] | None
+    inside: str
+    to: str
 
     def form(self, *, plural: bool, oblique: bool) -> str:
         """Return the Hindi form of a number and a case."""
@@ -59,7 +64,8 @@ class Adjective:
 class Verb:
     """A verb. `before` is a word that goes with the Hindi stem; `noun` is the gender of that word where it agrees.
 
-    `frame` is the list of lexicon.toml it is in, `kinds` are its objects, or its subjects where it has none.
+    `frame` is the list of lexicon.toml it is in, `kinds` are its objects, or its subjects where it has none. It has no
+    progressive where it is `lasting`.
     """
 
     base: str
@@ -73,6 +79,7 @@ class Verb:
     frame: str
     kinds: frozenset[str]
     irregular: tuple[str, ...] | None
+    lasting: bool
 
     @property
     def ergative(self) -> bool:
@@ -168,7 +175,18 @@ def _noun(line: str, irregular: Mapping[str, list[str]]) -> Noun:
     one, many, hindi, gender, kind, *marks = line.split()
     direct, oblique = irregular.get(hindi, (None, None))
     plurals = (direct, oblique) if direct and oblique else None
-    return Noun(one, None if many == "-" else many, hindi, gender, kind, "fixed" in marks, "esteemed" in marks, plurals)
+    return Noun(
+        one=one,
+        many=None if many == "-" else many,
+        hindi=hindi,
+        gender=gender,
+        kind=kind,
+        fixed="fixed" in marks,
+        esteemed="esteemed" in marks,
+        plurals=plurals,
+        inside="on" if "on" in marks else "in",
+        to=next((each.removeprefix("to=") for each in marks if each.startswith("to=")), ""),
+    )
 
 
 def _adjective(line: str) -> Adjective:
@@ -178,12 +196,23 @@ def _adjective(line: str) -> Adjective:
 
 
 def _verb(line: str, frame: str, irregular: Mapping[str, list[str]]) -> Verb:
-    base, third, past, participle, ing, hindi, last = line.split()
+    base, third, past, participle, ing, hindi, last, *marks = line.split()
     before, _, stem = hindi.rpartition("+")
     noun, kinds = None, last
     if frame == "with_noun":
         before, stem, noun, kinds = hindi, "kar", last, "person"
     forms = tuple(irregular[stem]) if stem in irregular else None
     return Verb(
-        base, third, past, participle, ing, stem, before or None, noun, frame, frozenset(kinds.split("/")), forms
+        base=base,
+        third=third,
+        past=past,
+        participle=participle,
+        ing=ing,
+        stem=stem,
+        before=before or None,
+        noun=noun,
+        frame=frame,
+        kinds=frozenset(kinds.split("/")),
+        irregular=forms,
+        lasting="lasting" in marks,
     )

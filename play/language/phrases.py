@@ -19,6 +19,12 @@ PRONOUNS = {
     "we": ("ham", "hamne", "hamen", "hamaara"),
     "they": ("ve", "unhonne", "unhen", "unka"),
 }
+HOW = ("the", "own", "this", "that", "number", "bare", "of", "a", "every")
+"""What stands before a noun: `own` is my or his, `of` the boy's, `number` how many, `bare` nothing."""
+
+ALIVE = frozenset({"person", "animal"})
+"""These own something; as an object they take ko."""
+
 OBJECTS = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them", "you": "you"}
 OWNERS = {"i": "my", "he": "his", "she": "her", "we": "our", "they": "their", "you": "your"}
 
@@ -28,7 +34,8 @@ class Phrase:
     """Somebody or something. `english` is how it is the subject, `accusative` how it is an object.
 
     `person` is main, vah, ve or tum, after what the Hindi verb agrees with; `of` is what English agrees with: i, he, we
-    (as all plurals) or you. `owner` is the English word for what is its own. A pronoun has its cases in `cases`.
+    (as all plurals) or you. `owner` is the English word for what is its own. A place has in `inside` what English puts
+    before it, in or on, and in `to` the postposition of whoever goes there. A pronoun has its cases in `cases`.
     """
 
     english: Words
@@ -41,6 +48,8 @@ class Phrase:
     owner: str
     kind: str
     noun: str | None = None
+    inside: str = "in"
+    to: str = ""
     cases: tuple[str, str, str, str] | None = None
     pairs: frozenset[Pair] = frozenset()
 
@@ -60,6 +69,11 @@ class Phrase:
     def with_se(self) -> Words:
         """Return it with the postposition se, which pronouns take in their short oblique form."""
         return (*self.oblique, "se")
+
+    @property
+    def goal(self) -> Words:
+        """Return it as where somebody goes: ghar, but kamre mein."""
+        return (*self.oblique, self.to) if self.to else self.oblique
 
     def genitive(self, gender: str, *, plural: bool = False, oblique: bool = False) -> Words:
         """Return the possessor before what is possessed."""
@@ -86,7 +100,7 @@ def pronoun(english: str, you: str = "aap", gender: str = "m") -> Phrase:
     object_ = OBJECTS[english]
     short = (SHORT[cases[0]],)
     return Phrase(
-        (english,), (object_,), (cases[0],), short, own_gender, person, agrees, OWNERS[english], "person", None, cases
+        (english,), (object_,), (cases[0],), short, own_gender, person, agrees, OWNERS[english], "person", cases=cases
     )
 
 
@@ -114,21 +128,33 @@ class Speaker:
         return self.phrase(kinds)
 
     def phrase(
-        self, kinds: frozenset[str] | Sequence[str], subject: Phrase | None = None, *, one: bool = False
+        self,
+        kinds: frozenset[str] | Sequence[str],
+        subject: Phrase | None = None,
+        *,
+        one: bool = False,
+        how: Sequence[str] = HOW,
     ) -> Phrase:
         """Return a noun with what stands before it. What belongs to the subject of the sentence is apna, its own.
 
-        With `one` it is a single one.
+        With `one` it is a single one. `how` is what may stand before it; a, bare and number are enough for any noun.
         """
         noun = self.noun_of(tuple(kinds))
         many = noun.many is not None and not one and self.random.random() < 0.3
         adjective = self.random.choice(self.words.adjectives_of[noun.kind]) if self.random.random() < 0.35 else None
-        return self._phrase(noun, many, adjective, subject)
+        return self._phrase(noun, many, adjective, subject, how)
 
-    def _phrase(self, noun: Noun, many: bool, adjective: Adjective | None, subject: Phrase | None) -> Phrase:
+    def _phrase(
+        self,
+        noun: Noun,
+        many: bool,
+        adjective: Adjective | None,
+        subject: Phrase | None,
+        among: Sequence[str] = HOW,
+    ) -> Phrase:
         kinds = ["the", "the", "own", "this", "that"]
         kinds += ["number", "bare"] if many else ["bare", "of"] if noun.many is None else ["a", "a", "of", "every"]
-        how = self.random.choice(kinds)
+        how = self.random.choice([each for each in kinds if each in among])
         word = noun.many if many and noun.many else noun.one
         esteemed = noun.esteemed and not many and how not in ("a", "every")
         plural = many or esteemed
@@ -148,9 +174,11 @@ class Speaker:
             gender=noun.gender,
             person="ve" if plural else "vah",
             of="we" if many else "he",
-            owner="their" if many else ("her" if noun.gender == "f" else "his"),
+            owner="" if noun.kind not in ALIVE else "their" if many else "her" if noun.gender == "f" else "his",
             kind=noun.kind,
             noun=noun.one,
+            inside=noun.inside,
+            to=noun.to,
             pairs=frozenset(pairs),
         )
 

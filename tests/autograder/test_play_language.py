@@ -19,7 +19,7 @@ if "play" not in sys.modules:
 
 from play.language import grammar, lexicon
 from play.language.corpus import LONGEST, corpus, held_apart
-from play.language.phrases import Phrase, Speaker, pronoun
+from play.language.phrases import OWNERS, Phrase, Speaker, pronoun
 
 WORDS = lexicon.lexicon()
 CORPUS = corpus(3, 6000, 300)
@@ -72,6 +72,13 @@ SAID = [
     (pronoun("we"), "swim", "can", None, "ham tair sakte hain"),
     (the("child"), "cry", "begin", None, "bachcha rone laga"),
     (the("children"), "give", "future", the("flowers"), "bachche phool denge"),
+    (the("queens"), "see", "begin", the("flower"), "raaniyaan phool dekhne lagin"),
+    (the("mother"), "walk", "begin", None, "maa chalne lagin"),
+    (the("girl"), "walk", "begin", None, "ladki chalne lagi"),
+    (pronoun("you", "tum", "f"), "sleep", "habitual", None, "tum soti thin"),
+    (pronoun("you", "tum", "f"), "sleep", "past", None, "tum soyin"),
+    (the("student"), "buy", "past", the("book"), "chhaatra ne kitaab khareedi"),
+    (the("students"), "buy", "past", the("book"), "chhaatron ne kitaab khareedi"),
 ]
 
 
@@ -130,6 +137,65 @@ def test_one_english_sentence_has_one_translation_and_a_seed_one_corpus() -> Non
     assert not [each for each in said.values() if len(each) > 1]
     assert corpus(3, 200, 20) == corpus(3, 200, 20)
     assert corpus(3, 200, 20) != corpus(4, 200, 20)
+
+
+@pytest.mark.parametrize("subject", [pronoun("he"), pronoun("they"), pronoun("i")], ids=lambda each: each.english[0])
+def test_no_two_tenses_of_a_verb_are_the_same_in_english(subject: Phrase) -> None:
+    drawn = grammar.Grammar(Random(1))
+    for verb in WORDS.verbs:
+        tenses = {drawn._tense(verb) for _ in range(80)}
+        assert len(tenses) > 8
+        clauses = [grammar.Clause(verb, tense, subject) for tense in tenses]
+        assert len({each.statement()[0] for each in clauses}) == len(tenses), verb.base
+        assert len({each.question()[0] for each in clauses if each.tense not in grammar.UNASKED}) > 6
+
+
+def test_somebody_goes_to_a_room_or_on_a_road_and_things_own_nothing() -> None:
+    goals = {word: " ".join(the(word).goal) for word in ("house", "room", "river", "road", "mountain")}
+    assert goals == {
+        "house": "ghar", "room": "kamre mein", "river": "nadi par", "road": "sadak par", "mountain": "pahaad par",
+    }  # fmt: skip
+    at = grammar.Grammar(Random(1))._at
+    said = [tuple(" ".join(each) for each in at("in", the(word))) for word in ("river", "road")]
+    assert said == [("in the river", "nadi mein"), ("on the road", "sadak par")]
+    assert [the(word).owner for word in ("city", "book", "girl", "dogs")] == ["", "", "her", "their"]
+
+
+def test_nobody_is_forgetting_a_word() -> None:
+    learned = [english for english, _ in CORPUS.learned]
+    assert not [each for each in learned if {"forgetting", "hearing", "seeing"} & set(each)]
+    assert [each for each in learned if {"forgot", "heard", "saw"} & set(each)]
+
+
+def test_nobody_meets_himself() -> None:
+    others = {who: set(grammar._others(pronoun(who))) for who in ("i", "we", "she")}
+    assert others["i"] == others["we"] == {"you", "he", "she", "they"}
+    assert others["she"] == {"i", "you", "he", "we", "they"}
+
+
+DETERMINED = {"the", "this", "that", "these", "those", "every", *OWNERS.values()}
+
+
+def test_there_is_something_that_was_not_spoken_of() -> None:
+    drawn = grammar.Grammar(Random(1))
+    for _ in range(200):
+        english = drawn.being_there().english
+        assert english[0] == "there"
+        assert english[2] not in DETERMINED, english
+
+
+def test_what_is_the_subjects_own_is_apna_in_a_comparison_too() -> None:
+    drawn = grammar.Grammar(Random(1))
+    compared = [each for each in (drawn.being() for _ in range(6000)) if each.english.count("as") == 2]
+    own = [each for each in compared if OWNERS.get(each.english[0]) in each.english]
+    assert own
+    assert not [each for each in own if not {"apna", "apne", "apni"} & set(each.hindi)]
+
+
+def test_who_is_tu_is_not_asked_kindly() -> None:
+    drawn = grammar.Grammar(Random(1))
+    drawn.speaker.you = "tu"
+    assert not [each for each in (drawn.asking_for() for _ in range(200)) if "please" in each.english]
 
 
 def test_it_is_worth_learning() -> None:
