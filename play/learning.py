@@ -44,6 +44,18 @@ def check_sizes(options: Mapping[str, Any], least: Mapping[str, int]) -> None:
         raise UsageError(f"--width is {options['width']}, expected a multiple of --heads {options['heads']}")
 
 
+def kept_before(stage: Stage, sizes: Mapping[str, int | float | str]) -> dict[str, Any] | None:
+    """Return the checkpoint of an earlier run, None where there is none; what was wrong then is wrong still.
+
+    Raises `CheckpointError` where it is of other code, another seed or other sizes.
+    """
+    kept = stage.checkpoint.load(sizes)
+    for exercise, message in kept.get("wrong", ()) if kept is not None else ():
+        if (exercise, message) not in stage.wrong:
+            stage.wrong.append((exercise, message))
+    return kept
+
+
 def learn(
     stage: Stage,
     model: nn.Module,
@@ -75,7 +87,8 @@ def learn(
     def save() -> None:
         state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "rng": rng_states(stage.device)}
         seconds = before + time.monotonic() - started
-        stage.checkpoint.save({**more, **state, "step": step, "seconds": seconds}, sizes)
+        wrong = [list(each) for each in stage.wrong]
+        stage.checkpoint.save({**more, **state, "wrong": wrong, "step": step, "seconds": seconds}, sizes)
 
     mean, seen = None, 0
     report = max(1, steps // REPORTS)
@@ -90,7 +103,7 @@ def learn(
             figures = {
                 "loss": f"{mean:.4f}",
                 "learning rate": f"{rate(step):.6f}",
-                f"{unit} a second": f"{seen / (time.monotonic() - started):,.0f}",
+                f"{unit} a second": f"{seen / max(time.monotonic() - started, 1e-9):,.0f}",
             }
             rows = samples() if step % report == 0 or step == steps else None
             live.show(step, figures, curve=loss, rows=rows)

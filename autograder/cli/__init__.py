@@ -8,12 +8,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NoReturn
 
-from autograder.cli.exits import ENVIRONMENT, GRADER, USAGE
+from autograder.cli.exits import ENVIRONMENT, GRADER, INTERRUPTED, USAGE
 from autograder.cli.parser import parse
 from autograder.course import CourseError
 from autograder.course.names import UsageError
-
-INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

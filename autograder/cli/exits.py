@@ -5,3 +5,5 @@ FAIL = 1
 USAGE = 2
 ENVIRONMENT = 3
 GRADER = 4
+INTERRUPTED = 130
+"""What a shell says of a program that Ctrl-C ended."""

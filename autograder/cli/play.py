@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder.cli.check import checked, known_device, remember
-from autograder.cli.exits import ENVIRONMENT, FAIL, GRADER, PASS
+from autograder.cli.exits import ENVIRONMENT, FAIL, GRADER, INTERRUPTED, PASS
 from autograder.cli.screen import Screen
 from autograder.cli.waiting import Waiting
 from autograder.course import Course, find_course, read_course
@@ -26,17 +26,19 @@ from autograder.submission.own import read_own
 if TYPE_CHECKING:
     from autograder.report import ExerciseResult, Report
 
+LARGEST_SEED = 10**18 - 1
 PROGRAM = Path(__file__).parents[1] / "play" / "__main__.py"
 
 
 def play(options: argparse.Namespace) -> int:
-    """Run the command: 0 done, 1 an exercise is to be mended first, 3 the machine cannot do it."""
+    """Run the command: 0 done, 1 an exercise is to be mended first, 3 the machine cannot do it, 130 it was stopped."""
     course = read_course(find_course())
     if options.activity is None:
         return _show_list(Screen.of(options), course, options.others)
     activity = _named(course, options.activity)
     own = _own_options(activity, options.others)
     known_device(own.device)
+    _can_be_written(own.json)
     submission = read_own(course, folder=own.submission)
     waiting = Waiting(plain=options.plain)
     with closing(waiting):
@@ -83,7 +85,7 @@ def _own_options(activity: Activity, arguments: Sequence[str]) -> argparse.Names
         prog=f"course play {activity.id}", description=f"{activity.title[0].upper()}{activity.title[1:]}."
     )
     parser.add_argument("--device", default="cpu", metavar="NAME", help="cpu, cuda or mps")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="of everything that is drawn (1)")
+    parser.add_argument("--seed", type=_seed, default=1, metavar="N", help="of everything that is drawn (1)")
     parser.add_argument("--steps", type=_positive, metavar="N", help="train for so many steps, not as many as usual")
     parser.add_argument("--say", action="append", default=[], metavar="TEXT", help="answer this, and ask for no more")
     parser.add_argument("--fresh", action="store_true", help="start over: the checkpoint that is there is not used")
@@ -92,18 +94,41 @@ def _own_options(activity: Activity, arguments: Sequence[str]) -> argparse.Names
     parser.add_argument("--json", metavar="FILE", help="write the figures there; - is stdout, and nothing else")
     own = parser.add_argument_group(f"of {activity.id}") if activity.choices else parser
     for each in activity.choices:
+        does = each.does.replace("%", "%%")  # which argparse takes for a field of its own
         if isinstance(each.default, bool):
-            own.add_argument(f"--{each.name}", action="store_true", help=each.does)
+            own.add_argument(f"--{each.name}", action=argparse.BooleanOptionalAction, default=each.default, help=does)
         else:
-            told = f"{each.does} ({each.default})".replace(" ()", "")
+            told = f"{does} ({str(each.default).replace('%', '%%')})".replace(" ()", "")
             own.add_argument(f"--{each.name}", type=type(each.default), default=each.default, metavar="X", help=told)
     return parser.parse_args(arguments)
+
+
+def _can_be_written(json_file: str | None) -> None:
+    """Raise `UsageError` where the figures could not be written: better before a long training than after it."""
+    if json_file is None or json_file == "-":
+        return
+    file = Path(json_file)
+    if file.is_dir():
+        raise UsageError(f"--json {json_file} is a folder, expected a file")
+    if not file.absolute().parent.is_dir():
+        raise UsageError(f"--json {json_file}: there is no folder {file.parent}; make it first, or name another")
 
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
     return int(text)
+
+
+def _seed(text: str) -> int:
+    """Return a number that torch can draw from, and from those a little above it."""
+    try:
+        number = int(text)
+    except ValueError:
+        number = LARGEST_SEED + 1
+    if abs(number) > LARGEST_SEED:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at most 18 digits")
+    return number
 
 
 def _checked(course: Course, activity: Activity, submission: Submission, waiting: Waiting) -> "Report":
@@ -162,6 +187,8 @@ def _run(
         status = subprocess.call([sys.executable, "-P", str(PROGRAM), json.dumps(request)])
     if status >= 0:
         return status
+    if status == -signal.SIGINT:
+        return INTERRUPTED
     name = signal.Signals(-status).name if -status in {each.value for each in signal.Signals} else str(-status)
     why = "there was not enough memory, or somebody ended it" if name == "SIGKILL" else "the libraries below it failed"
     print(f"course: {activity.id} was ended by {name}: {why}; run it again, it goes on where it was", file=sys.stderr)

@@ -3,10 +3,12 @@
 A process of its own, with the terminal of its parent: what a student's code does to it harms nobody else.
 """
 
+import signal
 import sys
 from pathlib import Path
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until a training listens to it, Ctrl-C ends this without a word
     sys.path.append(str(Path(__file__).resolve().parents[2]))
 
     from autograder.play.running import main

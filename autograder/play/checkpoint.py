@@ -11,9 +11,20 @@ from typing import Any
 
 import torch
 
+SEED = "--seed"
+"""What a checkpoint was seeded with stands among what made it."""
+
 
 class CheckpointError(Exception):
-    """A checkpoint that cannot be used; the message says what it was made by, and what to do."""
+    """A checkpoint that cannot be used: the message says what it is, and what to do.
+
+    `found` is the first of both alone, `say` an option with which it could be used, empty where there is none.
+    """
+
+    def __init__(self, found: str, say: str = "") -> None:
+        self.found, self.say = found, say
+        instead = f"say {say}, or --fresh" if say else "--fresh"
+        super().__init__(f"{found}; {instead} starts over and replaces it")
 
 
 @dataclass(frozen=True)
@@ -37,19 +48,24 @@ class Checkpoint:
             raise
         except Exception as error:  # torch has many ways to say that a file is none of its own
             reason = (str(error).splitlines() or [type(error).__name__])[0][:80]
-            raise CheckpointError(self._refused(f"cannot be read ({reason})")) from None
+            raise CheckpointError(f"the checkpoint {self.file} cannot be read ({reason})") from None
         others = [name for name in {**made_by, **self.made_by} if made_by.get(name) != self.made_by.get(name)]
+        if others == [SEED]:
+            raise self._made_with(SEED, made_by.get(SEED), self.made_by.get(SEED))
         if others:
-            raise CheckpointError(self._refused(f"was made by other code: {', '.join(others)} changed since"))
+            changed = f"was made by other code: {', '.join(others)} changed since"
+            raise CheckpointError(f"the checkpoint {self.file} {changed}")
         sizes = made_with if sizes is None else sizes
         for name in {**made_with, **sizes}:
             if made_with.get(name) != sizes.get(name):
-                found = f"was made with {name} {made_with.get(name)}, this is {name} {sizes.get(name)}"
-                raise CheckpointError(self._refused(found))
+                raise self._made_with(f"--{name}", made_with.get(name), sizes.get(name))
         return data
 
-    def _refused(self, found: str) -> str:
-        return f"the checkpoint {self.file} {found}; --fresh starts over and replaces it"
+    def _made_with(self, option: str, made_with: object, this: object) -> CheckpointError:
+        """Return the error of an option that is not what it was; a name and a digest are nothing to be said again."""
+        found = f"the checkpoint {self.file} was made with {option} {made_with}, this is {option} {this}"
+        value = str(made_with)
+        return CheckpointError(found, "" if made_with is None or " " in value else f"{option} {value}")
 
     def save(self, data: Mapping[str, Any], sizes: Mapping[str, int | float | str]) -> None:
         """Write the file whole, or leave the one that is there. Raises OSError."""

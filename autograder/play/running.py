@@ -14,13 +14,13 @@ from typing import Any, NoReturn, TextIO
 
 import torch
 
-from autograder.cli.exits import ENVIRONMENT, FAIL, GRADER, PASS, USAGE
+from autograder.cli.exits import ENVIRONMENT, FAIL, GRADER, INTERRUPTED, PASS, USAGE
 from autograder.cli.stopping import Stopping
 from autograder.cli.written import write_json
 from autograder.course import Course, CourseError, read_course
 from autograder.course.model import Activity
 from autograder.course.names import UsageError
-from autograder.play.checkpoint import Checkpoint, CheckpointError, digest
+from autograder.play.checkpoint import SEED, Checkpoint, CheckpointError, digest
 from autograder.play.stage import Astray, Stage, Stopped
 from autograder.progress.files import own_folder
 from autograder.report.console import make_console
@@ -31,7 +31,6 @@ from autograder.submission.own import read_own
 from autograder.worker.sources import Sources
 
 MOST_PRINTED = 4000
-INTERRUPTED = 130
 MOST_THREADS = 4
 """So many at most share the work of one step: the models that are trained here are small."""
 
@@ -93,7 +92,10 @@ def run(request: Mapping[str, Any]) -> int:
         stage.tell(f"Your code printed {plural(printed.lines, 'line')} meanwhile, not shown here. The first: {first}")
     if figures is not None:
         data = {"activity": request["activity"], "wrong": [list(each) for each in stage.wrong], "figures": figures}
-        write_json(Namespace(json=request["json"]), data)
+        try:
+            write_json(Namespace(json=request["json"]), data)
+        except OSError as error:
+            return _fail(ENVIRONMENT, f"the figures cannot be written to {request['json']}: {error.strerror or error}")
     return status
 
 
@@ -102,7 +104,7 @@ def _played(
 ) -> tuple[int, dict[str, Any] | None]:
     """Return the status, and the figures of an activity that came to its end."""
     number = {each.id: each.number for each in stage.course.exercises}
-    again = f"course play {stage.activity.id}"
+    again = "the same command without --fresh" if request["fresh"] else "the same command"
     try:
         if request["fresh"]:
             stage.checkpoint.remove()
@@ -131,6 +133,12 @@ def _played(
 
         fault = describe(error, sources.names)
         told = f"{fault['type']}: {one_line(fault['message'])[:200]}"
+        if not fault["frames"] and stage.wrong:
+            first = next((each for each, _ in stage.wrong if each in told), stage.wrong[0][0])
+            title = stage.course.exercise(first).title
+            stage.tell(f"{number[first]} {title} is not right, and it cannot go on with that: {told}", "red")
+            stage.tell(f"Next: course check {number[first]}", "cyan")
+            return FAIL, None
         if not fault["frames"]:
             return _fail(GRADER, f"{stage.activity.id} itself failed ({told}); please report it", errors), None
         place = fault["frames"][-1]
@@ -178,9 +186,11 @@ def _made_by(course: Course, activity: Activity, submission: Submission, seed: i
     """Return what a training of an activity depends on: the student's files, its own code and data, the seed."""
     needed = {each.file for need in activity.needs for each in course.with_needs(course.exercise(need))}
     made_by = {file: _digest(source) for file, source in submission.sources.items() if file in needed}
-    for file in sorted(each for each in course.play_dir.rglob("*") if each.is_file() and each.suffix != ".pyc"):
-        made_by[file.relative_to(course.root).as_posix()] = _digest(file.read_bytes())
-    return {**made_by, "--seed": str(seed)}
+    for file in sorted(each for each in course.play_dir.rglob("*") if each.suffix in (".py", ".toml")):
+        name = file.relative_to(course.root).as_posix()
+        if "/." not in name and file.is_file():
+            made_by[name] = _digest(file.read_bytes())
+    return {**made_by, SEED: str(seed)}
 
 
 def _digest(source: bytes) -> str:

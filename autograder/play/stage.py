@@ -38,7 +38,8 @@ class Stage:
 
     `steps` is None where the activity decides; `say` has what is to be answered instead of what is typed. `options`
     has its own ones by name. `wrong` has what is known to be wrong, an exercise and a sentence each: there is something
-    in it only where the student said `--anyway`. `checkpoint` is its own, `checkpoint_of` that of another activity.
+    in it only where the student said `--anyway`, or had said so when the training that is gone on with began.
+    `checkpoint` is its own, `checkpoint_of` that of another activity.
     """
 
     course: Course
@@ -58,8 +59,16 @@ class Stage:
     wrong: list[tuple[str, str]] = field(default_factory=list)
 
     def own(self, exercise: str) -> Any:
-        """Return the student's module of an exercise: `stage.own("ex05_attention").scaled_dot_product_attention`."""
-        return importlib.import_module(exercise)
+        """Return the student's module of an exercise: `stage.own("ex05_attention").scaled_dot_product_attention`.
+
+        Raises `Astray` where there is none, which only happens with `--anyway`.
+        """
+        try:
+            return importlib.import_module(exercise)
+        except ModuleNotFoundError as error:
+            if error.name != exercise:
+                raise
+            raise Astray(exercise, f"there is no {exercise}.py, and it cannot go on without it") from None
 
     def tell(self, text: str, style: str = "") -> None:
         """Show one line or paragraph; what a student's code made of it is safe to show."""

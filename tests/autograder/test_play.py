@@ -21,11 +21,13 @@ import torch
 from rich.console import Console
 from torch import nn
 
+from autograder.cli import play as cli_play
 from autograder.course import CourseError, read_course
 from autograder.play.checkpoint import Checkpoint, CheckpointError
 from autograder.play.live import Live
-from autograder.play.running import _activity
+from autograder.play.running import _activity, _made_by
 from autograder.play.stage import Stopped
+from autograder.submission.own import read_own
 
 GROW = '''
 """Count up, step by step, with a number of the student's."""
@@ -63,6 +65,8 @@ needs = ["ex01_running_mean"]
 
 [play.options]
 size = [1, "how large"]
+share = ["all", "how much, in %"]
+careful = [true, "whether it is careful"]
 stop-at = [0, "where to stop"]
 wait = [false, "whether to wait for Ctrl-C"]
 astray = [false, "whether it goes wrong"]
@@ -102,7 +106,7 @@ def test_an_activity_trains_says_what_came_of_it_and_goes_on_where_it_was(playin
     assert done.returncode == 130
     assert "Step 2 of 4: total 6." in done.stdout
     assert "  a -> b" in done.stdout
-    assert "Next: course play grow goes on from here." in done.stdout
+    assert "Next: the same command goes on from here." in done.stdout
     again = tiny.run_course(playing, "play", "grow", "--plain", typed="hello\nagain\n\nmore\n")
     assert (again.returncode, again.stderr) == (0, "")
     assert "Step 2 of 4" not in again.stdout
@@ -140,8 +144,61 @@ def test_ctrl_c_keeps_what_was_learned(playing: Path) -> None:
     os.killpg(process.pid, signal.SIGINT)
     said, errors = process.communicate(timeout=60)
     assert (process.returncode, "once more stops at once" in errors) == (130, True)
-    assert "Stopped; what was learned so far is kept. Next: course play grow goes on from here." in said
+    assert "Stopped; what was learned so far is kept. Next: the same command goes on from here." in said
     assert (playing / ".course" / "play" / "grow.pt").is_file()
+
+
+def test_what_is_no_part_of_an_activity_does_not_change_what_it_was_made_by(playing: Path) -> None:
+    course = read_course(playing)
+    submission = read_own(course)
+
+    def made_by() -> dict[str, str]:
+        return _made_by(course, course.play[0], submission, 1)
+
+    before = made_by()
+    assert {"play/grow.py", "--seed"} < set(before)
+    for stray in (".DS_Store", "grow.py~", ".ipynb_checkpoints/grow.py", "notes.md"):
+        file = playing / "play" / stray
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("stray", "utf-8")
+    assert made_by() == before
+    (playing / "play" / "words.toml").write_text("a = 1", "utf-8")
+    assert made_by() != before
+
+
+def test_what_is_missing_is_told_where_it_is_played_anyway(playing: Path) -> None:
+    (playing / "exercises" / tiny.FILES[0]).write_text("def other(x):\n    return x\n", "utf-8")
+    done = tiny.run_course(playing, "play", "grow", "--plain", "--anyway")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert f"it cannot go on with that: AttributeError: module '{tiny.FIRST}' has no attribute" in done.stdout
+    assert done.stdout.endswith("Next: course check 01\n")
+    (playing / "exercises" / tiny.FILES[0]).unlink()
+    done = tiny.run_course(playing, "play", "grow", "--plain", "--anyway")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert f"01 running mean: there is no {tiny.FIRST}.py, and it cannot go on without it" in done.stdout
+
+
+def test_ctrl_c_while_it_begins_ends_it_without_a_word(
+    tmp_path: Path, playing: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "torch.py").write_text("import time\nprint('importing', flush=True)\ntime.sleep(60)\n", "utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-P", str(cli_play.PROGRAM), "{}"],
+        env=tiny.environment({"PYTHONPATH": str(tmp_path)}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "importing\n"
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=60) == ("", "")
+    assert process.returncode == -signal.SIGINT
+    monkeypatch.setattr(subprocess, "call", lambda _: process.returncode)
+    course = read_course(playing)
+    own = cli_play._own_options(course.play[0], [])
+    options = SimpleNamespace(plain=True, no_color=True)
+    assert cli_play._run(course, course.play[0], options, own, []) == 130  # type: ignore[arg-type]
 
 
 def test_ctrl_c_ends_what_waits_for_a_line(playing: Path) -> None:
@@ -171,10 +228,15 @@ def test_a_word_that_means_nothing_is_told(playing: Path) -> None:
         (("grow", "--size", "x"), "invalid int value: 'x'"),
         (("grow", "--steps", "0"), "'0' is not a number above 0"),
         (("grow", "--device", "tpu"), "no device is called 'tpu'"),
+        (("grow", "--seed", "1" * 19), "is not a whole number of at most 18 digits"),
+        (("grow", "--json", "nowhere/x.json"), "--json nowhere/x.json: there is no folder nowhere; make it first"),
+        (("grow", "--json", "play"), "--json play is a folder, expected a file"),
     ):
         done = tiny.run_course(playing, "play", *arguments)
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
-    assert "how large" in tiny.run_course(playing, "play", "grow", "--help").stdout
+    shown = tiny.run_course(playing, "play", "grow", "--help").stdout
+    for said in ("how large (1)", "how much, in % (all)", "--careful, --no-careful"):
+        assert said in shown
     assert "add up what you have built" in tiny.run_course(playing, "play").stdout
 
 
@@ -205,6 +267,14 @@ def test_a_checkpoint_is_whole_or_refused(tmp_path: Path) -> None:
     assert (kept.load({"size": 1}) or {})["step"] == 2
     with pytest.raises(CheckpointError, match=r"made by other code: ex01.py changed since; --fresh"):
         Checkpoint(kept.file, {"ex01.py": "2"}).load()
+    with pytest.raises(CheckpointError, match=r"made with --size 1, this is --size 2; say --size 1, or --fresh starts"):
+        kept.load({"size": 2})
+    seeded = Checkpoint(tmp_path / "b.pt", {"ex01.py": "1", "--seed": "2"})
+    seeded.save({}, {"text": "a.txt (0123)"})
+    with pytest.raises(CheckpointError, match=r"made with --seed 2, this is --seed 1; say --seed 2, or --fresh starts"):
+        Checkpoint(seeded.file, {"ex01.py": "1", "--seed": "1"}).load()
+    with pytest.raises(CheckpointError, match=r"this is --text b.txt \(4567\); --fresh starts"):
+        seeded.load({"text": "b.txt (4567)"})
     kept.file.write_bytes(kept.file.read_bytes()[:100])
     with pytest.raises(CheckpointError, match=r"a.pt cannot be read .*--fresh starts over"):
         kept.load()
@@ -246,12 +316,15 @@ def learned(file: Path, stop_after: int) -> dict[str, torch.Tensor]:
         device="cpu",
         checkpoint=checkpoint,
         stop=Endless(stop_after),
+        wrong=[("ex05_attention", "not scaled")] if stop_after else [],
         stopped=stopped,
         tell=print,
         live=lambda _: live(),
     )
     same: dict[str, Any] = {"sizes": {}, "more": {}, "samples": list, "unit": "words", "steps": 6, "update": update}
-    learning.learn(stage, model, optimizer, kept=checkpoint.load(), rate=lambda step: 0.1 / step, **same)
+    kept = learning.kept_before(stage, {})
+    learning.learn(stage, model, optimizer, kept=kept, rate=lambda step: 0.1 / step, **same)
+    assert stage.wrong == ([("ex05_attention", "not scaled")] if stop_after or kept else [])
     return model.state_dict()
 
 
