@@ -34,6 +34,8 @@ def play(stage: Stage) -> dict[str, Any]:
     if int(stage.options["more"]) < 0:
         raise UsageError(f"--more is {stage.options['more']}, expected 0 or more")
     file = Path(str(stage.options["html"])) if stage.options["html"] else None
+    if file is not None and file.is_dir():
+        raise UsageError(f"--html {file} is a folder, expected a file")
     if file is not None and not file.absolute().parent.is_dir():
         raise UsageError(f"{file.parent} is no folder; the page needs one that is there")
     stage.tell(f"Looking at what `course play {of}` trained.")
@@ -57,14 +59,18 @@ def _trained(stage: Stage, of: str) -> tuple[Translator | Writer, str]:
     activities = {"translate": translate.trained, "write": write.trained}
     if of and of not in activities:
         raise UsageError(f"--of is {of}, expected translate or write")
+    refused: list[str] = []
     for name in [of] if of else activities:
         try:
             found = activities[name](stage)
         except CheckpointError as error:
-            why = str(error).partition(";")[0]
-            raise UsageError(f"{why}; run `course play {name} --fresh` first") from None
-        if found is not None:
-            return found, name
+            instead = f"say {error.say}, or run" if error.say else "run"
+            refused.append(f"{error.found}; {instead} `course play {name} --fresh` first")
+        else:
+            if found is not None:
+                return found, name
+    if refused:
+        raise UsageError(refused[0])
     first = of or "translate"
     raise UsageError(f"nothing is trained to look at; run `course play {first}` first")
 

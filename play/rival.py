@@ -17,6 +17,8 @@ Ids = NDArray[np.int64]
 
 ORDER = 5
 
+MOST = int(np.iinfo(np.int64).max ** (1 / ORDER))
+"""So many letters can be told apart in runs of that order, each of which is one number."""
 
 SHARES = (0.3, 0.5, 0.7, 0.85, 1.0)
 """What the discounts are multiplied by is chosen from these."""

@@ -40,8 +40,11 @@ def told(characters: int) -> Source:
 
 
 def read(file: Path) -> Source:
-    """Return the text of a file, cut at the end of a line. Raises OSError, and `UsageError` where it is no text."""
-    data = file.read_bytes()
+    """Return the text of a file, cut at the end of a line. Raises `UsageError` where it is none."""
+    try:
+        data = file.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read ({error.strerror or error}); expected a plain text file") from None
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:

@@ -14,12 +14,15 @@ from autograder.play.live import Row
 from autograder.play.stage import Stage
 from play.language.corpus import LONGEST, Corpus, Example, corpus
 from play.language.phrases import Words
-from play.learning import LOOKED_AT, adam, check_sizes, initialized, learn
+from play.learning import LOOKED_AT, adam, check_sizes, initialized, kept_before, learn
 from play.sanity import sane
 
 STEPS = 2500
 WARMUP, SCALE, COOLING = 400, 0.4, 0.5
 """The steps of the warm-up, what its rate is multiplied by, and the share of the steps in which it goes down to 0."""
+
+LEAST = {"sentences": 100, "asked": 1, "batch": 1, "width": 2, "heads": 1, "blocks": 1}
+"""The least that each option can be."""
 
 MOST = LONGEST + 4
 """The most tokens of a sentence, <SOS> and <EOS> among them, and a little room for what is wrong."""
@@ -30,9 +33,11 @@ FEW = 0.9
 """A share of exact translations that is no success."""
 
 CONTRACTIONS = {
-    **{"n't": " not", "'m": " am", "'re": " are", "'ll": " will", "'ve": " have", "what's": "what is"},
-    **{"where's": "where is", "it's": "it is", "let's": "let us"},
+    **{r"\bcan't\b": "can not", r"\bwon't\b": "will not", r"n't\b": " not", r"'m\b": " am", r"'re\b": " are"},
+    **{r"'ll\b": " will", r"'ve\b": " have", r"\blet's\b": "let us", r"\bcannot\b": "can not"},
+    r"\b(he|she|it|that|there|what|where|when|who|how)'s\b": r"\1 is",
 }
+"""What is short for two words, as patterns; any other `'s` is of an owner."""
 
 
 class Translator:
@@ -93,9 +98,9 @@ class Translator:
 def play(stage: Stage) -> dict[str, Any]:
     """Train, unless that was done before; say how good it is, and translate what is typed."""
     steps = stage.steps or STEPS
-    check_sizes(stage.options, dict.fromkeys(stage.options, 1))
+    check_sizes(stage.options, LEAST)
     sizes = {name: value for name, value in stage.options.items() if name != "asked"}
-    kept = stage.checkpoint.load(sizes)
+    kept = kept_before(stage, sizes)
     if kept is not None and kept["step"] >= steps and "figures" in kept:
         translator = _known(stage, kept)
         figures = dict(kept["figures"])
@@ -241,9 +246,9 @@ def understood(stage: Stage, translator: Translator, line: str) -> Words:
 def read_words(line: str) -> Words:
     """Return the words of a line as they are learned: in small letters, without signs, `'s` as a word."""
     text = line.lower().replace("’", "'")
-    for short, whole in {"can't": "can not", "won't": "will not", **CONTRACTIONS}.items():
-        text = text.replace(short, whole)
-    return tuple(re.findall(r"'s\b|[^\W\d_]+|\d+", text.replace("cannot", "can not")))
+    for short, whole in CONTRACTIONS.items():
+        text = re.sub(short, whole, text)
+    return tuple(re.findall(r"'s\b|[^\W\d_]+|\d+", text))
 
 
 def _about(word: str, known: dict[str, int]) -> str:

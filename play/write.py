@@ -11,9 +11,9 @@ from torch import optim
 from autograder.course.names import UsageError
 from autograder.play.live import Row
 from autograder.play.stage import Stage
-from play.learning import LOOKED_AT, adam, check_sizes, learn
+from play.learning import LOOKED_AT, adam, check_sizes, kept_before, learn
 from play.pieces import Pieces, learned
-from play.rival import ORDER, bits, fitted
+from play.rival import MOST, ORDER, bits, fitted
 from play.sanity_of_writer import sane
 from play.text import LEAST, Source, read, told
 from play.writer import Paired, Writer
@@ -39,7 +39,7 @@ def play(stage: Stage) -> dict[str, Any]:
     steps = stage.steps or STEPS
     source = read(Path(str(stage.options["text"]))) if stage.options["text"] else told(int(stage.options["characters"]))
     sizes = {**{name: stage.options[name] for name in MADE_WITH}, "text": f"{source.name} ({source.digest})"}
-    kept = stage.checkpoint.load(sizes)
+    kept = kept_before(stage, sizes)
     if kept is not None and kept["step"] >= steps and "figures" in kept:
         writer, figures = _known(stage, kept), dict(kept["figures"])
         stage.tell(f"Trained before, {kept['step']:,} steps; --fresh starts over.")
@@ -71,6 +71,9 @@ def _trained(
     """Train, and return the figures."""
     started = time.monotonic()
     pieces = learned(source.learned, int(stage.options["pieces"]))
+    if len(pieces.characters) > MOST:
+        found = f"{source.name} has {len(pieces.characters):,} different characters"
+        raise UsageError(f"{found}, expected {MOST:,} or fewer, which is what the 5-gram model can tell apart")
     writer = Writer(stage, pieces, sizes)
     ids = writer.ids(source.learned)
     stage.tell(
@@ -97,7 +100,11 @@ def _trained(
         unit="pieces",
     )
     tested = time.monotonic()
-    figures: dict[str, Any] = {"text": source.name, "steps": steps, "held_out": len(source.held_out)}
+    figures: dict[str, Any] = {
+        "text": source.name,
+        "steps": max(steps, int(kept["step"]) if kept else 0),
+        "held_out": len(source.held_out),
+    }
     tail = writer.ids(source.held_out)
     figures["nats"] = writer.nats(ids, tail) * len(tail) / len(source.held_out)
     figures["rival"] = rival_nats(source, pieces.characters)

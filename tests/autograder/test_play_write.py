@@ -6,6 +6,7 @@ import re
 import subprocess
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ import torch
 from play_programs import SOLUTIONS, VARIANTS, played, solved, standing_on, variant, wrong
 
 from autograder.course.names import UsageError
+from autograder.play.checkpoint import CheckpointError
 from autograder.play.stage import Astray
 from play.pieces import Pieces, learned
 from play.tales.telling import DAYS, NUMBERS, Teller, tales
@@ -99,6 +101,8 @@ def test_a_file_is_cut_at_the_end_of_a_line_and_one_that_is_no_text_is_refused(t
     file.write_bytes(b"\xff" * LEAST)
     with pytest.raises(UsageError, match="is no text in UTF-8"):
         read(file)
+    with pytest.raises(UsageError, match=r"cannot be read \(Is a directory\); expected a plain text file"):
+        read(tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -166,8 +170,8 @@ def test_what_was_trained_is_used_again_and_no_figure_is_praised_where_something
     ("change", "said"),
     [
         ({"width": 33}, "--width is 33, expected a multiple of --heads 2"),
-        ({"text": "no.txt"}, "No such file or directory (no.txt)"),
-        ({"width": 16}, "was made with width 32, this is width 16; --fresh starts over"),
+        ({"text": "no.txt"}, "no.txt cannot be read (No such file or directory); expected a plain text file"),
+        ({"width": 16}, "was made with --width 32, this is --width 16; say --width 32, or --fresh starts over"),
     ],
 )
 def test_what_cannot_be_is_told_in_a_sentence(
@@ -175,7 +179,7 @@ def test_what_cannot_be_is_told_in_a_sentence(
 ) -> None:
     assert first.returncode == 0
     done = asked(root, "write", options={**SMALL, **change})
-    assert done.returncode in (2, 3)
+    assert done.returncode == 2
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
 
@@ -240,6 +244,35 @@ def test_a_terminal_gets_maps_with_numbered_rows(root: Path, first: subprocess.C
     ).replace("\x1b[90m", "").replace("\x1b[0m", "")
 
 
+@pytest.fixture
+def only_write(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A stage on which write was trained, and translate with another seed."""
+    from play import look
+
+    def refused(_stage: Any) -> None:
+        raise CheckpointError("translate.pt was made with --seed 2, this is --seed 1", "--seed 2")
+
+    monkeypatch.setattr(look.translate, "trained", refused)
+    monkeypatch.setattr(look.write, "trained", lambda _: "the writer")
+    return SimpleNamespace(options={"of": "", "html": "", "more": 1}, say=["Mira"])
+
+
+def test_what_cannot_be_looked_at_hides_nothing_that_can(only_write: Any) -> None:
+    from play.look import _trained
+
+    assert _trained(only_write, "") == ("the writer", "write")
+    with pytest.raises(UsageError, match=r"this is --seed 1; say --seed 2, or run `course play translate --fresh` fir"):
+        _trained(only_write, "translate")
+
+
+def test_a_page_needs_a_file(only_write: Any, tmp_path: Path) -> None:
+    from play.look import play
+
+    only_write.options["html"] = str(tmp_path)
+    with pytest.raises(UsageError, match="is a folder, expected a file"):
+        play(only_write)
+
+
 def looked_at(sources: dict[str, bytes], **sizes: int) -> Any:
     """Look at an untrained model made of these sources, and return what was told."""
     from play.sanity_of_writer import sane
@@ -280,6 +313,50 @@ def test_whatever_sizes_are_asked_for_a_model_of_the_same_ones_is_looked_at(mode
             _trained(stage, told(LEAST), 1, {**SIZES, **other}, None)
     one, two = ([tuple(each.shape) for each in model.parameters()] for model in models)
     assert one == two
+
+
+def test_the_steps_that_are_told_are_those_that_were_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    from play import write
+
+    monkeypatch.setattr(write, "learn", lambda *_, **__: 0.0)
+    monkeypatch.setattr(write, "rival_nats", lambda *_: 1.0)
+    monkeypatch.setattr(write.Writer, "nats", lambda *_: 1.0)
+    with standing_on(SOLUTIONS, SIZES) as stage:
+        stage.checkpoint = SimpleNamespace(load=lambda _: {}, save=lambda *_: None)
+        for steps, made in ((2, 3), (4, 4)):
+            assert write._trained(stage, told(LEAST), steps, SIZES, {"step": 3})[1]["steps"] == made
+
+
+def test_a_text_with_too_many_characters_for_the_rival_is_refused_before_the_training() -> None:
+    from play.rival import MOST
+    from play.text import Source
+    from play.write import _trained
+
+    text = "".join(chr(0x4E00 + at) for at in range(MOST))  # with the unknown one it is one too many
+    with (
+        standing_on(SOLUTIONS, SIZES) as stage,
+        pytest.raises(UsageError, match="has 6,209 different characters, expected 6,208 or fewer"),
+    ):
+        _trained(stage, Source("text", text, ""), 1, SIZES, None)
+
+
+class Accelerated(torch.Tensor):
+    """Attention on a device that has no float64."""
+
+    def double(self, *_: Any, **__: Any) -> torch.Tensor:
+        raise TypeError("no float64 here")
+
+    def cpu(self, *_: Any, **__: Any) -> torch.Tensor:
+        return self.as_subclass(torch.Tensor)
+
+
+def test_attention_on_a_device_without_float64_can_be_looked_at() -> None:
+    from play.attention import _heads
+
+    part: Any = torch.nn.Module()
+    part.attention_weights = torch.full((1, 2, 2, 4), 0.25).as_subclass(Accelerated)
+    with standing_on(SOLUTIONS, {}) as stage:
+        assert _heads(stage, part, "", "", "ab", "abcd").weights == (((0.25,) * 4,) * 2,) * 2
 
 
 def test_the_least_there_can_be_of_the_tales_has_no_character_that_was_not_learnt() -> None:
