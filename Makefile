@@ -17,7 +17,7 @@ test: lint
 	$(BIN)/course validate --once 16 --places 8 --page build/misconceptions.md
 	diff -u docs/misconceptions.md build/misconceptions.md
 	$(BIN)/course validate --seed 1 --sizes tests/other_sizes.toml
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
 
 # Every attack of tests/attacks, at the level this machine grades at.
 attack: $(READY)
