@@ -85,7 +85,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--submissions", type=int, default=2000, metavar="N", help="how many (2000), six or more")
     parser.add_argument("--part", type=int, default=200, metavar="N", help="how many are the first and the last (200)")
     parser.add_argument("--exercises", type=int, default=14, metavar="N", help="the first so many exercises (14)")
-    parser.add_argument("--isolation", default="process", metavar="KIND", help="as of course grade (process)")
+    parser.add_argument("--isolation", default="sandbox", metavar="KIND", help="as of course grade (sandbox)")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="as of course grade (2)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the submissions and the checks (1)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the figures as JSON")
