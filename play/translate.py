@@ -17,8 +17,8 @@ from play.language.phrases import Words
 from play.learning import LOOKED_AT, adam, check_sizes, initialized, kept_before, learn
 from play.sanity import sane
 
-STEPS = 2500
-WARMUP, SCALE, COOLING = 400, 0.4, 0.5
+STEPS = 3500
+WARMUP, SCALE, COOLING = 400, 0.5, 0.6
 """The steps of the warm-up, what its rate is multiplied by, and the share of the steps in which it goes down to 0."""
 
 LEAST = {"sentences": 100, "asked": 1, "batch": 1, "width": 2, "heads": 1, "blocks": 1}
