@@ -17,7 +17,7 @@ from play.language.phrases import Words
 from play.learning import LOOKED_AT, adam, check_sizes, initialized, kept_before, learn
 from play.sanity import sane
 
-STEPS = 3500
+STEPS = 3200
 WARMUP, SCALE, COOLING = 400, 0.5, 0.6
 """The steps of the warm-up, what its rate is multiplied by, and the share of the steps in which it goes down to 0."""
 
