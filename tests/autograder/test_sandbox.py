@@ -112,9 +112,19 @@ def test_a_zygote_is_replaced_in_time(isolation: Isolation, monkeypatch: pytest.
     assert len(seen) >= 2
 
 
+def relay_in_bubblewrap() -> list[str]:
+    """Return a command that runs a relay, as a container would."""
+    relay = [each.replace("zygote.py", "relay.py") for each in Launch(outer=True).command(0)]
+    place = next(number for number, each in enumerate(relay) if each.endswith("relay.py"))
+    del relay[place + 1]
+    return relay
+
+
 @confines
-def test_a_zygote_outlives_the_thread_that_asked_for_it(isolation: Isolation) -> None:
-    zygotes = Zygotes(zygotes_of(isolation)._slots[0].launch, {"plan": []}, 1)
+@pytest.mark.parametrize("relayed", [False, True], ids=["passed", "relayed"])
+def test_a_zygote_outlives_the_thread_that_asked_for_it(isolation: Isolation, *, relayed: bool) -> None:
+    launch = relay_in_bubblewrap() if relayed else zygotes_of(isolation)._slots[0].launch
+    zygotes = Zygotes(launch, {"plan": []}, 1)
     asking = threading.Thread(target=zygotes._slots[0].begin)
     asking.start()
     asking.join()
@@ -212,11 +222,7 @@ def test_a_processor_without_a_table_is_refused() -> None:
 @confines
 def test_the_same_goes_over_a_pair_of_streams(cache: Path) -> None:
     """As in a container, which no descriptor can be passed into: here one of bubblewrap's."""
-    launch = Launch(outer=True)
-    zygote = launch.command(0)
-    relay = [each.replace("zygote.py", "relay.py") for each in zygote]
-    place = next(number for number, each in enumerate(relay) if each.endswith("relay.py"))
-    del relay[place + 1]
+    relay = relay_in_bubblewrap()
     with open_isolation(Runner(tiny.SUITE, seed=1).warm_up(), 1, relay) as opened:
         with Grader(tiny.SUITE, seed=1, cache=cache, isolation=opened) as grader:
             assert grader.grade(tiny.submitted()).statuses == {"pass"}

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from autograder.judge.sandbox.launch import Launch
+from autograder.judge.sandbox.launch import Launch, start_lasting
 from autograder.protocol.packets import ANSWERS, CONTROL, HEADER, JOBS, LOG, MOST_BYTES
 
 MESSAGE_BYTES = 1 << 16
@@ -83,9 +83,8 @@ class Streaming:
     """A pair of streams to a relay, in a container perhaps; `command` runs it (worker/sandbox/relay.py)."""
 
     def __init__(self, command: Sequence[str]) -> None:
-        self.process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0
-        )
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        self.process = start_lasting(command, **pipes, bufsize=0)
         self._sending = threading.Lock()
         self._asked: list[list[int]] = []
         self._ends: dict[int, dict[int, int]] = {}

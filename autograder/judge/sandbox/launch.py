@@ -28,7 +28,11 @@ SCRATCH_MIB = 16
 NOBODY = 65534
 
 _STARTER = ThreadPoolExecutor(1, "starter")
-"""Starts them all: bubblewrap dies with the thread that started it, and this one lives as long as the program."""
+
+
+def start_lasting(command: Sequence[str], **options: Any) -> "subprocess.Popen[bytes]":
+    """Start a program from a thread that lives as long as this one: bubblewrap dies with the thread that started it."""
+    return _STARTER.submit(lambda: subprocess.Popen(command, **options)).result()
 
 
 @dataclass(frozen=True)
@@ -56,12 +60,9 @@ class Launch:
 
     def start(self, channel: int) -> subprocess.Popen[bytes]:
         """Start the zygote, with no environment and as an ordinary user; its log is a pipe. Raises OSError."""
-        return _STARTER.submit(self._start, channel).result()
-
-    def _start(self, channel: int) -> subprocess.Popen[bytes]:
         root = os.geteuid() == 0 and not self.outer
         ordinary: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if root else {}
-        return subprocess.Popen(
+        return start_lasting(
             self.command(channel),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
