@@ -1,6 +1,7 @@
 """One worker process, seen from outside: started, asked, watched, and killed with all its children."""
 
 import contextlib
+import io
 import os
 import queue
 import signal
@@ -120,7 +121,7 @@ class WorkerProcess:
 
     def _next(self, seconds: float) -> Value | End:
         """Return the next answer; raises `queue.Empty` when there was none for so long."""
-        while not self._heard:
+        if not self._heard:
             self._heard.extend(self._events.get(timeout=seconds))
         return self._heard.popleft()
 
@@ -154,19 +155,21 @@ class WorkerProcess:
     def _read_answers(self) -> None:
         """Hand answers over, all together that have come together."""
         stream, end = self._child.answers, End("exit")
-        unread, together = b"", list[Value | End]()
+        unread, together = io.BytesIO(), list[Value | End]()
 
         def read(size: int) -> bytes:
             nonlocal unread, together
-            if not unread:
+            if part := unread.read(size):
+                return part
+            if together:  # part of an answer is none: who waits for one is not kept waiting by its bytes
                 self._events.put(together)
                 together = []
-                unread = os.read(stream.fileno(), READ_BYTES)
-                self._received += len(unread)
-                if self._received > MOST_RECEIVED:
-                    raise ProtocolError(f"more than {MOST_RECEIVED >> 20} MiB of answers")
-            part, unread = unread[:size], unread[size:]
-            return part
+            data = os.read(stream.fileno(), READ_BYTES)
+            self._received += len(data)
+            if self._received > MOST_RECEIVED:
+                raise ProtocolError(f"more than {MOST_RECEIVED >> 20} MiB of answers")
+            unread = io.BytesIO(data)
+            return unread.read(size)
 
         try:
             while (event := read_frame(read, ANSWER_LIMITS)) is not None:

@@ -160,6 +160,12 @@ def test_a_program_that_sleeps_is_woken_after_the_wall_time_and_its_line_is_told
     assert place(report) == (tiny.FILES[0], 3)
 
 
+def test_a_program_that_answers_byte_by_byte_runs_out_of_time(hasty: Grader) -> None:
+    drip = "os.write(ANSWERS, struct.pack('>4sII', b'CRS1', 1 << 16, 0))\n    for _ in range(120):\n"
+    program = f"{ANSWERS}\nimport time\n{INSIDE}{drip}        os.write(ANSWERS, b' ')\n        time.sleep(0.5)"
+    assert verdict(graded(hasty, program)) == TIMEOUT
+
+
 @pytest.mark.parametrize(
     "program",
     [
