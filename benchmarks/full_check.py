@@ -94,7 +94,7 @@ def ready_worker(runner: Runner) -> int:
     event = worker.next_event(START_SECONDS)
     if not worker.ready:
         raise SystemExit(f"the worker did not get ready: {event}")
-    return worker._process.pid
+    return worker._child._process.pid
 
 
 def seconds_of(process: int) -> float:

@@ -1,32 +1,28 @@
 """One worker process, seen from outside: started, asked, watched, and killed with all its children."""
 
 import contextlib
-import io
 import os
-import queue
+import selectors
 import signal
+import socket
 import threading
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
-
-try:
-    from fcntl import ioctl
-    from termios import FIONREAD
-except ImportError:  # Windows, where a pipe cannot be asked what is in it
-    ioctl = None  # type: ignore[assignment]
+from functools import partial
+from typing import IO, Any, Literal
 
 from autograder.judge.child import Child
-from autograder.protocol import Limits, ProtocolError, TooLarge, Value, read_frame, write_frame
+from autograder.protocol import Frames, Limits, ProtocolError, TooLarge, Value, write_frame
 
 START_SECONDS = 180.0
 FORK_SECONDS = 30.0
 GRACE_SECONDS = 1.0
-CATCH_UP_SECONDS = 0.5
 KEPT_LOG = 64 << 10
 READ_BYTES = 1 << 18
+PIPES_CAN_BE_WATCHED = os.name == "posix"
+"""Whether the system tells which pipe there is something in; Windows does so of sockets only."""
 
 ANSWER_LIMITS = Limits(text=1 << 20, blob=16 << 20)
 MOST_RECEIVED = 64 << 20
@@ -45,53 +41,64 @@ class End:
 
 
 class WorkerProcess:
-    """A worker, watched: its answers are parsed as hostile, its log is capped, and its end is told as an event."""
+    """A worker, watched: its answers are parsed as hostile, its log is capped, and its end is told as an event.
+
+    What it says is taken in by whoever waits for it: beside that nothing runs.
+    """
 
     def __init__(self, child: Child, *, output_kib: int) -> None:
         self._child = child
         self._output_limit = output_kib << 10
-        self._events: queue.SimpleQueue[list[Value | End]] = queue.SimpleQueue()
         self._heard: deque[Value | End] = deque()
-        self._log = bytearray()
-        self._flooded = False
+        self._frames = Frames(ANSWER_LIMITS)
         self._received = 0
+        self._log = bytearray()
+        self._printed = 0
         self._start_seconds = START_SECONDS if child.fresh else FORK_SECONDS
         self.sent = 0
-        self._threads = [
-            threading.Thread(target=target, daemon=True) for target in (self._read_answers, self._read_log)
-        ]
-        for thread in self._threads:
-            thread.start()
         self.ready = False
+        self._watched = selectors.DefaultSelector()
+        for stream, take in ((child.answers, self._take_answers), (child.log, self._take_log)):
+            source, read = _source(stream)
+            self._watched.register(source, selectors.EVENT_READ, partial(take, read))
 
     @property
     def log(self) -> str:
         """The first part of what the worker printed, with what is still in the pipe."""
-        until = time.monotonic() + CATCH_UP_SECONDS
-        while self._unread() and time.monotonic() < until:
-            time.sleep(0.001)
+        while self._watched.get_map() and any(key.data.func == self._take_log for key in self._take_in(0)):
+            pass
         return self._log.decode("utf-8", "replace")
 
+    @property
+    def _flooded(self) -> bool:
+        return self._printed > self._output_limit
+
     def send(self, job: Value) -> None:
-        """Hand over a job. It is written beside everything else, so that a worker that does not read harms nobody."""
-        frame = write_frame(job)
+        """Hand over a job. What the pipe does not take is written beside all else: who does not read harms nobody."""
         self._received = 0
         self.sent += 1
+        rest = memoryview(write_frame(job))
+        with contextlib.suppress(OSError, ValueError):
+            if PIPES_CAN_BE_WATCHED:
+                pipe = self._child.jobs.fileno()
+                os.set_blocking(pipe, False)
+                with contextlib.suppress(BlockingIOError):
+                    rest = rest[os.write(pipe, rest) :]
+                os.set_blocking(pipe, True)
+            if rest:
+                threading.Thread(target=self._write, args=(rest,), daemon=True).start()
 
-        def write() -> None:
-            rest = memoryview(frame)
-            with contextlib.suppress(OSError, ValueError):
-                while rest:
-                    rest = rest[self._child.jobs.write(rest) :]
-
-        threading.Thread(target=write, daemon=True).start()
+    def _write(self, rest: memoryview) -> None:
+        with contextlib.suppress(OSError, ValueError):
+            while rest:
+                rest = rest[self._child.jobs.write(rest) :]
 
     def next_event(self, seconds: float) -> Mapping[str, Any] | End:
         """Return the next answer, or why there will be none; after an end the worker is dead."""
         limit = seconds if self.ready else self._start_seconds
         try:
             event = self._next(limit)
-        except queue.Empty:
+        except TimeoutError:
             return self._fell_silent()
         if isinstance(event, End):
             return self._ended(event)
@@ -109,8 +116,7 @@ class WorkerProcess:
         """Kill the worker and whatever it started, and take its folder away."""
         self.kill()
         self._child.wait()
-        for thread in self._threads:
-            thread.join(GRACE_SECONDS)  # its pipe is closed, unless a process that left the group holds it open
+        self._watched.close()
         self._child.close()
 
     def __enter__(self) -> "WorkerProcess":
@@ -120,9 +126,13 @@ class WorkerProcess:
         self.close()
 
     def _next(self, seconds: float) -> Value | End:
-        """Return the next answer; raises `queue.Empty` when there was none for so long."""
-        if not self._heard:
-            self._heard.extend(self._events.get(timeout=seconds))
+        """Return the next answer; raises `TimeoutError` when there was no whole one for so long."""
+        until = time.monotonic() + seconds
+        while not self._heard:
+            left = until - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            self._take_in(left)
         return self._heard.popleft()
 
     def _fell_silent(self) -> Mapping[str, Any] | End:
@@ -131,7 +141,7 @@ class WorkerProcess:
             return self._ended(End("start", detail=f"the worker was not ready after {self._start_seconds:.0f} s"))
         if hasattr(signal, "SIGXCPU"):
             self._child.signal(signal.SIGXCPU)
-            with contextlib.suppress(queue.Empty):
+            with contextlib.suppress(TimeoutError):
                 event = self._next(GRACE_SECONDS)
                 if isinstance(event, dict) and event.get("event") == "stuck":
                     return event
@@ -152,50 +162,55 @@ class WorkerProcess:
             return End("lost", status)
         return End("log") if self._flooded else End("exit" if self.ready else "start", status)
 
-    def _read_answers(self) -> None:
-        """Hand answers over, all together that have come together."""
-        stream, end = self._child.answers, End("exit")
-        unread, together = io.BytesIO(), list[Value | End]()
+    def _take_in(self, seconds: float) -> list[selectors.SelectorKey]:
+        """Take in what the worker has said, or says within so many seconds; return where something came from."""
+        found = [key for key, _ in self._watched.select(seconds)]
+        for key in found:
+            if not key.data():
+                self._watched.unregister(key.fileobj)
+        return found
 
-        def read(size: int) -> bytes:
-            nonlocal unread, together
-            if part := unread.read(size):
-                return part
-            if together:  # part of an answer is none: who waits for one is not kept waiting by its bytes
-                self._events.put(together)
-                together = []
-            data = os.read(stream.fileno(), READ_BYTES)
+    def _take_answers(self, read: Callable[[], bytes]) -> bool:
+        """Hear what came; return whether there may be more."""
+        end = End("exit")
+        try:
+            data = read()
             self._received += len(data)
             if self._received > MOST_RECEIVED:
                 raise ProtocolError(f"more than {MOST_RECEIVED >> 20} MiB of answers")
-            unread = io.BytesIO(data)
-            return unread.read(size)
-
-        try:
-            while (event := read_frame(read, ANSWER_LIMITS)) is not None:
-                together.append(event)
+            self._heard.extend(self._frames.add(data))
+            if data:
+                return True
+            self._frames.end()
         except ProtocolError as error:
             end = End("large" if isinstance(error, TooLarge) else "nonsense", detail=str(error))
         except (OSError, ValueError):
             pass
-        self._events.put([*together, end])
-
-    def _unread(self) -> bool:
-        """Whether something printed has not been taken out of the pipe: on a busy machine its reader may be late."""
-        if ioctl is None:
-            return False
-        time.sleep(0)  # what was taken out is noted by another thread
-        with contextlib.suppress(OSError, ValueError):
-            return any(ioctl(self._child.log.fileno(), FIONREAD, bytes(4)))
+        self._heard.append(end)
         return False
 
-    def _read_log(self) -> None:
-        stream = self._child.log
-        total = 0
+    def _take_log(self, read: Callable[[], bytes]) -> bool:
+        """Keep the first part of what came; return whether there may be more."""
+        part = b""
         with contextlib.suppress(OSError, ValueError):
-            while part := os.read(stream.fileno(), 1 << 16):
-                self._log.extend(part[: max(0, KEPT_LOG - len(self._log))])
-                total += len(part)
-                if total > self._output_limit:
-                    self._flooded = True
-                    self.kill()
+            part = read()
+        self._log.extend(part[: max(0, KEPT_LOG - len(self._log))])
+        self._printed += len(part)
+        if self._flooded:
+            self.kill()
+        return bool(part)
+
+
+def _source(stream: IO[bytes]) -> tuple[int | socket.socket, Callable[[], bytes]]:
+    """Return what can be watched of a pipe, and what reads from it."""
+    if PIPES_CAN_BE_WATCHED:
+        return stream.fileno(), partial(os.read, stream.fileno(), READ_BYTES)
+    ours, theirs = socket.socketpair()
+
+    def carry() -> None:
+        with theirs, contextlib.suppress(OSError, ValueError):
+            while part := stream.read(READ_BYTES):
+                theirs.sendall(part)
+
+    threading.Thread(target=carry, daemon=True).start()
+    return ours, partial(ours.recv, READ_BYTES)

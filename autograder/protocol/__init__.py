@@ -1,10 +1,11 @@
 """What the worker and the judge say to each other: plain values in length-checked frames."""
 
-from autograder.protocol.frames import Limits, read_frame, write_frame
+from autograder.protocol.frames import Frames, Limits, read_frame, write_frame
 from autograder.protocol.values import Array, Opaque, ProtocolError, TooLarge, Value, decode, encode
 
 __all__ = [
     "Array",
+    "Frames",
     "Limits",
     "Opaque",
     "ProtocolError",

@@ -6,7 +6,7 @@ big-endian, then the text and the blob.
 
 import json
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -14,6 +14,7 @@ from autograder.protocol.values import MAX_NODES, ProtocolError, TooLarge, Value
 
 MAGIC = b"CRS1"
 HEADER = struct.Struct(">4sII")
+CUT_OFF = "the stream ended inside a frame"
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ Read = Callable[[int], bytes]
 def write_frame(value: Value) -> bytes:
     """Return the frame that carries `value`."""
     data, blob = encode(value)
-    text = json.dumps(data, allow_nan=False, separators=(",", ":")).encode()
+    text = _ENCODER.encode(data).encode()
     return HEADER.pack(MAGIC, len(text), len(blob)) + text + blob
 
 
@@ -45,15 +46,53 @@ def read_frame(read: Read, limits: Limits) -> Value | None:
     if not header:
         return None
     if len(header) < HEADER.size:
-        raise ProtocolError("the stream ended inside a frame")
+        raise ProtocolError(CUT_OFF)
+    text_length, blob_length = _lengths(header, limits)
+    text, blob = _read_exactly(read, text_length), _read_exactly(read, blob_length)
+    if len(text) < text_length or len(blob) < blob_length:
+        raise ProtocolError(CUT_OFF)
+    return _value(text, blob, limits)
+
+
+class Frames:
+    """The values on a stream whose bytes come in as they come."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._held = bytearray()
+
+    def add(self, data: bytes) -> Iterator[Value]:
+        """Yield the values that are whole with these bytes; raises `ProtocolError`, of a great length at once."""
+        self._held += data
+        start, end = 0, HEADER.size
+        try:
+            while len(self._held) >= end:
+                text_length, blob_length = _lengths(self._held[start:end], self._limits)
+                middle, last = end + text_length, end + text_length + blob_length
+                if len(self._held) < last:
+                    break
+                text, blob = bytes(self._held[end:middle]), bytes(self._held[middle:last])
+                start, end = last, last + HEADER.size
+                yield _value(text, blob, self._limits)
+        finally:
+            del self._held[:start]
+
+    def end(self) -> None:
+        """Hear that nothing more comes; raises `ProtocolError` inside a frame."""
+        if self._held:
+            raise ProtocolError(CUT_OFF)
+
+
+def _lengths(header: bytes | bytearray, limits: Limits) -> tuple[int, int]:
     magic, text_length, blob_length = HEADER.unpack(header)
     if magic != MAGIC:
         raise ProtocolError("something that is not a frame")
     if text_length > limits.text or blob_length > limits.blob:
         raise TooLarge(f"a frame of {text_length + blob_length:,} bytes, more than is allowed")
-    text, blob = _read_exactly(read, text_length), _read_exactly(read, blob_length)
-    if len(text) < text_length or len(blob) < blob_length:
-        raise ProtocolError("the stream ended inside a frame")
+    return text_length, blob_length
+
+
+def _value(text: bytes, blob: bytes, limits: Limits) -> Value:
     value = decode(_parse(text), blob, limits.nodes)
     if value is None:
         raise ProtocolError("an empty frame")
@@ -71,6 +110,7 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ProtocolError(f"the JSON constant {name}")
 
 
+_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 

@@ -6,7 +6,9 @@ import json
 import math
 import re
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ import tiny
 from hypothesis import example, given, settings
 from hypothesis import strategies as some
 
-from autograder.protocol import Array, Limits, Opaque, ProtocolError, decode, encode, read_frame, write_frame
+from autograder.protocol import Array, Frames, Limits, Opaque, ProtocolError, decode, encode, read_frame, write_frame
 from autograder.protocol.frames import HEADER, MAGIC
 from autograder.protocol.values import ITEM_SIZES, MAX_AXES, MAX_DEPTH
 
@@ -99,6 +101,36 @@ def test_numbers_that_json_does_not_know_come_back(number: float) -> None:
 def test_several_frames_follow_each_other_and_then_there_is_none() -> None:
     read = reader(write_frame("one") + write_frame(["two"]))
     assert [read_frame(read, SMALL) for _ in range(3)] == ["one", ["two"], None]
+
+
+@steady
+@given(
+    some.binary(max_size=200) | some.builds(write_frame, values.filter(lambda value: value is not None)), some.data()
+)
+def test_what_comes_in_pieces_is_what_is_read_in_one_go(data: bytes, cuts: some.DataObject) -> None:
+    """Frames, a frame and what is none after it, or no frame at all: values and the error are those of `read_frame`."""
+    data = data * cuts.draw(some.integers(1, 3)) + cuts.draw(some.binary(max_size=20))
+    places = sorted(cuts.draw(some.lists(some.integers(0, len(data)))))
+    pieces = [data[start:end] for start, end in pairwise([0, *places, len(data)])]
+    assert said(lambda: taken_in(pieces)) == said(lambda: iter(partial(read_frame, reader(data), SMALL), None))
+
+
+def taken_in(pieces: list[bytes]) -> Iterator[Any]:
+    frames = Frames(SMALL)
+    for piece in pieces:
+        yield from frames.add(piece)
+    frames.end()
+
+
+def said(read: Callable[[], Iterator[Any]]) -> list[str]:
+    """Return what came, and the error at the end if there was one."""
+    found = []
+    try:
+        for value in read():
+            found.append(repr(value))
+    except ProtocolError as error:
+        found.append(f"{type(error).__name__}: {error}")
+    return found
 
 
 def test_what_is_no_plain_value_cannot_be_sent() -> None:

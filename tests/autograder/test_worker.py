@@ -579,19 +579,20 @@ def test_a_file_whose_syntax_cannot_be_looked_at_earns_nothing(monkeypatch: pyte
     assert unseen.score == 0
 
 
-class LateReader(WorkerProcess):
-    """A worker whose log is read late, as on a busy machine."""
-
-    def _read_log(self) -> None:
-        time.sleep(0.2)
-        super()._read_log()
-
-
-def test_what_was_printed_is_there_however_late_it_is_read() -> None:
+def test_what_was_printed_is_there_though_nobody_waited_for_it() -> None:
     child = Spawned()
     reader, writer = os.pipe()
     child.log = os.fdopen(reader, "rb")
     os.write(writer, b"printed")
-    with LateReader(child, output_kib=64) as worker:
+    with WorkerProcess(child, output_kib=64) as worker:
         assert worker.log == "printed"
         os.close(writer)
+
+
+def test_a_system_that_tells_nothing_of_pipes_grades_as_well(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("autograder.judge.process.PIPES_CAN_BE_WATCHED", False)
+    with Grader(tiny.BRIEF, seed=1, cache=tmp_path) as grader:
+        assert grader.grade(tiny.submitted()).statuses == {"pass"}
+        status, said = verdict(grader.grade(tiny.submitted("import os\nos._exit(3)")))
+    assert status == "error"
+    assert "exit status 3" in said
