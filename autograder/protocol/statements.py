@@ -3,22 +3,24 @@
 import ast
 import builtins
 import hashlib
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 
 MOST_STATEMENTS = 2000
 BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
+_UNSAID = frozenset({"ctx", "type_comment", "annotation", "returns", "kind"})
+_UNSAID_OF_STATEMENTS = _UNSAID | set(BODIES)
+_BUILT_IN = frozenset(dir(builtins))
 
 
-def statements(tree: ast.Module) -> list[tuple[str, int, int]]:
+def statements(tree: ast.Module, nodes: Iterable[ast.AST] | None = None) -> list[tuple[str, int, int]]:
     """Return hash, first and last line of every statement; of a compound one, of its head alone.
 
     Names are replaced by their order in the statement, except those a file imports or defines at its top level, and
-    Python's own.
+    Python's own. `nodes` are all of the tree's, as `ast.walk` gives them, for whoever has them already.
     """
-    fixed = {*dir(builtins), *_global_names(tree)}
+    fixed = {*_BUILT_IN, *_global_names(tree)}
     found = []
-    for node in ast.walk(tree):
+    for node in nodes if nodes is not None else ast.walk(tree):
         if isinstance(node, ast.stmt) and not _is_text(node):
             bodies = [part for name in BODIES for part in getattr(node, name, [])]
             starts = [(part.pattern if isinstance(part, ast.match_case) else part).lineno - 1 for part in bodies]
@@ -45,37 +47,38 @@ def _hash(node: ast.stmt, fixed: set[str]) -> str:
     return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
 
 
-@dataclass(frozen=True)
-class _Text:
-    """A piece of what is written, beside the parts of the tree that are still to be written."""
-
-    text: str
-
-
-def _written(top: object, fixed: set[str], names: dict[str, str]) -> str:
+def _written(top: ast.AST, fixed: set[str], names: dict[str, str]) -> str:
     """Return a tree as text. It keeps a list of its own of what is left, for a tree may be deeper than Python calls."""
     done: list[str] = []
-    rest: list[object] = [top]
+    rest: list[ast.AST | str] = [top]
     while rest:
-        match rest.pop():
-            case _Text(text):
-                done.append(text)
-            case list() as items:
-                rest += [_Text("]"), *reversed(items), _Text("[")]
-            case ast.AST() as node:
-                rest += [_Text(")"), *reversed(list(_parts(node, fixed, names))), _Text(f"{type(node).__name__}(")]
-            case int(number) if type(number) is int:
-                done.append(f"{number:#x},")  # a decimal number of too many digits is refused
-            case constant:
-                done.append(f"{constant!r},")
+        node = rest.pop()
+        if isinstance(node, str):
+            done.append(node)
+        else:
+            done.append(f"{type(node).__name__}(")
+            rest.append(")")
+            rest += reversed(list(_parts(node, fixed, names)))
     return "".join(done)
 
 
-def _parts(node: ast.AST, fixed: set[str], names: dict[str, str]) -> Iterator[object]:
-    for name, value in ast.iter_fields(node):
-        if name in ("ctx", "type_comment", "annotation", "returns", "kind") or (
-            isinstance(node, ast.stmt) and name in BODIES
-        ):
+def _parts(node: ast.AST, fixed: set[str], names: dict[str, str]) -> Iterator[ast.AST | str]:
+    """Yield the nodes under a node, with the text of all else between them."""
+    unsaid = _UNSAID_OF_STATEMENTS if isinstance(node, ast.stmt) else _UNSAID
+    for name in node._fields:
+        if name in unsaid:
             continue
-        known = isinstance(node, ast.Name | ast.arg) and name in ("id", "arg") and value not in fixed
-        yield _Text(names.setdefault(value, f"#{len(names)},")) if known else value
+        value = getattr(node, name, None)
+        if name in ("id", "arg") and isinstance(node, ast.Name | ast.arg) and value not in fixed:
+            yield names.setdefault(value, f"#{len(names)},")
+        elif isinstance(value, list):
+            yield "["
+            yield from (each if isinstance(each, ast.AST) else _constant(each) for each in value)
+            yield "]"
+        else:
+            yield value if isinstance(value, ast.AST) else _constant(value)
+
+
+def _constant(value: object) -> str:
+    """Return a constant as text; a decimal number of too many digits would be refused."""
+    return f"{value:#x}," if type(value) is int else f"{value!r},"

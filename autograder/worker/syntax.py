@@ -18,11 +18,12 @@ def survey(source: bytes, forbidden: tuple[str, ...]) -> dict[str, Any]:
     Raises what `ast.parse` does.
     """
     tree = ast.parse(source)
+    nodes = list(ast.walk(tree))
     return {
         "places": places(tree),
-        "forbidden": forbidden_calls(tree, forbidden),
+        "forbidden": forbidden_calls(nodes, forbidden),
         "assignments": assignments(tree),
-        "statements": [list(each) for each in statements(tree)],
+        "statements": [list(each) for each in statements(tree, nodes)],
     }
 
 
@@ -86,28 +87,28 @@ def outermost_loop(source: bytes, line: int) -> int | None:
     return min(around, default=None)
 
 
-def forbidden_calls(tree: ast.Module, forbidden: Sequence[str]) -> list[list[str | int]]:
-    """Return `[dotted name, line]` of every mention of a forbidden name, or of one under it.
+def forbidden_calls(nodes: Sequence[ast.AST], forbidden: Sequence[str]) -> list[list[str | int]]:
+    """Return `[dotted name, line]` of every mention, in a file's nodes, of a forbidden name or of one under it.
 
     Aliases and `getattr` with a constant are seen through.
     """
     if not forbidden:
         return []
-    named = [*_used(tree, dict(_aliases(tree))), *_imported(tree)]
+    named = [*_used(nodes, dict(_aliases(nodes))), *_imported(nodes)]
     under = tuple(f"{each}." for each in forbidden)
     mentions = {(name, line) for name, line in named if name in forbidden or name.startswith(under)}
     return [[name, line] for name, line in sorted(mentions, key=lambda each: each[1])]
 
 
-def _used(tree: ast.AST, aliases: dict[str, str]) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(tree):
+def _used(nodes: Sequence[ast.AST], aliases: dict[str, str]) -> Iterator[tuple[str, int]]:
+    for node in nodes:
         name = _dotted(node, aliases)
         if name:
             yield name, getattr(node, "lineno", 1)
 
 
-def _aliases(tree: ast.AST) -> Iterator[tuple[str, str]]:
-    for node in ast.walk(tree):
+def _aliases(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
+    for node in nodes:
         if isinstance(node, ast.Import):
             for each in node.names:
                 yield (each.asname, each.name) if each.asname else (each.name.split(".")[0], each.name.split(".")[0])
@@ -116,8 +117,8 @@ def _aliases(tree: ast.AST) -> Iterator[tuple[str, str]]:
                 yield each.asname or each.name, f"{node.module}.{each.name}"
 
 
-def _imported(tree: ast.AST) -> Iterator[tuple[str, int]]:
-    for node in ast.walk(tree):
+def _imported(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
+    for node in nodes:
         if isinstance(node, ast.ImportFrom) and node.module and not node.level:
             for each in node.names:
                 yield f"{node.module}.{each.name}", node.lineno
