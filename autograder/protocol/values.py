@@ -72,8 +72,11 @@ def encode(value: Value) -> tuple[Any, bytes]:
         return [len(blob) - len(data), len(data)]
 
     def node(item: Value) -> Any:
-        if type(item) in _AS_THEY_ARE:
+        kind = type(item)
+        if kind in _AS_THEY_ARE:
             return item
+        if kind is dict:
+            return {"dict": {str(key): node(each) for key, each in item.items()}}
         match item:
             case int() | str():
                 return item

@@ -119,9 +119,14 @@ def _functions_of(found: object) -> Iterator[FunctionType]:
         case HigherOrderOperator():
             yield from _functions_of(type(found))
         case ModuleType():
-            for each in list(vars(found).values()):
-                if isinstance(each, FunctionType | type) and each.__module__ == found.__name__:
-                    yield from _functions_of(each)
+            yield from _defined_in(found)
+
+
+@lru_cache(maxsize=256)
+def _defined_in(module: ModuleType) -> Sequence[FunctionType]:
+    """Return the functions that a module of torch defines: the same ones always, so they are looked for once."""
+    own = [each for each in vars(module).values() if isinstance(each, FunctionType | type)]
+    return [one for each in own if each.__module__ == module.__name__ for one in _functions_of(each)]
 
 
 @lru_cache(maxsize=256)

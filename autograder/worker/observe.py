@@ -43,7 +43,7 @@ def _array(tensor: Tensor) -> Value:
         return Opaque(f"a {dtype} tensor of layout {plain.layout}")
     if plain.is_meta or math.prod(plain.shape) > MOST_ELEMENTS:
         return Opaque(f"a tensor of shape {tuple(plain.shape)} on {plain.device}")
-    here = plain.cpu().contiguous().resolve_conj().resolve_neg()
+    here = (plain if plain.device.type == "cpu" else plain.cpu()).resolve_neg()
     if here.dtype == torch.bfloat16:
-        here = here.view(torch.int16)
+        here = here.contiguous().view(torch.int16)
     return Array(dtype, tuple(plain.shape), here.numpy().tobytes(), device)

@@ -23,7 +23,7 @@ def load() -> dict[str, Any]:
 
 
 def warm(descriptor: int) -> None:
-    """Run a small model of torch's own, and the job in the file `descriptor`, whatever comes of it.
+    """Run a small model of torch's own, common operators, and the job in the file `descriptor`, whatever comes of it.
 
     The model is trained where a check speaks of optimisers: they load torch's compiler, for a second or more. The job
     is the course's: its checks, on programs that students may see (the stand-ins), under its public seed.
@@ -34,6 +34,7 @@ def warm(descriptor: int) -> None:
     job = read_frame(lambda size: os.read(descriptor, size), JOB_LIMITS)
     assert isinstance(job, dict)
     _run_model(trained=any(b"optim" in source for source in job.get("checks", {}).values()))
+    _run_operators()
     if job["plan"]:
         Job({**job, "limits": None}, lambda _: None).run()
 
@@ -54,3 +55,36 @@ def _run_model(*, trained: bool) -> None:
             optimiser.zero_grad()
     model.load_state_dict(model.state_dict())
     torch.multinomial(torch.rand(2, 5), 1)
+
+
+def _run_operators() -> None:
+    """Run what programs are made of, on the CPU and on the pretended device, forwards and backwards."""
+    import torch
+
+    from autograder.checks.another_device import another_device
+
+    for dtype in (torch.float32, torch.float64):
+        _compute(torch.device("cpu"), dtype)
+    with another_device() as device:
+        _compute(device, torch.float32)
+
+
+def _compute(device: Any, dtype: Any) -> None:
+    import torch
+    from torch.nn import functional
+
+    numbers = torch.arange(12, device=device).remainder(5)
+    table = torch.ones(5, 4, dtype=dtype).to(device).requires_grad_()
+    rows = functional.embedding(numbers, table).view(3, 1, 4, 4) * 0.5 + table[numbers[:4]].unsqueeze(0)
+    mask = torch.ones(4, 4, dtype=torch.bool, device=device).tril() & (numbers.view(3, 4) != 0).unsqueeze(1)
+    products = torch.matmul(rows, rows.transpose(-2, -1)) / 2.0
+    filled = torch.where(mask.unsqueeze(1), products, products.masked_fill(~mask.unsqueeze(1), float("-inf")))
+    shares = torch.exp(filled - filled.amax(-1, keepdim=True).detach())
+    shares = torch.dropout(shares / shares.sum(-1, keepdim=True).clamp(min=1e-6), 0.1, True)
+    mixed = (functional.softmax(filled, -1).nan_to_num() + shares) @ rows
+    joined = torch.cat([mixed.permute(0, 2, 1, 3).reshape(3, 4, 4), mixed.squeeze(1).contiguous()], -1)
+    spread = (joined.var(-1, unbiased=False, keepdim=True) + joined.std(-1, keepdim=True) + 1e-5).sqrt()
+    normed = (joined - joined.mean(-1, keepdim=True)) / spread * torch.rsqrt(spread.pow(2) + 1.0)
+    angles = torch.stack([normed.sin(), normed.cos(), normed.tanh().relu()], -1).flatten(2)
+    loss = functional.cross_entropy(functional.log_softmax(angles, -1).flatten(0, 1), numbers)
+    loss.backward()
