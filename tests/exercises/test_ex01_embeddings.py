@@ -66,7 +66,13 @@ def test_dtype(impl, given):
     }
 
 
-@check("what is made inside is made on the device of what comes in", points=1, of="InputEmbeddings", judge=AS_ON_CPU)
+@check(
+    "what is made inside is made on the device of what comes in",
+    points=1,
+    of="InputEmbeddings",
+    draws=1,
+    judge=AS_ON_CPU,
+)
 def test_device(impl, given):
     B, T, D, V = given.sizes("B T D V")
     module, ids = embeddings(impl, given, D, V), given.integers(1, V, B, T)

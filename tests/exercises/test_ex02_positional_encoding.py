@@ -134,7 +134,13 @@ def test_dtype(impl, given):
     return {name: encoding(impl, given, even(D), N, x)(x)[..., :8] for name, x in inputs.items()}
 
 
-@check("what is made inside is made on the device of what comes in", points=1, of="PositionalEncoding", judge=AS_ON_CPU)
+@check(
+    "what is made inside is made on the device of what comes in",
+    points=1,
+    of="PositionalEncoding",
+    draws=1,
+    judge=AS_ON_CPU,
+)
 def test_device(impl, given):
     B, T, N, D = given.sizes("B T N D")
     x = given.normal(B, T, even(D)).requires_grad_()

@@ -95,7 +95,13 @@ def test_dtype(impl, given):
     return {name: fresh(impl, given, x)(x)[..., :8] for name, x in inputs.items()}
 
 
-@check("what is made inside is made on the device of what comes in", points=1, of="LayerNormalization", judge=AS_ON_CPU)
+@check(
+    "what is made inside is made on the device of what comes in",
+    points=1,
+    of="LayerNormalization",
+    draws=1,
+    judge=AS_ON_CPU,
+)
 def test_device(impl, given):
     B, T, D = given.sizes("B T D")
     module, x = loaded(impl, given, D), given.normal(B, T, D, scale=2.0)

@@ -266,7 +266,7 @@ def test_dtypes(impl, given):
     return seen
 
 
-@check("what is made inside is made on the device of what comes in", points=1, of=FUNCTION, judge=AS_ON_CPU)
+@check("what is made inside is made on the device of what comes in", points=1, of=FUNCTION, draws=1, judge=AS_ON_CPU)
 def test_device(impl, given):
     B, H, S = given.sizes("B H S")
     inputs, mask = [each.requires_grad_() for each in attention_inputs(given, B, H)], given.mask(B, 1, S, S)

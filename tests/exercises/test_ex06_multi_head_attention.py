@@ -171,7 +171,7 @@ def test_dtypes(impl, given):
     return seen
 
 
-@check("what is made inside is made on the device of what comes in", points=1, of=CLASS, judge=AS_ON_CPU)
+@check("what is made inside is made on the device of what comes in", points=1, of=CLASS, draws=1, judge=AS_ON_CPU)
 def test_device(impl, given):
     B, S, D, H = given.sizes("B S D H")
     inputs, mask = sequences(given), given.mask(B, 1, S, S)
