@@ -1,7 +1,7 @@
 """Why a check failed, as a finding: the misconception it equals, else what differs and how."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeGuard
 
@@ -33,18 +33,20 @@ class Drawn:
 
 
 @np.errstate(all="ignore")
-def of_difference(check: Check, draws: Sequence[Drawn], *, evidence: bool) -> Finding:
+def of_difference(check: Check, draws: Sequence[Drawn], *, evidence: bool, named: bool = False) -> Finding:
     """Return the finding of wrong observations; a pattern is told only if a second wrong draw shows it too.
 
-    Without `evidence` no number of the answer key is told.
+    Without `evidence` no number of the answer key is told. Where the mistake is `named` all the same, a pattern is
+    looked for only if it would be told beside the name.
     """
     wrong = [each for each in draws if each.difference is not None]
     first, second = wrong[0], wrong[1] if len(wrong) > 1 else None
     difference = first.difference
     assert difference is not None
     case = _case(check, first, second)
-    pattern = _explained(check, case, first, second) if case else None
     kind = _KINDS.get(difference.kind, "pattern")
+    told = evidence or not named or kind in _BESIDE_A_NAME
+    pattern = _explained(check, case, first, second) if case and told else None
     if pattern is not None:
         asked = question(pattern.constants, {each: case.axes.word(each) for each in case.axes.sizes} if case else {})
         message = _fitting(_subject(difference), pattern.phrase, pattern.because)
@@ -60,6 +62,9 @@ def of_difference(check: Check, draws: Sequence[Drawn], *, evidence: bool) -> Fi
 
 
 _KINDS: dict[str, FindingKind] = {"dtype": "dtype", "device": "device", "type": "structure", "shape": "structure"}
+
+_BESIDE_A_NAME: Collection[FindingKind] = ("structure", "device")
+"""What is told below the name of a misconception."""
 
 ASK_GRADIENT = "Nothing of the result depends on it: is it detached on the way, or is what it makes not used?"
 
@@ -165,7 +170,7 @@ def of_misconception(entry: BankEntry, seen: Finding | None, survey: Survey | No
 
     A name that begins with one of the file's functions, as the survey knows them, keeps its small first letter.
     """
-    structure = seen is not None and seen.kind in ("structure", "device")
+    structure = seen is not None and seen.kind in _BESIDE_A_NAME
     below = f"\n{_firstas_sentence(seen.message)}" if structure and seen is not None else ""
     detail = entry.explanation + below
     place, evidence = (seen.place, seen.evidence) if seen is not None else (None, None)

@@ -58,8 +58,10 @@ class Verdicts:
         results = []
         for check in self.checks.values():
             draws = [outcomes[check.id, draw] for draw in range(check.draws)]
-            status, finding = ("fail", forbidden) if forbidden else self._verdict(check, draws)
-            if status in ("fail", "error") and not forbidden and (entry := name(check, outcomes, self.key, found)):
+            wrong = not forbidden and any((check.id, draw) in self.failing for draw in range(check.draws))
+            entry = name(check, outcomes, self.key, found) if wrong else None
+            status, finding = ("fail", forbidden) if forbidden else self._verdict(check, draws, named=entry is not None)
+            if status in ("fail", "error") and entry is not None:
                 finding = findings.of_misconception(entry, finding, survey)
             results.append(self._result(check, status, finding, draws, survey, source))
         return self._exercise(tuple(results))
@@ -106,7 +108,7 @@ class Verdicts:
                 return findings.of_forbidden(outcome.message, outcome.frames[-1] if outcome.frames else None)
         return None
 
-    def _verdict(self, check: Check, draws: list[Outcome]) -> tuple[Status, Finding | None]:
+    def _verdict(self, check: Check, draws: list[Outcome], *, named: bool) -> tuple[Status, Finding | None]:
         for outcome in draws:
             match outcome:
                 case Died():
@@ -116,7 +118,7 @@ class Verdicts:
         if not any((check.id, draw) in self.failing for draw in range(check.draws)):
             return "pass", None
         drawn = [self._drawn(check, draw) for draw in range(check.draws)]
-        return "fail", findings.of_difference(check, drawn, evidence=self.evidence)
+        return "fail", findings.of_difference(check, drawn, evidence=self.evidence, named=named)
 
     def _drawn(self, check: Check, draw: int) -> findings.Drawn:
         axes = Axes(self._sizes(check, draw), self.suite.course.words_of(self.exercise))
