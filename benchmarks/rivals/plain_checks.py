@@ -27,6 +27,7 @@ from autograder.checks.another_device import Elsewhere
 from autograder.checks.draws import derived_seed, sizes_of
 from autograder.checks.given import Given
 from autograder.checks.structure import Implementation
+from autograder.judge.dropping import dropped_wrongly
 
 TOLERANCES = {torch.float64: 1e-6, torch.float32: 3e-5, torch.float16: 1e-2, torch.bfloat16: 4e-2}
 FOLDER = Path(os.environ["PLAIN_CHECKS"])
@@ -197,14 +198,9 @@ def close(yours: Tensor, wanted: Tensor, judge: Same) -> bool:
 
 
 def dropped(train: Tensor, full: Tensor, rate: float) -> bool:
-    """Say whether about that share of the numbers is zero, and the others are scaled as they should be."""
-    there = full.abs() > 1e-2 * full.abs().max()
-    if train.shape != full.shape or not bool(train.isfinite().all()):
-        return False
-    margin = 6 * (rate * (1 - rate) / int(there.sum())) ** 0.5
-    kept = there & (train != 0)
-    share = float((train[there] == 0).double().mean())
-    return abs(share - rate) <= margin and torch.allclose(train[kept] * (1 - rate), full[kept], rtol=1e-3, atol=0.0)
+    """Say whether about that share of the numbers is zero, each by itself, and the others are scaled as is right."""
+    shown = [each.detach().double().numpy() for each in (train, full)]
+    return train.shape == full.shape and dropped_wrongly(shown[0], shown[1], rate) is None
 
 
 def numbers(value: Any) -> Any:
