@@ -4,6 +4,7 @@ import ast
 import builtins
 import hashlib
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 MOST_STATEMENTS = 2000
 BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
@@ -68,7 +69,7 @@ def _parts(node: ast.AST, fixed: set[str], names: dict[str, str]) -> Iterator[as
     for name in node._fields:
         if name in unsaid:
             continue
-        value = getattr(node, name, None)
+        value: Any = getattr(node, name, None)
         if name in ("id", "arg") and isinstance(node, ast.Name | ast.arg) and value not in fixed:
             yield names.setdefault(value, f"#{len(names)},")
         elif isinstance(value, list):

@@ -87,4 +87,4 @@ def _compute(device: Any, dtype: Any) -> None:
     normed = (joined - joined.mean(-1, keepdim=True)) / spread * torch.rsqrt(spread.pow(2) + 1.0)
     angles = torch.stack([normed.sin(), normed.cos(), normed.tanh().relu()], -1).flatten(2)
     loss = functional.cross_entropy(functional.log_softmax(angles, -1).flatten(0, 1), numbers)
-    loss.backward()
+    loss.backward()  # type: ignore[no-untyped-call]
