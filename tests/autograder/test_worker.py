@@ -154,6 +154,21 @@ def test_an_endless_loop_is_stopped_and_its_line_is_told(
     assert where[1] in line
 
 
+@pytest.mark.parametrize(
+    ("what", "status"), [("while True: pass", "timeout"), ("os._exit(0)", "error"), ("os.abort()", "error")]
+)
+def test_what_ends_a_later_draw_is_charged_to_its_check(tmp_path: Path, what: str, status: str) -> None:
+    two = {name: tuple(replace(each, draws=2) for each in checks) for name, checks in tiny.BRIEF.checks.items()}
+    program = tiny.mean_with("return x.cumsum(dim=-1) / count if first() else second()") + (
+        f"\nimport os\ncalls = []\ndef first():\n    calls.append(1)\n    return len(calls) == 1\n"
+        f"def second():\n    {what}\n"
+    )
+    with Grader(replace(tiny.BRIEF, checks=two), seed=1, cache=tmp_path) as grader:
+        report = graded(grader, program)
+    assert verdict(report)[0] == status
+    assert report.exercises[1].status == "pass"
+
+
 def test_a_program_that_sleeps_is_woken_after_the_wall_time_and_its_line_is_told(hasty: Grader) -> None:
     report = graded(hasty, f"import time\n{INSIDE}time.sleep(1000)")
     assert verdict(report) == TIMEOUT
