@@ -89,7 +89,7 @@ class Contestant(ABC):
 
     def __init__(self, class_: Class) -> None:
         self.of = class_
-        self.folder = class_.folder / self.name.split()[0]
+        self.folder = class_.folder / self.name
 
     def prepare(self) -> None:
         """Make what does not depend on how often the submissions are graded."""
@@ -255,6 +255,7 @@ class Course(Contestant):
     """`course grade`: this kit. It also says which mistake it was and where, which no other here does."""
 
     isolation = "process"
+    program: Sequence[str | Path] = ("-m", "autograder")
 
     def prepare(self) -> None:
         """Grade once, so that the answer keys are made: like the rivals' file of what is expected, before the time."""
@@ -268,7 +269,7 @@ class Course(Contestant):
 
     def run(self) -> None:
         options = ["--jobs", str(self.of.jobs), "--isolation", self.isolation, "--seed", str(self.of.seed), "--plain"]
-        command = [sys.executable, "-m", "autograder", "grade", "../folders", "--out", self.folder / "out", *options]
+        command = [sys.executable, *self.program, "grade", "../folders", "--out", self.folder / "out", *options]
         self.of.call(command, self.of.course, self.folder / "grade.log")
 
     def reports(self) -> dict[str, dict[str, object]]:
@@ -288,6 +289,14 @@ class Unconfined(Course):
 
     name = "course-process"
     isolation = "process"
+
+
+class Unwalled(Course):
+    """The sandbox's warm children without its walls."""
+
+    name = "course-unwalled"
+    isolation = "sandbox"
+    program = (Path(__file__).parent / "unwalled.py",)
 
 
 class Confined(Course):

@@ -26,7 +26,7 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
-from contestants import RIVALS, ROOT, Class, Confined, Contestant, Marks, Nbgrader, Otter, Pytest, Unconfined
+from contestants import RIVALS, ROOT, Class, Confined, Contestant, Marks, Nbgrader, Otter, Pytest, Unconfined, Unwalled
 from contestants import Course as OurCourse
 from synthetic import synthetic
 
@@ -38,7 +38,7 @@ PINNED = {"nbgrader": "0.9.6", "otter-grader": "7.0.0"}
 PACKAGES = (*PINNED, "pytest", "ipykernel", "nbconvert", "torch", "numpy")
 SETS = {"ex01..ex06": 6, "all": 14}
 CONTESTANTS: Mapping[str, type[Contestant]] = {
-    each.name: each for each in (Pytest, Nbgrader, Otter, Unconfined, Confined)
+    each.name: each for each in (Pytest, Nbgrader, Otter, Unconfined, Unwalled, Confined)
 }
 
 
@@ -247,9 +247,10 @@ def print_set(name: str, found: Mapping[str, object], options: argparse.Namespac
     for grader, result in graders.items():
         for reason, count in dict(result["differences"]).items():
             print(f"  {grader}: {count} marks differ: {reason}")
-    if "course-sandbox" in graders and "course-process" in graders:
-        rates = [median(graders[f"course-{each}"]["seconds"]) for each in ("process", "sandbox")]
-        print(f"confined over unconfined throughput: {rates[0] / rates[1]:.2f}")
+    for other in ("process", "unwalled"):
+        if "course-sandbox" in graders and f"course-{other}" in graders:
+            rates = [median(graders[f"course-{each}"]["seconds"]) for each in (other, "sandbox")]
+            print(f"throughput in the sandbox over course-{other}: {rates[0] / rates[1]:.2f}")
 
 
 def machine() -> str:
