@@ -33,7 +33,7 @@ Read = Callable[[int], bytes]
 def write_frame(value: Value) -> bytes:
     """Return the frame that carries `value`."""
     data, blob = encode(value)
-    text = _ENCODER.encode(data).encode()
+    text = _WRITER.encode(data).encode()
     return HEADER.pack(MAGIC, len(text), len(blob)) + text + blob
 
 
@@ -110,7 +110,7 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ProtocolError(f"the JSON constant {name}")
 
 
-_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+_WRITER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 

@@ -1,6 +1,6 @@
 """Whatever happens to a run, the same command ends in the results of an undisturbed one, but for the seconds.
 
-COURSE_FAULTS=300 does it with as many submissions.
+COURSE_FAULTS=300 does it with as many submissions, COURSE_ISOLATION=sandbox with zygotes to be killed as well.
 """
 
 import contextlib
@@ -24,6 +24,7 @@ from autograder.grading.out import Out
 
 SIZE = int(os.environ.get("COURSE_FAULTS", "5"))
 SEED = str(tiny.COURSE.seed)
+ISOLATION = os.environ.get("COURSE_ISOLATION", "process")
 FIRSTS = (tiny.MEAN, tiny.mean_with("return x.cumsum(dim=-1)"), "import os\nos._exit(0)", "while True: pass")
 LIMIT = 60 + 5 * SIZE
 """Seconds after which a run is taken to hang."""
@@ -51,7 +52,8 @@ class School:
             "--seed",
             SEED,
             "--plain",
-            *tiny.TRUSTED,
+            "--isolation",
+            ISOLATION,
         ]
 
         def limited() -> None:
