@@ -1,8 +1,7 @@
 """The sandbox: each layer by itself is noticed to be missing, and what runs in it is what runs outside."""
 
-import os
 import shutil
-import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -77,23 +76,32 @@ def test_what_only_bubblewrap_hides_is_noticed(isolation: Isolation) -> None:
     assert not [each for each in through if each.startswith(("secret", "folder", "network", "writing"))], through
 
 
+def kill_one_of(zygotes: Zygotes, *, first: bool) -> None:
+    """Kill the zygote that gives children, or the one it was split off."""
+    zygote = zygotes._first.zygote() if first else zygotes.some()
+    zygote._channel.process.kill()
+
+
+each_zygote = pytest.mark.parametrize("first", [False, True], ids=["split", "first"])
+
+
 @confines
-def test_a_zygote_that_dies_costs_a_submission_nothing(isolation: Isolation, cache: Path) -> None:
+@each_zygote
+def test_a_zygote_that_dies_costs_a_submission_nothing(isolation: Isolation, cache: Path, *, first: bool) -> None:
     with Grader(tiny.SUITE, seed=1, cache=cache, isolation=isolation) as grader:
         before = grader.grade(tiny.submitted())
-        zygote = zygotes_of(isolation).some()
-        os.kill(zygote._channel.process.pid, signal.SIGKILL)
+        kill_one_of(zygotes_of(isolation), first=first)
         after = grader.grade(tiny.submitted())
     assert before.statuses == after.statuses == {"pass"}
     assert after.level == isolation.level
 
 
 @confines
-def test_children_of_a_lost_zygote_are_told_from_dead_ones(isolation: Isolation) -> None:
+@each_zygote
+def test_children_of_a_lost_zygote_are_told_from_dead_ones(isolation: Isolation, *, first: bool) -> None:
     zygotes = zygotes_of(isolation)
-    zygote = zygotes.some()
-    child = zygote.fork(request(LAYERS[isolation.level]))
-    os.kill(zygote._channel.process.pid, signal.SIGKILL)
+    child = zygotes.fork(request(LAYERS[isolation.level]))
+    kill_one_of(zygotes, first=first)
     assert child.wait(20) is not None
     assert child.lost
     child.close()
@@ -112,6 +120,21 @@ def test_a_zygote_is_replaced_in_time(isolation: Isolation, monkeypatch: pytest.
     assert len(seen) >= 2
 
 
+@confines
+def test_zygotes_share_what_they_have_loaded() -> None:
+    """One loads torch, and the others are split off it, so that a job more costs neither time nor memory."""
+    with open_isolation({"plan": []}, 3) as opened:
+        zygotes = zygotes_of(opened)
+        numbers = {slot.zygote().facts["pid"] for slot in zygotes._slots}
+        children = [zygotes.fork(request(LAYERS[opened.level])) for _ in range(3)]
+        assert len(numbers) == 3
+        assert zygotes._first.zygote().facts["pid"] not in numbers
+        assert zygotes._first.zygote().forks == 3
+        for each in children:
+            each.close()
+            assert each.wait(20) is not None
+
+
 def relay_in_bubblewrap() -> list[str]:
     """Return a command that runs a relay, as a container would."""
     relay = [each.replace("zygote.py", "relay.py") for each in Launch(outer=True).command(0)]
@@ -123,7 +146,7 @@ def relay_in_bubblewrap() -> list[str]:
 @confines
 @pytest.mark.parametrize("relayed", [False, True], ids=["passed", "relayed"])
 def test_a_zygote_outlives_the_thread_that_asked_for_it(isolation: Isolation, *, relayed: bool) -> None:
-    launch = relay_in_bubblewrap() if relayed else zygotes_of(isolation)._slots[0].launch
+    launch = relay_in_bubblewrap() if relayed else Launch(outer=shutil.which("bwrap") is not None)
     zygotes = Zygotes(launch, {"plan": []}, 1)
     asking = threading.Thread(target=zygotes._slots[0].begin)
     asking.start()
@@ -141,9 +164,10 @@ def test_no_process_is_left_behind() -> None:
     with open_isolation({"plan": []}, 1) as opened:
         zygote = zygotes_of(opened).some()
         child = zygote.fork(request(LAYERS[opened.level]))
-        number = zygote._channel.process.pid
+        started = zygotes_of(opened)._first.zygote()._channel.process
+        assert isinstance(started, subprocess.Popen)
     assert child.wait(20) is not None
-    assert not Path(f"/proc/{number}").exists()
+    assert not Path(f"/proc/{started.pid}").exists()
 
 
 def test_without_any_means_it_refuses(monkeypatch: pytest.MonkeyPatch) -> None:

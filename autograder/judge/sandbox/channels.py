@@ -19,10 +19,18 @@ Signal = Callable[[int], None]
 Event = dict[str, Any]
 
 
-class Channel(Protocol):
-    """What every way has in common. `process` is what was started, and `hear` is called by one thread only."""
+class Process(Protocol):
+    """The process of a zygote: one that was started here, or what another zygote has split off."""
 
-    process: subprocess.Popen[bytes]
+    def poll(self) -> int | None: ...
+
+    def kill(self) -> None: ...
+
+
+class Channel(Protocol):
+    """What every way has in common. `process` is who is spoken to, and `hear` is called by one thread only."""
+
+    process: Process
 
     def fork(self, request: Event, ends: Sequence[int]) -> None:
         """Ask for a child with these ends of its pipes: jobs, answers, log. Raises OSError."""
@@ -40,10 +48,20 @@ class Channel(Protocol):
 class Passing:
     """A socket that takes descriptors along: the zygote is on this machine, and writes into the judge's own pipes."""
 
-    def __init__(self, launch: Launch) -> None:
-        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    def __init__(self, ours: socket.socket, process: Process) -> None:
+        self._socket = ours
+        self.process = process
+
+    @classmethod
+    def start(cls, launch: Launch) -> "Passing":
+        """Start a zygote; raises OSError."""
+        ours, theirs = pair()
         with theirs:
-            self.process = launch.start(theirs.fileno())
+            return cls(ours, launch.start(theirs.fileno()))
+
+    def split(self, theirs: socket.socket) -> None:
+        """Ask for another zygote, at the other end of a socket. Raises OSError."""
+        socket.send_fds(self._socket, [b'{"do": "split"}'], [theirs.fileno()])
 
     def fork(self, request: Event, ends: Sequence[int]) -> None:
         socket.send_fds(self._socket, [json.dumps(request).encode()], list(ends))
@@ -61,6 +79,11 @@ class Passing:
     def close(self) -> None:
         with contextlib.suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
+
+
+def pair() -> tuple[socket.socket, socket.socket]:
+    """Return both ends of a socket that takes whole messages, and descriptors along."""
+    return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
 def _by_descriptor(pidfd: int) -> Signal:
@@ -84,7 +107,8 @@ class Streaming:
 
     def __init__(self, command: Sequence[str]) -> None:
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        self.process = start_lasting(command, **pipes, bufsize=0)
+        self._streams = start_lasting(command, **pipes, bufsize=0)
+        self.process: Process = self._streams
         self._sending = threading.Lock()
         self._asked: list[list[int]] = []
         self._ends: dict[int, dict[int, int]] = {}
@@ -120,7 +144,7 @@ class Streaming:
             return event, None
 
     def close(self) -> None:
-        for stream in (self.process.stdin, self.process.stdout):
+        for stream in (self._streams.stdin, self._streams.stdout):
             with contextlib.suppress(OSError):
                 if stream is not None:
                     stream.close()
@@ -173,7 +197,7 @@ class Streaming:
 
     def _send(self, child: int, channel: int, body: bytes) -> None:
         view = memoryview(HEADER.pack(child, channel, len(body)) + body)
-        stream = self.process.stdin
+        stream = self._streams.stdin
         assert stream is not None
         with self._sending:
             while view:
@@ -181,7 +205,7 @@ class Streaming:
 
     def _read(self, size: int) -> bytes | None:
         """Return so many bytes, None where the stream ends."""
-        stream = self.process.stdout
+        stream = self._streams.stdout
         assert stream is not None
         parts = bytearray()
         while len(parts) < size:

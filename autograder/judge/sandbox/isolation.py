@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from autograder.judge.child import Child, Spawned
+from autograder.judge.sandbox.forked import Forked
 from autograder.judge.sandbox.launch import HIDDEN, SCRATCH, SCRATCH_MIB, Launch, bubblewrap_problem
-from autograder.judge.sandbox.zygotes import Forked, Zygote, ZygoteError, Zygotes
+from autograder.judge.sandbox.zygotes import Zygote, ZygoteError, Zygotes
 from autograder.protocol import Limits, ProtocolError, Value, read_frame
 
 LAYERS: Mapping[str, tuple[str, ...]] = {

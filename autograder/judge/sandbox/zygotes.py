@@ -1,18 +1,19 @@
 """Zygotes, seen from the judge: each is started, warmed, watched, asked for children, and replaced in time."""
 
 import contextlib
-import errno
 import os
 import queue
 import signal
+import subprocess
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
-from io import FileIO
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import IO, Any
 
 from autograder.judge.attempt import GraderProblem
-from autograder.judge.sandbox.channels import Channel, Passing, Signal, Streaming
+from autograder.judge.sandbox.channels import Channel, Passing, Streaming, pair
+from autograder.judge.sandbox.forked import Forked, Offspring, pipes
 from autograder.judge.sandbox.launch import Launch
 from autograder.protocol import Value, write_frame
 
@@ -30,71 +31,52 @@ class ZygoteError(GraderProblem):
     """A zygote could not be started, or gave no child; the message says what it said."""
 
 
-class Forked:
-    """A confined child of a zygote."""
-
-    fresh = False
-    lost = False
-
-    def __init__(self, number: int, send: Signal, pipes: tuple[int, int, int], cpu_seconds: int) -> None:
-        self.number = number
-        self._send = send
-        self.jobs: IO[bytes] = FileIO(pipes[0], "w")
-        self.answers: IO[bytes] = FileIO(pipes[1], "r")
-        self.log: IO[bytes] = FileIO(pipes[2], "r")
-        self._cpu_seconds = cpu_seconds
-        self._ended = threading.Event()
-        self._status: int | None = None
-
-    def signal(self, number: int) -> None:
-        if not self._ended.is_set():
-            self._send(number)
-
-    def kill(self) -> None:
-        self.signal(signal.SIGKILL)
-
-    def wait(self, seconds: float | None = None) -> int | None:
-        return self._status if self._ended.wait(seconds) else None
-
-    def close(self) -> None:
-        self.kill()
-        for stream in (self.jobs, self.answers, self.log):
-            with contextlib.suppress(OSError, ValueError):
-                stream.close()
-
-    def end(self, status: int, cpu_seconds: float = 0.0) -> None:
-        """Hear from the zygote that the child is no more. The kernel kills what has used up all its CPU time."""
-        if status == -signal.SIGKILL and cpu_seconds > self._cpu_seconds - 1:
-            status = -signal.SIGXCPU
-        self._status = status
-        self._ended.set()
-        self._send(0)
-
-
 class Zygote:
     """One zygote. `fork` may be called from several threads."""
 
-    def __init__(self, launch: Launch | Sequence[str], warm_up: Value) -> None:
+    def __init__(self, channel: Channel, log: bytearray | None = None) -> None:
+        """Hear a zygote that has begun to start; raises `ZygoteError`. One that was split off has another's log."""
+        self._channel = channel
         self._asking = threading.Lock()
         self._replies: queue.Queue[dict[str, Any]] = queue.Queue()
-        self._children: dict[int, Forked] = {}
+        self._children: dict[int, Offspring] = {}
         self._early: dict[int, dict[str, Any]] = {}
         self._known = threading.Lock()
-        self._log = bytearray()
+        self._log = bytearray() if log is None else log
         self.forks = 0
         self.usable = True
-        try:
-            self._channel: Channel = Passing(launch) if isinstance(launch, Launch) else Streaming(launch)
-        except OSError as error:
-            raise ZygoteError(f"the sandbox could not be started: {error}") from error
-        threading.Thread(target=self._read_log, daemon=True).start()
+        if isinstance(channel.process, subprocess.Popen):
+            threading.Thread(target=self._read_log, args=(channel.process.stderr,), daemon=True).start()
         threading.Thread(target=self._listen, daemon=True).start()
         try:
             self.facts = self._reply(START_SECONDS)
-            self._warm(warm_up)
         except ZygoteError:
             self.close()
             raise
+
+    @classmethod
+    def start(cls, launch: Launch | Sequence[str], warm_up: Value) -> "Zygote":
+        """Start a zygote, and warm it with a job; raises `ZygoteError`."""
+        try:
+            zygote = cls(Passing.start(launch) if isinstance(launch, Launch) else Streaming(launch))
+        except OSError as error:
+            raise ZygoteError(f"the sandbox could not be started: {error}") from error
+        try:
+            zygote._warm(warm_up)
+        except ZygoteError:
+            zygote.close()
+            raise
+        return zygote
+
+    def split(self) -> "Zygote":
+        """Return another zygote, as warm as this one, that lives no longer. Raises `ZygoteError`."""
+        assert isinstance(self._channel, Passing)
+        ours, theirs = pair()
+        with theirs:
+            reply = self._ask(partial(self._channel.split, theirs))
+        child = Offspring(reply["child"], reply["signal"])
+        self._born(child)
+        return Zygote(Passing(ours, child), self._log)
 
     @property
     def alive(self) -> bool:
@@ -107,27 +89,18 @@ class Zygote:
 
     def fork(self, layers: Mapping[str, Any]) -> Forked:
         """Return a new child, confined as asked; raises `ZygoteError`, and then the zygote is not to be used again."""
-        ends = [_pipe(), _pipe(), os.pipe()]
-        theirs = [ends[0][0], ends[1][1], ends[2][1]]
-        ours = (ends[0][1], ends[1][0], ends[2][0])
+        ours, theirs = pipes()
         try:
-            with self._asking:
-                self.forks += 1
-                self._channel.fork({"do": "fork", **layers}, theirs)
-                reply = self._reply(FORK_SECONDS)
-        except (OSError, ZygoteError) as error:
-            self.usable = False
+            reply = self._ask(partial(self._channel.fork, {"do": "fork", **layers}, theirs))
+        except ZygoteError:
             for each in ours:
                 os.close(each)
-            raise ZygoteError(str(error)) from error
+            raise
         finally:
             for each in theirs:
                 os.close(each)
         child = Forked(reply["child"], reply["signal"], ours, int(layers["cpu_seconds"]))
-        with self._known:
-            self._children[child.number] = child
-            if early := self._early.pop(child.number, None):
-                self._end(early)
+        self._born(child)
         return child
 
     def close(self) -> None:
@@ -135,8 +108,27 @@ class Zygote:
         self.usable = False
         with contextlib.suppress(OSError):
             self._channel.process.kill()
-        self._channel.process.wait()
+        if isinstance(self._channel.process, subprocess.Popen):
+            self._channel.process.wait()
         self._channel.close()
+
+    def _ask(self, send: Callable[[], None]) -> dict[str, Any]:
+        """Return what the zygote replies to a request; it is not to be used again where it does not."""
+        try:
+            with self._asking:
+                self.forks += 1
+                send()
+                return self._reply(FORK_SECONDS)
+        except (OSError, ZygoteError) as error:
+            self.usable = False
+            raise ZygoteError(str(error)) from error
+
+    def _born(self, child: Offspring) -> None:
+        """Keep a process until the zygote tells of its end, which it may have done before."""
+        with self._known:
+            self._children[child.number] = child
+            if early := self._early.pop(child.number, None):
+                self._end(early)
 
     def _warm(self, job: Value) -> None:
         with tempfile.TemporaryFile() as file:
@@ -180,19 +172,32 @@ class Zygote:
         else:
             child.end(event["status"], event["cpu_seconds"])
 
-    def _read_log(self) -> None:
-        stream = self._channel.process.stderr
+    def _read_log(self, stream: IO[bytes]) -> None:
         with contextlib.suppress(OSError, ValueError):
-            while stream is not None and (part := os.read(stream.fileno(), 1 << 12)):
+            while part := os.read(stream.fileno(), 1 << 12):
                 self._log.extend(part[: max(0, KEPT_LOG - len(self._log))])
 
 
 class Zygotes:
-    """As many zygotes as there are jobs, each started when it is needed; a child comes of the one with the fewest."""
+    """As many zygotes as there are jobs, each made when it is needed; a child comes of the one with the fewest.
+
+    On this machine they are split off one that loads torch for all of them; behind a relay each starts by itself.
+    """
 
     def __init__(self, launch: Launch | Sequence[str], warm_up: Value, count: int) -> None:
-        self._slots = [_Slot(launch, warm_up) for _ in range(count)]
+        self._first = _Slot(partial(Zygote.start, launch, warm_up))
+        if isinstance(launch, Launch):
+            self._slots = [_Slot(self._split) for _ in range(count)]
+        else:
+            self._slots = [self._first, *(_Slot(partial(Zygote.start, launch, warm_up)) for _ in range(count - 1))]
         self._lock = threading.Lock()
+
+    def _split(self) -> Zygote:
+        """Return a zygote split off the first. If that fails, it is replaced once; raises `ZygoteError`."""
+        try:
+            return self._first.zygote().split()
+        except ZygoteError:
+            return self._first.zygote().split()
 
     def start(self) -> None:
         """Begin to start all of them, beside everything else."""
@@ -226,16 +231,15 @@ class Zygotes:
 
     def close(self) -> None:
         """Kill them all."""
-        for slot in self._slots:
+        for slot in (*self._slots, self._first):
             slot.close()
 
 
 class _Slot:
     """A place for a zygote. One that failed, or has had its time, gives way to another, and lives until it is idle."""
 
-    def __init__(self, launch: Launch | Sequence[str], warm_up: Value) -> None:
-        self.launch = launch
-        self.warm_up = warm_up
+    def __init__(self, make: Callable[[], Zygote]) -> None:
+        self._make = make
         self.asked = 0
         self._now: Zygote | None = None
         self._retired: list[Zygote] = []
@@ -262,7 +266,7 @@ class _Slot:
                 self._retired.remove(each)
                 each.close()
             if self._now is None:
-                self._now = Zygote(self.launch, self.warm_up)
+                self._now = self._make()
             return self._now
 
     def close(self) -> None:
@@ -273,16 +277,3 @@ class _Slot:
                     each.close()
             self._now = None
             self._retired.clear()
-
-
-def _pipe() -> tuple[int, int]:
-    """Return a pipe that takes a large answer at once, where the system allows it."""
-    import fcntl
-
-    ends = os.pipe()
-    try:
-        fcntl.fcntl(ends[1], _SET_PIPE_SIZE, _PIPE_BYTES)
-    except OSError as error:
-        if error.errno not in (errno.EPERM, errno.EINVAL, errno.EBUSY):
-            raise
-    return ends

@@ -19,7 +19,7 @@ def load() -> dict[str, Any]:
     from autograder.worker.sandbox import landlock
 
     torch.set_num_threads(1)
-    return {"pid": os.getpid(), "torch": torch.__version__, "landlock": landlock.version()}
+    return {"torch": torch.__version__, "landlock": landlock.version()}
 
 
 def warm(descriptor: int) -> None:
@@ -81,7 +81,7 @@ def _compute(device: Any, dtype: Any) -> None:
     filled = torch.where(mask.unsqueeze(1), products, products.masked_fill(~mask.unsqueeze(1), float("-inf")))
     shares = torch.exp(filled - filled.amax(-1, keepdim=True).detach())
     shares = torch.dropout(shares / shares.sum(-1, keepdim=True).clamp(min=1e-6), 0.1, True)
-    mixed = (shares.nan_to_num() + shares) @ rows
+    mixed = shares.nan_to_num() @ rows
     joined = torch.cat([mixed.permute(0, 2, 1, 3).reshape(3, 4, 4), mixed.squeeze(1).contiguous()], -1)
     spread = (joined.var(-1, unbiased=False, keepdim=True) + joined.std(-1, keepdim=True) + 1e-5).sqrt()
     normed = (joined - joined.mean(-1, keepdim=True)) / spread * torch.rsqrt(spread.pow(2) + 1.0)

@@ -2,8 +2,9 @@
 
 It runs no student's code itself. `python -I -S -X utf8 zygote.py CHANNEL FOLDER...` has a SEQPACKET socket as
 descriptor CHANNEL, and the folders where torch and NumPy lie. Requests and answers are JSON: `warm` with a file to read
-a job from, `fork` with the ends of three pipes (jobs, answers, log). It answers `warm`, `forked` with the number and a
-pidfd of the child, `failed`, and, whenever a child is no more, `ended`.
+a job from, `fork` with the ends of three pipes (jobs, answers, log), `split` with a channel for another zygote, as warm
+as this one. It answers `ready`, `warm`, `forked` with the number and a pidfd of what it forked, `failed`, and `ended`
+whenever that is no more.
 """
 
 import fcntl
@@ -35,7 +36,7 @@ def main() -> None:
     facts = load()
     if kit not in packages:
         sys.path.remove(kit)
-    Zygote(channel, readable=[*_folders(kit), *packages], environment=given).serve(facts)
+    Zygote(channel, facts, readable=[*_folders(kit), *packages], environment=given).serve()
 
 
 def _folders(kit: str) -> list[str]:
@@ -47,17 +48,20 @@ def _folders(kit: str) -> list[str]:
 class Zygote:
     """Forks children, and tells of their ends."""
 
-    def __init__(self, channel: socket.socket, readable: list[str], environment: dict[str, str]) -> None:
+    def __init__(
+        self, channel: socket.socket, facts: dict[str, Any], readable: list[str], environment: dict[str, str]
+    ) -> None:
         self.channel = channel
+        self.facts = facts
         self.environment = environment
         self.readable = readable
         self.children: dict[int, int] = {}
         self.home = os.open("/proc/self/ns/pid", os.O_RDONLY)
         self.nothing = os.open(os.devnull, os.O_RDONLY)
 
-    def serve(self, facts: dict[str, Any]) -> None:
+    def serve(self) -> None:
         """Answer until the judge closes the channel."""
-        self._tell({"event": "ready", **facts})
+        self._tell({"event": "ready", "pid": os.getpid(), **self.facts})
         while True:
             poll = select.poll()
             for descriptor in (self.channel.fileno(), *self.children):
@@ -76,6 +80,8 @@ class Zygote:
             request = json.loads(message)
             if request["do"] == "warm":
                 self._warm(descriptors[0])
+            elif request["do"] == "split":
+                self._split(descriptors[0])
             else:
                 self._fork(request, descriptors)
         except Exception as error:
@@ -95,10 +101,28 @@ class Zygote:
         gc.freeze()
         self._tell({"event": "warm", "threads": len(os.listdir("/proc/self/task"))})  # noqa: PTH208
 
+    def _split(self, channel: int) -> None:
+        _refuse_threads()
+        child = os.fork()
+        if child == 0:
+            self._become_another(channel)
+        self._tell_of(child)
+
+    def _become_another(self, channel: int) -> None:
+        """In the child: serve a channel of its own, with nothing of this zygote's left open; never return."""
+        try:
+            own = socket.socket(fileno=os.dup(channel))
+            self.channel.close()
+            for each in (channel, self.home, self.nothing, *self.children):
+                os.close(each)
+            Zygote(own, self.facts, self.readable, self.environment).serve()
+        except BaseException as error:
+            os.write(2, f"the zygote ended: {type(error).__name__}: {error}\n".encode())
+        finally:
+            os._exit(0)
+
     def _fork(self, request: dict[str, Any], descriptors: list[int]) -> None:
-        threads = len(os.listdir("/proc/self/task"))  # noqa: PTH208
-        if threads != 1:
-            raise RuntimeError(f"the zygote has {threads} threads, and a child of it could wait for them for ever")
+        _refuse_threads()
         from autograder.worker.sandbox import linux
         from autograder.worker.sandbox.layers import confinement_of
 
@@ -113,6 +137,9 @@ class Zygote:
         finally:
             if apart:
                 linux.enter(self.home)
+        self._tell_of(child)
+
+    def _tell_of(self, child: int) -> None:
         pidfd = os.pidfd_open(child)
         self.children[pidfd] = child
         socket.send_fds(self.channel, [json.dumps({"event": "forked", "child": child}).encode()], [pidfd])
@@ -133,6 +160,12 @@ class Zygote:
 
     def _tell(self, event: dict[str, Any]) -> None:
         self.channel.send(json.dumps(event).encode())
+
+
+def _refuse_threads() -> None:
+    threads = len(os.listdir("/proc/self/task"))  # noqa: PTH208
+    if threads != 1:
+        raise RuntimeError(f"the zygote has {threads} threads, and a child of it could wait for them for ever")
 
 
 def _become_worker(confinement: Any, descriptors: list[int], nothing: int, request: dict[str, Any]) -> None:
