@@ -11,6 +11,9 @@ from autograder.progress import write_whole
 from autograder.report import ExerciseResult, Report
 from autograder.report.reading import from_json
 
+LEVELS_IN_LINES = 4
+"""In a report's file each check of each exercise has a line of its own."""
+
 
 @dataclass(frozen=True)
 class Stored:
@@ -33,7 +36,20 @@ class Stored:
         """Return the JSON of the file."""
         data = {**self.report.to_json(), "run": {"digest": self.run, "exercises": dict(self.exercises)}}
         data["run"]["result"] = result_digest(data)
-        return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+        return _json(data, LEVELS_IN_LINES) + "\n"
+
+
+def _json(value: Any, levels: int, indent: str = "\n") -> str:
+    """Return JSON with so many levels in lines of their own; the encoder's own indent is many times slower."""
+    if not levels or not value or not isinstance(value, dict | list | tuple):
+        return json.dumps(value, ensure_ascii=False)
+    inner = f"{indent} "
+    if isinstance(value, dict):
+        lines = [f"{json.dumps(key)}: {_json(each, levels - 1, inner)}" for key, each in value.items()]
+    else:
+        lines = [_json(each, levels - 1, inner) for each in value]
+    first, last = "{}" if isinstance(value, dict) else "[]"
+    return f"{first}{inner}{f',{inner}'.join(lines)}{indent}{last}"
 
 
 def write_stored(file: Path, stored: Stored) -> None:

@@ -161,11 +161,13 @@ class Attempt:
         return key
 
     def _settle(self, event: Mapping[str, Any], outcome: Outcome) -> None:
+        """Note how a draw ended: the one that was begun, or a later one of its check, whose beginning goes unsaid."""
         exercise, key = event["exercise"], self._key(event)
-        if self.at != (exercise, key):
+        if self.at is None or self.at[1] is None or (self.at[0], self.at[1][0]) != (exercise, key[0]):
             raise ValueError(key)
         self._put(exercise, key, outcome)
-        self.at = (exercise, None)
+        left = any(check == key[0] for check, _ in self.plan.get(exercise, ()))
+        self.at = (exercise, key if left else None)
 
     def _put(self, exercise: str, key: Key, outcome: Outcome) -> None:
         self.run.put(exercise, key, outcome)

@@ -66,37 +66,36 @@ class Opaque:
 def encode(value: Value) -> tuple[Any, bytes]:
     """Return `value` as JSON-ready data and the blob its arrays and bytes lie in."""
     blob = bytearray()
+    return _encoded(value, blob), bytes(blob)
 
-    def place(data: bytes) -> list[int]:
-        blob.extend(data)
-        return [len(blob) - len(data), len(data)]
 
-    def node(item: Value) -> Any:
-        kind = type(item)
-        if kind in _AS_THEY_ARE:
+def _encoded(item: Value, blob: bytearray) -> Any:
+    kind = type(item)
+    if kind in _AS_THEY_ARE:
+        return item
+    if kind is Array:
+        return {"array": [item.dtype, item.shape, item.device, *_placed(item.data, blob)]}
+    if kind is dict:
+        return {"dict": {str(key): _encoded(each, blob) for key, each in item.items()}}
+    match item:
+        case int() | str():
             return item
-        if kind is dict:
-            return {"dict": {str(key): node(each) for key, each in item.items()}}
-        match item:
-            case int() | str():
-                return item
-            case float():
-                return item if math.isfinite(item) else {"float": repr(item)}
-            case bytes():
-                return {"bytes": place(item)}
-            case Array():
-                return {"array": [item.dtype, list(item.shape), item.device, *place(item.data)]}
-            case Opaque():
-                return {"opaque": item.type_name}
-            case list():
-                return [node(each) for each in item]
-            case tuple():
-                return {"tuple": [node(each) for each in item]}
-            case dict():
-                return {"dict": {str(key): node(each) for key, each in item.items()}}
-        raise TypeError(f"{type(item).__name__} is not a plain value")
+        case float():
+            return item if math.isfinite(item) else {"float": repr(item)}
+        case list():
+            return [_encoded(each, blob) for each in item]
+        case bytes():
+            return {"bytes": _placed(item, blob)}
+        case Opaque():
+            return {"opaque": item.type_name}
+        case tuple():
+            return {"tuple": [_encoded(each, blob) for each in item]}
+    raise TypeError(f"{kind.__name__} is not a plain value")
 
-    return node(value), bytes(blob)
+
+def _placed(data: bytes, blob: bytearray) -> list[int]:
+    blob += data
+    return [len(blob) - len(data), len(data)]
 
 
 def decode(data: Any, blob: bytes, most_nodes: int = MAX_NODES) -> Value:
@@ -105,41 +104,48 @@ def decode(data: Any, blob: bytes, most_nodes: int = MAX_NODES) -> Value:
 
 
 class _Decoder:
+    """Builds a value from what a JSON parser has made: of JSON's own types, and no others."""
+
     def __init__(self, blob: bytes, most_nodes: int) -> None:
         self.blob = blob
         self.most_nodes = most_nodes
-        self.nodes = 0
+        self.nodes = 1
 
     def node(self, data: Any, depth: int) -> Value:
-        self.nodes += 1
-        if depth > MAX_DEPTH or self.nodes > self.most_nodes:
-            raise TooLarge(f"a value deeper than {MAX_DEPTH} levels or of more than {self.most_nodes} parts")
-        kind = type(data)  # JSON's own types, and no others, are what a parser makes
-        if kind is str:
-            return _writable(data)
+        kind = type(data)
         if kind in _NUMBERS:
             return data
+        if kind is str:
+            return _writable(data)
         if kind is list:
-            return [self.node(each, depth + 1) for each in data]
-        if not isinstance(data, dict) or len(data) != 1:
+            return self.parts(data, depth)
+        if kind is not dict or len(data) != 1:
             raise ProtocolError("a part that is no value")
         [(tag, body)] = data.items()
         return self.tagged(tag, body, depth)
 
     def tagged(self, tag: str, body: Any, depth: int) -> Value:
-        if tag == "tuple" and isinstance(body, list):
-            return tuple(self.node(each, depth + 1) for each in body)
-        if tag == "dict" and isinstance(body, dict):
-            return {_writable(key): self.node(each, depth + 1) for key, each in body.items()}
+        kind = type(body)
+        if tag == "array" and kind is list and len(body) == 5:
+            return self.array(*body)
+        if tag == "dict" and kind is dict:
+            return dict(zip(map(_writable, body), self.parts(list(body.values()), depth), strict=True))
+        if tag == "tuple" and kind is list:
+            return tuple(self.parts(body, depth))
         if tag == "float" and body in ("nan", "inf", "-inf"):
             return float(body)
-        if tag == "opaque" and isinstance(body, str):
+        if tag == "opaque" and kind is str:
             return Opaque(_writable(body[:200]))
-        if tag == "bytes" and isinstance(body, list) and len(body) == 2:
+        if tag == "bytes" and kind is list and len(body) == 2:
             return self.slice(*body)
-        if tag == "array" and isinstance(body, list) and len(body) == 5:
-            return self.array(*body)
         raise ProtocolError("a part that is no value")
+
+    def parts(self, data: list[Any], depth: int) -> list[Value]:
+        depth += 1
+        self.nodes += len(data)
+        if self.nodes > self.most_nodes or depth > MAX_DEPTH:
+            raise TooLarge(f"a value deeper than {MAX_DEPTH} levels or of more than {self.most_nodes} parts")
+        return [each if type(each) in _NUMBERS else self.node(each, depth) for each in data]
 
     def slice(self, start: Any, length: Any) -> bytes:
         if not (_is_size(start) and _is_size(length) and start + length <= len(self.blob)):
@@ -147,16 +153,23 @@ class _Decoder:
         return self.blob[start : start + length]
 
     def array(self, dtype: Any, shape: Any, device: Any, start: Any, length: Any) -> Array:
-        if not isinstance(dtype, str) or dtype not in ITEM_SIZES:
+        item_size = ITEM_SIZES.get(dtype) if type(dtype) is str else None
+        if item_size is None:
             raise ProtocolError("an array of a dtype that does not exist")
-        if not isinstance(shape, list) or len(shape) > MAX_AXES or not all(_is_size(size) for size in shape):
+        if type(shape) is not list or len(shape) > MAX_AXES:
             raise ProtocolError("an array of a shape that cannot be")
-        if not isinstance(device, str):
+        elements = places = 1
+        for size in shape:
+            if not _is_size(size):
+                raise ProtocolError("an array of a shape that cannot be")
+            elements *= size
+            places *= size or 1
+        if type(device) is not str:
             raise ProtocolError("an array without a device")
-        if math.prod(max(size, 1) for size in shape) > MOST_PLACES:
+        if places > MOST_PLACES:
             raise TooLarge("an array of more places than can be counted")
         data = self.slice(start, length)
-        if math.prod(shape) * ITEM_SIZES[dtype] != len(data):
+        if elements * item_size != len(data):
             raise ProtocolError("an array whose shape and bytes disagree")
         return Array(dtype, tuple(shape), data, _writable(device[:40]))
 
@@ -167,4 +180,4 @@ def _writable(text: str) -> str:
 
 
 def _is_size(number: Any) -> bool:
-    return isinstance(number, int) and not isinstance(number, bool) and 0 <= number <= MOST_PLACES
+    return type(number) is int and 0 <= number <= MOST_PLACES

@@ -1,7 +1,7 @@
 """The report as frozen types. Its JSON has one shape, and every rendering is made from it alone."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 SCHEMA = 1
@@ -183,6 +183,18 @@ class Report:
             "level": self.level,
             "score": self.score,
             "max_score": self.max_score,
-            "exercises": [asdict(each) for each in self.exercises],
+            "exercises": [_data(each) for each in self.exercises],
             "log": self.log,
         }
+
+
+def _data(value: Any) -> Any:
+    """Return a result as JSON-ready data. It shares its parts with the result, so it is not to be changed."""
+    match value:
+        case None | bool() | int() | float() | str():
+            return value
+        case list() | tuple():
+            return [_data(each) for each in value]
+        case dict():
+            return {key: _data(each) for key, each in value.items()}
+    return {name: _data(each) for name, each in vars(value).items()}

@@ -27,8 +27,12 @@ JOB_LIMITS = Limits(text=16 << 20, blob=64 << 20)
 TOLD_LATER = frozenset({"surveyed", "unloadable", "traced", "observed", "raised"})
 """What is over: it is sent with what comes next, which is sent at once, before any of the student's code runs.
 
-Only another draw of the same check waits, too: a death in it is that of the check, whichever draw it is said of.
+Only another draw of the same check waits, too: a death in it is that of the check, whichever draw it is said of. Its
+beginning need not be said any more where its end is.
 """
+
+ENDS = frozenset({"observed", "raised"})
+"""What says that a draw is over."""
 
 MOST_HELD = 1 << 16
 HELD_SECONDS = 1.0
@@ -41,17 +45,25 @@ def serve(requests: int, answers: int) -> None:
     held = bytearray()
     sent = time.monotonic()
     begun: object = None
+    beginning = b""
 
     def emit(event: dict[str, Value]) -> None:
-        nonlocal sent, begun
-        held.extend(write_frame(event))
+        nonlocal sent, begun, beginning
+        frame = write_frame(event)
         kind, now = event["event"], time.monotonic()
         waits = kind in TOLD_LATER
+        if kind not in ENDS:
+            held.extend(beginning)
+        beginning = b""
         if kind == "load":
             begun = None
         elif kind == "begin":
             waits = begun == (event["exercise"], event["check"])
             begun = event["exercise"], event["check"]
+            if waits and now - sent <= HELD_SECONDS:
+                beginning = frame
+                return
+        held.extend(frame)
         if not waits or len(held) > MOST_HELD or now - sent > HELD_SECONDS:
             _write_all(answers, bytes(held))
             held.clear()
