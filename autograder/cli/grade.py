@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from autograder.authoring.given import given_of
@@ -141,15 +142,21 @@ def _run(options: argparse.Namespace, bulk: Bulk, plan: Plan, done: Counter[str]
 def _grader(
     options: argparse.Namespace, bulk: Bulk, plan: Plan, suite: Suite, jobs: int, stack: ExitStack
 ) -> tuple[GradeOne, int]:
-    """Return what grades, here or on a cluster, and how many at a time; the answer keys are found here first."""
+    """Return what grades, here or on a cluster, and how many at a time.
+
+    The answer keys are found here first, while the sandbox starts.
+    """
     seed, device = bulk.conditions.seed, bulk.conditions.device
     asked = "process" if options.scheduler else bulk.conditions.isolation  # for a cluster, only solutions run here
     at_once = min(jobs, len(plan.open))
-    isolation = stack.enter_context(isolated(asked, suite, device=device, jobs=at_once, command=options.sandbox))
-    if not options.scheduler:
-        print(f"course: isolation {isolation.sentence}", file=sys.stderr)
-    grader = stack.enter_context(Grader(suite, seed=seed, device=device, finders=jobs, isolation=isolation))
+    grader = stack.enter_context(Grader(suite, seed=seed, device=device, finders=jobs))
     _stop_with(bulk, grader, stack)
+    find_keys = partial(grader.find_keys, plan.exercises, with_bank=True)
+    grader.isolation = stack.enter_context(
+        isolated(asked, suite, device=device, jobs=at_once, command=options.sandbox, meanwhile=find_keys)
+    )
+    if not options.scheduler:
+        print(f"course: isolation {grader.isolation.sentence}", file=sys.stderr)
     grader.wait_for_keys(_keys_found, plan.exercises)
     if not options.scheduler:
         return grader.grade, jobs

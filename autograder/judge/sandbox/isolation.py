@@ -5,7 +5,7 @@ import os
 import socket
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,15 +75,19 @@ def process_isolation() -> Isolation:
     return Isolation(level, f"{level}: a process for each submission, which sees what you see")
 
 
-def open_isolation(warm_up: Value, jobs: int, command: Sequence[str] | None = None) -> Isolation:
+def open_isolation(
+    warm_up: Value, jobs: int, command: Sequence[str] | None = None, meanwhile: Callable[[], None] = lambda: None
+) -> Isolation:
     """Return the highest level that holds here, proved by canaries. Raises `IsolationError` where that is below L2.
 
     `command` starts a relay in a sandbox of another kind, a container perhaps; else bubblewrap is the outer wall.
+    `meanwhile` is called while the zygotes load torch.
     """
     problems: list[str] = []
     for launch, sentence, levels in _ways(command, problems):
         zygotes = Zygotes(launch, warm_up, jobs)
         zygotes.start()
+        meanwhile()
         for level in levels:
             try:
                 through = probe(zygotes, level)

@@ -3,6 +3,7 @@
 The first step of an optimiser loads 800 modules, and the first use of each operator costs more than all later ones.
 """
 
+import gc
 import importlib
 import os
 from typing import Any
@@ -11,7 +12,12 @@ JOB_BYTES = 64 << 20
 
 
 def load() -> dict[str, Any]:
-    """Load torch and the language of the checks; return what there is to know of them."""
+    """Load torch and the language of the checks; return what there is to know of them.
+
+    Hardly anything of it is garbage, and to look for some would take as long as a third of it: so that begins in the
+    children, which do not look among what is older than they are.
+    """
+    gc.disable()
     import torch
 
     for each in ("checks.given", "worker.session", "worker.sandbox.canaries", "worker.sandbox.layers"):
@@ -37,6 +43,7 @@ def warm(descriptor: int) -> None:
     _run_operators()
     if job["plan"]:
         Job({**job, "limits": None}, lambda _: None).run()
+    gc.freeze()
 
 
 def _run_model(*, trained: bool) -> None:

@@ -97,8 +97,6 @@ class Zygote:
         warm(descriptor)
         os.environ.clear()
         os.environ.update(self.environment)
-        gc.collect()
-        gc.freeze()
         self._tell({"event": "warm", "threads": len(os.listdir("/proc/self/task"))})  # noqa: PTH208
 
     def _split(self, channel: int) -> None:
@@ -176,6 +174,7 @@ def _become_worker(confinement: Any, descriptors: list[int], nothing: int, reque
             os.dup2(descriptor, place)
         from autograder.worker import limits, session
 
+        gc.enable()
         limits.note_address_space()
         confinement.put_on()
     except BaseException as error:
