@@ -80,11 +80,10 @@ class Given:
 
     def tensor(self, values: Any, dtype: str = "float32") -> Tensor:
         """Return known values as a tensor on the device; `exact` holds for it."""
-        wanted: torch.dtype = getattr(torch, dtype)
-        made = torch.as_tensor(np.asarray(values)).to(wanted)
+        made = torch.as_tensor(np.asarray(values), dtype=getattr(torch, dtype))
         if self._exact and made.is_floating_point():
             made = made.double()
-        return made.to(self.device)
+        return made if made.device == self.device else made.to(self.device)
 
     def load(
         self, module: Module, parameters: Mapping[str, Shape], *, dtype: str = "float32", train: bool = False

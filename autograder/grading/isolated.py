@@ -18,8 +18,8 @@ def isolated(
 ) -> Isolation:
     """Open `sandbox`, the highest level that holds here, or `process`; `jobs` submissions run at a time.
 
-    `command` starts a relay in a sandbox of another kind; `meanwhile` is called while a sandbox starts. Raises `EnvironmentProblem` where this machine cannot confine
-    submissions.
+    `command` starts a relay in a sandbox of another kind; `meanwhile` is called while a sandbox starts. Raises
+    `EnvironmentProblem` where this machine cannot confine submissions.
     """
     if name == "process":
         return process_isolation()
