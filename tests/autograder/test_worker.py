@@ -169,6 +169,19 @@ def test_what_ends_a_later_draw_is_charged_to_its_check(tmp_path: Path, what: st
     assert report.exercises[1].status == "pass"
 
 
+def test_a_death_after_a_slow_draw_is_charged_to_its_check_alone(tmp_path: Path) -> None:
+    """What was kept back for long is sent with the end of a draw: then the next of the same check is not begun yet."""
+    first, second, *_ = tiny.SUITE.checks[tiny.FIRST]
+    checks = {**tiny.BRIEF.checks, tiny.FIRST: (replace(first, draws=2), replace(second, draws=1))}
+    program = tiny.mean_with("return x.cumsum(dim=-1) / count if alive() else None") + (
+        "\nimport os, time\ncalls = []\ndef alive():\n    calls.append(1)\n    len(calls) == 1 and time.sleep(1.2)\n"
+        "    len(calls) == 2 and os._exit(0)\n    return True\n"
+    )
+    with Grader(replace(tiny.BRIEF, checks=checks), seed=1, cache=tmp_path) as grader:
+        report = graded(grader, program)
+    assert [each.status for each in report.exercises[0].checks] == ["error", "pass"]
+
+
 def test_a_program_that_sleeps_is_woken_after_the_wall_time_and_its_line_is_told(hasty: Grader) -> None:
     report = graded(hasty, f"import time\n{INSIDE}time.sleep(1000)")
     assert verdict(report) == TIMEOUT
