@@ -17,7 +17,7 @@ from autograder.course.names import UsageError
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the program and exit with its status."""
-    gc.set_threshold(50_000, 20, 20)  # hardly anything it makes is garbage in a cycle, and to look takes its time
+    gc.set_threshold(10_000)  # hardly anything it makes is garbage in a cycle, and to look takes its time
     sys.exit(run(sys.argv[1:] if arguments is None else list(arguments)))
 
 

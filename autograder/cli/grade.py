@@ -27,6 +27,7 @@ from autograder.gradebook.scores import scores_csv
 from autograder.grading.bulk import Bulk, CourseChanged, Graded, GradeOne, Plan, Stopped
 from autograder.grading.conditions import Conditions, conditions_of
 from autograder.grading.isolated import isolated
+from autograder.grading.memory import give_back_large_blocks
 from autograder.grading.merge import told_students
 from autograder.grading.out import Busy, Out, read_run
 from autograder.grading.reports import read_stored
@@ -123,6 +124,7 @@ def _grade(
 
 
 def _run(options: argparse.Namespace, bulk: Bulk, plan: Plan, done: Counter[str]) -> None:
+    give_back_large_blocks()
     suite = load_suite(bulk.conditions.course)
     jobs = options.jobs or os.cpu_count() or 1
     with ExitStack() as stack:
