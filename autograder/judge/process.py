@@ -21,6 +21,8 @@ FORK_SECONDS = 30.0
 GRACE_SECONDS = 1.0
 KEPT_LOG = 64 << 10
 READ_BYTES = 1 << 17
+"""Less than a block that goes back to the system each time (grading/memory.py)."""
+
 PIPES_CAN_BE_WATCHED = os.name == "posix"
 """Whether the system tells which pipe there is something in; Windows does so of sockets only."""
 

@@ -1,9 +1,12 @@
 """What a second run keeps and what it runs again: by what each exercise depends on, never by when it was graded."""
 
+import ctypes
 import json
 import os
 import random
 import shutil
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -352,3 +355,26 @@ def test_what_a_killed_writer_left_half_written_is_swept_away(tmp_path: Path) ->
     with Out(tmp_path):
         pass
     assert [each.name for each in tmp_path.rglob(".*")] == [".mine-12345678"]
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="asks glibc, 2.33 or later"
+)
+@pytest.mark.parametrize(("first", "mapped"), [("", 0), ("give_back_large_blocks()", 1)], ids=["left alone", "told"])
+def test_one_large_answer_does_not_make_large_blocks_usual(first: str, mapped: int) -> None:
+    """A large block that is freed raises, if the C library is left alone, what it keeps in its heap from then on."""
+    program = f"""
+import ctypes
+from autograder.grading.memory import give_back_large_blocks
+class Info(ctypes.Structure):
+    _fields_ = [(name, ctypes.c_size_t) for name in "arena ordblks smblks hblks hblkhd a b c d e".split()]
+asked = ctypes.CDLL(None).mallinfo2
+asked.restype = Info
+{first}
+bytearray(8 << 20)
+before = asked().hblks
+block = bytearray(1 << 20)
+print(asked().hblks - before)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert int(done.stdout) == mapped

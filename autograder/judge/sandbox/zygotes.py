@@ -72,8 +72,12 @@ class Zygote:
         """Return another zygote, as warm as this one, that lives no longer. Raises `ZygoteError`."""
         assert isinstance(self._channel, Passing)
         ours, theirs = pair()
-        with theirs:
-            reply = self._ask(partial(self._channel.split, theirs))
+        try:
+            with theirs:
+                reply = self._ask(partial(self._channel.split, theirs))
+        except ZygoteError:
+            ours.close()
+            raise
         child = Offspring(reply["child"], reply["signal"])
         self._born(child)
         return Zygote(Passing(ours, child), self._log)

@@ -15,7 +15,7 @@ def load() -> dict[str, Any]:
     """Load torch and the language of the checks; return what there is to know of them.
 
     Hardly anything of it is garbage, and to look for some would take as long as a third of it: so that begins in the
-    children, which do not look among what is older than they are.
+    children (`session.serve`), which do not look among what is older than they are.
     """
     gc.disable()
     import torch

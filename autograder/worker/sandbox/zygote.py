@@ -8,7 +8,6 @@ whenever that is no more.
 """
 
 import fcntl
-import gc
 import json
 import os
 import resource
@@ -174,7 +173,6 @@ def _become_worker(confinement: Any, descriptors: list[int], nothing: int, reque
             os.dup2(descriptor, place)
         from autograder.worker import limits, session
 
-        gc.enable()
         limits.note_address_space()
         confinement.put_on()
     except BaseException as error:
