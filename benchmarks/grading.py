@@ -2,14 +2,15 @@
 
     python benchmarks/grading.py --out build/grading.json
 
-Each grader runs the fastest way it has on two cores, one after another, round by round. Their marks are compared, too.
-A round of the rivals takes long: with `--rival-rounds 1` each of them grades the class once, and this kit does so
-between them. The rivals live in a virtual environment of their own, build/rivals, which is made when it is not there.
-Linux only.
+Each grader runs the fastest way it has on two cores, and their marks are compared, too. A machine's speed drifts, and a
+rival takes minutes: it is paused every now and then, and this kit grades the whole class in between. What counts is the
+rival's seconds over the median of those. The rivals live in a virtual environment of their own, build/rivals, which is
+made when it is not there. Linux only.
 """
 
 import argparse
 import json
+import math
 import os
 import platform
 import re
@@ -20,12 +21,13 @@ import sysconfig
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
+from beside import beside
 from contestants import RIVALS, ROOT, Class, Confined, Contestant, Marks, Nbgrader, Otter, Pytest, Unconfined, Unwalled
 from contestants import Course as OurCourse
 from synthetic import synthetic
@@ -44,13 +46,25 @@ CONTESTANTS: Mapping[str, type[Contestant]] = {
 
 @dataclass
 class Result:
-    """What a grader took for a class in each round, by the clock, and how its marks compare."""
+    """What a grader took for a class in each round, by the clock, ours beside it, and how its marks compare."""
 
     seconds: list[float] = field(default_factory=list)
+    ours_beside: list[list[float]] = field(default_factory=list)
     same_marks: int = 0
     marks: int = 0
     differences: dict[str, int] = field(default_factory=dict)
     examples: list[str] = field(default_factory=list)
+
+    def note(self, name: str, seconds: float, ours: list[float]) -> None:
+        """Keep a round, and tell of it."""
+        self.seconds.append(seconds)
+        self.ours_beside.append(ours)
+        print(f"  {name} {seconds:.1f} s, ours beside it {', '.join(f'{each:.1f}' for each in ours)} s", flush=True)
+
+    @property
+    def times_ours(self) -> float:
+        """How often ours grades the class in the time this takes: the median of the rounds."""
+        return median(each / median(ours) for each, ours in zip(self.seconds, self.ours_beside, strict=True))
 
 
 def main() -> None:
@@ -73,7 +87,7 @@ def main() -> None:
             found["sets"][name] = measured(class_, options)
         print_set(name, found["sets"][name], options)
         if options.out:
-            write_whole(options.out, json.dumps(found, indent=1) + "\n")
+            write_whole(options.out, json.dumps(found, indent=1, default=asdict) + "\n")
 
 
 def arguments() -> argparse.Namespace:
@@ -81,7 +95,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Measure how fast a class is graded, beside other graders.")
     parser.add_argument("--submissions", type=int, default=100, metavar="N", help="how many (100)")
     parser.add_argument("--rounds", type=int, default=3, metavar="N", help="how often each grades them (3)")
-    parser.add_argument("--rival-rounds", type=int, metavar="N", help="how often each rival does (as often)")
+    parser.add_argument("--every", type=float, default=20.0, metavar="SECONDS", help="how often a rival is paused (20)")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="cores, and processes at a time (2)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="of the submissions, and of the checks (1)")
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS), help="which exercises")
@@ -137,27 +151,24 @@ def copy_course(folder: Path, exercises: int) -> None:
 
 
 def measured(class_: Class, options: argparse.Namespace) -> dict[str, object]:
-    """Let every contestant grade the class, in turn, round by round."""
-    floor = [floor_of(class_) for _ in range(options.rounds)]
-    contestants = prepared(class_, options.only)
-    results = {each.name: Result() for each in contestants}
-    for each in turns(contestants, options.rounds, options.rival_rounds or options.rounds):
-        each.clear()
-        results[each.name].seconds.append(timed(each))
-    ours = [each for each in contestants if isinstance(each, OurCourse)]
-    if ours:
-        for each in contestants:
-            compare_marks(class_, ours[-1], each.marks(), results[each.name])
-    return {"floor_cpu_seconds": floor, "graders": {name: asdict(each) for name, each in results.items()}}
-
-
-def turns(contestants: Sequence[Contestant], rounds: int, rival_rounds: int) -> Iterator[Contestant]:
-    """Yield who is next: in each round all of ours, and the rivals spread evenly over the rounds."""
-    ours = [each for each in contestants if isinstance(each, OurCourse)]
-    rivals = [each for each in contestants if each not in ours] * rival_rounds
-    for number in range(rounds):
-        yield from rivals[len(rivals) * number // rounds : len(rivals) * (number + 1) // rounds]
-        yield from ours
+    """Let every contestant grade the class, round by round, and ours beside each of them."""
+    *others, ours = prepared(class_, [each for each in CONTESTANTS if each in options.only])
+    if not isinstance(ours, OurCourse):
+        raise SystemExit("nothing of this kit is among the graders, and the others are measured beside it: see --only")
+    floor = Result()
+    results = {each.name: Result() for each in others}
+    for _ in range(options.rounds):
+        cpu_seconds = floor_of(class_)
+        floor.note("the floor", cpu_seconds, [timed(ours)])
+        for each in others:
+            each.clear()
+            every = math.inf if isinstance(each, OurCourse) else options.every
+            results[each.name].note(each.name, *beside(each.run, lambda: timed(ours), every))
+    taken = [each for other in (floor, *results.values()) for part in other.ours_beside for each in part]
+    results[ours.name] = Result(taken, [[each] for each in taken])
+    for each in (*others, ours):
+        compare_marks(class_, ours, each.marks(), results[each.name])
+    return {"floor": floor, "graders": results}
 
 
 def prepared(class_: Class, names: Sequence[str]) -> list[Contestant]:
@@ -175,13 +186,12 @@ def prepared(class_: Class, names: Sequence[str]) -> list[Contestant]:
     return found
 
 
-def timed(contestant: Contestant) -> float:
+def timed(ours: OurCourse) -> float:
     """Return the seconds of one run by the clock."""
+    ours.clear()
     started = time.perf_counter()
-    contestant.run()
-    seconds = time.perf_counter() - started
-    print(f"  {contestant.name}: {seconds:.1f} s", flush=True)
-    return seconds
+    ours.run()
+    return time.perf_counter() - started
 
 
 def floor_of(class_: Class) -> float:
@@ -229,28 +239,24 @@ def reason_of(exercise: Mapping[str, object]) -> str:
 
 def print_set(name: str, found: Mapping[str, object], options: argparse.Namespace) -> None:
     """Print the table of one set."""
-    graders: Mapping[str, Mapping[str, list[float]]] = found["graders"]  # type: ignore[assignment]
-    floor = median(found["floor_cpu_seconds"])  # type: ignore[call-overload]
-    ours = next((each for each in ("course-sandbox", "course-process") if each in graders), None)
-    submissions, jobs = options.submissions, options.jobs
-    print(f"\n{name}: {submissions} submissions; the probes alone take {floor:.2f} s of processor time, the floor")
-    print(f"{'':16} {'seconds':>8} {'(range)':>17} {'a second':>9} {'× floor':>8} {'× ours':>7}  same marks")
+    graders: Mapping[str, Result] = found["graders"]  # type: ignore[assignment]
+    print(f"\n{name}: {options.submissions} submissions")
+    print(f"{'':16} {'seconds':>8} {'(range)':>17} {'a second':>9} {'× ours beside':>14}  same marks")
     for grader, result in graders.items():
-        seconds = median(result["seconds"])
-        spread = f"({min(result['seconds']):.1f} to {max(result['seconds']):.1f})"
-        times = seconds / median(graders[ours]["seconds"]) if ours else float("nan")
-        same = f"{result['same_marks']} of {result['marks']}"
-        print(
-            f"{grader:16} {seconds:8.1f} {spread:>17} {submissions / seconds:9.2f} {jobs * seconds / floor:8.2f} "
-            f"{times:7.1f}  {same}"
-        )
+        seconds = median(result.seconds)
+        spread = f"({min(result.seconds):.1f} to {max(result.seconds):.1f})"
+        rate, same = options.submissions / seconds, f"{result.same_marks} of {result.marks}"
+        print(f"{grader:16} {seconds:8.1f} {spread:>17} {rate:9.2f} {result.times_ours:14.1f}  {same}")
     for grader, result in graders.items():
-        for reason, count in dict(result["differences"]).items():
+        for reason, count in result.differences.items():
             print(f"  {grader}: {count} marks differ: {reason}")
-    for other in ("process", "unwalled"):
-        if "course-sandbox" in graders and f"course-{other}" in graders:
-            rates = [median(graders[f"course-{each}"]["seconds"]) for each in (other, "sandbox")]
-            print(f"throughput in the sandbox over course-{other}: {rates[0] / rates[1]:.2f}")
+    floor: Result = found["floor"]  # type: ignore[assignment]
+    ratio = options.jobs / floor.times_ours
+    print(
+        f"the floor, the probes alone: {median(floor.seconds):.2f} s of the processors; ours takes {ratio:.2f} times it"
+    )
+    if "course-sandbox" in graders and "course-unwalled" in graders:
+        print(f"throughput with walls, of that without: {graders['course-unwalled'].times_ours:.2f}")
 
 
 def machine() -> str:

@@ -1,0 +1,52 @@
+"""Measure two programs in one stretch of time, so that what the machine does to one of them it does to the other."""
+
+import math
+import multiprocessing
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+import psutil
+
+
+def beside(run: Callable[[], None], other: Callable[[], float], every: float = math.inf) -> tuple[float, list[float]]:
+    """Return the seconds of `run`, and what `other` told, which comes after it and in a pause each `every` seconds.
+
+    `run` is called in a process of its own; the pauses, in which no process of it goes on, are not counted.
+    """
+    seconds, told = 0.0, []
+    running = multiprocessing.get_context("fork").Process(target=run)
+    running.start()
+    assert running.pid is not None
+    while True:
+        started = time.perf_counter()
+        running.join(None if math.isinf(every) else every)
+        seconds += time.perf_counter() - started
+        if running.exitcode is not None:
+            break
+        with paused(running.pid):
+            told.append(other())
+    if running.exitcode != 0:
+        raise SystemExit(f"a run ended with exit status {running.exitcode}")
+    return seconds, told or [other()]
+
+
+@contextmanager
+def paused(process: int) -> Iterator[None]:
+    """Stop a process and all that descend from it, parents first, so that none is made meanwhile."""
+    top = psutil.Process(process)
+    stopped: list[psutil.Process] = []
+    while found := [each for each in (top, *top.children(recursive=True)) if each not in stopped]:
+        for each in found:
+            _tell(each.suspend)
+        stopped += found
+    try:
+        yield
+    finally:
+        for each in reversed(stopped):
+            _tell(each.resume)
+
+
+def _tell(signal: Callable[[], None]) -> None:
+    with suppress(psutil.NoSuchProcess):
+        signal()
