@@ -5,7 +5,7 @@ The worker sends them in place of the hundreds of tensors a traced program makes
 
 import math
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,18 +31,27 @@ _SHARES = np.linspace(0, 1, 6)
 def fingerprint(values: NDArray[Any]) -> Prints:
     """Return the fingerprint of an array of numbers or truth values, read in its C order."""
     flat = np.ascontiguousarray(values).reshape(-1).astype(np.float64)
-    odd = ~(np.abs(flat) < BEYOND)
+    size = flat.size
     found = np.zeros(WIDTH)
-    found[0] = flat.size
-    if odd.any():
+    found[0] = size
+    if not size:
+        return found
+    ordered = np.sort(flat)  # NaN comes last
+    if not (ordered[0] > -BEYOND and ordered[-1] < BEYOND):
         found[1:4] = np.isnan(flat).sum(), (flat >= BEYOND).sum(), (flat <= -BEYOND).sum()
-        flat = np.where(odd, 0.0, flat)
-    if flat.size:
+        flat = np.where(np.abs(flat) < BEYOND, flat, 0.0)
         ordered = np.sort(flat)
-        found[4:6] = flat.mean(), math.sqrt(float(flat @ flat) / flat.size)
-        found[6:12] = ordered[np.rint(_SHARES * (flat.size - 1)).astype(np.intp)]
-        found[ORDERED] = _waves(flat.size.bit_length())[:, : flat.size] @ flat / math.sqrt(flat.size)
+    found[4] = np.add.reduce(flat) / size
+    found[5] = math.sqrt(float(flat @ flat) / size)
+    found[6:12] = ordered[_places(size)]
+    found[ORDERED] = _waves(size.bit_length())[:, :size] @ flat / math.sqrt(size)
     return found
+
+
+@lru_cache(maxsize=1 << 12)
+def _places(size: int) -> NDArray[np.intp]:
+    """Return where, among so many ordered numbers, those stand that a fingerprint has."""
+    return np.rint(_SHARES * (size - 1)).astype(np.intp)
 
 
 @cache

@@ -37,13 +37,15 @@ def observe(value: Any, depth: int = 0) -> Value:
 
 def _array(tensor: Tensor) -> Value:
     device = NAME if isinstance(tensor, Elsewhere) else str(tensor.device)
-    plain = tensor.held.detach() if isinstance(tensor, Elsewhere) else tensor.detach().as_subclass(Tensor)
+    plain = tensor.held.detach() if isinstance(tensor, Elsewhere) else tensor.detach()
+    if type(plain) is not Tensor:
+        plain = plain.as_subclass(Tensor)
     dtype = str(plain.dtype).removeprefix("torch.")
     if dtype not in ITEM_SIZES or plain.layout is not torch.strided or plain.is_quantized:
         return Opaque(f"a {dtype} tensor of layout {plain.layout}")
     if plain.is_meta or math.prod(plain.shape) > MOST_ELEMENTS:
         return Opaque(f"a tensor of shape {tuple(plain.shape)} on {plain.device}")
-    here = (plain if plain.device.type == "cpu" else plain.cpu()).resolve_neg()
+    here = (plain if plain.is_cpu else plain.cpu()).resolve_neg()
     if here.dtype == torch.bfloat16:
         here = here.contiguous().view(torch.int16)
     return Array(dtype, tuple(plain.shape), here.numpy().tobytes(), device)

@@ -1,9 +1,11 @@
 """The sandbox: each layer by itself is noticed to be missing, and what runs in it is what runs outside."""
 
+import platform
 import shutil
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -118,6 +120,60 @@ def test_a_zygote_is_replaced_in_time(isolation: Isolation, monkeypatch: pytest.
         child.close()
         assert child.wait(20) is not None
     assert len(seen) >= 2
+
+
+@confines
+def test_in_a_long_run_zygotes_are_split_off_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The one they are split off has large pages then, and the children of the old ones live on."""
+    monkeypatch.setattr("autograder.judge.sandbox.zygotes.LONG_RUN", 2)
+    with open_isolation({"plan": []}, 1) as opened:
+        zygotes, layers = zygotes_of(opened), request(LAYERS[opened.level])
+        old, first = zygotes.some(), zygotes._first.zygote()
+        children = [zygotes.fork(layers) for _ in range(2)]
+        until = time.monotonic() + 60
+        while zygotes.some() is old and time.monotonic() < until:
+            time.sleep(0.01)
+        children.append(zygotes.fork(layers))
+        assert zygotes.some() is not old
+        assert zygotes._first.zygote() is first
+        for each in children:
+            each.close()
+            assert each.wait(20) is not None
+            assert not each.lost
+        assert probe(zygotes, opened.level) == []
+
+
+LARGE_PAGES = """
+import re
+from pathlib import Path
+import torch
+from autograder.worker.sandbox.pages import enlarge
+
+def large():
+    return int(re.search(r"AnonHugePages: *([0-9]+) kB", Path("/proc/self/smaps_rollup").read_text())[1])
+
+def work():
+    torch.manual_seed(1)
+    made = torch.nn.Linear(40, 40)(torch.randn(40, 40)).softmax(-1).sum(0)
+    made.sum().backward()
+    return made.tolist()
+
+data, before, there = list(range(1 << 20)), work(), large()
+for _ in range(2):
+    enlarge()
+    assert work() == before and sum(data) == 549755289600
+print(there, large())
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux")
+def test_large_pages_change_nothing_but_the_pages() -> None:
+    done = subprocess.run([sys.executable, "-c", LARGE_PAGES], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    before, after = map(int, done.stdout.split())
+    release = tuple(map(int, platform.release().split("-")[0].split(".")[:2]))
+    if platform.machine() == "x86_64" and release >= (6, 1) and Path("/sys/kernel/mm/transparent_hugepage").exists():
+        assert after >= before + 8192  # the list alone is of 8 MiB
 
 
 @confines

@@ -63,6 +63,10 @@ class Passing:
         """Ask for another zygote, at the other end of a socket. Raises OSError."""
         socket.send_fds(self._socket, [b'{"do": "split"}'], [theirs.fileno()])
 
+    def enlarge(self) -> None:
+        """Ask for large pages. Raises OSError."""
+        self._socket.send(b'{"do": "enlarge"}')
+
     def fork(self, request: Event, ends: Sequence[int]) -> None:
         socket.send_fds(self._socket, [json.dumps(request).encode()], list(ends))
 

@@ -1,6 +1,7 @@
 """Zygotes, seen from the judge: each is started, warmed, watched, asked for children, and replaced in time."""
 
 import contextlib
+import itertools
 import os
 import queue
 import signal
@@ -21,6 +22,9 @@ START_SECONDS = 180.0
 FORK_SECONDS = 30.0
 MOST_CHILDREN = 1000
 """A zygote is replaced after so many: what the kernel or an allocator may gather does not gather for ever."""
+
+LONG_RUN = 16
+"""After so many children, large pages for those to come are worth making."""
 
 KEPT_LOG = 8 << 10
 _PIPE_BYTES = 1 << 20
@@ -81,6 +85,11 @@ class Zygote:
         child = Offspring(reply["child"], reply["signal"])
         self._born(child)
         return Zygote(Passing(ours, child), self._log)
+
+    def enlarge(self) -> None:
+        """Have it put what it holds into large pages, for those that are split off it then. Raises `ZygoteError`."""
+        assert isinstance(self._channel, Passing)
+        self._ask(self._channel.enlarge)
 
     @property
     def alive(self) -> bool:
@@ -185,7 +194,8 @@ class Zygote:
 class Zygotes:
     """As many zygotes as there are jobs, each made when it is needed; a child comes of the one with the fewest.
 
-    On this machine they are split off one that loads torch for all of them; behind a relay each starts by itself.
+    On this machine they are split off one that loads torch for all of them; behind a relay each starts by itself. In a
+    long run that one gets large pages beside the grading, and all are split off it anew.
     """
 
     def __init__(self, launch: Launch | Sequence[str], warm_up: Value, count: int) -> None:
@@ -195,6 +205,7 @@ class Zygotes:
         else:
             self._slots = [self._first, *(_Slot(partial(Zygote.start, launch, warm_up)) for _ in range(count - 1))]
         self._lock = threading.Lock()
+        self._forks = itertools.count(1)
 
     def _split(self) -> Zygote:
         """Return a zygote split off the first. If that fails, it is replaced once; raises `ZygoteError`."""
@@ -210,11 +221,19 @@ class Zygotes:
 
     def fork(self, layers: Mapping[str, Any]) -> Forked:
         """Return a new child. A zygote that fails is replaced once; raises `ZygoteError`."""
+        if next(self._forks) == LONG_RUN and self._first not in self._slots:
+            threading.Thread(target=self._enlarge, daemon=True).start()
         with self._slot() as slot:
             try:
                 return slot.zygote().fork(layers)
             except ZygoteError:
                 return slot.zygote().fork(layers)
+
+    def _enlarge(self) -> None:
+        with contextlib.suppress(ZygoteError):
+            self._first.zygote().enlarge()
+            for slot in self._slots:
+                slot.renew()
 
     def some(self) -> Zygote:
         """Return a zygote that lives; raises `ZygoteError`."""
@@ -264,14 +283,23 @@ class _Slot:
             if self._closed:
                 raise ZygoteError("the sandbox is closed")
             if self._now is not None and not (self._now.alive and self._now.forks < MOST_CHILDREN):
-                self._retired.append(self._now)
-                self._now = None
+                self._retire()
             for each in [each for each in self._retired if not each.busy]:
                 self._retired.remove(each)
                 each.close()
             if self._now is None:
                 self._now = self._make()
             return self._now
+
+    def renew(self) -> None:
+        """Have another zygote made for whoever asks next."""
+        with self._lock:
+            self._retire()
+
+    def _retire(self) -> None:
+        if self._now is not None:
+            self._retired.append(self._now)
+            self._now = None
 
     def close(self) -> None:
         with self._lock:

@@ -3,8 +3,8 @@
 It runs no student's code itself. `python -I -S -X utf8 zygote.py CHANNEL FOLDER...` has a SEQPACKET socket as
 descriptor CHANNEL, and the folders where torch and NumPy lie. Requests and answers are JSON: `warm` with a file to read
 a job from, `fork` with the ends of three pipes (jobs, answers, log), `split` with a channel for another zygote, as warm
-as this one. It answers `ready`, `warm`, `forked` with the number and a pidfd of what it forked, `failed`, and `ended`
-whenever that is no more.
+as this one, and `enlarge` for large pages. It answers `ready`, `warm`, `enlarged`, `forked` with the number and a pidfd
+of what it forked, `failed`, and `ended` whenever that is no more.
 """
 
 import fcntl
@@ -81,6 +81,8 @@ class Zygote:
                 self._warm(descriptors[0])
             elif request["do"] == "split":
                 self._split(descriptors[0])
+            elif request["do"] == "enlarge":
+                self._enlarge()
             else:
                 self._fork(request, descriptors)
         except Exception as error:
@@ -97,6 +99,13 @@ class Zygote:
         os.environ.clear()
         os.environ.update(self.environment)
         self._tell({"event": "warm", "threads": len(os.listdir("/proc/self/task"))})  # noqa: PTH208
+
+    def _enlarge(self) -> None:
+        _refuse_threads()
+        from autograder.worker.sandbox import pages
+
+        pages.enlarge()
+        self._tell({"event": "enlarged"})
 
     def _split(self, channel: int) -> None:
         _refuse_threads()
