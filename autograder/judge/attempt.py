@@ -77,6 +77,7 @@ class Attempt:
         self.at: Where | None = None
         self.heard: set[tuple[object, ...]] = set()
         self.untouched = False
+        self.careful = False
         self.progress = 0
         self.progress_at_death = -1
         self.deaths: dict[str, int] = {}
@@ -187,7 +188,7 @@ class Attempt:
 
     def survive(self, end: End | Died, log: str) -> None:
         """Charge a death to the draw it happened in; what is left can then run in a fresh worker."""
-        if isinstance(end, End) and self._may_be_an_accident(end):
+        if isinstance(end, End) and (self._may_be_unheard(end) or self._may_be_an_accident(end)):
             return
         if self.at is None or self.at[0] not in self.plan:
             if self.progress == self.progress_at_death or (isinstance(end, End) and end.kind == "start"):
@@ -218,6 +219,12 @@ class Attempt:
         again = end.kind == "exit" and end.status == KILLED and self.at not in self.killed
         self.killed.add(self.at)
         return again
+
+    def _may_be_unheard(self, end: End) -> bool:
+        """Whether it may have died in a check it had not told of: then what is left is run once more, carefully."""
+        first = not self.careful and end.kind not in ("start", "lost")
+        self.careful = self.careful or first
+        return first
 
     def _may_be_of_another(self, exercise: str, end: End | Died) -> bool:
         """Whether what an earlier exercise left in the worker, a thread say, may have ended it: then it runs alone."""

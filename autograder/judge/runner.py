@@ -117,7 +117,7 @@ class Runner:
             assert self._worker is not None
             seed = self.suite.course.seed if pictures else self.seed
             job = self._job(sources, attempt.plan, exact, trace, stand_ins or {}, seed)
-            self._worker.send({**job, "pictures": pictures})
+            self._worker.send({**job, "pictures": pictures, "careful": attempt.careful})
             end = attempt.listen(self._worker)
             if self._cancelled:
                 raise Cancelled
@@ -177,6 +177,7 @@ class Runner:
                 for exercise, keys in plan.items()
             ],
             "pictures": False,
+            "careful": False,
             "sizes": [dict(column) for column in course.sizes],
             "device": self.device,
             "exact": exact,

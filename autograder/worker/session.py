@@ -2,8 +2,8 @@
 
 A job is a dict: `sources`, `stand_ins` and `checks` (file name to bytes), `plan` (exercises with their draws, each a
 check, its number, its own seed and the column of its sizes), `pictures` (whether the plan is of pictures instead of
-checks), `sizes`, `device`, `exact`, `trace`, `forbidden` (exercise to dotted names) and `limits`. Every answer is a
-dict with an `event`.
+checks), `sizes`, `device`, `exact`, `trace`, `careful` (whether each check is told of before it begins), `forbidden`
+(exercise to dotted names) and `limits`. Every answer is a dict with an `event`.
 """
 
 import gc
@@ -29,7 +29,8 @@ TOLD_LATER = frozenset({"surveyed", "unloadable", "traced", "observed", "raised"
 """What is over: it is sent with what comes next, which is sent at once, before any of the student's code runs.
 
 Only another draw of the same check waits, too: a death in it is that of the check, whichever draw it is said of. Its
-beginning need not be said any more where its end is.
+beginning need not be said any more where its end is. And where the job is not a careful one, other checks wait for a
+moment: if the process dies meanwhile, the judge has what it did not hear of run again, carefully.
 """
 
 ENDS = frozenset({"observed", "raised"})
@@ -39,11 +40,14 @@ MOST_HELD = 1 << 16
 HELD_SECONDS = 1.0
 """No more bytes than these are kept back, and nothing for longer when there is more to say."""
 
+MOMENT_SECONDS = 0.05
+
 
 def serve(requests: int, answers: int) -> None:
     """Answer every job on the descriptor `requests` until it ends."""
 
     held = bytearray()
+    careful = False
     sent = time.monotonic()
     begun: object = None
     beginning = b""
@@ -58,12 +62,15 @@ def serve(requests: int, answers: int) -> None:
         beginning = b""
         if kind == "load":
             begun = None
+        elif kind == "read":
+            waits = not careful and now - sent <= MOMENT_SECONDS
         elif kind == "begin":
-            waits = begun == (event["exercise"], event["check"])
+            again = begun == (event["exercise"], event["check"])
             begun = event["exercise"], event["check"]
-            if waits and now - sent <= HELD_SECONDS:
+            if again and now - sent <= HELD_SECONDS:
                 beginning = frame
                 return
+            waits = not careful and now - sent <= MOMENT_SECONDS
         held.extend(frame)
         if not waits or len(held) > MOST_HELD or now - sent > HELD_SECONDS:
             _write_all(answers, bytes(held))
@@ -83,6 +90,7 @@ def serve(requests: int, answers: int) -> None:
     torch.set_num_threads(1)
     emit({"event": "ready", "torch": torch.__version__})
     while (job := read_frame(lambda size: os.read(requests, size), JOB_LIMITS)) is not None:
+        careful = job["careful"]
         if sentence := _missing_device(job["device"]):
             emit({"event": "unusable", "message": sentence})
             return

@@ -170,9 +170,12 @@ def test_what_ends_a_later_draw_is_charged_to_its_check(tmp_path: Path, what: st
 
 
 def test_a_death_after_a_slow_draw_is_charged_to_its_check_alone(tmp_path: Path) -> None:
-    """What was kept back for long is sent with the end of a draw: then the next of the same check is not begun yet."""
+    """What was kept back for long is sent with the end of a draw: then the next of the same check is not begun yet.
+
+    The second death is in a run that is careful, and counts.
+    """
     first, second, *_ = tiny.SUITE.checks[tiny.FIRST]
-    checks = {**tiny.BRIEF.checks, tiny.FIRST: (replace(first, draws=2), replace(second, draws=1))}
+    checks = {**tiny.BRIEF.checks, tiny.FIRST: (replace(first, draws=3), replace(second, draws=1))}
     program = tiny.mean_with("return x.cumsum(dim=-1) / count if alive() else None") + (
         "\nimport os, time\ncalls = []\ndef alive():\n    calls.append(1)\n    len(calls) == 1 and time.sleep(1.2)\n"
         "    len(calls) == 2 and os._exit(0)\n    return True\n"
@@ -180,6 +183,17 @@ def test_a_death_after_a_slow_draw_is_charged_to_its_check_alone(tmp_path: Path)
     with Grader(replace(tiny.BRIEF, checks=checks), seed=1, cache=tmp_path) as grader:
         report = graded(grader, program)
     assert [each.status for each in report.exercises[0].checks] == ["error", "pass"]
+
+
+def test_checks_that_end_just_before_a_death_count_and_the_right_one_is_charged(tmp_path: Path) -> None:
+    """The judge has not heard of them yet when the process dies: they run again, each told of before it begins."""
+    program = tiny.mean_with("return x.cumsum(dim=-1) / count if x.dtype != torch.float64 else end()") + (
+        "\nimport os\ndef end():\n    os._exit(0)\n"
+    )
+    with Grader(tiny.SUITE, seed=1, cache=tmp_path) as grader:
+        report = graded(grader, program)
+    assert [each.status for each in report.exercises[0].checks] == ["pass", "pass", "error", "pass"]
+    assert report.exercises[1].status == "pass"
 
 
 def test_a_program_that_sleeps_is_woken_after_the_wall_time_and_its_line_is_told(hasty: Grader) -> None:

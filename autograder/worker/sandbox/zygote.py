@@ -7,6 +7,7 @@ as this one, and `enlarge` for large pages. It answers `ready`, `warm`, `enlarge
 of what it forked, `failed`, and `ended` whenever that is no more.
 """
 
+import contextlib
 import fcntl
 import json
 import os
@@ -104,7 +105,8 @@ class Zygote:
         _refuse_threads()
         from autograder.worker.sandbox import pages
 
-        pages.enlarge()
+        with contextlib.suppress(OSError):  # a /proc that may not be read: then they stay small
+            pages.enlarge()
         self._tell({"event": "enlarged"})
 
     def _split(self, channel: int) -> None:
