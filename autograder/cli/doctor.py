@@ -152,7 +152,7 @@ def _writing(course: Course) -> Fact:
 
 def _sandbox() -> Fact:
     """Say how far this machine confines submissions. That it cannot is no fault for who only learns here."""
-    from autograder.judge.sandbox import IsolationError, open_isolation
+    from autograder.judge.sandbox.isolation import IsolationError, open_isolation
 
     try:
         with open_isolation({"plan": []}, 1) as isolation:

@@ -169,7 +169,7 @@ def _one(parser: argparse.ArgumentParser) -> None:
 
 
 def _grade(commands: Commands) -> None:
-    parser = _add(commands, "grade", "grade every submission in a folder", "grade", "grade")
+    parser = _add(commands, "grade", "grade every submission in a folder", "early", "grade")
     parser.add_argument("folder", type=Path, metavar="DIR", help="the submissions: a folder, or a zip of one")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where reports and scores.csv go")
     parser.add_argument("--layout", choices=LAYOUTS, help="whose layout DIR has (default: told by the names)")

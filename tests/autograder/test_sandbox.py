@@ -14,8 +14,9 @@ import tiny
 
 from autograder.judge.grader import Grader
 from autograder.judge.runner import Runner
-from autograder.judge.sandbox import Isolation, open_isolation
-from autograder.judge.sandbox.isolation import LAYERS, IsolationError, probe, request
+from autograder.judge.sandbox import channels
+from autograder.judge.sandbox.channels import beginning
+from autograder.judge.sandbox.isolation import LAYERS, Isolation, IsolationError, open_isolation, probe, request
 from autograder.judge.sandbox.launch import Launch
 from autograder.judge.sandbox.zygotes import Zygotes
 from autograder.worker.sandbox import seccomp
@@ -213,6 +214,28 @@ def test_a_zygote_outlives_the_thread_that_asked_for_it(isolation: Isolation, *,
     assert child.wait(20) is not None
     assert zygotes.some() is zygote
     zygotes.close()
+
+
+@confines
+def test_a_zygote_that_was_begun_early_is_taken() -> None:
+    launch = Launch(outer=True)
+    with beginning(launch):
+        begun = channels._BEGUN[launch].process
+        zygotes = Zygotes(launch, {"plan": []}, 1)
+        assert zygotes._first.zygote()._channel.process is begun
+        assert zygotes.some().alive
+    assert begun.poll() is None
+    zygotes.close()
+    assert begun.poll() is not None
+
+
+@confines
+def test_a_zygote_that_nobody_asks_for_is_killed() -> None:
+    launch = Launch(outer=True)
+    with beginning(launch):
+        begun = channels._BEGUN[launch].process
+    assert begun.poll() is not None
+    assert not channels._BEGUN
 
 
 @confines
