@@ -56,7 +56,7 @@ class Launch:
             return [*_bubblewrap(_paths()), *zygote]
         staged = [[path, f"{_STAGE}/{number}"] for number, path in enumerate(_paths())]
         wrapped = [*_bubblewrap(dict(staged)), *zygote]
-        return [*python, str(STAGING), json.dumps({"stage": _STAGE, "binds": staged, "user": NOBODY}), *wrapped]
+        return [*python, "-B", str(STAGING), json.dumps({"stage": _STAGE, "binds": staged, "user": NOBODY}), *wrapped]
 
     def start(self, channel: int) -> subprocess.Popen[bytes]:
         """Start the zygote, with no environment and as an ordinary user; its log is a pipe. Raises OSError."""
