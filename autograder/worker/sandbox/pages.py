@@ -1,8 +1,8 @@
 """Large pages for a zygote, so that its children are made, run and end in less time. Linux 6.1 and later.
 
 A fork copies the table of all pages that hold data, the child's end takes it apart, and each piece of torch's code that
-a child uses costs it a fault: together an eighth of what a submission takes. Where the kernel has no large pages, all
-stays as it was. Sources: madvise(2), mremap(2), and the kernel's admin-guide/mm on transhuge and pagemap.
+a child uses costs it a fault. Where the kernel has no large pages, all stays as it was. Sources: madvise(2), mremap(2),
+and the kernel's admin-guide/mm on transhuge and pagemap.
 """
 
 import ctypes
