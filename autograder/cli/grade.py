@@ -98,6 +98,8 @@ def _grade(
     done = Counter[str]()
     with Stopping(bulk.stop):
         try:
+            if options.retry_errors:
+                chosen &= {row.student for row in bulk.rows(entries) if row.failed}
             plan = bulk.plan(entries)
             wanted = [each for each in plan.open if each.student in chosen]
             if plan.open:
@@ -110,7 +112,8 @@ def _grade(
     done["kept"] += len(plan.known)
     if left:
         print(_counted(done))
-        print(f"{left} others have no report that stands, so scores.csv is left as it was: run it without --student")
+        partly = "--retry-errors" if options.retry_errors else "--student"
+        print(f"{left} others have no report that stands, so scores.csv is left as it was: run it without {partly}")
         return PASS if not done["failed"] else GRADER
     rows = list(bulk.rows(entries))
     reports = [row.summary for row in rows]

@@ -179,9 +179,8 @@ def _grade(commands: Commands) -> None:
         "--student", action="append", dest="students", metavar="NAME", help="only this one's; may be given again"
     )
     parser.add_argument("--force", action="store_true", help="keep nothing: grade again what has not changed")
-    parser.add_argument(
-        "--scheduler", type=_address, metavar="ADDRESS", help="grade on the Dask cluster of this scheduler"
-    )
+    parser.add_argument("--retry-errors", action="store_true", help="grade only those that the grader failed on")
+    parser.add_argument("--scheduler", type=_address, metavar="ADDRESS", help="grade on this Dask scheduler's cluster")
     parser.add_argument("--shard", type=_shard, metavar="I/N", help="only part I of N, to be merged by course merge")
     parser.add_argument(
         "--isolation",

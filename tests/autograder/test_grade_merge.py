@@ -3,10 +3,14 @@
 import json
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import tiny
+
+from autograder.grading.reports import read_stored
+from autograder.judge.verdict import failed_result
 
 SEED = str(tiny.COURSE.seed)
 STUDENTS = ("ada", "bob", "eve", "a-b")
@@ -140,6 +144,26 @@ def test_one_student_is_graded_anew_and_the_table_waits_for_the_others(copied: P
     assert "whole is not finished" in merge(copied, "out", "whole")[1]
     assert "1 graded, 3 kept" in grade(copied, "whole").stdout
     assert (copied / "whole" / "scores.csv").read_text() != table
+
+
+def test_only_those_that_the_grader_failed_on_are_graded_again(copied: Path) -> None:
+    file = copied / "whole" / "reports" / "bob.json"
+    sound = read_stored(file)
+    assert sound is not None
+    failed = failed_result(tiny.SUITE, tiny.COURSE.exercise(tiny.FIRST), "no memory was left")
+    report = replace(sound.report, exercises=(failed, *sound.report.exercises[1:]))
+    file.write_text(replace(sound, report=report).text(), "utf-8")
+    tiny.handed_in(copied / "hand_in" / "ada", tiny.MEAN + "# better\n", tiny.POWER)
+    done = grade(copied, "whole", "--retry-errors")
+    assert "1 graded, 2 kept from before, 0 the grader failed on" in done.stdout, done.stdout + done.stderr
+    assert "1 others have no report that stands" in done.stdout
+    assert "run it without --retry-errors" in done.stdout
+    again = read_stored(file)
+    assert again is not None
+    assert [each.status for each in again.report.exercises] == [each.status for each in sound.report.exercises]
+    done = grade(copied, "whole", "--retry-errors")
+    assert (done.returncode, "0 graded, 3 kept" in done.stdout) == (0, True), done.stdout + done.stderr
+    assert "1 graded, 3 kept" in grade(copied, "whole").stdout
 
 
 def test_a_student_who_is_not_there_is_refused(copied: Path) -> None:
