@@ -7,10 +7,21 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 MOST_STATEMENTS = 2000
-BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
+BODIES = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
 _UNSAID = frozenset({"ctx", "type_comment", "annotation", "returns", "kind"})
-_UNSAID_OF_STATEMENTS = _UNSAID | set(BODIES)
 _BUILT_IN = frozenset(dir(builtins))
+
+_KINDS = [each for each in vars(ast).values() if isinstance(each, type) and issubclass(each, ast.AST)]
+_UNDER = {kind: [name for name in kind._fields if name != "ctx"] for kind in _KINDS}
+BODIES_OF = {
+    kind: [name for name in kind._fields if name in BODIES and not issubclass(kind, ast.expr)] for kind in _KINDS
+}
+"""The fields of each kind of node that hold statements, or parts that do, in the order of the text."""
+
+_SAID = {
+    kind: [name for name in kind._fields if name not in _UNSAID and not (issubclass(kind, ast.stmt) and name in BODIES)]
+    for kind in _KINDS
+}
 
 
 def statements(tree: ast.Module, nodes: Iterable[ast.AST] | None = None) -> list[tuple[str, int, int]]:
@@ -21,13 +32,26 @@ def statements(tree: ast.Module, nodes: Iterable[ast.AST] | None = None) -> list
     """
     fixed = {*_BUILT_IN, *_global_names(tree)}
     found = []
-    for node in nodes if nodes is not None else ast.walk(tree):
+    for node in nodes if nodes is not None else nodes_of(tree):
         if isinstance(node, ast.stmt) and not _is_text(node):
-            bodies = [part for name in BODIES for part in getattr(node, name, [])]
+            bodies = [part for name in BODIES_OF[type(node)] for part in getattr(node, name)]
             starts = [(part.pattern if isinstance(part, ast.match_case) else part).lineno - 1 for part in bodies]
             last = max(node.lineno, min(starts, default=node.end_lineno or node.lineno))
             found.append((_hash(node, fixed), node.lineno, last))
     return sorted(found, key=lambda each: each[1])[:MOST_STATEMENTS]
+
+
+def nodes_of(tree: ast.AST) -> list[ast.AST]:
+    """Return a tree's nodes as `ast.walk` does, but for those that only say whether a name is read or set."""
+    nodes = [tree]
+    for node in nodes:
+        for name in _UNDER[type(node)]:
+            value = getattr(node, name, None)
+            if isinstance(value, list):
+                nodes += [each for each in value if isinstance(each, ast.AST)]
+            elif isinstance(value, ast.AST):
+                nodes.append(value)
+    return nodes
 
 
 def _global_names(tree: ast.Module) -> Iterator[str]:
@@ -58,26 +82,28 @@ def _written(top: ast.AST, fixed: set[str], names: dict[str, str]) -> str:
             done.append(node)
         else:
             done.append(f"{type(node).__name__}(")
-            rest.append(")")
-            rest += reversed(list(_parts(node, fixed, names)))
+            parts = _parts(node, fixed, names)
+            parts.append(")")
+            rest += reversed(parts)
     return "".join(done)
 
 
-def _parts(node: ast.AST, fixed: set[str], names: dict[str, str]) -> Iterator[ast.AST | str]:
-    """Yield the nodes under a node, with the text of all else between them."""
-    unsaid = _UNSAID_OF_STATEMENTS if isinstance(node, ast.stmt) else _UNSAID
-    for name in node._fields:
-        if name in unsaid:
-            continue
+def _parts(node: ast.AST, fixed: set[str], names: dict[str, str]) -> list[ast.AST | str]:
+    """Return the nodes under a node, with the text of all else between them."""
+    parts: list[ast.AST | str] = []
+    for name in _SAID[type(node)]:
         value: Any = getattr(node, name, None)
-        if name in ("id", "arg") and isinstance(node, ast.Name | ast.arg) and value not in fixed:
-            yield names.setdefault(value, f"#{len(names)},")
+        if isinstance(value, ast.AST):
+            parts.append(value)
+        elif name in ("id", "arg") and isinstance(node, ast.Name | ast.arg) and value not in fixed:
+            parts.append(names.setdefault(value, f"#{len(names)},"))
         elif isinstance(value, list):
-            yield "["
-            yield from (each if isinstance(each, ast.AST) else _constant(each) for each in value)
-            yield "]"
+            parts.append("[")
+            parts += [each if isinstance(each, ast.AST) else _constant(each) for each in value]
+            parts.append("]")
         else:
-            yield value if isinstance(value, ast.AST) else _constant(value)
+            parts.append(_constant(value))
+    return parts
 
 
 def _constant(value: object) -> str:

@@ -3,9 +3,9 @@
 import ast
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from autograder.protocol.statements import statements
+from autograder.protocol.statements import BODIES_OF, nodes_of, statements
 
 MOST_PLACES = 200
 MOST_ASSIGNMENTS = 500
@@ -18,65 +18,73 @@ def survey(source: bytes, forbidden: tuple[str, ...]) -> dict[str, Any]:
     Raises what `ast.parse` does.
     """
     tree = ast.parse(source)
-    nodes = list(ast.walk(tree))
+    nodes = nodes_of(tree)
+    functions = list(_functions(tree))
     return {
-        "places": places(tree),
+        "places": places(functions),
         "forbidden": forbidden_calls(nodes, forbidden),
-        "assignments": assignments(tree),
+        "assignments": assignments(functions),
         "statements": [list(each) for each in statements(tree, nodes)],
     }
 
 
-def places(tree: ast.Module) -> dict[str, list[int]]:
+class _Function(NamedTuple):
+    """A function or method: the names it goes by, the class it is in, if any, and the statements that are its own."""
+
+    names: tuple[str, ...]
+    owner: str
+    line: int
+    statements: list[ast.stmt]
+
+
+def _functions(tree: ast.Module) -> Iterator[_Function]:
+    for owner in tree.body:
+        if isinstance(owner, ast.FunctionDef):
+            yield _Function((owner.name,), owner.name, owner.lineno, list(_own_statements(owner)))
+        elif isinstance(owner, ast.ClassDef):
+            methods = {part.name: part for part in owner.body if isinstance(part, ast.FunctionDef)}
+            for part in methods.values():
+                name = f"{owner.name}.{part.name}"
+                names = (name, owner.name) if part.name == "forward" else (name,)
+                yield _Function(names, owner.name, part.lineno, list(_own_statements(part)))
+
+
+def _own_statements(function: ast.FunctionDef) -> Iterator[ast.stmt]:
+    """Walk the statements of a function without those of the functions and classes defined in it."""
+    rest: list[Any] = function.body[::-1]
+    while rest:
+        node = rest.pop()
+        if isinstance(node, ast.stmt):
+            yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            for name in reversed(BODIES_OF.get(type(node), ())):
+                rest += reversed(getattr(node, name))
+
+
+def places(functions: Sequence[_Function]) -> dict[str, list[int]]:
     """Return, for each function and each class (its `forward`), the line of the definition and of every return."""
     found: dict[str, list[int]] = {}
-    for owner in tree.body:
-        for name, function in _functions(owner):
-            returns = [node.lineno for node in _own_nodes(function) if isinstance(node, ast.Return)]
-            found[name] = [function.lineno, *returns]
+    for function in functions:
+        returns = [node.lineno for node in function.statements if isinstance(node, ast.Return)]
+        found.update({name: [function.line, *returns] for name in function.names})
     return dict(list(found.items())[:MOST_PLACES])
 
 
-def _functions(owner: ast.stmt) -> Iterator[tuple[str, ast.FunctionDef]]:
-    if isinstance(owner, ast.FunctionDef):
-        yield owner.name, owner
-    if isinstance(owner, ast.ClassDef):
-        for part in owner.body:
-            if isinstance(part, ast.FunctionDef):
-                yield f"{owner.name}.{part.name}", part
-                if part.name == "forward":
-                    yield owner.name, part
-
-
-def _own_nodes(function: ast.FunctionDef) -> Iterator[ast.AST]:
-    """Walk a function without the functions defined in it."""
-    rest: list[ast.AST] = list(function.body)
-    while rest:
-        node = rest.pop(0)
-        yield node
-        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
-            rest[:0] = ast.iter_child_nodes(node)
-
-
-def assignments(tree: ast.Module) -> list[list[str | int]]:
+def assignments(functions: Sequence[_Function]) -> list[list[str | int]]:
     """Return owner, name and line of every assignment to one name, or to one attribute of `self`, in a function.
 
     The owner of a name is its function, that of an attribute its class.
     """
     found: list[list[str | int]] = []
-    for owner in tree.body:
-        for name, function in dict(_functions(owner)).items():
-            if isinstance(owner, ast.ClassDef) and name == owner.name:
-                continue
-            for node in _own_nodes(function):
-                targets = node.targets if isinstance(node, ast.Assign) else []
-                targets = [node.target] if isinstance(node, ast.AnnAssign | ast.AugAssign) else targets
-                for target in targets:
+    for function in functions:
+        for node in function.statements:
+            if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     match target:
                         case ast.Name(id=variable):
-                            found.append([name, variable, target.lineno])
+                            found.append([function.names[0], variable, target.lineno])
                         case ast.Attribute(value=ast.Name(id="self"), attr=attribute):
-                            found.append([owner.name, f"self.{attribute}", target.lineno])  # type: ignore[attr-defined]
+                            found.append([function.owner, f"self.{attribute}", target.lineno])
     return found[:MOST_ASSIGNMENTS]
 
 
