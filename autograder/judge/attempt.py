@@ -118,7 +118,7 @@ class Attempt:
                 self._note_survey(event)
             case "unloadable":
                 self._settle_exercise(self._planned(event["exercise"]), read_fault(event["fault"], at_import=True))
-            case "begin" if event["exercise"] not in self.run.surveys:
+            case "begin" | "observed" | "raised" if event["exercise"] not in self.run.surveys:
                 return Died("error", UNREAD)
             case "begin":
                 self.at = (self._planned(event["exercise"]), self._key(event))
@@ -162,9 +162,14 @@ class Attempt:
         return key
 
     def _settle(self, event: Mapping[str, Any], outcome: Outcome) -> None:
-        """Note how a draw ended: the one that was begun, or a later one of its check, whose beginning goes unsaid."""
+        """Note how a draw ended: the one that was begun, or another whose beginning goes unsaid.
+
+        That is one of the same check, or, where the worker was not asked to be careful, of the same exercise.
+        """
         exercise, key = event["exercise"], self._key(event)
-        if self.at is None or self.at[1] is None or (self.at[0], self.at[1][0]) != (exercise, key[0]):
+        if self.at is None or self.at[0] != exercise:
+            raise ValueError(key)
+        if self.careful and (self.at[1] is None or self.at[1][0] != key[0]):
             raise ValueError(key)
         self._put(exercise, key, outcome)
         left = any(check == key[0] for check, _ in self.plan.get(exercise, ()))

@@ -28,9 +28,9 @@ JOB_LIMITS = Limits(text=16 << 20, blob=64 << 20)
 TOLD_LATER = frozenset({"surveyed", "unloadable", "traced", "observed", "raised"})
 """What is over: it is sent with what comes next, which is sent at once, before any of the student's code runs.
 
-Only another draw of the same check waits, too: a death in it is that of the check, whichever draw it is said of. Its
-beginning need not be said any more where its end is. And where the job is not a careful one, other checks wait for a
-moment: if the process dies meanwhile, the judge has what it did not hear of run again, carefully.
+Only another draw of the same check waits, too: a death in it is that of the check, whichever draw it is said of. And
+where the job is not a careful one, other checks wait for a moment: if the process dies meanwhile, the judge has what it
+did not hear of run again, carefully. What has waited until its end need not be said any more.
 """
 
 ENDS = frozenset({"observed", "raised"})
@@ -50,16 +50,15 @@ def serve(requests: int, answers: int) -> None:
     careful = False
     sent = time.monotonic()
     begun: object = None
-    beginning = b""
+    beginning: dict[str, Value] | None = None
 
     def emit(event: dict[str, Value]) -> None:
         nonlocal sent, begun, beginning
-        frame = write_frame(event)
         kind, now = event["event"], time.monotonic()
         waits = kind in TOLD_LATER
-        if kind not in ENDS:
-            held.extend(beginning)
-        beginning = b""
+        if beginning is not None and kind not in ENDS:
+            held.extend(write_frame(beginning))
+        beginning = None
         if kind == "load":
             begun = None
         elif kind == "read":
@@ -67,11 +66,10 @@ def serve(requests: int, answers: int) -> None:
         elif kind == "begin":
             again = begun == (event["exercise"], event["check"])
             begun = event["exercise"], event["check"]
-            if again and now - sent <= HELD_SECONDS:
-                beginning = frame
+            if (again or not careful) and now - sent <= (HELD_SECONDS if again else MOMENT_SECONDS):
+                beginning = event
                 return
-            waits = not careful and now - sent <= MOMENT_SECONDS
-        held.extend(frame)
+        held.extend(write_frame(event))
         if not waits or len(held) > MOST_HELD or now - sent > HELD_SECONDS:
             _write_all(answers, bytes(held))
             held.clear()

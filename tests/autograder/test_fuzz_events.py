@@ -203,3 +203,24 @@ def test_an_answer_that_once_was_too_much_for_the_judge_is_the_students_error(
         fuzzing.speak(patch, said)
         report = judge.grade(tiny.submitted(), runner=fuzzing.silent_runner(tiny.SUITE, SEED))
     assert tiny.check_of(report, tiny.FIRST, "values").status == "error"
+
+
+def test_an_end_counts_without_its_beginning_but_not_in_a_careful_run(told: Told, judge: Grader) -> None:
+    ends = [each for each in told.logs[0] if each.get("event") == "observed" and each["exercise"] == tiny.FIRST]
+    values = [each for each in ends if each["check"] == "values"]
+    careful = [each for each in ends if each["check"] != "values"]
+    said = Script([(values, End("exit", 1)), (careful, End("exit", 1))], surveys=told.surveys)
+    with pytest.MonkeyPatch.context() as patch:
+        fuzzing.speak(patch, said)
+        report = judge.grade(tiny.submitted(), runner=fuzzing.silent_runner(tiny.SUITE, SEED))
+    first = tiny.result_of(report, tiny.FIRST)
+    assert {each.id for each in first.checks if each.status == "pass"} == {"values"}
+
+
+def test_an_end_counts_nothing_where_the_syntax_of_the_file_is_not_known(told: Told, judge: Grader) -> None:
+    start: list[Event] = [{"event": "ready", "torch": "2"}, {"event": "load", "exercise": tiny.FIRST}]
+    ends = [each for each in told.logs[0] if each.get("event") == "observed" and each["exercise"] == tiny.FIRST]
+    with pytest.MonkeyPatch.context() as patch:
+        fuzzing.speak(patch, Script([([*start, *ends], End("exit", 1))]))
+        report = judge.grade(tiny.submitted(), runner=fuzzing.silent_runner(tiny.SUITE, SEED))
+    assert tiny.result_of(report, tiny.FIRST).score == 0
