@@ -4,8 +4,10 @@ from what one draw is given nobody can tell what another is.
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 
+@lru_cache(maxsize=1 << 13, typed=True)
 def derived_seed(*parts: object) -> int:
     """Return a seed of 32 bits that depends on every part, and tells none of them."""
     digest = hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()
