@@ -1,6 +1,7 @@
 """`course grade`: every submission in a folder, several at a time, one report each and a table of scores."""
 
 import argparse
+import importlib
 import os
 import secrets
 import sys
@@ -156,12 +157,13 @@ def _grader(
     at_once = min(jobs, len(plan.open))
     grader = stack.enter_context(Grader(suite, seed=seed, device=device, finders=jobs))
     _stop_with(bulk, grader, stack)
-    find_keys = partial(grader.find_keys, plan.exercises, with_bank=True)
+    find_keys = partial(_meanwhile, grader, plan)
     grader.isolation = stack.enter_context(
         isolated(asked, suite, device=device, jobs=at_once, command=options.sandbox, meanwhile=find_keys)
     )
     if not options.scheduler:
         print(f"course: isolation {grader.isolation.sentence}", file=sys.stderr)
+    grader.isolation.expect(len(plan.open))
     grader.wait_for_keys(_keys_found, plan.exercises)
     if not options.scheduler:
         return grader.grade, jobs
@@ -170,6 +172,12 @@ def _grader(
     if not cluster.slots:
         print("course: the cluster has no worker yet; waiting for one", file=sys.stderr)
     return cluster.grade, options.jobs or max(MOST_WAITING, 2 * cluster.slots)
+
+
+def _meanwhile(grader: Grader, plan: Plan) -> None:
+    """Find answer keys, and load what shows the class in the end."""
+    grader.find_keys(plan.exercises, with_bank=True)
+    importlib.import_module("autograder.report.terminal")
 
 
 def _unforeseen(_submission: Submission, _exercises: Sequence[Exercise]) -> Report:

@@ -116,8 +116,6 @@ class WorkerProcess:
 
     def close(self) -> None:
         """Kill the worker and whatever it started, and take its folder away."""
-        self.kill()
-        self._child.wait()
         self._watched.close()
         self._child.close()
 

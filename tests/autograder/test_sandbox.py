@@ -124,13 +124,16 @@ def test_a_zygote_is_replaced_in_time(isolation: Isolation, monkeypatch: pytest.
 
 
 @confines
-def test_in_a_long_run_zygotes_are_split_off_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("told", [True, False])
+def test_in_a_long_run_zygotes_are_split_off_anew(monkeypatch: pytest.MonkeyPatch, told: bool) -> None:
     """The one they are split off has large pages then, and the children of the old ones live on."""
     monkeypatch.setattr("autograder.judge.sandbox.zygotes.LONG_RUN", 2)
     with open_isolation({"plan": []}, 1) as opened:
         zygotes, layers = zygotes_of(opened), request(LAYERS[opened.level])
         old, first = zygotes.some(), zygotes._first.zygote()
-        children = [zygotes.fork(layers) for _ in range(2)]
+        children = [zygotes.fork(layers) for _ in range(1 if told else 2)]
+        if told:
+            opened.expect(2)
         until = time.monotonic() + 60
         while zygotes.some() is old and time.monotonic() < until:
             time.sleep(0.01)

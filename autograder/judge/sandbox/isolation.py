@@ -57,6 +57,11 @@ class Isolation:
             return Spawned()
         return self.zygotes.fork(request(LAYERS[self.level]))
 
+    def expect(self, workers: int) -> None:
+        """Hear that so many workers are to be started: for many, what they are made from is put in better order."""
+        if self.zygotes is not None:
+            self.zygotes.expect(workers)
+
     def close(self) -> None:
         """Let every zygote go."""
         if self.zygotes is not None:

@@ -24,11 +24,9 @@ MOST_CHILDREN = 1000
 """A zygote is replaced after so many: what the kernel or an allocator may gather does not gather for ever."""
 
 LONG_RUN = 16
-"""After so many children, large pages for those to come are worth making."""
+"""Where so many children are to come, or have come, large pages for them are worth making."""
 
 KEPT_LOG = 8 << 10
-_PIPE_BYTES = 1 << 20
-_SET_PIPE_SIZE = 1031  # F_SETPIPE_SZ
 
 
 class ZygoteError(GraderProblem):
@@ -206,6 +204,7 @@ class Zygotes:
             self._slots = [self._first, *(_Slot(partial(Zygote.start, launch, warm_up)) for _ in range(count - 1))]
         self._lock = threading.Lock()
         self._forks = itertools.count(1)
+        self._large = self._first in self._slots
 
     def _split(self) -> Zygote:
         """Return a zygote split off the first. If that fails, it is replaced once; raises `ZygoteError`."""
@@ -221,16 +220,25 @@ class Zygotes:
 
     def fork(self, layers: Mapping[str, Any]) -> Forked:
         """Return a new child. A zygote that fails is replaced once; raises `ZygoteError`."""
-        if next(self._forks) == LONG_RUN and self._first not in self._slots:
-            threading.Thread(target=self._enlarge, daemon=True).start()
+        if next(self._forks) == LONG_RUN:
+            self.expect(LONG_RUN)
         with self._slot() as slot:
             try:
                 return slot.zygote().fork(layers)
             except ZygoteError:
                 return slot.zygote().fork(layers)
 
+    def expect(self, children: int) -> None:
+        """Hear that so many children are to come."""
+        with self._lock:
+            begin, self._large = children >= LONG_RUN and not self._large, self._large or children >= LONG_RUN
+        if begin:
+            threading.Thread(target=self._enlarge, daemon=True).start()
+
     def _enlarge(self) -> None:
         with contextlib.suppress(ZygoteError):
+            for slot in self._slots:
+                slot.zygote()
             self._first.zygote().enlarge()
             for slot in self._slots:
                 slot.renew()
