@@ -43,18 +43,14 @@ def _agreement(
     key: AnswerKey,
     checks: Mapping[str, Check],
 ) -> Agreement:
-    alike: dict[str, bool] = {}
-    full = True
+    theirs = entry.outcomes
+    different = {at[0] for at in outcomes if (at in theirs) != (at in failing)}
     for at, yours in outcomes.items():
-        theirs = entry.outcomes.get(at)
-        fails = theirs is not None
-        agrees = fails == (at in failing) and (
-            theirs is None or same_outcome(yours, theirs, checks[at[0]], key.reference[at])
-        )
-        full = full and agrees
-        alike[at[0]] = alike.get(at[0], True) and agrees
-    failed = {at[0] for at in failing}
-    return Agreement(entry, frozenset(check for check, agrees in alike.items() if agrees and check in failed), full)
+        if at in theirs and at[0] not in different:
+            check = checks[at[0]]
+            if not same_outcome(yours, theirs[at], check, key.reference[at]):
+                different.add(at[0])
+    return Agreement(entry, frozenset({at[0] for at in failing} - different), not different)
 
 
 def name(check: Check, outcomes: Mapping[Key, Outcome], key: AnswerKey, found: list[Agreement]) -> BankEntry | None:
