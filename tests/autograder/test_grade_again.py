@@ -17,7 +17,7 @@ import tiny
 from autograder.course import Exercise, read_course
 from autograder.grading.bulk import Bulk, CourseChanged, Graded, Stopped
 from autograder.grading.conditions import Conditions, conditions_of
-from autograder.grading.index import Row
+from autograder.grading.index import Row, state_of
 from autograder.grading.out import Busy, Out
 from autograder.grading.reports import read_stored, result_digest
 from autograder.grading.shards import Shard, read_shard
@@ -112,10 +112,10 @@ def test_a_second_run_reads_neither_submissions_nor_reports(taught: Class, monke
 
 
 def test_a_submission_that_was_only_touched_is_read_and_kept(taught: Class) -> None:
-    before = (taught.out / "reports" / "bob.json").stat()
+    before = state_of(taught.out / "reports" / "bob.json")
     (taught.hand_in / "bob" / tiny.FILES[0]).touch()
     assert taught.grade() == []
-    assert (taught.out / "reports" / "bob.json").stat() == before
+    assert state_of(taught.out / "reports" / "bob.json") == before
 
 
 def test_a_change_of_the_same_length_a_moment_ago_is_seen(taught: Class) -> None:
