@@ -142,6 +142,7 @@ def test_workers_are_killed(seed: int, calm: School, school: School) -> None:
             with contextlib.suppress(OSError):
                 os.kill(draw.choice(children), signal.SIGKILL)
                 killed += 1
+                school.wait_for_reports(process, school.reports() + 2)  # who is killed thrice is taken to be at fault
     assert school.ended(process)[0] in (0, 4)
     assert killed
     school.finish()

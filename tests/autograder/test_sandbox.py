@@ -1,5 +1,6 @@
 """The sandbox: each layer by itself is noticed to be missing, and what runs in it is what runs outside."""
 
+import errno
 import platform
 import shutil
 import subprocess
@@ -7,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from autograder.judge.sandbox import channels
 from autograder.judge.sandbox.channels import beginning
 from autograder.judge.sandbox.isolation import LAYERS, Isolation, IsolationError, open_isolation, probe, request
 from autograder.judge.sandbox.launch import Launch
-from autograder.judge.sandbox.zygotes import Zygotes
+from autograder.judge.sandbox.zygotes import Zygote, Zygotes, _Slot
 from autograder.worker.sandbox import seccomp
 from autograder.worker.sandbox.calls import MACHINES, WITH_CONDITIONS
 
@@ -241,6 +243,27 @@ def test_a_zygote_that_nobody_asks_for_is_killed() -> None:
         begun = channels._BEGUN[launch].process
     assert begun.poll() is not None
     assert not channels._BEGUN
+
+
+@confines
+def test_a_zygote_that_cannot_be_warmed_is_let_go_and_whoever_asks_hears_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    def full() -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    lost: list[object] = []
+    monkeypatch.setattr("autograder.judge.sandbox.zygotes.tempfile.TemporaryFile", full)
+    monkeypatch.setattr(threading, "excepthook", lost.append)
+    launch = Launch(outer=True)
+    with beginning(launch):
+        begun = channels._BEGUN[launch].process
+        slot = _Slot(partial(Zygote.start, launch, {"plan": []}))
+        slot.begin()
+        thread = threading.Thread(target=slot.begin)
+        thread.start()
+        thread.join()
+        with pytest.raises(OSError, match="No space left"):
+            slot.zygote()
+    assert (lost, begun.poll() is not None) == ([], True)
 
 
 @confines

@@ -58,14 +58,14 @@ class Zygote:
 
     @classmethod
     def start(cls, launch: Launch | Sequence[str], warm_up: Value) -> "Zygote":
-        """Start a zygote, and warm it with a job; raises `ZygoteError`."""
+        """Start a zygote, and warm it with a job; raises `ZygoteError`, and OSError where the job cannot be written."""
         try:
             zygote = cls(Passing.start(launch) if isinstance(launch, Launch) else Streaming(launch))
         except OSError as error:
             raise ZygoteError(f"the sandbox could not be started: {error}") from error
         try:
             zygote._warm(warm_up)
-        except ZygoteError:
+        except (OSError, ZygoteError):
             zygote.close()
             raise
         return zygote
@@ -236,7 +236,7 @@ class Zygotes:
             threading.Thread(target=self._enlarge, daemon=True).start()
 
     def _enlarge(self) -> None:
-        with contextlib.suppress(ZygoteError):
+        with contextlib.suppress(OSError, ZygoteError):
             for slot in self._slots:
                 slot.zygote()
             self._first.zygote().enlarge()
@@ -283,7 +283,7 @@ class _Slot:
 
     def begin(self) -> None:
         """Start the zygote; whoever asks for it hears why there is none."""
-        with contextlib.suppress(ZygoteError):
+        with contextlib.suppress(OSError, ZygoteError):
             self.zygote()
 
     def zygote(self) -> Zygote:
