@@ -101,6 +101,7 @@ def _grade(
         try:
             if options.retry_errors:
                 chosen &= {row.student for row in bulk.rows(entries) if row.failed}
+                bulk.anew &= chosen
             plan = bulk.plan(entries)
             wanted = [each for each in plan.open if each.student in chosen]
             if plan.open:
@@ -157,9 +158,9 @@ def _grader(
     at_once = min(jobs, len(plan.open))
     grader = stack.enter_context(Grader(suite, seed=seed, device=device, finders=jobs))
     _stop_with(bulk, grader, stack)
-    find_keys = partial(_meanwhile, grader, plan)
+    meanwhile = partial(_meanwhile, grader, plan)
     grader.isolation = stack.enter_context(
-        isolated(asked, suite, device=device, jobs=at_once, command=options.sandbox, meanwhile=find_keys)
+        isolated(asked, suite, device=device, jobs=at_once, command=options.sandbox, meanwhile=meanwhile)
     )
     if not options.scheduler:
         print(f"course: isolation {grader.isolation.sentence}", file=sys.stderr)

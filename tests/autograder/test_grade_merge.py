@@ -154,7 +154,7 @@ def test_only_those_that_the_grader_failed_on_are_graded_again(copied: Path) -> 
     report = replace(sound.report, exercises=(failed, *sound.report.exercises[1:]))
     file.write_text(replace(sound, report=report).text(), "utf-8")
     tiny.handed_in(copied / "hand_in" / "ada", tiny.MEAN + "# better\n", tiny.POWER)
-    done = grade(copied, "whole", "--retry-errors")
+    done = grade(copied, "whole", "--retry-errors", "--force")
     assert "1 graded, 2 kept from before, 0 the grader failed on" in done.stdout, done.stdout + done.stderr
     assert "1 others have no report that stands" in done.stdout
     assert "run it without --retry-errors" in done.stdout
