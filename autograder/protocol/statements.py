@@ -28,7 +28,7 @@ def statements(tree: ast.Module, nodes: Iterable[ast.AST] | None = None) -> list
     """Return hash, first and last line of every statement; of a compound one, of its head alone.
 
     Names are replaced by their order in the statement, except those a file imports or defines at its top level, and
-    Python's own. `nodes` are all of the tree's, as `ast.walk` gives them, for whoever has them already.
+    Python's own. `nodes` are those of `nodes_of`, for whoever has them already.
     """
     fixed = {*_BUILT_IN, *_global_names(tree)}
     found = []

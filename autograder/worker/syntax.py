@@ -57,7 +57,7 @@ def _own_statements(function: ast.FunctionDef) -> Iterator[ast.stmt]:
         if isinstance(node, ast.stmt):
             yield node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            for name in reversed(BODIES_OF.get(type(node), ())):
+            for name in reversed(BODIES_OF[type(node)]):
                 rest += reversed(getattr(node, name))
 
 

@@ -231,7 +231,8 @@ class Zygotes:
     def expect(self, children: int) -> None:
         """Hear that so many children are to come."""
         with self._lock:
-            begin, self._large = children >= LONG_RUN and not self._large, self._large or children >= LONG_RUN
+            begin = children >= LONG_RUN and not self._large
+            self._large = self._large or begin
         if begin:
             threading.Thread(target=self._enlarge, daemon=True).start()
 
