@@ -23,7 +23,6 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from statistics import median
 
@@ -32,6 +31,7 @@ from contestants import RIVALS, ROOT, Class, Confined, Contestant, Marks, Nbgrad
 from contestants import Course as OurCourse
 from synthetic import synthetic
 
+from autograder import __version__
 from autograder.course import read_course
 from autograder.judge.suite import load_suite
 from autograder.progress import write_whole
@@ -277,7 +277,7 @@ def versions(python: Path) -> dict[str, str]:
     told = subprocess.run([python, "-c", program, *PACKAGES], capture_output=True, text=True, check=True)
     return {
         "python": platform.python_version(),
-        "autograder": version("autograder"),
+        "autograder": __version__,
         **dict(zip(PACKAGES, json.loads(told.stdout), strict=True)),
     }
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Literal
 
+from autograder import __version__
+
 COLUMNS = {"shape": "shape", "example": "one example", "course": "course"}
 """The kinds of checks, and the heads of their columns."""
 
@@ -138,7 +140,7 @@ def page(comparison: Comparison, command: str) -> str:
         command=command,
         python=platform.python_version(),
         torch=version("torch"),
-        autograder=version("autograder"),
+        autograder=__version__,
         seed=comparison.seed,
     )
 

@@ -91,7 +91,7 @@ def _package(name: str, least: tuple[int, ...]) -> Fact:
     try:
         version = metadata.version(name)
     except metadata.PackageNotFoundError:
-        return Fact(name, "not installed", f"install it: {Path(sys.executable).name} -m pip install {name}")
+        return Fact(name, "not installed", "install what the kit needs, in its folder: pip install -e .")
     numbers = tuple(int(each) for each in version.split("+")[0].split(".")[:2] if each.isdecimal())
     return Fact(name, version, f"the kit needs {_dotted(least)} or later" if numbers < least else "")
 

@@ -203,7 +203,7 @@ def _cluster(address: str, conditions: Conditions, suite: Suite) -> "Cluster":
         from autograder.grading.cluster import Cluster
     except ImportError as error:
         found = f"--scheduler needs the package {error.name}, which is not installed"
-        raise EnvironmentProblem(f"{found}; install it: pip install 'autograder[cluster]'") from None
+        raise EnvironmentProblem(f"{found}; install it in the kit's folder: pip install -e '.[cluster]'") from None
     keys = Keys(suite, seed=conditions.seed, device=conditions.device)
     return Cluster(address, conditions, [file for each in suite.exercises for file in keys.kept(each)])
 

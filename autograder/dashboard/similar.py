@@ -98,7 +98,7 @@ def _library() -> Any:
         import copydetect
     except ImportError as error:
         found = f"similar submissions are looked for with the package {error.name}, which is not installed"
-        raise EnvironmentProblem(f"{found}; install it: pip install 'autograder[similar]'") from None
+        raise EnvironmentProblem(f"{found}; install it in the kit's folder: pip install -e '.[similar]'") from None
     return copydetect
 
 

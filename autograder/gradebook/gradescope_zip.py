@@ -7,6 +7,7 @@ from importlib import metadata
 from pathlib import Path
 
 import autograder
+from autograder import DISTRIBUTION
 from autograder.course import Course
 from autograder.gradebook.graded import ExportError
 from autograder.gradebook.gradescope import unfinished
@@ -67,10 +68,10 @@ def _files(folder: Path) -> Iterator[Path]:
 def _requirements() -> str:
     """Return what the engine needs, in the versions that are installed here."""
     try:
-        needs = [each for each in metadata.requires("autograder") or () if "extra ==" not in each]
+        needs = [each for each in metadata.requires(DISTRIBUTION) or () if "extra ==" not in each]
     except metadata.PackageNotFoundError:
         raise ExportError(
-            "autograder is not installed, so what it needs is not known; pip install -e . first"
+            "the kit is not installed, so its requirements are not known; in its folder: pip install -e ."
         ) from None
     names = [match[0] for each in needs if (match := re.match(r"[A-Za-z0-9._-]+", each))]
     return "".join(f"{name}=={metadata.version(name).split('+')[0]}\n" for name in sorted(names))

@@ -78,7 +78,10 @@ def opened(url: str) -> Iterator[Any]:
     except (ArgumentError, ValueError):
         raise ExportError(f"{_safe(url)} is no URL of a database, expected one like {URLS}") from None
     except ModuleNotFoundError as error:
-        raise ExportError(f"{_safe(url)} needs the package {error.name}; pip install {error.name}") from None
+        raise ExportError(
+            f"{_safe(url)} needs the Python module {error.name}, which is not installed; install the driver "
+            "that SQLAlchemy's documentation names for this kind of database"
+        ) from None
     except SQLAlchemyError as error:
         raise ExportError(f"{_safe(url)} cannot be opened: {_first(error)}; expected one like {URLS}") from None
     try:
@@ -96,7 +99,9 @@ def nbgrader_api() -> Any:
         import nbgrader.api
     except ImportError as error:
         found = f"nbgrader cannot be imported ({error})"
-        raise ExportError(f"{found}, and its gradebook needs it; pip install 'autograder[nbgrader]'") from None
+        raise ExportError(
+            f"{found}, and its gradebook needs it; install it in the kit's folder: pip install -e '.[nbgrader]'"
+        ) from None
     return nbgrader.api
 
 

@@ -390,7 +390,7 @@ def copied(text: str) -> str:
 
 
 def test_a_copy_under_other_names_is_found_and_other_ways_are_not() -> None:
-    pytest.importorskip("copydetect", reason="copydetect is not installed: pip install 'autograder[similar]'")
+    pytest.importorskip("copydetect", reason="copydetect is not installed: pip install -e '.[similar]'")
     sources = {f"s{at}": {"a.py": text} for at, text in enumerate(WAYS)} | {"thief": {"a.py": copied(WAYS[3])}}
     pairs = pairs_of(sources, {"a.py": "def part(values, count):\n    raise NotImplementedError\n"})
     assert not any("#" in line for each in pairs[0].files[0].lines for _, line in each)

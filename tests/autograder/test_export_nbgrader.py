@@ -234,7 +234,7 @@ def test_without_nbgrader_the_command_says_what_to_install(course: Path, tmp_pat
     arguments = ("export", "nbgrader", "../out", "--to", f"sqlite:///{tmp_path}/gradebook.db")
     done = tiny.run_course(course, *arguments, PYTHONPATH=str(tmp_path))
     assert done.returncode == 2
-    assert "its gradebook needs it; pip install 'autograder[nbgrader]'" in done.stderr
+    assert "its gradebook needs it; install it in the kit's folder: pip install -e '.[nbgrader]'" in done.stderr
 
 
 @pytest.mark.skipif(POSTGRES is None, reason="COURSE_TEST_POSTGRES names no database")
