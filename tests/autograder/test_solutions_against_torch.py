@@ -1,10 +1,12 @@
 """The solutions against torch.nn: another implementation, the same weights, float64."""
 
 import importlib
+import importlib.util
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 import torch
@@ -134,3 +136,34 @@ def test_the_loss_is_the_cross_entropy_of_torch(solution: ModuleType, smoothing:
         logits.flatten(0, 1), labels.flatten(), ignore_index=0, label_smoothing=smoothing
     )
     alike(own, expected)
+
+
+class ClampWithoutSlopeAtItsBound(torch.autograd.Function):
+    """`clamp_min` as from torch 2.15 on, where a number equal to the bound has gradient 0; before it was 1."""
+
+    @staticmethod
+    def forward(ctx: Any, numbers: Tensor, bound: float) -> Tensor:
+        ctx.save_for_backward(numbers > bound)
+        return numbers.clamp(min=bound)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None]:  # type: ignore[override]
+        (above,) = ctx.saved_tensors
+        return gradient * above, None
+
+
+def test_the_fused_softmax_has_the_gradient_of_softmax_with_either_slope_of_clamp(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    file = SOLUTIONS / "accepted" / "whole" / "fused_style" / "ex05_attention.py"
+    spec = importlib.util.spec_from_file_location("fused_attention", file)
+    assert spec is not None
+    assert spec.loader is not None
+    fused = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(fused)
+    mask = torch.ones(T, T, dtype=torch.bool).tril()  # the sum of its first row is exactly 1
+    scores, weights = torch.randn(T, T, requires_grad=True), torch.randn(T, T)
+    wanted = torch.autograd.grad((scores.masked_fill(~mask, -torch.inf).softmax(-1) * weights).sum(), scores)
+    for clamp_min in (Tensor.clamp_min, ClampWithoutSlopeAtItsBound.apply):
+        monkeypatch.setattr(Tensor, "clamp_min", lambda numbers, bound, clamp=clamp_min: clamp(numbers, bound))
+        alike(*torch.autograd.grad((fused.masked_softmax(scores, mask) * weights).sum(), scores), *wanted)

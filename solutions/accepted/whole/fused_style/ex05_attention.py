@@ -31,7 +31,8 @@ def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
         scores = scores.where(mask, float("-inf"))
     top = scores.detach().amax(-1, keepdim=True).clamp_min(torch.finfo(scores.dtype).min)
     powers = (scores - top).exp()
-    return powers / powers.sum(-1, keepdim=True).clamp_min(1)
+    # A sum is 0 or at least 1, so none meets this bound: what slope clamp has there differs between versions of torch.
+    return powers / powers.sum(-1, keepdim=True).clamp_min(0.5)
 
 
 def scaled_dot_product_attention(
