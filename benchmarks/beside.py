@@ -18,14 +18,20 @@ def beside(run: Callable[[], None], other: Callable[[], float], every: float = m
     running = multiprocessing.get_context("fork").Process(target=run)
     running.start()
     assert running.pid is not None
-    while True:
-        started = time.perf_counter()
-        running.join(None if math.isinf(every) else every)
-        seconds += time.perf_counter() - started
-        if running.exitcode is not None:
-            break
-        with paused(running.pid):
-            told.append(other())
+    try:
+        while True:
+            started = time.perf_counter()
+            running.join(None if math.isinf(every) else every)
+            seconds += time.perf_counter() - started
+            if running.exitcode is not None:
+                break
+            with paused(running.pid):
+                told.append(other())
+    except BaseException:
+        with suppress(psutil.NoSuchProcess):
+            for each in _family(running.pid):
+                _tell(each.kill)
+        raise
     if running.exitcode != 0:
         raise SystemExit(f"a run ended with exit status {running.exitcode}")
     return seconds, told or [other()]
@@ -34,9 +40,8 @@ def beside(run: Callable[[], None], other: Callable[[], float], every: float = m
 @contextmanager
 def paused(process: int) -> Iterator[None]:
     """Stop a process and all that descend from it, parents first, so that none is made meanwhile."""
-    top = psutil.Process(process)
     stopped: list[psutil.Process] = []
-    while found := [each for each in (top, *top.children(recursive=True)) if each not in stopped]:
+    while found := [each for each in _family(process) if each not in stopped]:
         for each in found:
             _tell(each.suspend)
         stopped += found
@@ -45,6 +50,11 @@ def paused(process: int) -> Iterator[None]:
     finally:
         for each in reversed(stopped):
             _tell(each.resume)
+
+
+def _family(process: int) -> list[psutil.Process]:
+    top = psutil.Process(process)
+    return [top, *top.children(recursive=True)]
 
 
 def _tell(signal: Callable[[], None]) -> None:

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from xml.etree import ElementTree
 
+from marks import Marks, Reports, reports_in
 from synthetic import Synthetic, notebook
+
+from autograder.cli.exits import ENVIRONMENT
 
 ROOT = Path(__file__).parents[1]
 RIVALS = Path(__file__).parent / "rivals"
 PATIENCE = 300.0
 """So many seconds a grader that has no limit of its own may take for one submission; then it has no marks."""
-
-Marks = Mapping[str, Mapping[str, int]]
-"""The hundredths of each exercise, by student; a student or an exercise that is not there has no mark."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,10 @@ class Class:
                 ).returncode
             except subprocess.TimeoutExpired:
                 return None
+
+
+class Unavailable(Exception):
+    """This machine cannot grade in this way; the message says why."""
 
 
 class Contestant(ABC):
@@ -251,6 +255,9 @@ class Otter(Contestant):
         return found
 
 
+_ISOLATION = "course: isolation "
+
+
 class Course(Contestant):
     """`course grade`: this kit. It also says which mistake it was and where, which no other here does."""
 
@@ -261,8 +268,6 @@ class Course(Contestant):
         """Grade once, so that the answer keys are made: like the rivals' file of what is expected, before the time."""
         super().prepare()
         self.run()
-        if not (self.folder / "out" / "scores.csv").is_file():
-            raise SystemExit(f"course grade did not get through: see {self.folder / 'grade.log'}")
 
     def clear(self) -> None:
         shutil.rmtree(self.folder / "out", ignore_errors=True)
@@ -270,16 +275,27 @@ class Course(Contestant):
     def run(self) -> None:
         options = ["--jobs", str(self.of.jobs), "--isolation", self.isolation, "--seed", str(self.of.seed), "--plain"]
         command = [sys.executable, *self.program, "grade", "../folders", "--out", self.folder / "out", *options]
-        self.of.call(command, self.of.course, self.folder / "grade.log")
+        if (status := self.of.call(command, self.of.course, self.folder / "grade.log")) == ENVIRONMENT:
+            raise Unavailable(self.log().splitlines()[-1])
+        if status != 0:
+            raise SystemExit(f"no figure, for {self.name} ended with exit status {status}:\n{self.log()[-2000:]}")
 
-    def reports(self) -> dict[str, dict[str, object]]:
+    def isolated(self) -> str:
+        """Return how the last run said that it confines."""
+        said = next(each for each in self.log().splitlines() if each.startswith(_ISOLATION))
+        return said.removeprefix(_ISOLATION)
+
+    def log(self) -> str:
+        """Return what the last run printed."""
+        return (self.folder / "grade.log").read_text("utf-8").strip()
+
+    def reports(self) -> Reports:
         """Return the reports of the last run, by student."""
-        files = (self.folder / "out" / "reports").glob("*.json")
-        return {file.stem: json.loads(file.read_text("utf-8")) for file in files}
+        return reports_in(self.folder / "out")
 
     def marks(self) -> Marks:
         return {
-            student: {each["id"]: each["score"] for each in report["exercises"]}  # type: ignore[attr-defined]
+            student: {each["id"]: each["score"] for each in report["exercises"]}
             for student, report in self.reports().items()
         }
 

@@ -2,7 +2,7 @@
 
 `grading.py` runs it with the folder of the submissions and the part of them it is to run, 1/2 say, as many at a time as
 there are jobs: cores may share what they are made of. Nothing is confined, compared, judged or written. It prints the
-processor seconds as JSON.
+processor seconds as JSON, and which probes came to an end: `grading.py` compares them with the checks that pass.
 """
 
 import contextlib
@@ -29,32 +29,31 @@ def main() -> None:
     signal.signal(signal.SIGPROF, _out_of_time)
     submission(plain_checks.FOLDER / "course" / "solutions")
     started = time.process_time()
-    stopped = sum(submission(folder) for folder in folders)
-    json.dump({"cpu_seconds": time.process_time() - started, "out_of_time": stopped}, sys.stdout)
+    ended = {folder.name: submission(folder) for folder in folders}
+    json.dump({"cpu_seconds": time.process_time() - started, "ended": ended}, sys.stdout)
 
 
-def submission(folder: Path) -> int:
-    """Run every probe on the files of a folder; return how many did not come to an end."""
+def submission(folder: Path) -> dict[str, list[str]]:
+    """Run every probe on the files of a folder; return the checks whose probes came to an end, by exercise."""
     plain = plain_checks.loaded()
     sys.path.insert(0, str(folder))
     importlib.invalidate_caches()
-    stopped = 0
+    ended: dict[str, list[str]] = {exercise: [] for exercise in plain.points}
     for exercise in plain.points:
         with contextlib.suppress(Exception):
             implementation = Implementation(importlib.import_module(exercise))
             for check in plain.checks(exercise).values():
-                try:
-                    signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS * check.draws)
-                    with contextlib.suppress(Exception):
+                with contextlib.suppress(Exception, OutOfTime):
+                    try:
+                        signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS * check.draws)
                         list(plain.observations(exercise, check, implementation))
-                except OutOfTime:
-                    stopped += 1
-                finally:
-                    signal.setitimer(signal.ITIMER_PROF, 0)
+                        ended[exercise].append(check.id)
+                    finally:
+                        signal.setitimer(signal.ITIMER_PROF, 0)
     sys.path.remove(str(folder))
     for exercise in plain.points:
         sys.modules.pop(exercise, None)
-    return stopped
+    return ended
 
 
 class OutOfTime(BaseException):

@@ -2,10 +2,11 @@
 
     python benchmarks/grading.py --out build/grading.json
 
-Each grader runs the fastest way it has on two cores, and their marks are compared, too. A machine's speed drifts, and a
-rival takes minutes: it is paused every now and then, and this kit grades the whole class in between. What counts is the
-rival's seconds over the median of those. The rivals live in a virtual environment of their own, build/rivals, which is
-made when it is not there. Linux only.
+Each grader runs the fastest way it has on two cores. A machine's speed drifts, and a rival takes minutes: it is paused
+every now and then, and this kit grades the whole class in between. What counts is the rival's seconds over the median
+of those. Marks are compared after every run: where some are wrong, or differ for no reason that this kit names, it
+prints whose and how in place of a figure, and exits with 1. The rivals live in a virtual environment of their own,
+build/rivals, which is made when it is not there. Linux only.
 """
 
 import argparse
@@ -20,15 +21,27 @@ import sys
 import sysconfig
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
 
 from beside import beside
-from contestants import RIVALS, ROOT, Class, Confined, Contestant, Marks, Nbgrader, Otter, Pytest, Unconfined, Unwalled
+from contestants import (
+    RIVALS,
+    ROOT,
+    Class,
+    Confined,
+    Contestant,
+    Nbgrader,
+    Otter,
+    Pytest,
+    Unavailable,
+    Unconfined,
+    Unwalled,
+)
 from contestants import Course as OurCourse
+from marks import Ended, compared, cut_short, misgraded, refuse
 from synthetic import synthetic
 
 from autograder import __version__
@@ -53,7 +66,13 @@ class Result:
     same_marks: int = 0
     marks: int = 0
     differences: dict[str, int] = field(default_factory=dict)
-    examples: list[str] = field(default_factory=list)
+
+    def compare(self, class_: Class, ours: OurCourse, other: Contestant) -> None:
+        """Keep how the marks of the last run compare with ours; exit with 1 where one differs for no reason."""
+        rival = not isinstance(other, OurCourse)
+        found = compared(class_.submissions, ours.reports(), other.marks(), rival=rival)
+        refuse(other.name, found.unexplained)
+        self.same_marks, self.marks, self.differences = found.same, found.marks, dict(found.reasons.most_common())
 
     def note(self, name: str, seconds: float, ours: list[float]) -> None:
         """Keep a round, and tell of it."""
@@ -156,19 +175,22 @@ def measured(class_: Class, options: argparse.Namespace) -> dict[str, object]:
     if not isinstance(ours, OurCourse):
         raise SystemExit("nothing of this kit is among the graders, and the others are measured beside it: see --only")
     floor = Result()
-    results = {each.name: Result() for each in others}
+    results = {each.name: Result() for each in (*others, ours)}
     for _ in range(options.rounds):
-        cpu_seconds = floor_of(class_)
-        floor.note("the floor", cpu_seconds, [timed(ours)])
+        cpu_seconds, ended = floor_of(class_)
+        beside_it = timed(class_, ours)
+        refuse("the floor", list(cut_short(ours.reports(), ended)))
+        floor.note("the floor", cpu_seconds, [beside_it])
         for each in others:
             each.clear()
             every = math.inf if isinstance(each, OurCourse) else options.every
-            results[each.name].note(each.name, *beside(each.run, lambda: timed(ours), every))
+            found = beside(each.run, lambda: timed(class_, ours), every)
+            results[each.name].compare(class_, ours, each)
+            results[each.name].note(each.name, *found)
     taken = [each for other in (floor, *results.values()) for part in other.ours_beside for each in part]
-    results[ours.name] = Result(taken, [[each] for each in taken])
-    for each in (*others, ours):
-        compare_marks(class_, ours, each.marks(), results[each.name])
-    return {"floor": floor, "graders": results}
+    results[ours.name].seconds, results[ours.name].ours_beside = taken, [[each] for each in taken]
+    results[ours.name].compare(class_, ours, ours)
+    return {"floor": floor, "graders": results, "ours": f"{ours.name}, {ours.isolated()}"}
 
 
 def prepared(class_: Class, names: Sequence[str]) -> list[Contestant]:
@@ -178,69 +200,38 @@ def prepared(class_: Class, names: Sequence[str]) -> list[Contestant]:
         try:
             each.prepare()
             found.append(each)
-        except SystemExit as problem:
-            if not isinstance(each, Confined):
-                raise
-            said = (each.folder / "grade.log").read_text("utf-8").strip().splitlines()
-            print(f"left out: {each.name}: {said[-1] if said else problem}")
+        except Unavailable as problem:
+            print(f"left out: {each.name}: {problem}")
     return found
 
 
-def timed(ours: OurCourse) -> float:
-    """Return the seconds of one run by the clock."""
+def timed(class_: Class, ours: OurCourse) -> float:
+    """Return the seconds of one run by the clock, every mark of which is as the submission deserves."""
     ours.clear()
     started = time.perf_counter()
     ours.run()
-    return time.perf_counter() - started
+    seconds = time.perf_counter() - started
+    refuse(ours.name, list(misgraded(class_.submissions, ours.reports())))
+    return seconds
 
 
-def floor_of(class_: Class) -> float:
-    """Return the processor seconds of the probes alone, in as many processes as there are jobs."""
+def floor_of(class_: Class) -> tuple[float, Ended]:
+    """Return the processor seconds of the probes alone, in as many processes as there are jobs, and which ended."""
     command = [sys.executable, str(Path(__file__).parent / "floor.py"), str(class_.folder / "folders")]
     parts = [[*command, f"{part}/{class_.jobs}"] for part in range(1, class_.jobs + 1)]
     running = [subprocess.Popen(each, env=class_.environment(), stdout=subprocess.PIPE, text=True) for each in parts]
     told = [each.communicate()[0] for each in running]
     if any(each.returncode != 0 for each in running):
         raise SystemExit("the probes alone did not get through")
-    return sum(float(json.loads(each)["cpu_seconds"]) for each in told)
-
-
-def compare_marks(class_: Class, ours: OurCourse, marks: Marks, result: Result) -> None:
-    """Count the marks that are ours, exercise by exercise, and why the others are not."""
-    reports = ours.reports()
-    reasons: Counter[str] = Counter()
-    for each in class_.submissions:
-        for exercise in reports[each.student]["exercises"]:  # type: ignore[attr-defined]
-            result.marks += 1
-            theirs = marks.get(each.student, {}).get(exercise["id"])
-            if theirs == exercise["score"]:
-                result.same_marks += 1
-                continue
-            reason = "no mark" if theirs is None else reason_of(exercise)
-            reasons[reason] += 1
-            if len(result.examples) < 40:
-                told = f"{each.student} {exercise['id']} ({each.made_of[exercise['id']]})"
-                result.examples.append(f"{told}: {theirs}, ours {exercise['score']} {exercise['status']}: {reason}")
-    result.differences = dict(reasons.most_common())
-
-
-def reason_of(exercise: Mapping[str, object]) -> str:
-    """Say what ours does that explains another mark."""
-    if exercise["parts"] == "stand-in":
-        return "ours graded it again with stand-ins for the wrong parts it uses"
-    kinds = {each["finding"]["kind"] for each in exercise["checks"] if each["finding"]}  # type: ignore[attr-defined]
-    if "forbidden" in kinds:
-        return "ours saw a forbidden call"
-    statuses = {each["status"] for each in exercise["checks"]}  # type: ignore[attr-defined]
-    if statuses & {"timeout", "memory"}:
-        return "ours stopped it"
-    return "other"
+    found = [json.loads(each) for each in told]
+    ended = {student: checks for each in found for student, checks in each["ended"].items()}
+    return sum(float(each["cpu_seconds"]) for each in found), ended
 
 
 def print_set(name: str, found: Mapping[str, object], options: argparse.Namespace) -> None:
     """Print the table of one set."""
     graders: Mapping[str, Result] = found["graders"]  # type: ignore[assignment]
-    print(f"\n{name}: {options.submissions} submissions")
+    print(f"\n{name}: {options.submissions} submissions; ours is {found['ours']}")
     print(f"{'':16} {'seconds':>8} {'(range)':>17} {'a second':>9} {'× ours beside':>14}  same marks")
     for grader, result in graders.items():
         seconds = median(result.seconds)

@@ -96,8 +96,8 @@ def validated(course: Course, jobs: int) -> Mapping[tuple[str, str, str], Mappin
         file = Path(folder) / "validation.json"
         command = [sys.executable, "-m", "autograder", "validate", "--jobs", str(jobs), "--json", str(file)]
         run = subprocess.run(command, cwd=course.root, capture_output=True, text=True, check=False)
-        if not file.is_file():
-            raise SystemExit(f"course validate wrote nothing:\n{run.stdout}{run.stderr}")
+        if run.returncode != 0:
+            raise SystemExit(f"no figure, for the course does not hold:\n{run.stdout}{run.stderr}")
         validation: Mapping[str, Any] = json.loads(file.read_text("utf-8"))
     return {(each["kind"], each["exercise"], each["name"]): each["checks"] for each in validation["proofs"]}
 

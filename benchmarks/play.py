@@ -4,7 +4,8 @@
     python benchmarks/play.py --activity write
 
 Trains the solutions, two right programs that are written differently, and ten misconceptions. Each of these is played
-as it is, which has to name its exercise, and then with --anyway. Options of the command may follow:
+as it is, which has to name its exercise, and then with --anyway. Where it does not, or calls a right program wrong,
+there is no figure of it, and the status is 1. Options of the command may follow:
 
     python benchmarks/play.py --only solutions masks-padding-inverted --steps 600
 """
@@ -76,18 +77,29 @@ def main() -> None:
     )
     with tempfile.TemporaryDirectory(prefix="course-play-") as name:
         course = _copy(Path(name))
-        for which, sources in _programs(options.only, MISCONCEPTIONS[options.activity]):
+        for which, wrong, sources in _programs(options.only, MISCONCEPTIONS[options.activity]):
             folder = course / "submissions" / which
             folder.mkdir(parents=True)
             for file, source in sources.items():
                 (folder / file).write_bytes(source)
-            wrong = which in MISCONCEPTIONS[options.activity]
             if wrong:
                 refused = _played(course, folder, options.activity, options.rest)
-                told = refused.said if refused.status == 1 else f"NOT REFUSED: {refused.said}"
-                print(f"{which}\n  {told} ({refused.seconds:.0f} s)", flush=True)
-            more = [*options.rest, *(["--anyway"] if wrong else [])]
-            _show(which, _played(course, folder, options.activity, more))
+                if refused.status != 1 or not refused.said.startswith(f"{wrong[2:4]} "):
+                    raise SystemExit(f"no figure of {which}, for it was not refused for {wrong}: {refused.said}")
+                print(f"{which}\n  {refused.said} ({refused.seconds:.0f} s)", flush=True)
+            ended = _played(course, folder, options.activity, [*options.rest, *(["--anyway"] if wrong else [])])
+            if problem := misjudged(ended, wrong):
+                raise SystemExit(f"no figure of {which}: {problem}")
+            _show(which, ended)
+
+
+def misjudged(ended: Ended, wrong: str | None) -> str | None:
+    """Say what is not as it should be in a run of a program whose exercise `wrong` has a mistake, or of a right one."""
+    if ended.figures is None:
+        return None if wrong else f"it did not get through, with status {ended.status}: {ended.said}"
+    named = {exercise for exercise, _ in ended.figures["wrong"]}
+    right = wrong in named if wrong else not named
+    return None if right else f"{', '.join(sorted(named)) or 'nothing'} was called wrong"
 
 
 def _options() -> argparse.Namespace:
@@ -110,12 +122,13 @@ def _copy(folder: Path) -> Path:
     return folder
 
 
-def _programs(only: Sequence[str] | None, wrong: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
-    """Yield the files of every program that is trained, by its name."""
+def _programs(only: Sequence[str] | None, wrong: Sequence[str]) -> Iterator[tuple[str, str | None, dict[str, bytes]]]:
+    """Yield the name of every program that is trained, its wrong exercise if it has one, and its files."""
     from autograder.judge.bank import patched, read_bank
 
     solutions = {file.name: file.read_bytes() for file in sorted((ROOT / "solutions").glob("ex*.py"))}
     programs = {"solutions": solutions}
+    exercises: dict[str, str] = {}
     for name in VARIANTS:
         folder = ROOT / "solutions" / "accepted" / "whole" / name
         programs[name] = {file.name: file.read_bytes() for file in sorted(folder.glob("ex*.py"))}
@@ -124,10 +137,11 @@ def _programs(only: Sequence[str] | None, wrong: Sequence[str]) -> Iterator[tupl
         for each in read_bank(ROOT / "solutions" / "misconceptions" / file.replace(".py", ".toml"), text):
             if each.id in wrong:
                 programs[each.id] = {**solutions, file: patched(text, each).encode()}
+                exercises[each.id] = file.removesuffix(".py")
     for name in only or ("solutions", *VARIANTS, *wrong):
         if name not in programs:
             raise SystemExit(f"no program is called {name!r}; there are {', '.join(programs)}")
-        yield name, programs[name]
+        yield name, exercises.get(name), programs[name]
 
 
 def _played(course: Path, folder: Path, activity: str, more: Sequence[str]) -> Ended:

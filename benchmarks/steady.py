@@ -4,7 +4,8 @@
 
 Grades 2,000 synthetic submissions by `course grade` and looks at the judge's process from outside, so Linux only. Then
 the same command runs again, with nothing new to grade. Exits with 1 where the last submissions come more than 15 %
-slower than the first, its memory grows by more than 20 MB, or the second run takes a second per 1,000 submissions.
+slower than the first, its memory grows by more than 20 MB, or the second run takes a second per 1,000 submissions; and
+without a figure where a mark is not what the submission deserves.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from statistics import median
 from typing import BinaryIO
 
 from grading import copy_course
+from marks import misgraded, refuse, reports_in
 from synthetic import synthetic
 
 from autograder.course import read_course
@@ -51,9 +53,11 @@ def main() -> None:
         folder = Path(name)
         copy_course(folder / "course", options.exercises)
         suite = load_suite(read_course(folder / "course"))
-        for each in synthetic(suite, options.submissions, options.seed):
+        submissions = list(synthetic(suite, options.submissions, options.seed))
+        for each in submissions:
             each.write(folder / "folders")
         samples = list(watched(folder, options))
+        refuse("course grade", list(misgraded(submissions, reports_in(folder / "out"))))
         again = run_again(folder, options)
     part = min(options.part, options.submissions // 3)
     first, last = rate(samples, 0, part), rate(samples, options.submissions - part, options.submissions)
@@ -108,7 +112,9 @@ def watched(folder: Path, options: argparse.Namespace) -> Iterator[Sample]:
                 yield Sample(time.monotonic() - started, graded, memory_of(judge.pid))
             time.sleep(EVERY_SECONDS)
     if judge.returncode != 0:
-        raise SystemExit(f"course grade ended with {judge.returncode}:\n{(folder / 'log').read_text()[-2000:]}")
+        raise SystemExit(
+            f"no figure, for course grade ended with {judge.returncode}:\n{(folder / 'log').read_text()[-2000:]}"
+        )
 
 
 def run_again(folder: Path, options: argparse.Namespace) -> float:
@@ -117,8 +123,10 @@ def run_again(folder: Path, options: argparse.Namespace) -> float:
     for _ in range(3):
         began = time.perf_counter()
         with (folder / "log").open("wb") as log:
-            if started_in(folder, options, log).wait() != 0:
-                raise SystemExit(f"course grade did not keep the reports:\n{(folder / 'log').read_text()[-2000:]}")
+            status = started_in(folder, options, log).wait()
+        said = (folder / "log").read_text()
+        if status != 0 or f"\n0 graded, {options.submissions:,} kept" not in said:
+            raise SystemExit(f"no figure, for course grade did not keep the reports:\n{said[-2000:]}")
         seconds.append(time.perf_counter() - began)
     return median(seconds)
 

@@ -27,11 +27,15 @@ STOPPED, LACKING, OTHERWISE = 0.25, 0.1, 0.3
 
 @dataclass(frozen=True)
 class Synthetic:
-    """A submission, and what became of each exercise: `solution`, `stub`, `missing`, or what its program is called."""
+    """A submission, and what became of each exercise: `solution`, `stub`, `missing`, or what its program is called.
+
+    `wrong` has the exercises with a misconception.
+    """
 
     student: str
     sources: Mapping[str, bytes]
     made_of: Mapping[str, str]
+    wrong: frozenset[str]
 
     def write(self, folder: Path) -> None:
         """Write the files into a folder of the student's own."""
@@ -60,11 +64,13 @@ def _submission(suite: Suite, programs: Mapping[str, Sequence[Program]], student
     exercises = [each.id for each in suite.exercises]
     made_of = dict.fromkeys(exercises, "solution")
     sources = {f"{each}.py": _of_kind(programs[each], "solution")[0].sources[f"{each}.py"] for each in exercises}
+    wrong: set[str] = set()
 
     def put(program: Program) -> None:
         for exercise in exercises if program.name.startswith("whole/") else [program.exercise]:
             sources[f"{exercise}.py"] = program.sources.get(f"{exercise}.py", sources[f"{exercise}.py"])
             made_of[exercise] = program.name if program.kind in ("accepted", "misconception") else program.kind
+            (wrong.add if program.kind == "misconception" else wrong.discard)(exercise)
 
     if random.random() < OTHERWISE:
         put(random.choice(_of_kind(programs[random.choice(exercises)], "accepted")))
@@ -78,7 +84,8 @@ def _submission(suite: Suite, programs: Mapping[str, Sequence[Program]], student
         lacking = random.choice(exercises)
         del sources[f"{lacking}.py"]
         made_of[lacking] = "missing"
-    return Synthetic(student, sources, made_of)
+        wrong.discard(lacking)
+    return Synthetic(student, sources, made_of, frozenset(wrong))
 
 
 def _of_kind(programs: Sequence[Program], kind: str) -> list[Program]:

@@ -53,7 +53,7 @@ class Terminal:
         )
         os.close(terminal)
 
-    def answer(self, since: float) -> Answer:
+    def answer(self, since: float, *, since_save: bool = True) -> Answer:
         """Read until the next verdict is whole, and return when its parts came."""
         text, seen = b"", 0.0
         while not ANSWERED.search(text):
@@ -62,6 +62,8 @@ class Terminal:
             text += os.read(self._main, 1 << 16)
             if not seen and SEEN in text:
                 seen = time.perf_counter() - since
+        if since_save and not seen:
+            raise SystemExit(f"no figure, for the save was not announced:\n{text.decode('utf-8', 'replace')}")
         return Answer(seen, time.perf_counter() - since, b"PASS" in text)
 
     def rest(self, seconds: float) -> None:
@@ -80,14 +82,14 @@ class Terminal:
         except OSError:
             return {}
 
-    def idle(self, seconds: float) -> float:
-        """Return the share of a core the program takes while nothing happens; 0 where the system does not tell."""
+    def idle(self, seconds: float) -> float | None:
+        """Return the share of a core the program takes while nothing happens; None where the system does not tell."""
         try:
             before = _ticks(self.process.pid)
             time.sleep(seconds)
             return (_ticks(self.process.pid) - before) / os.sysconf("SC_CLK_TCK") / seconds
         except OSError:
-            return 0.0
+            return None
 
     def quit(self) -> None:
         """Press q, and read what is still written."""
@@ -164,8 +166,10 @@ def _save(course: Path, exercise: str, program: str) -> float:
 def _measure_watch(course: Path, options: argparse.Namespace, programs: list[str], env: dict[str, str]) -> None:
     terminal = Terminal([sys.executable, "-m", "autograder", "watch", options.exercise], course, env)
     started = time.perf_counter()
-    first = terminal.answer(started)
+    first = terminal.answer(started, since_save=False)
     second = terminal.answer(_save(course, options.exercise, programs[1]))
+    if not first.passes or second.passes:
+        raise SystemExit("no figure, for the first right or the first wrong program got the wrong verdict")
     print(f"first verdict {first.verdict:.1f} s after the start; the first wrong one, with the answer keys of all")
     print(f"  misconceptions still to be made, after {second.verdict:.1f} s")
     answers = []
@@ -174,7 +178,7 @@ def _measure_watch(course: Path, options: argparse.Namespace, programs: list[str
         right = number % 2 == 0
         answer = terminal.answer(_save(course, options.exercise, programs[not right] + "\n" * (number + 1)))
         if answer.passes != right:
-            raise SystemExit(f"save {number + 1} got the wrong verdict")
+            raise SystemExit(f"no figure, for save {number + 1} got the wrong verdict")
         answers.append(answer)
     idle = terminal.idle(5.0)
     terminal.quit()
@@ -183,7 +187,8 @@ def _measure_watch(course: Path, options: argparse.Namespace, programs: list[str
     _show("verdict", [each.verdict for each in answers])
     _show("  PASS", [each.verdict for each in answers if each.passes])
     _show("  FAIL", [each.verdict for each in answers if not each.passes])
-    print(f"  idle            {idle:.1%} of a core")
+    if idle is not None:
+        print(f"  idle            {idle:.1%} of a core")
     options.verdict = statistics.median(each.verdict for each in answers)
 
 
@@ -204,7 +209,7 @@ def _measure_pytest(course: Path, options: argparse.Namespace, programs: list[st
         done = subprocess.run(command, cwd=course, env=env, capture_output=True, text=True, check=False)
         took.append(time.perf_counter() - started)
         if done.returncode != number % 2:
-            raise SystemExit(f"pytest ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+            raise SystemExit(f"no figure, for pytest ended with {done.returncode}:\n{done.stdout}{done.stderr}")
     print(f"{options.cold} cold runs of pytest on the same checks")
     _show("verdict", took)
     print(f"the median of pytest is {statistics.median(took) / options.verdict:.1f} × that of watch")

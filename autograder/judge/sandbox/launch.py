@@ -60,8 +60,6 @@ class Launch:
 
     def start(self, channel: int) -> subprocess.Popen[bytes]:
         """Start the zygote, with no environment and as an ordinary user; its log is a pipe. Raises OSError."""
-        root = os.geteuid() == 0 and not self.outer
-        ordinary: dict[str, Any] = {"user": NOBODY, "group": NOBODY, "extra_groups": []} if root else {}
         return start_lasting(
             self.command(channel),
             stdin=subprocess.DEVNULL,
@@ -71,8 +69,13 @@ class Launch:
             cwd="/",
             env=environment(self.scratch),
             start_new_session=True,
-            **ordinary,
+            **self.user(),
         )
+
+    def user(self) -> dict[str, Any]:
+        """Return the user to start as: nobody in place of root, whom bubblewrap takes away by itself."""
+        root = os.geteuid() == 0 and not self.outer
+        return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if root else {}
 
 
 _STAGE = "/mnt"
