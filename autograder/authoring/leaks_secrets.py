@@ -51,7 +51,7 @@ def secrets_of(course: Course) -> list[Secret]:
     """Return all that must not be handed out. Raises `StubError`, `BankError` and OSError for a broken course."""
     public = _Public(course)
     found: dict[tuple[str, ...], Secret] = {}
-    for secret in (*_of_solutions(course), *_of_variants(course), *_of_bank(course)):
+    for secret in (*_of_solutions(course), *_of_variants(course), *_of_parts(course), *_of_bank(course)):
         if secret.words not in found and not public.has(secret):
             found[secret.words] = secret
     return [*found.values(), *_of_seed(course)]
@@ -99,6 +99,16 @@ def _of_variants(course: Course) -> Iterator[Secret]:
         yield from _lines([each for each in numbered if not _BEGINNING.match(each[1])], told)
 
 
+def _of_parts(course: Course) -> Iterator[Secret]:
+    """Yield the lines of the reference parts as they are written: right programs, too."""
+    for file in sorted(course.part_sources_dir.glob("*.py")):
+        numbered = [(number, line) for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)]
+        code = [each for each in numbered if each[1].strip() and not _BEGINNING.match(each[1])]
+        told = file.relative_to(course.root).as_posix()
+        yield from _lines(code, told)
+        yield from _together(code, told)
+
+
 def _of_bank(course: Course) -> Iterator[Secret]:
     """Yield the lines of wrong programs that the solution has not: nearly right, each of them."""
     for exercise in course.exercises:
@@ -132,16 +142,14 @@ def _without_comment(line: str) -> str:
 
 
 class _Public:
-    """What is handed out on purpose: all of the stubs and stand-ins, and the code of checks and engine.
+    """What is handed out on purpose: all of the stubs, and the code of checks and engine.
 
-    A line that these have too tells nothing. Lines that follow one another are public only in stubs and stand-ins, and
-    what a comment or a docstring says never makes code public.
+    A line that these have too tells nothing. Lines that follow one another are public only in stubs, and what a comment
+    or a docstring says never makes code public.
     """
 
     def __init__(self, course: Course) -> None:
-        shown = [_stub(course, exercise) for exercise in course.exercises]
-        shown += [_code(file) for file in sorted(course.stand_ins_dir.rglob("*.py"))]
-        self._shown = _joined(shown)
+        self._shown = _joined(_stub(course, exercise) for exercise in course.exercises)
         files = [*sorted(course.checks_dir.rglob("*.py")), *sorted(ENGINE.rglob("*.py"))]
         self._code = _joined(line for file in files for line in _code(file).splitlines())
 

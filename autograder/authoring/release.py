@@ -80,9 +80,10 @@ def _course(course: Course) -> dict[str, bytes]:
 
 
 def _public(course: Course) -> list[Path]:
-    """Return the files of a course that students get as they are: the checks, and what there is to play."""
+    """Return the files of a course that students get as they are: checks, reference parts, and what they can play."""
     play = [file for file in course.play_dir.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
-    return [*sorted(course.checks_dir.rglob("*.py")), *sorted(play if course.play else [])]
+    parts = sorted(course.reference_parts_dir.glob("*.json"))
+    return [*sorted(course.checks_dir.rglob("*.py")), *parts, *sorted(play if course.play else [])]
 
 
 def _handed_out(course: Course) -> dict[str, bytes]:

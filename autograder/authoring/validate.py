@@ -21,7 +21,7 @@ from autograder.judge.suite import Suite
 from autograder.judge.verdict import Verdicts
 from autograder.report import ExerciseResult
 
-Kind = Literal["solution", "stub", "misconception", "accepted", "stand-ins"]
+Kind = Literal["solution", "stub", "misconception", "accepted", "reference parts"]
 
 _RIGHT = {"solution": "the solution", "accepted": "the accepted variant {}"}
 
@@ -35,7 +35,7 @@ class Program:
     name: str
     sources: Mapping[str, bytes]
     same_as: tuple[str, ...] = ()
-    stand_ins: Mapping[str, bytes] = field(default_factory=dict)
+    reference_parts: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -137,9 +137,9 @@ def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
         whole = {file: (folder / file).read_bytes() for file in course.files if (folder / file).is_file()}
         if exercise.file in whole:
             yield Program("accepted", exercise.id, f"whole/{folder.name}", {**base, **whole})
-    stand_ins = {each.file: suite.stand_ins[each.file] for each in needs[:-1] if each.file in suite.stand_ins}
-    if stand_ins:
-        yield Program("stand-ins", exercise.id, exercise.id, base, stand_ins=stand_ins)
+    parts = {each.file: suite.reference_parts[each.file] for each in needs[:-1] if each.file in suite.reference_parts}
+    if parts:
+        yield Program("reference parts", exercise.id, exercise.id, base, reference_parts=parts)
 
 
 def bank_of(suite: Suite, exercise: Exercise) -> tuple[Misconception, ...]:
@@ -189,7 +189,8 @@ def _prove_all(
 
 def _prove(suite: Suite, runner: Runner, program: Program, key: AnswerKey) -> Proof:
     exercise = suite.course.exercise(program.exercise)
-    run = _kept(program, key) or runner.run(program.sources, suite.plan([exercise]), stand_ins=program.stand_ins)
+    plan, parts = suite.plan([exercise]), program.reference_parts
+    run = _kept(program, key) or runner.run(program.sources, plan, reference_parts=parts)
     verdicts = Verdicts(suite, exercise, lambda _: key, seed=runner.seed, evidence=True)
     result = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), program.sources[exercise.file])
     sentences = [*_problems(program, result), *_undrawn(suite, runner, program)]
@@ -236,7 +237,7 @@ def _problems(program: Program, result: ExerciseResult) -> Iterable[str]:
             if named not in (program.name, *program.same_as):
                 yield f"the misconception {program.name} is named {named or 'nothing'} by the check {check.id}"
     else:
-        names = {**_RIGHT, "stand-ins": "the solution, with stand-ins for what it needs,"}
+        names = {**_RIGHT, "reference parts": "the solution, with reference parts for what it needs,"}
         what = names[program.kind].format(program.name)
         for check in failed:
             said = f"{check.finding.message} {check.finding.detail or ''}" if check.finding else check.status

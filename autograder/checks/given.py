@@ -13,12 +13,10 @@ import torch
 from torch import Tensor, nn
 
 from autograder.checks.another_device import another_device
-from autograder.checks.structure import Shape, StructureError, compare_parameters
+from autograder.checks.filling import fill
+from autograder.checks.structure import Shape, StructureError
 
 Module = TypeVar("Module", bound=nn.Module)
-
-HOOK = "from_reference"
-"""What a class may fill itself with, from weights under the contract's names."""
 
 _STREAM = np.random.RandomState()
 """The one stream of inputs: each `Given` starts it again, as making another takes longer than all the draws from it."""
@@ -118,7 +116,7 @@ class Given:
         Raises `StructureError` where names or shapes are missing.
         """
         with torch.no_grad():
-            _fill(module, state)
+            fill(module, state)
         wanted = torch.float64 if self._exact else getattr(torch, dtype)
         if self._traced or not _is_there(module, self.device, wanted):
             module.to(device=self.device, dtype=wanted)
@@ -219,38 +217,6 @@ def seed_torch(seed: int) -> None:
         torch.manual_seed(seed)
     else:
         torch.default_generator.manual_seed(seed)
-
-
-def _fill(module: nn.Module, state: Mapping[str, Tensor]) -> None:
-    """Load `state` by the hook of the class, or of its parts, or by name (see from_reference in the contract)."""
-    hook: Any = getattr(module, HOOK, None)
-    if hook is not None and state:
-        hook(dict(state))
-        return
-    by_name = dict(state)
-    hooked = {name: part for name, part in module.named_children() if _has_hook(part)}
-    for name, part in hooked.items():
-        under = {key.removeprefix(f"{name}."): value for key, value in state.items() if key.startswith(f"{name}.")}
-        if under:
-            _fill(part, under)
-            by_name = {key: value for key, value in by_name.items() if not key.startswith(f"{name}.")}
-    own = {key: value for key, value in module.named_parameters() if key.split(".")[0] not in hooked}
-    sentences = compare_parameters(
-        type(module).__name__,
-        {key: tuple(value.shape) for key, value in own.items()},
-        {key: tuple(value.shape) for key, value in by_name.items()},
-    )
-    if sentences:
-        raise StructureError(". ".join(sentences))
-    for key, value in own.items():
-        if key in by_name:
-            value.copy_(by_name[key])
-        elif key.endswith("bias"):
-            value.zero_()
-
-
-def _has_hook(module: nn.Module) -> bool:
-    return any(hasattr(type(each), HOOK) or HOOK in vars(each) for each in module.modules())
 
 
 def _is_there(module: nn.Module, device: torch.device, dtype: torch.dtype) -> bool:

@@ -127,8 +127,14 @@ class Course:
         return self.root / "tests" / "exercises"
 
     @property
-    def stand_ins_dir(self) -> Path:
-        return self.checks_dir / "stand_ins"
+    def reference_parts_dir(self) -> Path:
+        """Where the compiled reference parts are: students get them."""
+        return self.checks_dir / "reference_parts"
+
+    @property
+    def part_sources_dir(self) -> Path:
+        """Where the reference parts are written: students never get these files."""
+        return self.solutions_dir / "reference_parts"
 
     @property
     def files(self) -> tuple[str, ...]:

@@ -106,14 +106,14 @@ def _exercises(course: Course) -> dict[str, str]:
 
 
 def _exercise(course: Course, exercise: Exercise, common: list[bytes]) -> str:
-    """Whether the exercises it needs pass decides which stand-ins it gets, so their checks and solutions count too."""
+    """Whether the exercises it needs pass decides on its reference parts, so their checks and solutions count too."""
     needed = course.with_needs(exercise)
     said = (exercise.title, sorted(exercise.hints.items()), sorted(course.words_of(exercise).items()))
     rules = [(each.id, each.needs, each.forbidden) for each in needed]
     files = [course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"]
     for each in needed:
         files += [course.checks_file(each), course.solutions_dir / each.file]
-        files += [course.stand_ins_dir / each.file] if each is not exercise else []
+        files += [course.reference_parts_dir / f"{each.id}.json"] if each is not exercise else []
     return _sha256(*common, repr((said, rules)).encode(), *map(_file, files))
 
 

@@ -1,4 +1,4 @@
-"""One submission, exercise by exercise: with its own parts first, then with stand-ins for the parts that are wrong.
+"""One submission, exercise by exercise: with its own parts first, then with reference parts for those that are wrong.
 
 So one mistake costs its points once: an exercise that is right by itself is not lost to an earlier one it builds on.
 """
@@ -62,7 +62,7 @@ class Marking:
             self._loads[exercise.id] = not (isinstance(first, Fault | Died) and first.at_import)
 
     def result(self, exercise: Exercise) -> ExerciseResult:
-        """Return the result of an exercise, by the better of its own parts and stand-ins for the wrong ones."""
+        """Return the result of an exercise, by the better of its own parts and reference parts for the wrong ones."""
         return self._located(exercise, *self._judged(exercise))
 
     def _judged(self, exercise: Exercise) -> Judged:
@@ -107,9 +107,9 @@ class Marking:
         return round(sum(check.points for check in self.suite.checks[result.id] if check.id in passed), 6)
 
     def _wrong_before(self, exercise: Exercise) -> list[Exercise]:
-        """Return the earlier exercises that there are stand-ins for, and that do not pass."""
+        """Return the earlier exercises that there are reference parts for, and that do not pass."""
         needed = self.suite.course.with_needs(exercise)[:-1]
-        earlier = [each for each in needed if each.file in self.suite.stand_ins]
+        earlier = [each for each in needed if each.file in self.suite.reference_parts]
         self._recall(earlier)
         self.run_own(each for each in earlier if each.id not in self._recalled)
         return [each for each in earlier if not self._passes(each)]
@@ -154,14 +154,14 @@ class Marking:
             return result
 
     def _run(self, plan: Plan, wrong: Iterable[Exercise], *, trace: bool = False, pictures: bool = False) -> Run:
-        """Run a plan with stand-ins for the wrong exercises, whose other names stay if they can be imported at all."""
+        """Run a plan with reference parts for the wrong exercises; their other names stay if they can be imported."""
         if not plan:
             return Run()
         broken = {each.file for each in wrong if not self._loads.get(each.id, False)}
         sources = {file: source for file, source in self.submission.sources.items() if file not in broken}
-        stand_ins = {each.file: self.suite.stand_ins[each.file] for each in wrong}
+        parts = {each.file: self.suite.reference_parts[each.file] for each in wrong}
         try:
-            run = self.runner.run(sources, plan, stand_ins=stand_ins, trace=trace, pictures=pictures)
+            run = self.runner.run(sources, plan, reference_parts=parts, trace=trace, pictures=pictures)
         except GraderProblem as problem:
             return Run(problem=str(problem))
         self.log = self.log or run.log

@@ -96,9 +96,9 @@ class Runner:
         exact: bool = False,
         trace: bool = False,
         pictures: bool = False,
-        stand_ins: Mapping[str, bytes] | None = None,
+        reference_parts: Mapping[str, bytes] | None = None,
     ) -> Run:
-        """Run a plan on the files of one program, with stand-ins for the contract's names of some.
+        """Run a plan on the files of one program, with reference parts for the contract's names of some.
 
         With `trace`, also what each draw computes on its way. With `pictures` the plan names pictures, not checks, and
         their inputs are always those of the course's public seed.
@@ -116,7 +116,7 @@ class Runner:
             self.prepare()
             assert self._worker is not None
             seed = self.suite.course.seed if pictures else self.seed
-            job = self._job(sources, attempt.plan, exact, trace, stand_ins or {}, seed)
+            job = self._job(sources, attempt.plan, exact, trace, reference_parts or {}, seed)
             self._worker.send({**job, "pictures": pictures, "careful": attempt.careful})
             end = attempt.listen(self._worker)
             if self._cancelled:
@@ -145,12 +145,13 @@ class Runner:
         return self._surveys[known]
 
     def warm_up(self) -> dict[str, Any]:
-        """Return a job for a zygote: the course's own parts that students may see, under all the checks on them.
+        """Return a job for a zygote: the course's reference parts, under all the checks on them.
 
         Its inputs are those of the course's public seed.
         """
-        parts = [each for each in self.suite.exercises if each.file in self.suite.stand_ins]
-        return self._job(self.suite.stand_ins, self.suite.plan(parts), False, False, {}, self.suite.course.seed)
+        parts = self.suite.reference_parts
+        plan = self.suite.plan(each for each in self.suite.exercises if each.file in parts)
+        return self._job({}, plan, False, False, parts, self.suite.course.seed)
 
     def _job(
         self,
@@ -158,13 +159,13 @@ class Runner:
         plan: Plan,
         exact: bool,
         trace: bool,
-        stand_ins: Mapping[str, bytes],
+        reference_parts: Mapping[str, bytes],
         seed: int,
     ) -> dict[str, Any]:
         course, columns = self.suite.course, len(self.suite.course.sizes)
         return {
             "sources": dict(sources),
-            "stand_ins": dict(stand_ins),
+            "reference_parts": dict(reference_parts),
             "checks": dict(self.suite.sources),
             "plan": [
                 [

@@ -2,6 +2,7 @@
 
 import hashlib
 import importlib.util
+import json
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from types import ModuleType
 from autograder.checks import Check, Drawing, checks_in, pictures_in
 from autograder.course import Course, Exercise
 from autograder.judge.outcomes import Key
+from autograder.protocol.part_code import FORMAT
 
 
 class SuiteError(Exception):
@@ -21,13 +23,13 @@ class SuiteError(Exception):
 class Suite:
     """The checks of some exercises of a course, and their source as it is sent to a worker.
 
-    `stand_ins` are sources too: library-backed parts that take the place of a student's wrong or unfinished ones.
+    `reference_parts` are data, by the file they take the place of where a student's is wrong or unfinished.
     """
 
     course: Course
     checks: Mapping[str, tuple[Check, ...]]
     sources: Mapping[str, bytes]
-    stand_ins: Mapping[str, bytes]
+    reference_parts: Mapping[str, bytes]
     pictures: Mapping[str, tuple[Drawing, ...]] = field(default_factory=dict)
 
     @property
@@ -69,6 +71,7 @@ def suite_files(course: Course) -> list[Path]:
     return [
         course.root / "course.toml",
         *sorted(course.checks_dir.rglob("*.py")),
+        *sorted(course.reference_parts_dir.glob("*.json")),
         *sorted(course.solutions_dir.glob("*.py")),
         *sorted(course.solutions_dir.glob("misconceptions/*.toml")),
     ]
@@ -104,8 +107,19 @@ def load_suite(course: Course, exercises: Iterable[Exercise] | None = None) -> S
         checks[exercise.id] = _checks(file, module)
         pictures[exercise.id] = tuple(pictures_in(module))
         sources[file.name] = file.read_bytes()
-    stand_ins = {file.name: file.read_bytes() for file in sorted(course.stand_ins_dir.glob("*.py"))}
-    return Suite(course, checks, sources, stand_ins, pictures)
+    parts = {f"{file.stem}.py": _part(file) for file in sorted(course.reference_parts_dir.glob("*.json"))}
+    return Suite(course, checks, sources, parts, pictures)
+
+
+def _part(file: Path) -> bytes:
+    data = file.read_bytes()
+    try:
+        found = json.loads(data)["format"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise SuiteError(f"{file} is no reference part; `course build --force` makes it anew") from error
+    if found != FORMAT:
+        raise SuiteError(f"{file} has format {found}, expected {FORMAT}; `course build --force` makes it anew")
+    return data
 
 
 def _module(file: Path) -> ModuleType:

@@ -7,7 +7,7 @@ from rich.text import Text
 
 from autograder.report.layout import SECONDARY, Page, apart, packed
 from autograder.report.model import CheckResult, ExerciseResult
-from autograder.report.words import STATES, checks_pass, number, plural, spoken, stand_ins
+from autograder.report.words import STATES, checks_pass, number, plural, reference_parts, spoken
 
 _SHORTEST_RUN = 3
 
@@ -21,17 +21,17 @@ def title_line(page: Page, exercise: ExerciseResult) -> Text:
 
 
 def top_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
-    """Return the title, the checks in a row or two, and whether stand-ins were used."""
+    """Return the title, the checks in a row or two, and whether reference parts were used."""
     title, count = title_line(page, exercise), page.text(checks_pass(exercise.checks))
     together = apart(title, count, page.width)
     head = [together] if together else [*page.wrap(title, 0), *(page.wrap(count) if count else [])]
     marks = _marks(page, exercise) if exercise.status not in ("missing", "not_started") else []
-    return [*head, *(Text.assemble("  ", line) for line in marks), *stand_in_lines(page, exercise)]
+    return [*head, *(Text.assemble("  ", line) for line in marks), *part_lines(page, exercise)]
 
 
-def stand_in_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
+def part_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
     """Return which parts of the student's were not used."""
-    said = stand_ins(exercise)
+    said = reference_parts(exercise)
     return page.wrap(page.text(said, SECONDARY)) if said else []
 
 

@@ -19,8 +19,8 @@ from autograder.report.words import (
     number,
     opened,
     points_of,
+    reference_parts,
     spoken,
-    stand_ins,
 )
 
 Command = tuple[str, str]
@@ -123,7 +123,7 @@ def _failing(exercise: ExerciseResult, hints_shown: int, log: str) -> Iterator[s
     first = exercise.first_failure
     if exercise.status not in ("missing", "not_started"):
         yield f'<ul class="checks">{"".join(_check(each, each is first) for each in exercise.checks)}</ul>'
-    if said := stand_ins(exercise):
+    if said := reference_parts(exercise):
         yield f'<p class="soft">{text(said)}</p>'
     if first is None:
         yield f"<p>{text(STATES[exercise.status].meaning)}</p>"
@@ -141,7 +141,7 @@ def _check(check: CheckResult, first: bool) -> str:
 def _passing(exercise: ExerciseResult, unused_hints: Sequence[str]) -> Iterator[str]:
     if exercise.built:
         yield f"<p><strong>{text(exercise.built)}</strong></p>"
-    if said := stand_ins(exercise):
+    if said := reference_parts(exercise):
         yield f'<p class="soft">{text(said)}</p>'
     yield from (f'<p class="soft">Still open: {text(each)}</p>' for each in bonus_left(exercise))
     pictures = [_picture(each) for each in exercise.pictures[:MOST_PICTURES] if is_whole(each)]

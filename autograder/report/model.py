@@ -116,8 +116,9 @@ class CheckResult:
 
 @dataclass(frozen=True)
 class ExerciseResult:
-    """One exercise: its verdict, and its points together. `stood_in` has the earlier exercises that had stand-ins.
+    """One exercise: its verdict, and its points together.
 
+    `stood_in` has the earlier exercises in whose place reference parts were used.
     `built` says in one line what a student who passed has built, and `pictures` show it; only in self-checks.
     """
 

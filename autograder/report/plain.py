@@ -28,9 +28,9 @@ from autograder.report.words import (
     number,
     plural,
     points_of,
+    reference_parts,
     shown_first,
     spoken,
-    stand_ins,
     student,
     was_asked,
 )
@@ -106,7 +106,7 @@ def _about(exercise: ExerciseResult, log: str, hint: int = 1, attempt: int | Non
         built = [fact("Built", one_line(exercise.built))] if exercise.built else []
         pictures = (sentence(each) for each in exercise.pictures[:MOST_PICTURES])
         left = (f"Still open: {each}" for each in bonus_left(exercise))
-        facts = [stand_ins(exercise), *built, *left, *pictures]
+        facts = [reference_parts(exercise), *built, *left, *pictures]
         return [f"{head} {achieved(exercise, attempt)}.", *filter(None, facts)]
     check = exercise.first_failure
     if check is None:
@@ -116,7 +116,7 @@ def _about(exercise: ExerciseResult, log: str, hint: int = 1, attempt: int | Non
     lines = [f"{head} {checks_pass(exercise.checks)}. {first}: check {position}, {spoken(check.id)}."]
     return [
         *lines,
-        *filter(None, [stand_ins(exercise)]),
+        *filter(None, [reference_parts(exercise)]),
         *failure_sentences(check),
         *_printed(log),
         *_hint(check, hint),

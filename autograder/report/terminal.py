@@ -11,7 +11,7 @@ from autograder.report.class_table import class_lines
 from autograder.report.console import make_console as make_console
 from autograder.report.failure import failure_lines
 from autograder.report.glyphs import Glyphs
-from autograder.report.header import stand_in_lines, title_line, top_lines
+from autograder.report.header import part_lines, title_line, top_lines
 from autograder.report.layout import NARROWEST, SECONDARY, Page, blocks, breadth, columns, next_lines
 from autograder.report.maps import NARROWEST_WITH_MAPS
 from autograder.report.model import ExerciseResult, Report
@@ -131,7 +131,7 @@ def pass_lines(
 
 def _pass_line(page: Page, exercise: ExerciseResult, attempt: int | None) -> list[Text]:
     line = Text.assemble(title_line(page, exercise), "  ", page.text(achieved(exercise, attempt)))
-    return [*page.wrap(line, 0), *stand_in_lines(page, exercise)]
+    return [*page.wrap(line, 0), *part_lines(page, exercise)]
 
 
 def list_lines(page: Page, report: Report) -> list[Text]:

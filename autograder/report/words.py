@@ -97,15 +97,15 @@ def checks_pass(checks: Sequence[CheckResult]) -> str:
     return f"{passing(checks)} of {plural(len(checks), 'check')} {'passes' if len(checks) == 1 else 'pass'}"
 
 
-def stand_ins(exercise: ExerciseResult) -> str:
+def reference_parts(exercise: ExerciseResult) -> str:
     """Say which parts of the student's were not used; nothing where all were."""
     if exercise.parts == "own":
         return ""
     names = listed([f"exercise {number(each)}" for each in exercise.stood_in])
     if not names:
-        return "What it builds on does not pass yet. Working parts took its place, so its mistakes cost nothing here."
+        return "What it builds on does not pass yet. Reference parts took its place, so its mistakes cost nothing here."
     one = len(exercise.stood_in) == 1
-    place = "A working one took its place, so its" if one else "Working ones took their place, so their"
+    place = "A reference part took its place, so its" if one else "Reference parts took their place, so their"
     return f"Your {names} {'does' if one else 'do'} not pass yet. {place} mistakes cost nothing here."
 
 

@@ -1,9 +1,9 @@
 """One job after another: load the student's files, run the probes, answer with events.
 
-A job is a dict: `sources`, `stand_ins` and `checks` (file name to bytes), `plan` (exercises with their draws, each a
-check, its number, its own seed and the column of its sizes), `pictures` (whether the plan is of pictures instead of
-checks), `sizes`, `device`, `exact`, `trace`, `careful` (whether each check is told of before it begins), `forbidden`
-(exercise to dotted names) and `limits`. Every answer is a dict with an `event`.
+A job is a dict: `sources`, `reference_parts` and `checks` (file name to bytes), `plan` (exercises with their draws,
+each a check, its number, its own seed and the column of its sizes), `pictures` (whether the plan is of pictures instead
+of checks), `sizes`, `device`, `exact`, `trace`, `careful` (whether each check is told of before it begins),
+`forbidden` (exercise to dotted names) and `limits`. Every answer is a dict with an `event`.
 """
 
 import gc
@@ -119,7 +119,7 @@ class Job:
     def __init__(self, job: dict[str, Any], emit: Emit) -> None:
         self.job = job
         self.emit = emit
-        self.sources = Sources(job["sources"], job["stand_ins"])
+        self.sources = Sources(job["sources"], job["reference_parts"])
         self.limits = limits.Watch(job["limits"], self._stuck)
 
     def run(self) -> None:
@@ -149,7 +149,8 @@ class Job:
 
         probes = self._probes(exercise)
         names, sources = self.job["forbidden"].get(exercise, []), self.sources
-        with forbidding(names, sources.own_codes, sources.stand_in_codes, sources.used_by_stand_ins(names)):
+        # A reference part uses nothing that an exercise forbids, so nothing is allowed for its sake.
+        with forbidding(names, sources.own_codes, {}, ()):
             if (implementation := self._load(exercise)) is not None:
                 for check, draw, seed, column in draws:
                     where = {"exercise": exercise, "check": check, "draw": draw}

@@ -10,6 +10,7 @@ from functools import lru_cache
 from types import CodeType, ModuleType
 from typing import Any
 
+from autograder.worker import parts
 from autograder.worker.syntax import outermost_loop, survey
 
 
@@ -30,19 +31,20 @@ def codes_in(code: CodeType) -> Iterator[tuple[int, CodeType]]:
 class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Imports `ex05_attention` from the bytes of `ex05_attention.py`, before anything else on the path.
 
-    Where there is a stand-in for a file, the contract's names in that module are the stand-in's; the student's others
-    stay.
+    Where there is a reference part for a file, the contract's names in that module are the part's; the student's others
+    stay. Parts are built here, before any of the student's code runs. Raises `PartError`.
     """
 
-    def __init__(self, files: Mapping[str, bytes], stand_ins: Mapping[str, bytes]) -> None:
+    def __init__(self, files: Mapping[str, bytes], reference_parts: Mapping[str, bytes]) -> None:
         self.files = files
-        self.stand_ins = stand_ins
-        self.names = frozenset({*files, *stand_ins})
+        self.parts = {name: parts.build(data, name.removesuffix(".py")) for name, data in reference_parts.items()}
+        self.names = frozenset({*files, *reference_parts})
         self.own_codes: dict[int, CodeType] = {}
-        self.stand_in_codes: dict[int, CodeType] = {}
+        self.part_codes = parts.codes()
 
     def install(self) -> None:
-        """Make the files importable."""
+        """Make the files importable; nobody can build a reference part until they are taken away again."""
+        parts.close(True)
         self._forget()
         sys.meta_path.insert(0, self)
         linecache.clearcache()
@@ -52,6 +54,7 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if self in sys.meta_path:
             sys.meta_path.remove(self)
         self._forget()
+        parts.close(False)
 
     def _forget(self) -> None:
         for name in self.names:
@@ -76,12 +79,7 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             code = compiled(self.files[name], name)
             self.own_codes.update(codes_in(code))
             exec(code, module.__dict__)
-        if name in self.stand_ins:
-            stand_in = ModuleType(module.__name__)
-            code = compiled(self.stand_ins[name], f"stand_ins/{name}")
-            self.stand_in_codes.update(codes_in(code))
-            exec(code, stand_in.__dict__)
-            module.__dict__.update({each: getattr(stand_in, each) for each in stand_in.__all__})
+        module.__dict__.update(self.parts.get(name, {}))
 
     def endless(self, frames: Sequence[dict[str, Any]]) -> dict[str, Any]:
         """Return where a program that was stopped goes round: the outermost loop it is in, the same in every run."""
@@ -93,8 +91,3 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def survey(self, exercise: str, forbidden: Sequence[str]) -> dict[str, Any]:
         """Return what the syntax of an exercise's file says."""
         return survey(self.files[f"{exercise}.py"], tuple(forbidden))
-
-    def used_by_stand_ins(self, forbidden: Sequence[str]) -> set[str]:
-        """Return which of some names the stand-ins mention."""
-        files = self.stand_ins.values() if forbidden else ()
-        return {name for each in files for name, _ in survey(each, tuple(forbidden))["forbidden"]}

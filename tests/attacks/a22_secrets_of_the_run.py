@@ -7,7 +7,7 @@
 import gc
 tried()
 job = the_job().job
-print({name: told for name, told in job.items() if name not in ("sources", "stand_ins", "checks")}, flush=True)
+print({name: told for name, told in job.items() if name not in ("sources", "reference_parts", "checks")}, flush=True)
 for each in [each for each in gc.get_objects() if type(each) is dict and "seed" in each]:
     if type(each["seed"]) is int:
         print("seed", each["seed"], flush=True)

@@ -6,7 +6,7 @@
 # ///
 def hand_in(folder, files, targets):
     own = folder / targets["student"]
-    for place in (own, own / "solutions", own / "tests" / "exercises" / "stand_ins"):
+    for place in (own, own / "solutions", own / "tests" / "exercises" / "reference_parts"):
         place.mkdir(parents=True)
         for name, text in files.items():
             (place / name).write_text(text)

@@ -8,5 +8,5 @@ tried()
 print(len(the_job().job["checks"]), "files of checks, which every student has", flush=True)
 if set(the_job().job["checks"]) - {"test_ex04_masks.py", "test_ex05_attention.py"}:
     got("checks that do not run here")
-if the_job().job["stand_ins"]:
-    got("stand-ins in a run without any")
+if the_job().job["reference_parts"]:
+    got("reference parts in a run without any")

@@ -173,7 +173,9 @@ def test_a_worker_is_told_neither_the_seed_of_the_run_nor_one_seed_for_two_draws
     runner = Runner(suite, seed=SEED)
     plan = suite.plan(suite.course.exercises)
     job = runner._job({}, plan, False, False, {}, SEED)
-    told = json.dumps({name: part for name, part in job.items() if name not in ("checks", "stand_ins")}, default=str)
+    told = json.dumps(
+        {name: part for name, part in job.items() if name not in ("checks", "reference_parts")}, default=str
+    )
     assert str(SEED) not in told
     assert f"{SEED:x}" not in told
     seeds = [seed for _, draws in job["plan"] for _, _, seed, _ in draws]

@@ -134,7 +134,7 @@ def test_a_change_of_the_same_length_a_moment_ago_is_seen(taught: Class) -> None
         (f"tests/exercises/test_{tiny.SECOND}.py", '"""', '"""Now: ', SECONDS),
         (f"solutions/{tiny.SECOND}.py", "# %%", "# %% \n# %%", SECONDS),
         (f"solutions/misconceptions/{tiny.SECOND}.toml", "name = ", "name  = ", SECONDS),
-        (f"tests/exercises/stand_ins/{tiny.FIRST}.py", "", "__all__ = []", SECONDS),
+        (f"tests/exercises/reference_parts/{tiny.FIRST}.json", "", '{"format": 1}', SECONDS),
         ("tests/exercises/helper.py", "", "x = 1", BOTH),
         ("course.toml", "matrix power", "matrix powers", SECONDS),
         ("course.toml", "Start from torch.eye.", "Start from eye.", SECONDS),

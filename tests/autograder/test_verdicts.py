@@ -531,17 +531,14 @@ def test_a_forbidden_function_called_at_import_is_noticed(judged: Judged) -> Non
     assert {each.finding.kind for each in result.checks if each.finding} == {"forbidden"}
 
 
-STAND_IN = f"""
-{tiny.MEAN}
-__all__ = ["running_mean"]
-"""
+PART = tiny.part(tiny.FIRST, tiny.MEAN)
 
 
 @pytest.mark.parametrize("first", [tiny.mean_with("return x.cumsum(-1)"), "raise NotImplementedError", "import os"])
-def test_a_mistake_in_a_part_costs_its_points_once_where_there_is_a_stand_in(
+def test_a_mistake_costs_its_points_once_where_there_is_a_reference_part(
     first: str, runner: Runner, key_cache: Path
 ) -> None:
-    suite = replace(tiny.SUITE, stand_ins={tiny.FILES[0]: STAND_IN.encode()})
+    suite = replace(tiny.SUITE, reference_parts={tiny.FILES[0]: PART})
     with Grader(suite, seed=tiny.COURSE.seed, cache=key_cache) as grader:
         report = grader.grade(tiny.submitted(first, tiny.POWER), runner=runner)
     second = tiny.result_of(report, tiny.SECOND)
@@ -550,8 +547,8 @@ def test_a_mistake_in_a_part_costs_its_points_once_where_there_is_a_stand_in(
     assert tiny.result_of(report, tiny.FIRST).score < tiny.FULL[tiny.FIRST]
 
 
-def test_a_right_submission_never_has_a_stand_in(runner: Runner, key_cache: Path) -> None:
-    suite = replace(tiny.SUITE, stand_ins={tiny.FILES[0]: b"raise SystemExit('it was asked for')"})
+def test_a_right_submission_never_has_a_reference_part(runner: Runner, key_cache: Path) -> None:
+    suite = replace(tiny.SUITE, reference_parts={tiny.FILES[0]: b"no part: it ends the worker"})
     with Grader(suite, seed=tiny.COURSE.seed, cache=key_cache) as grader:
         report = grader.grade(tiny.submitted(), runner=runner)
     assert {each.parts for each in report.exercises} == {"own"}

@@ -229,8 +229,7 @@ def test_earlier_exercises_are_run_again_only_when_their_files_change(grader: Gr
 
     second = tiny.COURSE.exercises[1]
     wrong = tiny.POWER.replace("if n < 0:", "if False:")
-    stand_in = f"{tiny.MEAN}\n__all__ = ['running_mean']\n".encode()
-    suite = replace(tiny.SUITE, stand_ins={tiny.FILES[0]: stand_in})
+    suite = replace(tiny.SUITE, reference_parts={tiny.FILES[0]: tiny.part(tiny.FIRST, tiny.MEAN)})
     noted = Noted(suite, seed=tiny.COURSE.seed, shared=True)
 
     def marked(first: str, again: str) -> str:
@@ -243,7 +242,7 @@ def test_earlier_exercises_are_run_again_only_when_their_files_change(grader: Gr
     assert marked(tiny.MEAN, wrong + "\n") == "fail"
     assert ran == [[tiny.SECOND]]
     assert marked(tiny.mean_with("return x"), wrong) == "fail"
-    assert ran == [[tiny.SECOND], [tiny.FIRST], [tiny.SECOND]], "at last with a stand-in for what is wrong"
+    assert ran == [[tiny.SECOND], [tiny.FIRST], [tiny.SECOND]], "at last with a reference part for what is wrong"
 
 
 @pytest.mark.parametrize("error", [SubmissionError("a.py is too large"), PermissionError(13, "Permission denied")])

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from autograder.authoring.parts import compile_text
 from autograder.course import Course, read_course
 from autograder.judge.grader import Grader
 from autograder.judge.runner import Runner
@@ -44,6 +45,11 @@ POWER_ALONE = (ROOT / "solutions" / "accepted" / SECOND / "on_its_own.py").read_
 """The second exercise without the first, so that the first can be anything."""
 
 RUNNING = "    return x.cumsum(dim=-1) / count  # (..., T)"
+
+
+def part(name: str, text: str) -> bytes:
+    """Return a reference part, compiled, that is written in one file."""
+    return compile_text(name, lambda _: (text, f"{name}.py"), (), ()).encode()
 
 
 def mean_with(line: str) -> str:

@@ -32,9 +32,16 @@ def load() -> dict[str, Any]:
 def warm(descriptor: int) -> None:
     """Run a small model of torch's own, common operators, and the job in the file `descriptor`, whatever comes of it.
 
-    The model is trained where a check speaks of optimisers: they load torch's compiler, for a second or more. The job
-    is the course's: its checks, on programs that students may see (the stand-ins), under its public seed.
+    The job is the course's: its checks, on its reference parts, under its public seed. Nothing of the parts is left
+    when it has run: a submission is graded in a copy of this process, and they would be right answers in it.
     """
+    _run_job(descriptor)
+    gc.collect()  # classes are part of cycles: without this, those of the parts would live on
+    gc.freeze()
+
+
+def _run_job(descriptor: int) -> None:
+    """The model is trained where a check speaks of optimisers: they load torch's compiler, for a second or more."""
     import numpy as np
 
     from autograder.protocol import read_frame
@@ -49,7 +56,6 @@ def warm(descriptor: int) -> None:
         fingerprint(np.ones(1 << bits))
     if job["plan"]:
         Job({**job, "limits": None}, lambda _: None).run()
-    gc.freeze()
 
 
 def _run_model(*, trained: bool) -> None:

@@ -1,9 +1,6 @@
-"""Stand-in for ex07, by torch.nn.functional."""
+"""Reference part for ex07: negative numbers are clamped."""
 
-import torch.nn.functional as F
 from torch import nn
-
-__all__ = ["FeedForwardNetwork"]
 
 
 class FeedForwardNetwork(nn.Module):
@@ -13,5 +10,4 @@ class FeedForwardNetwork(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x):
-        inner = F.threshold(F.linear(x, self.linear_1.weight, self.linear_1.bias), 0.0, 0.0)
-        return F.linear(self.dropout(inner), self.linear_2.weight, self.linear_2.bias)
+        return self.linear_2(self.dropout(self.linear_1(x).clamp(min=0)))

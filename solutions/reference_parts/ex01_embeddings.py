@@ -1,9 +1,7 @@
-"""Stand-in for ex01, by torch.nn.functional."""
+"""Reference part for ex01: rows selected from the table by the flat ids."""
 
-import torch.nn.functional as F
+import torch
 from torch import nn
-
-__all__ = ["InputEmbeddings"]
 
 
 class InputEmbeddings(nn.Module):
@@ -13,4 +11,5 @@ class InputEmbeddings(nn.Module):
 
     def forward(self, ids):
         table = self.embedding.weight
-        return F.embedding(ids, table.mul(table.size(1) ** 0.5))
+        chosen = torch.index_select(table, 0, ids.flatten())
+        return chosen.mul(table.size(1) ** 0.5).unflatten(0, ids.shape)

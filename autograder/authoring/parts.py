@@ -1,0 +1,179 @@
+"""Reference parts, compiled: from hidden Python in `solutions/reference_parts` to tables of numbers.
+
+A student gets the tables and the program that runs them, and nothing that reads like an answer. The format is described
+in `autograder.protocol.part_code`.
+"""
+
+import ast
+import json
+from collections.abc import Callable, Collection
+from pathlib import Path
+
+from autograder.authoring.parts_body import Body
+from autograder.authoring.parts_pool import Namespace, PartError, Pool, Unsupported
+from autograder.course import Course, Exercise
+from autograder.protocol.part_code import CLASS, FORMAT, FUNCTION
+
+__all__ = ["PartError", "compile_part", "stale_parts"]
+
+BUILTINS = ("abs", "bool", "float", "int", "isinstance", "len", "list", "max", "min", "range", "str", "sum", "tuple")
+
+
+def stale_parts(course: Course) -> dict[Path, str]:
+    """Return what the compiled parts of a course should say, for those that say something else.
+
+    Raises `PartError` and OSError.
+    """
+    sources = {each.stem: each for each in sorted(course.part_sources_dir.glob("*.py"))}
+    compiled = {each.stem: each for each in sorted(course.reference_parts_dir.glob("*.json"))}
+    exercises = {each.id: each for each in course.exercises}
+    for name, file in sources.items():
+        if name not in exercises:
+            raise PartError(f"{_shown(course, file)}: no exercise of course.toml is called {name}")
+    for name, file in compiled.items():
+        if name not in sources:
+            wanted = _shown(course, course.part_sources_dir / f"{name}.py")
+            raise PartError(f"{_shown(course, file)} has no source {wanted}: delete it, or put the source back")
+    stale = {}
+    for name in sources:
+        text = compile_part(course, exercises[name])
+        file = course.reference_parts_dir / f"{name}.json"
+        if not file.is_file() or file.read_text("utf-8") != text:
+            stale[file] = text
+    return stale
+
+
+def compile_part(course: Course, exercise: Exercise) -> str:
+    """Return the table of a part. Raises `PartError`, which names the line, and OSError."""
+    importable = {each.id for each in course.with_needs(exercise)} - {exercise.id}
+    forbidden = {name for each in course.exercises for name in each.forbidden}
+
+    def read(name: str) -> tuple[str, str]:
+        file = course.part_sources_dir / f"{name}.py"
+        return file.read_text("utf-8"), _shown(course, file)
+
+    return compile_text(exercise.id, read, importable, forbidden)
+
+
+def compile_text(
+    name: str, read: Callable[[str], tuple[str, str]], importable: Collection[str], forbidden: Collection[str]
+) -> str:
+    """Return the table of the part of that name; `read` gives the text of a part, and what its file is called."""
+    compiler = _Compiler(read, importable, forbidden)
+    exports = compiler.file(name, None)
+    return compiler.table(exports)
+
+
+def _shown(course: Course, file: Path) -> str:
+    return file.relative_to(course.root).as_posix()
+
+
+class _Compiler:
+    """Compiles a file and those it imports into one pool and one list of items."""
+
+    def __init__(
+        self, read: Callable[[str], tuple[str, str]], importable: Collection[str], forbidden: Collection[str]
+    ) -> None:
+        self.read = read
+        self.importable = importable
+        self.forbidden = forbidden
+        self.pool = Pool()
+        self.items: list[list[object]] = []
+        self._files: dict[str, Namespace] = {}
+
+    def file(self, name: str, asked: str | None) -> Namespace:
+        """Return what a part defines, by name; `asked` is the place of the import."""
+        if name in self._files:
+            return self._files[name]
+        try:
+            text, shown = self.read(name)
+            tree = ast.parse(text)
+        except FileNotFoundError as error:
+            raise PartError(f"{asked}: there is no reference part {name}.py to import from") from error
+        except SyntaxError as error:
+            raise PartError(f"{shown}:{error.lineno}: {error.msg}") from error
+        known: Namespace = {each: (f"builtins.{each}",) for each in BUILTINS}
+        defined: Namespace = {}
+        try:
+            for node in tree.body:
+                defined.update(self._statement(node, {**known, **defined}, shown))
+        except Unsupported as error:
+            raise PartError(f"{shown}:{error.line}: {error}") from error
+        self._files[name] = {each: what for each, what in defined.items() if isinstance(what, int)}
+        return self._files[name] if asked else self._exported(defined, tree, shown)
+
+    def _exported(self, defined: Namespace, tree: ast.Module, shown: str) -> Namespace:
+        """Return what the file itself defines under a public name: the names of the contract."""
+        own = [each.name for each in tree.body if isinstance(each, ast.FunctionDef | ast.ClassDef)]
+        public = {each: defined[each] for each in own if not each.startswith("_")}
+        if not public:
+            raise PartError(f"{shown}: defines nothing; write the names of the contract, others with a leading _")
+        return public
+
+    def _statement(self, node: ast.stmt, known: Namespace, shown: str) -> Namespace:
+        match node:
+            case ast.Import(names=names):
+                return {each.asname or each.name.split(".")[0]: self._module(node, each) for each in names}
+            case ast.ImportFrom(module=str(module), names=names, level=0):
+                return {each.asname or each.name: self._imported(node, module, each.name, shown) for each in names}
+            case ast.FunctionDef():
+                return {node.name: self._function(node, known)}
+            case ast.ClassDef():
+                return {node.name: self._class(node, known)}
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                return {name: self.pool.constant(Body.literal(value))}
+            case ast.Expr(value=ast.Constant(value=str())):
+                return {}
+        raise Unsupported(node, "this statement outside of functions", "use imports, constants, functions and classes")
+
+    def _module(self, node: ast.stmt, named: ast.alias) -> tuple[str]:
+        return (self._allowed(node, named.name if named.asname else named.name.split(".")[0]),)
+
+    def _imported(self, node: ast.stmt, module: str, name: str, shown: str) -> object:
+        if module.split(".")[0] in ("torch", "math"):
+            return (self._allowed(node, f"{module}.{name}"),)
+        if module not in self.importable:
+            do = "import from torch, math, or the part of an exercise that this one needs in course.toml"
+            raise Unsupported(node, f"to import from {module}", do)
+        found = self.file(module, f"{shown}:{node.lineno}")
+        if name not in found:
+            raise Unsupported(node, f"to import {name}, which the part {module} does not define,", "look at its names")
+        return found[name]
+
+    def _allowed(self, node: ast.AST, dotted: str) -> str:
+        """Return the dotted name of something of the library, which no exercise may forbid."""
+        if dotted.split(".")[0] not in ("torch", "math", "builtins"):
+            raise Unsupported(node, f"to import {dotted}", "import torch or math")
+        for name in self.forbidden:
+            if dotted == name or dotted.startswith(f"{name}."):
+                raise Unsupported(node, f"to use {name}, which an exercise forbids,", "compute it by simpler operators")
+        return dotted
+
+    def _function(self, node: ast.FunctionDef, known: Namespace) -> int:
+        body = Body(self.pool, known, self._allowed, node)
+        rows = body.compile()
+        name = self.pool.constant(node.name)
+        return self._item([FUNCTION, name, body.registers, body.parameters, body.defaults, rows])
+
+    def _class(self, node: ast.ClassDef, known: Namespace) -> int:
+        bases = [Body.dotted(each, known) for each in node.bases]
+        if bases != ["torch.nn.Module"] or node.keywords or node.decorator_list:
+            raise Unsupported(node, "a class that is not derived from nn.Module alone", "write class X(nn.Module)")
+        methods = []
+        for each in node.body:
+            if isinstance(each, ast.FunctionDef):
+                methods.append(self._function(each, known))
+            elif not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)):
+                raise Unsupported(each, "this statement in a class", "move it into __init__")
+        return self._item([CLASS, self.pool.constant(node.name), methods])
+
+    def _item(self, item: list[object]) -> int:
+        self.items.append(item)
+        return len(self.items) - 1
+
+    def table(self, exports: Namespace) -> str:
+        """Return everything as JSON, a line for each item."""
+        pool, items = self.pool.sorted(self.items)
+        head = f'{{"format":{FORMAT},"exports":{json.dumps(exports, sort_keys=True)},\n"pool":{json.dumps(pool)},\n'
+        lines = ",\n".join(json.dumps(each, separators=(",", ":")) for each in items)
+        return f'{head}"items":[\n{lines}\n]}}\n'

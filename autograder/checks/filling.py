@@ -1,0 +1,152 @@
+"""Known weights for a module: by the hook of a class, part by part, or by name. Used in the worker only."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from torch import Tensor, nn
+
+from autograder.checks.structure import StructureError, compare_parameters
+
+HOOK = "from_reference"
+"""What a class may fill itself with, from weights under the contract's names."""
+
+
+class ReferencePart(nn.Module):
+    """The base of every class that takes the place of a student's: its weights have the contract's names."""
+
+    def from_reference(self, state: Mapping[str, Tensor]) -> None:
+        """Take the weights in `state`, for a hook of the student's that asks its parts to fill themselves."""
+        for name, value in self.named_parameters():
+            if name in state:
+                value.data.copy_(state[name])
+
+
+def fill(module: nn.Module, state: Mapping[str, Tensor]) -> None:
+    """Load `state` by the hook of the class, or of its parts, or by name (see from_reference in the contract).
+
+    Raises `StructureError` where names or shapes are missing.
+    """
+    hook: Any = getattr(module, HOOK, None)
+    if hook is None or not state or _is_part(module):
+        _fill_by_name(module, state)
+    elif any(map(_is_part, module.modules())):
+        _fill_with_parts(module, state)
+    else:
+        hook(dict(state))
+
+
+def _is_part(module: nn.Module) -> bool:
+    """Whether a module is a reference part itself, not a class that a student derived from one with another hook."""
+    return isinstance(module, ReferencePart) and getattr(type(module), HOOK) is ReferencePart.from_reference
+
+
+def _fill_by_name(module: nn.Module, state: Mapping[str, Tensor]) -> None:
+    by_name = dict(state)
+    hooked = {name: part for name, part in module.named_children() if _has_hook(part)}
+    for name, part in hooked.items():
+        if within := _under(name, state):
+            fill(part, within)
+            by_name = {key: value for key, value in by_name.items() if not key.startswith(f"{name}.")}
+    own = {key: value for key, value in module.named_parameters() if key.split(".")[0] not in hooked}
+    sentences = compare_parameters(
+        type(module).__name__,
+        {key: tuple(value.shape) for key, value in own.items()},
+        {key: tuple(value.shape) for key, value in by_name.items()},
+    )
+    if sentences:
+        raise StructureError(". ".join(sentences))
+    for key, value in own.items():
+        if key in by_name:
+            value.copy_(by_name[key])
+        elif key.endswith("bias"):
+            value.zero_()
+
+
+def _under(name: str, state: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {key.removeprefix(f"{name}."): value for key, value in state.items() if key.startswith(f"{name}.")}
+
+
+def _has_hook(module: nn.Module) -> bool:
+    parts = (each for each in module.modules() if not _is_part(each))
+    return any(hasattr(type(each), HOOK) or HOOK in vars(each) for each in parts)
+
+
+def _fill_with_parts(module: nn.Module, state: Mapping[str, Tensor]) -> None:
+    """Fill a module whose hook knows the layout of the student's own earlier files, which reference parts have not.
+
+    A hook that fails on them runs again with something in their place that takes everything; if it still fails, the
+    weights go where their names say. Raises what the hook raised where they have no such place.
+    """
+    hook = getattr(module, HOOK)
+    try:
+        hook(dict(state))
+    except Exception as error:
+        try:
+            with _without_parts(module):
+                hook(dict(state))
+        except Exception:
+            try:
+                _fill_by_name(module, state)
+            except StructureError:
+                raise error from None
+    _fill_parts(module, state)
+
+
+def _fill_parts(module: nn.Module, state: Mapping[str, Tensor]) -> None:
+    """Fill each part that the contract names, so that no hook has to know how it holds its weights."""
+    filled: list[str] = []
+    for prefix in dict.fromkeys(prefix for key in state for prefix in _prefixes(key)):
+        part: Any = module
+        for name in prefix.split("."):
+            part = getattr(part, name, None)
+        if isinstance(part, nn.Module) and _is_part(part) and not prefix.startswith(tuple(filled)):
+            _fill_by_name(part, _under(prefix, state))
+            filled.append(f"{prefix}.")
+
+
+def _prefixes(key: str) -> Iterator[str]:
+    names = key.split(".")
+    yield from (".".join(names[:count]) for count in range(1, len(names)))
+
+
+@contextmanager
+def _without_parts(module: nn.Module) -> Iterator[None]:
+    """Put something that takes every weight in the place of each part; what `_fill_parts` does then is not lost."""
+    holders = [
+        (each._modules, name, part)
+        for each in list(module.modules())
+        if not _is_part(each)
+        for name, part in each.named_children()
+        if _is_part(part)
+    ]
+    try:
+        for parts, name, _ in holders:
+            parts[name] = _Anything()  # type: ignore[assignment]
+        yield
+    finally:
+        for parts, name, part in holders:
+            parts[name] = part
+
+
+class _Anything:
+    """Stands for a part of any layout: every attribute, item and result of it is itself."""
+
+    def _itself(self, *_: Any, **__: Any) -> "_Anything":
+        return self
+
+    __getattr__ = __getitem__ = __call__ = _itself
+    __add__ = __sub__ = __mul__ = __floordiv__ = __truediv__ = _itself
+
+    def __setattr__(self, name: str, value: object) -> None:
+        """Take it."""
+
+    def __setitem__(self, at: object, value: object) -> None:
+        """Take it."""
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(())
+
+    @classmethod
+    def __torch_function__(cls, *_: Any, **__: Any) -> "_Anything":
+        return cls()
