@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from string import Template
 
+from autograder import ending
 from autograder.authoring.given import given_of
 from autograder.authoring.release_key import packed_key, packed_traces
 from autograder.authoring.release_tables import TableError, without_tables
@@ -139,10 +141,10 @@ def write_kit(files: Mapping[str, bytes], folder: Path) -> None:
     for name in (MANIFEST, *files):
         file = folder / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_name(f"{file.name}{PART}")
-        part.write_bytes(files[name])
-        part.chmod(0o644)
-        part.replace(file)
+        with ending.temporary(partial(file.with_name, f"{file.name}{PART}")) as part:
+            part.write_bytes(files[name])
+            part.chmod(0o644)
+            part.replace(file)
 
 
 def _earlier(folder: Path) -> list[str]:

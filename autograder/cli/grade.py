@@ -13,11 +13,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from autograder import ending
 from autograder.authoring.given import given_of
 from autograder.cli.check import known_device
 from autograder.cli.exits import ENVIRONMENT, GRADER, PASS
 from autograder.cli.rate import Rate
-from autograder.cli.stopping import Stopping
 from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.handed_out import refuse_kit
 from autograder.course.names import UsageError
@@ -25,7 +25,7 @@ from autograder.course.nearest import nearest
 from autograder.gradebook.policy import Policy, policy_of
 from autograder.gradebook.roster import Roster, read_roster
 from autograder.gradebook.scores import scores_csv
-from autograder.grading.bulk import Bulk, CourseChanged, Graded, GradeOne, Plan, Stopped
+from autograder.grading.bulk import Bulk, CourseChanged, Graded, GradeOne, Plan
 from autograder.grading.conditions import Conditions, conditions_of
 from autograder.grading.isolated import isolated
 from autograder.grading.memory import give_back_large_blocks
@@ -97,7 +97,8 @@ def _grade(
     run = {**conditions.to_json(), **({"shard": str(options.shard)} if options.shard else {})}
     bulk = Bulk(out, conditions, anew=chosen if options.force else ())
     done = Counter[str]()
-    with Stopping(bulk.stop):
+    wanted: Sequence[Entry] = entries
+    with ending.saying(lambda: _stopped("interrupted", done.total(), len(wanted))):
         try:
             if options.retry_errors:
                 chosen &= {row.student for row in bulk.rows(entries) if row.failed}
@@ -108,8 +109,8 @@ def _grade(
                 out.note_run(run)
             if wanted:
                 _run(options, bulk, replace(plan, open=tuple(wanted)), done)
-        except (OSError, Stopped, CourseChanged) as error:
-            return _stopped(error, done.total(), len(wanted) if done else len(entries))
+        except (OSError, CourseChanged) as error:
+            return _failed(GRADER, _stopped(_why(error), done.total(), len(wanted)))
     left = len(plan.open) - len(wanted)
     done["kept"] += len(plan.known)
     if left:
@@ -170,6 +171,7 @@ def _grader(
         return grader.grade, jobs
     cluster = stack.enter_context(_cluster(options.scheduler, bulk.conditions, suite))
     _stop_with(bulk, cluster, stack)
+    stack.enter_context(ending.leaving(cluster.leave))
     if not cluster.slots:
         print("course: the cluster has no worker yet; waiting for one", file=sys.stderr)
     return cluster.grade, options.jobs or max(MOST_WAITING, 2 * cluster.slots)
@@ -192,7 +194,7 @@ def _stop_with(bulk: Bulk, running: "Grader | Cluster", stack: ExitStack) -> Non
 
 
 def _cancel(stop: threading.Event, running: "Grader | Cluster") -> None:
-    """Wait until there is to be no more of it, then kill what still runs; a signal's handler could not."""
+    """Wait until there is to be no more of it, then kill what still runs."""
     stop.wait()
     running.cancel()
 
@@ -229,17 +231,19 @@ def _seed(course: Course, options: argparse.Namespace) -> int:
     return seed
 
 
-def _stopped(error: BaseException, done: int, everything: int) -> int:
-    why = "interrupted"
-    if isinstance(error, OSError):
-        why = f"{error.strerror}{f' ({error.filename})' if error.filename else ''}"
-    elif isinstance(error, CourseChanged):
-        why = str(error)
+def _stopped(why: str, done: int, everything: int) -> str:
     kept = "their reports are whole, and the same command goes on from there"
-    return _failed(GRADER, f"stopped after {done:,} of {everything:,} submissions: {why}; {kept}")
+    return f"stopped after {done:,} of {everything:,} submissions: {why}; {kept}"
+
+
+def _why(error: OSError | CourseChanged) -> str:
+    if isinstance(error, CourseChanged):
+        return str(error)
+    return f"{error.strerror}{f' ({error.filename})' if error.filename else ''}"
 
 
 def _failed(status: int, sentence: str) -> int:
+    ending.hold()
     print(f"course: {sentence}", file=sys.stderr)
     return status
 

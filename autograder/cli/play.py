@@ -6,13 +6,14 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from autograder import ending
 from autograder.cli.check import checked, known_device, remember
-from autograder.cli.exits import ENVIRONMENT, FAIL, GRADER, INTERRUPTED, PASS
+from autograder.cli.exits import ENVIRONMENT, FAIL, GRADER, PASS
 from autograder.cli.screen import Screen
 from autograder.cli.waiting import Waiting
 from autograder.course import Course, find_course, read_course
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from autograder.report import ExerciseResult, Report
 
 LARGEST_SEED = 10**18 - 1
+CTRL_C_SECONDS = 2.0
+"""An activity that got the Ctrl-C of the terminal too has mostly ended by then."""
+
 PROGRAM = Path(__file__).parents[1] / "play" / "__main__.py"
 
 
@@ -183,26 +187,32 @@ def _run(
         "options": {each.name: getattr(own, each.name.replace("-", "_")) for each in activity.choices},
     }
     sys.stdout.flush()
-    with _deaf():
-        status = subprocess.call([sys.executable, "-P", str(PROGRAM), json.dumps(request)])
+    status = _status_of([sys.executable, "-P", str(PROGRAM), json.dumps(request)])
+    asked = ending.asked() or -status
+    if asked in set(ending.SIGNALS) - {signal.SIGINT} or (status < 0 and asked in ending.SIGNALS):
+        return 128 + asked
     if status >= 0:
         return status
-    if status == -signal.SIGINT:
-        return INTERRUPTED
     name = signal.Signals(-status).name if -status in {each.value for each in signal.Signals} else str(-status)
     why = "there was not enough memory, or somebody ended it" if name == "SIGKILL" else "the libraries below it failed"
     print(f"course: {activity.id} was ended by {name}: {why}; run it again, it goes on where it was", file=sys.stderr)
     return ENVIRONMENT
 
 
-@contextlib.contextmanager
-def _deaf() -> Iterator[None]:
-    """Leave Ctrl-C to the process that trains: it keeps its checkpoint, and says how to go on."""
-    before = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+def _status_of(command: Sequence[str]) -> int:
+    """Run the process that trains; it answers a signal itself: it keeps its checkpoint, and says how to go on."""
+    process = ending.started(lambda: subprocess.Popen(command))
+
+    def stop(number: int) -> None:
+        if number == signal.SIGINT:  # Ctrl-C reaches both processes, but `kill -INT` only this one
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(CTRL_C_SECONDS)
+        process.terminate()
+
+    with ending.by_itself(stop):
+        status = process.wait()
+    ending.forget(process)
+    return status
 
 
 __all__ = ["play"]

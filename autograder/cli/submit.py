@@ -6,12 +6,14 @@ import os
 import zipfile
 from pathlib import Path
 
+from autograder import ending
 from autograder.authoring.given import given_of
 from autograder.cli.exits import FAIL, PASS
 from autograder.cli.screen import Screen
 from autograder.cli.written import write_json
 from autograder.course import Course, find_course, read_course
 from autograder.course.names import UsageError
+from autograder.progress.files import part_of
 from autograder.submission import Caps, Given, Submission, read_submission
 from autograder.submission.notebook import Notebook
 from autograder.submission.submission import notebook_of
@@ -61,7 +63,10 @@ def _write(out: Path, packed: bytes) -> None:
         raise UsageError(f"{out} is a folder, expected the name of the zip to write, like {out / ZIP}")
     if not out.parent.is_dir():
         raise UsageError(f"{out.parent} does not exist; make it, or give another --out")
-    out.write_bytes(packed)
+    with ending.temporary(lambda: part_of(out)) as part:
+        part.write_bytes(packed)
+        part.chmod(0o644)
+        part.replace(out)
 
 
 def _facts(

@@ -3,10 +3,8 @@
 import argparse
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from types import FrameType
 
+from autograder import ending
 from autograder.cli.check import known_device, remember
 from autograder.cli.exits import PASS
 from autograder.cli.parser import parse
@@ -39,7 +37,7 @@ def watch(options: argparse.Namespace) -> int:
         console = make_console(plain=options.plain, color=False if options.no_color else None)
         screen = Screen(console, course, plain=options.plain, keys=bool(keys))
         session = Session(grader, screen, keys, remember, _commands(options))
-        with _endings(session):
+        with ending.by_itself(session.leave):
             try:
                 session.run(exercise)
             except KeyboardInterrupt:
@@ -66,26 +64,3 @@ def _commands(options: argparse.Namespace) -> RunCommand:
         sys.stdout.flush()
 
     return run
-
-
-@contextmanager
-def _endings(session: Session) -> Iterator[None]:
-    """Let the signals that end a program end the session, at a moment when all its workers are known.
-
-    A second one does not wait for that; and while the workers are put away, which is short, none disturbs.
-    """
-
-    def end(number: int, _frame: FrameType | None) -> None:
-        if session.closing:
-            return
-        if session.left:
-            raise KeyboardInterrupt
-        session.leave(number)
-
-    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {number: signal.signal(number, end) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

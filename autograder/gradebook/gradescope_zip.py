@@ -7,7 +7,7 @@ from importlib import metadata
 from pathlib import Path
 
 import autograder
-from autograder import DISTRIBUTION
+from autograder import DISTRIBUTION, ending
 from autograder.course import Course
 from autograder.gradebook.graded import ExportError
 from autograder.gradebook.gradescope import unfinished
@@ -35,14 +35,14 @@ def write_autograder(course: Course, to: Path, roster: Path | None) -> int:
         files["roster.csv"] = roster.read_bytes()
     files |= {"requirements.txt": _requirements().encode(), "unfinished.json": unfinished().encode()}
     scripts = {"setup.sh": _SETUP, "run_autograder": _RUN}
-    temporary = to.with_name(f".{to.name}.part")
-    with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in (*((name, text.encode()) for name, text in scripts.items()), *files.items()):
-            info = zipfile.ZipInfo(name, _TIME)
-            info.external_attr = (0o100755 if name in scripts else 0o100644) << 16
-            info.compress_type = zipfile.ZIP_DEFLATED
-            archive.writestr(info, content)
-    temporary.replace(to)
+    with ending.temporary(lambda: to.with_name(f".{to.name}.part")) as temporary:
+        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in (*((name, text.encode()) for name, text in scripts.items()), *files.items()):
+                info = zipfile.ZipInfo(name, _TIME)
+                info.external_attr = (0o100755 if name in scripts else 0o100644) << 16
+                info.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(info, content)
+        temporary.replace(to)
     return len(scripts) + len(files)
 
 

@@ -69,6 +69,12 @@ class Cluster:
             self._client.unregister_worker_plugin(self._name)
         self._client.close()
 
+    def leave(self) -> None:
+        """Have the workers give up what they grade and remove the course, when this process is about to end."""
+        self.cancel()
+        with contextlib.suppress(Exception, Abandoned):
+            self._client.unregister_worker_plugin(self._name)
+
     @property
     def slots(self) -> int:
         """How many submissions its workers grade at a time, now."""

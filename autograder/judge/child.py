@@ -10,6 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import IO, Protocol
 
+from autograder import ending
+
 PROGRAM = Path(__file__).parents[1] / "worker" / "__main__.py"
 
 
@@ -44,21 +46,29 @@ class Spawned:
     lost = False
 
     def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="course-", ignore_cleanup_errors=True)
+        self._folder = ending.made(lambda: Path(tempfile.mkdtemp(prefix="course-")))
+        try:
+            ending.started(self._started)
+        except BaseException:
+            ending.remove(self._folder)
+            raise
+        self.jobs = _stream(self._process.stdin)
+        self.answers = _stream(self._process.stdout)
+        self.log = _stream(self._process.stderr)
+
+    def _started(self) -> "Spawned":
         self._process = subprocess.Popen(
             [sys.executable, "-s", "-S", "-P", "-X", "utf8", str(PROGRAM), *package_folders()],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             bufsize=0,  # a buffered stream cannot be closed while a thread still reads from it
-            cwd=self._folder.name,
-            env=environment(self._folder.name),
+            cwd=self._folder,
+            env=environment(str(self._folder)),
             start_new_session=os.name == "posix",
             creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )
-        self.jobs = _stream(self._process.stdin)
-        self.answers = _stream(self._process.stdout)
-        self.log = _stream(self._process.stderr)
+        return self
 
     def signal(self, number: int) -> None:
         with contextlib.suppress(OSError):
@@ -80,10 +90,11 @@ class Spawned:
     def close(self) -> None:
         self.kill()
         self._process.wait()
+        ending.forget(self)
         for stream in (self.jobs, self.answers, self.log):
             with contextlib.suppress(OSError, ValueError):
                 stream.close()
-        self._folder.cleanup()
+        ending.remove(self._folder)
 
 
 def _stream(stream: IO[bytes] | None) -> IO[bytes]:

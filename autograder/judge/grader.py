@@ -2,10 +2,11 @@
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
+from typing import Any, TypeVar
 
 from autograder.checks import Check
 from autograder.course import Exercise
@@ -25,6 +26,7 @@ from autograder.report import Report
 from autograder.submission import Submission
 
 LOG_KEPT = 4000
+Found = TypeVar("Found")
 
 SUBMISSION_SECONDS = 600.0
 """All that one submission may take of a grader's time, however it spends it."""
@@ -79,25 +81,35 @@ class Grader:
 
     def cancel(self) -> None:
         """Give up what is being graded and the answer keys that are being found: `grade` raises `Cancelled`."""
-        self._finder.shutdown(wait=False, cancel_futures=True)
         with self._lock:
             self._cancelled = True
             runners = [*self._runners]
+        self._finder.shutdown(wait=False, cancel_futures=True)
         for keys in self._keys:
             keys.cancel()
         for runner in runners:
             runner.cancel()
 
     def find_keys(self, exercises: Iterable[Exercise], *, with_bank: bool = False) -> None:
-        """Begin to find answer keys, beside everything else: what is expected, and with the bank what is known."""
+        """Begin to find answer keys, beside everything else: what is expected, and with the bank what is known.
+
+        Raises `Cancelled` after `cancel`.
+        """
         with self._lock:
             for exercise in exercises:
                 if (exercise.id, with_bank) not in self._found:
-                    self._found[exercise.id, with_bank] = self._finder.submit(self._find, exercise, with_bank)
+                    self._found[exercise.id, with_bank] = self._begun(self._find, exercise, with_bank)
+
+    def _begun(self, find: Callable[..., Found], *of: Any) -> "Future[Found]":
+        """Begin to find something; raises `Cancelled` after `cancel`, when nothing would ever come of it."""
+        if self._cancelled:
+            raise Cancelled
+        return self._finder.submit(find, *of)
 
     def release(self) -> None:
         """Let the worker that finds keys go, once it has found those asked for: it holds a lot of memory."""
-        self._finder.submit(self._release)
+        with self._lock, suppress(Cancelled):
+            self._begun(self._release)
 
     def _release(self) -> None:
         for _ in self._keys:
@@ -113,12 +125,17 @@ class Grader:
     def wait_for_keys(self, told: Callable[[int, int], None], exercises: Iterable[Exercise] | None = None) -> None:
         """Find the whole keys of these exercises, or of all; `told(found, all)` hears of each.
 
-        One that cannot be had shows when it is needed.
+        One that cannot be had shows when it is needed. Raises `Cancelled` after `cancel`.
         """
         wanted = tuple(exercises) if exercises is not None else self.suite.exercises
         self.find_keys(wanted, with_bank=True)
         keys = [self._found[each.id, True] for each in wanted]
-        for found, _ in enumerate(as_completed(keys), 1):
+        done: SimpleQueue[Future[AnswerKey]] = SimpleQueue()
+        for key in keys:
+            key.add_done_callback(done.put)  # which is called when one is cancelled too, unlike `as_completed`
+        for found in range(1, len(keys) + 1):
+            if done.get().cancelled():
+                raise Cancelled
             told(found, len(keys))
 
     def _find(self, exercise: Exercise, with_bank: bool) -> AnswerKey:
@@ -184,8 +201,8 @@ class Grader:
         def find(check: Check) -> Mapping[Key, Trace]:
             with self._lock:
                 if (exercise.id, check.id) not in self._traced:
-                    self._traced[exercise.id, check.id] = self._finder.submit(self._find_traces, exercise, check)
-            return self._traced[exercise.id, check.id].result()
+                    self._traced[exercise.id, check.id] = self._begun(self._find_traces, exercise, check)
+            return _result(self._traced[exercise.id, check.id])
 
         return find
 
@@ -199,6 +216,13 @@ class Grader:
     def _verdicts(self, exercise: Exercise) -> Verdicts:
         def key(with_bank: bool) -> AnswerKey:
             self.find_keys([exercise], with_bank=with_bank)
-            return self._found[exercise.id, with_bank].result()
+            return _result(self._found[exercise.id, with_bank])
 
         return Verdicts(self.suite, exercise, key, seed=self.seed, evidence=self.evidence)
+
+
+def _result(found: "Future[Found]") -> Found:
+    try:
+        return found.result()
+    except CancelledError:
+        raise Cancelled from None

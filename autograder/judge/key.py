@@ -6,13 +6,12 @@ checks, sizes, seed, engine and torch give the same key.
 
 import contextlib
 import hashlib
-import os
-import tempfile
 from collections.abc import Callable, Mapping
 from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
+from autograder import ending
 from autograder.checks import Check
 from autograder.course import Exercise
 from autograder.judge.answers import AnswerKey, BankEntry, from_record, to_record
@@ -23,6 +22,7 @@ from autograder.judge.places.traces import Trace, read_trace
 from autograder.judge.places.traces import to_record as to_traced
 from autograder.judge.runner import GraderProblem, Runner
 from autograder.judge.suite import Suite, engine_digest
+from autograder.progress.files import part_of
 from autograder.protocol import Limits, ProtocolError, Value, read_frame, write_frame
 
 KEY_LIMITS = Limits(text=64 << 20, blob=512 << 20, nodes=1_000_000)
@@ -233,14 +233,9 @@ def _store(file: Path, record: Value) -> None:
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         (file.parent / ".gitignore").write_text("*\n")
-        descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=".key-")
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
-                stream.write(body + hashlib.sha256(body).digest())
-            Path(temporary).replace(file)
-        except OSError:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        with ending.temporary(lambda: part_of(file)) as temporary:
+            temporary.write_bytes(body + hashlib.sha256(body).digest())
+            temporary.replace(file)
         _forget_old(file)
 
 

@@ -8,6 +8,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
+from autograder import ending
 from autograder.checks.draws import column_of, derived_seed
 from autograder.judge.attempt import Attempt, Cancelled, EnvironmentProblem, GraderProblem, Plan, Run, Where
 from autograder.judge.child import Child, Spawned
@@ -119,6 +120,8 @@ class Runner:
             job = self._job(sources, attempt.plan, exact, trace, reference_parts or {}, seed)
             self._worker.send({**job, "pictures": pictures, "careful": attempt.careful})
             end = attempt.listen(self._worker)
+            if end is not None:
+                ending.hold()
             if self._cancelled:
                 raise Cancelled
             run.log = run.log or self._worker.log

@@ -1,15 +1,15 @@
 """What is kept of a training, so that it can go on: written whole, and refused where it belongs to something else."""
 
-import contextlib
 import hashlib
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import torch
+
+from autograder import ending
+from autograder.progress.files import part_of
 
 SEED = "--seed"
 """What a checkpoint was seeded with stands among what made it."""
@@ -70,15 +70,9 @@ class Checkpoint:
     def save(self, data: Mapping[str, Any], sizes: Mapping[str, int | float | str]) -> None:
         """Write the file whole, or leave the one that is there. Raises OSError."""
         kept = {"made_by": dict(self.made_by), "sizes": dict(sizes), "data": dict(data)}
-        descriptor, temporary = tempfile.mkstemp(dir=self.file.parent, prefix=f".{self.file.name}-")
-        try:
-            with os.fdopen(descriptor, "wb") as stream:
-                torch.save(kept, stream)
-            Path(temporary).replace(self.file)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                Path(temporary).unlink()
-            raise
+        with ending.temporary(lambda: part_of(self.file)) as temporary:
+            torch.save(kept, temporary)
+            temporary.replace(self.file)
 
     def remove(self) -> None:
         """Take the file away, if there is one."""

@@ -15,13 +15,13 @@ from typing import Any, NoReturn, TextIO
 import torch
 
 from autograder.cli.exits import ENVIRONMENT, FAIL, GRADER, INTERRUPTED, PASS, USAGE
-from autograder.cli.stopping import Stopping
 from autograder.cli.written import write_json
 from autograder.course import Course, CourseError, read_course
 from autograder.course.model import Activity
 from autograder.course.names import UsageError
 from autograder.play.checkpoint import SEED, Checkpoint, CheckpointError, digest
 from autograder.play.stage import Astray, Stage, Stopped
+from autograder.play.stopping import Stopping
 from autograder.progress.files import own_folder
 from autograder.report.console import make_console
 from autograder.report.printable import one_line

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from autograder.course import Course
 from autograder.course.model import Activity, Value
+from autograder.ending import SIGNALS
 from autograder.play.checkpoint import Checkpoint
 from autograder.play.live import Live
 from autograder.report.glyphs import glyphs_for
@@ -115,12 +116,13 @@ class Stage:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Let Ctrl-C end what waits for a line, which has no step after which it could stop."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """Let a signal end what waits for a line, which has no step after which it could stop."""
+    before = {each: signal.signal(each, signal.default_int_handler) for each in SIGNALS}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def _with_history() -> None:

@@ -8,6 +8,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from autograder import ending
+
 FOLDER = ".course"
 LONGEST_WAIT = 5.0
 
@@ -34,19 +36,21 @@ def write_whole(file: Path, text: str, *, durable: bool = False, mode: int = 0o6
     It is never open to others than `mode` says. With `durable` it is on the disk before it takes the place of the old
     one: a loss of power keeps one of them.
     """
-    descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name[:40]}-")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
+    with ending.temporary(lambda: part_of(file)) as temporary:
+        with temporary.open("w", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
             if durable:
                 stream.flush()
                 os.fsync(stream.fileno())
-        Path(temporary).chmod(mode)
-        Path(temporary).replace(file)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            Path(temporary).unlink()
-        raise
+        temporary.chmod(mode)
+        temporary.replace(file)
+
+
+def part_of(file: Path) -> Path:
+    """Make an empty file beside another, which only this user may read, to take its place. Raises OSError."""
+    descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name[:40]}-")
+    os.close(descriptor)
+    return Path(temporary)
 
 
 @contextlib.contextmanager

@@ -11,6 +11,8 @@ from collections import deque
 from types import FrameType
 from typing import Any, Self
 
+from autograder import ending
+
 QUIT = "q"
 
 
@@ -120,10 +122,13 @@ else:
                 signal.SIGTSTP: signal.signal(signal.SIGTSTP, self._stop),
                 signal.SIGCONT: signal.signal(signal.SIGCONT, self._go_on),
             }
+            self._ending = ending.leaving(self._give_back)
+            self._ending.__enter__()
             self._take()
             return self
 
         def __exit__(self, *_: object) -> None:
+            self._ending.__exit__(None, None, None)
             for number, handler in self._handlers.items():
                 signal.signal(number, handler)
             self._give_back()

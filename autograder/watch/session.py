@@ -46,7 +46,6 @@ class Session:
         self.remember = remember
         self.run_command = run_command
         self.left = False
-        self.closing = False
         self.ended_by: int | None = None
         self._spare: Runner | None = None
         self._checking: Checking | None = None
@@ -74,7 +73,6 @@ class Session:
 
     def close(self) -> None:
         """Leave no worker behind, and wait for nothing else."""
-        self.closing = True
         self.grader.cancel()
         self._give_up()
         if self._spare is not None:

@@ -194,7 +194,7 @@ def test_ctrl_c_while_it_begins_ends_it_without_a_word(
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=60) == ("", "")
     assert process.returncode == -signal.SIGINT
-    monkeypatch.setattr(subprocess, "call", lambda _: process.returncode)
+    monkeypatch.setattr(cli_play, "_status_of", lambda _: process.returncode)
     course = read_course(playing)
     own = cli_play._own_options(course.play[0], [])
     options = SimpleNamespace(plain=True, no_color=True)

@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
+from autograder import ending
 from autograder.judge.sandbox.launch import Launch, start_lasting
 from autograder.protocol.packets import ANSWERS, CONTROL, HEADER, JOBS, LOG, MOST_BYTES
 
@@ -102,6 +103,7 @@ def beginning(launch: Launch) -> Iterator[None]:
             assert isinstance(left.process, subprocess.Popen)
             left.process.kill()
             left.process.communicate()
+            ending.forget(left.process)
             left.close()
 
 

@@ -9,6 +9,7 @@ import threading
 from io import FileIO
 from typing import IO
 
+from autograder import ending
 from autograder.judge.sandbox.channels import Signal
 
 _PIPE_BYTES = 1 << 20
@@ -48,6 +49,7 @@ class Offspring:
         self._status = status
         self._ended.set()
         self._send(0)
+        ending.forget(self)
 
 
 class Forked(Offspring):

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autograder import ending
 from autograder.judge.child import Child, Spawned
 from autograder.judge.sandbox.forked import Forked
 from autograder.judge.sandbox.launch import HIDDEN, SCRATCH, SCRATCH_MIB, Launch, bubblewrap_problem
@@ -175,17 +176,17 @@ def _answer(child: Forked) -> Value:
 def _planted() -> Iterator[dict[str, Any]]:
     """Plant what canaries look for: a readable file of the judge's, and somebody who listens."""
     with (
-        tempfile.TemporaryDirectory(prefix="course-") as folder,
+        ending.temporary(lambda: Path(tempfile.mkdtemp(prefix="course-"))) as folder,
         socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener,
     ):
-        secret = Path(folder, "secret")
+        secret = folder / "secret"
         secret.write_bytes(b"the judge's own")
-        Path(folder).chmod(0o755)
+        folder.chmod(0o755)
         listener.bind(("127.0.0.1", 0))
         listener.listen(1)
         yield {
             "secret": str(secret),
-            "folder": folder,
+            "folder": str(folder),
             "hidden": HIDDEN,
             "scratch": SCRATCH,
             "scratch_mib": SCRATCH_MIB,

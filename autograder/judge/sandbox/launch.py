@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autograder import ending
 from autograder.judge.child import environment, package_folders
 
 KIT = Path(__file__).parents[2]
@@ -32,7 +33,7 @@ _STARTER = ThreadPoolExecutor(1, "starter")
 
 def start_lasting(command: Sequence[str], **options: Any) -> "subprocess.Popen[bytes]":
     """Start a program from a thread that lives as long as this one: bubblewrap dies with the thread that started it."""
-    return _STARTER.submit(lambda: subprocess.Popen(command, **options)).result()
+    return _STARTER.submit(ending.started, lambda: subprocess.Popen(command, **options)).result()
 
 
 @dataclass(frozen=True)

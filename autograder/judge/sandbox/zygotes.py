@@ -10,8 +10,9 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import IO, Any
+from typing import IO, Any, TypeVar
 
+from autograder import ending
 from autograder.judge.attempt import GraderProblem
 from autograder.judge.sandbox.channels import Channel, Passing, Streaming, pair
 from autograder.judge.sandbox.forked import Forked, Offspring, pipes
@@ -27,6 +28,7 @@ LONG_RUN = 16
 """Where so many children are to come, or have come, large pages for them are worth making."""
 
 KEPT_LOG = 8 << 10
+Born = TypeVar("Born", bound=Offspring)
 
 
 class ZygoteError(GraderProblem):
@@ -80,9 +82,7 @@ class Zygote:
         except ZygoteError:
             ours.close()
             raise
-        child = Offspring(reply["child"], reply["signal"])
-        self._born(child)
-        return Zygote(Passing(ours, child), self._log)
+        return Zygote(Passing(ours, self._born(Offspring(reply["child"], reply["signal"]))), self._log)
 
     def enlarge(self) -> None:
         """Have it put what it holds into large pages, for those that are split off it then. Raises `ZygoteError`."""
@@ -110,9 +110,7 @@ class Zygote:
         finally:
             for each in theirs:
                 os.close(each)
-        child = Forked(reply["child"], reply["signal"], ours, int(layers["cpu_seconds"]))
-        self._born(child)
-        return child
+        return self._born(Forked(reply["child"], reply["signal"], ours, int(layers["cpu_seconds"])))
 
     def close(self) -> None:
         """Kill the zygote, and with it every child."""
@@ -121,6 +119,7 @@ class Zygote:
             self._channel.process.kill()
         if isinstance(self._channel.process, subprocess.Popen):
             self._channel.process.wait()
+            ending.forget(self._channel.process)
         self._channel.close()
 
     def _ask(self, send: Callable[[], None]) -> dict[str, Any]:
@@ -134,12 +133,14 @@ class Zygote:
             self.usable = False
             raise ZygoteError(str(error)) from error
 
-    def _born(self, child: Offspring) -> None:
+    def _born(self, child: Born) -> Born:
         """Keep a process until the zygote tells of its end, which it may have done before."""
+        ending.started(lambda: child)
         with self._known:
             self._children[child.number] = child
             if early := self._early.pop(child.number, None):
                 self._end(early)
+        return child
 
     def _warm(self, job: Value) -> None:
         with tempfile.TemporaryFile() as file:
@@ -152,7 +153,7 @@ class Zygote:
         try:
             reply = self._replies.get(timeout=seconds)
         except queue.Empty:
-            raise ZygoteError(f"the zygote did not answer in {seconds:.0f} s") from None
+            reply = {"event": "gone", "why": f"the zygote did not answer in {seconds:.0f} s"}
         if reply["event"] in ("failed", "gone"):
             said = self._log.decode("utf-8", "replace").strip()[-500:]
             raise ZygoteError(" ".join(filter(None, [reply["why"], f"({said})" if said else ""])))
@@ -169,6 +170,7 @@ class Zygote:
                 else:
                     self._replies.put({**event, "signal": send})
         self.usable = False
+        ending.hold()
         self._replies.put({"event": "gone", "why": "the zygote ended"})
         with self._known:
             for child in self._children.values():
@@ -313,8 +315,6 @@ class _Slot:
     def close(self) -> None:
         with self._lock:
             self._closed = True
-            for each in (self._now, *self._retired):
-                if each is not None:
-                    each.close()
-            self._now = None
-            self._retired.clear()
+            self._retire()
+            while self._retired:
+                self._retired.pop().close()
