@@ -11,12 +11,13 @@ import pytest
 
 from autograder.checks import Check
 from autograder.course import Course, CourseError, find_course, read_course
+from autograder.course.trust import Untrusted, require
 from autograder.judge.grader import Grader
 from autograder.judge.runner import EnvironmentProblem
 from autograder.judge.suite import load_suite
 from autograder.report import CheckResult, Report
 from autograder.submission import Submission, SubmissionError
-from autograder.submission.own import read_own
+from autograder.submission.own import read_own, unconfined
 
 SESSION = pytest.StashKey["CourseSession"]()
 
@@ -30,7 +31,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Refuse to run under anything a student could have put beside his files, before any of it is imported."""
+    """Refuse to import a course that nobody trusts, or to run under what lies beside a student's files."""
+    for argument in early_config.known_args_namespace.file_or_dir or [str(early_config.invocation_params.dir)]:
+        _require_trust(Path(early_config.invocation_params.dir, argument.split("::")[0]))
     submission = _submission_path(early_config.known_args_namespace.submission)
     if submission is None or not submission.is_dir():
         return
@@ -43,6 +46,12 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     for argument in early_config.known_args_namespace.file_or_dir or [here]:
         if _within(submission, Path(argument.split("::")[0])):
             raise pytest.UsageError(f"{argument} is part of the submission; name the folder of the checks instead")
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    """Say that somebody's files are run unconfined."""
+    submission = _submission_path(config.getoption("--submission"))
+    return unconfined(submission) if submission is not None else None
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -154,6 +163,16 @@ class CourseSession:
         device = self.config.getoption("--device")
         with Grader(suite, seed=course.seed if seed is None else seed, device=device, evidence=True) as grader:
             return grader.grade(submission, named)
+
+
+def _require_trust(path: Path) -> None:
+    """Refuse to import the checks of a course that this user has not said to trust."""
+    try:
+        require(find_course(path))
+    except Untrusted as error:
+        raise pytest.UsageError(str(error)) from None
+    except CourseError:
+        pass  # these are no checks of ours
 
 
 def _submission_path(given: str | None) -> Path | None:

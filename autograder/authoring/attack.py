@@ -33,6 +33,7 @@ from autograder.authoring.attack_trial import Trial, Trials
 from autograder.cli.exits import ENVIRONMENT
 from autograder.course import Course, find_course, read_course
 from autograder.course.reader import CourseError
+from autograder.course.trust import trust_here
 from autograder.grading.isolated import isolated
 from autograder.judge.grader import Grader
 from autograder.judge.runner import EnvironmentProblem
@@ -102,6 +103,7 @@ def prepared(course: Course, catalogue: Catalogue, level: str | None, *, neighbo
         copy = _copied(course, base / "course")
         tempfile.tempdir = os.environ["TMPDIR"] = str(base / "tmp")
         (base / "tmp").mkdir()
+        trust_here(copy.root)
         suite = load_suite(copy, [each for each in copy.exercises if each.id in catalogue.exercises])
         with contextlib.ExitStack() as stack:
             traps = stack.enter_context(contextlib.closing(Traps(base, SEED)))

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Course, Exercise, find_course, read_course
+from autograder.course.trust import trust_here
 from autograder.judge.bank import BankError, read_bank
 from autograder.report.picture import DARK, draw, terminal_output
 
@@ -60,6 +61,7 @@ def picture(course: Course, scene: Scene) -> str:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder, "course")
         _write_course(course, scene, root)
+        trust_here(root)
         output = terminal_output([sys.executable, "-m", "autograder", *scene.command], scene.width, root)
     return draw(output, DARK, scene.width, " ".join(["course", *scene.command])).svg
 

@@ -20,7 +20,7 @@ from autograder.progress import Progress, Standing, read_progress, write_whole
 from autograder.progress.record import record
 from autograder.progress.standing import ALL_AT_ONCE, BURST
 from autograder.submission import Submission
-from autograder.submission.own import NOTEBOOKS, read_own
+from autograder.submission.own import NOTEBOOKS, read_own, unconfined
 
 if TYPE_CHECKING:
     from autograder.report import Report
@@ -37,6 +37,7 @@ def check(options: argparse.Namespace) -> int:
     device = known_device(options.device)
     seed = course.seed if options.seed is None else options.seed
     submission = read_own(course, folder=options.submission)
+    warn_unconfined(course, options.submission)
     waiting = Waiting(plain=options.plain)
     with closing(waiting):
         report = checked(course, exercises, submission, seed=seed, device=device, told=waiting.told)
@@ -66,6 +67,12 @@ def checked(
 
         with Grader(suite, seed=seed, device=device, evidence=True, told=told) as grader:
             return grader.grade(submission, exercises, runner)
+
+
+def warn_unconfined(course: Course, submission: Path | None) -> None:
+    """Say that somebody's files are run with the rights of who checks them; the course's own need no such word."""
+    if submission is not None and submission.resolve() not in (course.solutions_dir, course.exercises_dir):
+        print(f"course: {unconfined(submission)}", file=sys.stderr)
 
 
 def known_device(name: str) -> str:

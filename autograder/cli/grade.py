@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder import ending
@@ -50,7 +51,7 @@ MOST_WAITING = 64
 
 def grade(options: argparse.Namespace) -> int:
     """Run the command; a second run goes on where the first stopped."""
-    course = read_course(find_course())
+    course = _course(options)
     device = known_device(options.device)
     roster = read_roster(course, options.roster)
     found = list_submissions(options.folder, course.files, options.layout, roster or None, given_of(course))
@@ -72,6 +73,19 @@ def grade(options: argparse.Namespace) -> int:
         where = error.filename or options.out
         return _failed(ENVIRONMENT, f"{where} cannot be written to: {error.strerror}")
     return GRADER if status == PASS and found.problems else status
+
+
+def _course(options: argparse.Namespace) -> Course:
+    """Return the course to grade by: the one named, or the one the working folder is in; never one handed in."""
+    root = find_course(options.course)
+    if options.folder.resolve() in (root, *root.parents):
+        raise UsageError(
+            f"the course in {root} lies inside {options.folder}, where the submissions are; "
+            "go to the folder of your course, or name it with --course"
+        )
+    if root != Path.cwd().resolve():
+        print(f"course: grading by the course in {root}", file=sys.stderr)
+    return read_course(root)
 
 
 def _chosen(entries: Sequence[Entry], asked: Sequence[str] | None) -> frozenset[str]:

@@ -31,7 +31,8 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     )
     commands = parser.add_subparsers(metavar="COMMAND", title="commands")
     learner = (_check, _watch, _hint, _why, _diff, _next, _list, _status, _reset, _solution, _report, _submit, _play)
-    for add in (*learner, _doctor, _grade, _merge, _export, _dashboard, _name, _validate, _build, _release, _new):
+    teacher = (_grade, _merge, _export, _dashboard, _name, _validate, _build, _release, _new)
+    for add in (*learner, _doctor, _trust, *teacher):
         add(commands)
     options, others = parser.parse_known_args(arguments)
     options.others = others
@@ -64,9 +65,8 @@ def _add(commands: Commands, name: str, does: str, module: str, function: str) -
 def _rendering(parser: argparse.ArgumentParser) -> None:
     """These may stand before and behind the name of a command, so no command has defaults of its own for them."""
     unsaid = argparse.SUPPRESS
-    parser.add_argument(
-        "--plain", action="store_true", default=unsaid, help="sentences, one fact a line; also ACCESSIBLE=1"
-    )
+    plain = "sentences, one fact a line; also ACCESSIBLE=1"
+    parser.add_argument("--plain", action="store_true", default=unsaid, help=plain)
     parser.add_argument("--no-color", action="store_true", default=unsaid, help="no colours; also NO_COLOR=1")
 
 
@@ -114,9 +114,8 @@ def _list(commands: Commands) -> None:
     parser = _add(commands, "list", "list the exercises and where you are", "overview", "show_list")
     only = parser.add_mutually_exclusive_group()
     for choice, which in (("failing", "that fail"), ("done", "that pass"), ("open", "that do not pass yet")):
-        only.add_argument(
-            f"--{choice}", action="store_const", const=choice, dest="only", help=f"only the exercises {which}"
-        )
+        does = f"only the exercises {which}"
+        only.add_argument(f"--{choice}", action="store_const", const=choice, dest="only", help=does)
     _json(parser)
 
 
@@ -131,9 +130,8 @@ def _reset(commands: Commands) -> None:
 
 
 def _solution(commands: Commands) -> None:
-    parser = _add(
-        commands, "solution", "show how the course does it, after a pass or the last hint", "solution", "show_solution"
-    )
+    does = "show how the course does it, after a pass or the last hint"
+    parser = _add(commands, "solution", does, "solution", "show_solution")
     parser.add_argument("exercise", metavar="EX", help=EXERCISE)
     parser.add_argument("--yes", action="store_true", help="do not ask")
 
@@ -156,12 +154,15 @@ def _play(commands: Commands) -> None:
     parser.add_argument("activity", nargs="?", metavar="ACTIVITY")
 
 
+def _trust(commands: Commands) -> None:
+    parser = _add(commands, "trust", "let the code of a course run on this machine, as you", "trust", "trust_course")
+    parser.add_argument("folder", type=Path, nargs="?", metavar="DIR", help="the course (default: the one you are in)")
+    parser.add_argument("--undo", action="store_true", help="ask again before its code runs")
+
+
 def _doctor(commands: Commands) -> None:
-    _json(
-        _add(
-            commands, "doctor", "say what this machine has and lacks, to copy into a question", "doctor", "show_doctor"
-        )
-    )
+    does = "say what this machine has and lacks, to copy into a question"
+    _json(_add(commands, "doctor", does, "doctor", "show_doctor"))
 
 
 def _one(parser: argparse.ArgumentParser) -> None:
@@ -172,6 +173,7 @@ def _grade(commands: Commands) -> None:
     parser = _add(commands, "grade", "grade every submission in a folder", "early", "grade")
     parser.add_argument("folder", type=Path, metavar="DIR", help="the submissions: a folder, or a zip of one")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where reports and scores.csv go")
+    parser.add_argument("--course", type=Path, metavar="DIR", help="the course to grade by (default: where you are)")
     parser.add_argument("--layout", choices=LAYOUTS, help="whose layout DIR has (default: told by the names)")
     parser.add_argument("--roster", type=Path, metavar="FILE", help=ROSTER)
     parser.add_argument("--jobs", type=_positive, metavar="N", help="submissions at a time (default: one a core)")
@@ -217,9 +219,8 @@ def _export(commands: Commands) -> None:
     nbgrader = parser.add_argument_group("nbgrader, nbgrader-course")
     nbgrader.add_argument("--assignment", metavar="NAME", help="its name there (default: the course's folder)")
     nbgrader.add_argument("--course", metavar="NAME", help="the course there (default: the only one there is)")
-    nbgrader.add_argument(
-        "--autograded", type=Path, metavar="DIR", help="write there the notebooks feedback is made of"
-    )
+    does = "write there the notebooks feedback is made of"
+    nbgrader.add_argument("--autograded", type=Path, metavar="DIR", help=does)
     gradescope = parser.add_argument_group("gradescope")
     when = ("visible", "after_due_date", "after_published", "hidden")
     gradescope.add_argument("--visibility", choices=when, help="when students see their results (default: visible)")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder import ending
-from autograder.cli.check import checked, known_device, remember
+from autograder.cli.check import checked, known_device, remember, warn_unconfined
 from autograder.cli.exits import ENVIRONMENT, FAIL, GRADER, PASS
 from autograder.cli.screen import Screen
 from autograder.cli.waiting import Waiting
@@ -44,6 +44,7 @@ def play(options: argparse.Namespace) -> int:
     known_device(own.device)
     _can_be_written(own.json)
     submission = read_own(course, folder=own.submission)
+    warn_unconfined(course, own.submission)
     waiting = Waiting(plain=options.plain)
     with closing(waiting):
         report = _checked(course, activity, submission, waiting)

@@ -11,7 +11,7 @@ from pathlib import Path
 from autograder import ending
 from autograder.cli.exits import ENVIRONMENT, GRADER, INTERRUPTED, USAGE
 from autograder.cli.parser import parse
-from autograder.course import CourseError
+from autograder.course import CourseError, trust
 from autograder.course.names import UsageError
 
 
@@ -19,6 +19,7 @@ def run_command(arguments: Sequence[str]) -> int:
     """Run one command; every error a user can cause becomes a sentence and an exit status."""
     gc.set_threshold(10_000)  # hardly anything it makes is garbage in a cycle, and to look takes its time
     _open_streams()
+    trust.ask[:] = [_ask]
     try:
         status = _run(arguments)
         sys.stdout.flush()
@@ -27,6 +28,8 @@ def run_command(arguments: Sequence[str]) -> int:
     except CourseError as error:
         missing = all(problem.line is None for problem in error.problems) and not (error.problems[1:])
         return _fail(USAGE if missing else ENVIRONMENT, str(error))
+    except trust.Untrusted as error:
+        return _fail(ENVIRONMENT, str(error))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return ENVIRONMENT
@@ -51,6 +54,12 @@ def _run(arguments: Sequence[str]) -> int:
         sys.stdout.write(told.getvalue())
         return int(ended.code or 0)
     return int(options.command(options))
+
+
+def _ask(root: Path) -> bool:
+    from autograder.cli.trust import ask_on_terminal
+
+    return ask_on_terminal(root)
 
 
 def _open_streams() -> None:

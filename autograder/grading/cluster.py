@@ -20,6 +20,7 @@ from uuid import uuid4
 from distributed import Client, Future, WorkerPlugin
 
 from autograder.course import Exercise, read_course
+from autograder.course.trust import trust_here
 from autograder.grading.bundle import packed, unpack
 from autograder.grading.conditions import Conditions, runtime
 from autograder.grading.isolated import isolated
@@ -178,6 +179,7 @@ class Grading:
                 self._folder = tempfile.TemporaryDirectory(prefix="course-", ignore_cleanup_errors=True)
                 root = Path(self._folder.name)
                 unpack(self._shipped.bundle, root)
+                trust_here(root)
                 suite = load_suite(read_course(root))
                 at_once, asked = self._threads, self._shipped
                 self._isolation = isolated(asked.isolation, suite, device=asked.device, jobs=at_once)

@@ -11,6 +11,7 @@ from types import ModuleType
 
 from autograder.checks import Check, Drawing, checks_in, pictures_in
 from autograder.course import Course, Exercise
+from autograder.course.trust import require
 from autograder.judge.outcomes import Key
 from autograder.protocol.part_code import FORMAT
 
@@ -97,7 +98,11 @@ def engine_digest(*patterns: str) -> bytes:
 
 
 def load_suite(course: Course, exercises: Iterable[Exercise] | None = None) -> Suite:
-    """Read the checks of those exercises, or of all of the course; raises `SuiteError`."""
+    """Read the checks of those exercises, or of all of the course, which runs their files.
+
+    Raises `SuiteError`, and `Untrusted` where the user has not said that they may run.
+    """
+    require(course.root)
     checks: dict[str, tuple[Check, ...]] = {}
     sources: dict[str, bytes] = {}
     pictures: dict[str, tuple[Drawing, ...]] = {}

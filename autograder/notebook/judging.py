@@ -14,6 +14,7 @@ from typing import Any
 from autograder.authoring.stubs import StubError
 from autograder.cli.check import checked
 from autograder.course import Course, CourseError, Exercise, read_course
+from autograder.course.trust import Untrusted
 from autograder.judge.runner import EnvironmentProblem, GraderProblem
 from autograder.judge.suite import SuiteError
 from autograder.progress.record import record
@@ -32,7 +33,7 @@ def main() -> int:
         submission = submitted(course, exercise, request["live"], folder)
         report = checked(course, [exercise], submission, seed=course.seed, told=_told)
         kept = record(course, report, submission.sources, command="check") if request["kept"] else None
-    except (CourseError, SubmissionError, StubError, EnvironmentProblem, OSError) as error:
+    except (CourseError, Untrusted, SubmissionError, StubError, EnvironmentProblem, OSError) as error:
         _tell({"problem": str(error)})
     except (GraderProblem, SuiteError) as error:
         _tell({"problem": f"the grader itself failed: {error}"})

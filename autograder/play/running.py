@@ -19,6 +19,7 @@ from autograder.cli.written import write_json
 from autograder.course import Course, CourseError, read_course
 from autograder.course.model import Activity
 from autograder.course.names import UsageError
+from autograder.course.trust import require
 from autograder.play.checkpoint import SEED, Checkpoint, CheckpointError, digest
 from autograder.play.stage import Astray, Stage, Stopped
 from autograder.play.stopping import Stopping
@@ -203,6 +204,7 @@ def _digest(source: bytes) -> str:
 
 def _activity(course: Course, name: str) -> Any:
     """Return the module play/NAME.py of a course; the folder is the package `play`, whatever else has that name."""
+    require(course.root)
     folder = course.play_dir
     spec = importlib.util.spec_from_file_location(
         "play", folder / "__init__.py", submodule_search_locations=[str(folder)]

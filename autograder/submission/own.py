@@ -51,3 +51,8 @@ def stub_text(course: Course, exercise: Exercise) -> str | None:
         return stub_of(solution.read_text("utf-8"), exercise)
     kept = stubs_dir(course) / exercise.file
     return kept.read_bytes().decode("utf-8") if kept.is_file() else None
+
+
+def unconfined(folder: Path) -> str:
+    """Return the sentence for those who check somebody else's files: nothing keeps those from this machine."""
+    return f"this runs the code in {folder} with your rights, unconfined; course grade confines it"
