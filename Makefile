@@ -5,7 +5,7 @@ MINUTES ?= 10
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: demo test attack docs lint fuzz clean
+.PHONY: demo test proof attack docs lint fuzz clean
 
 demo: $(READY)
 	$(BIN)/course grade examples/class --out build/demo --seed 1 $$(command -v bwrap >/dev/null || echo --isolation process)
@@ -18,6 +18,11 @@ test: lint
 	diff -u docs/misconceptions.md build/misconceptions.md
 	$(BIN)/course validate --seed 1 --sizes tests/other_sizes.toml
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
+
+# Proofs that take long. Each line is a proof of its own; copies of the course that they make are trusted.
+proof: export COURSE_TRUST = 1
+proof: $(READY)
+	COURSE_STOPS=200 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -s tests/autograder/test_stopping.py
 
 # Every attack of tests/attacks, at the level this machine grades at.
 attack: $(READY)

@@ -52,6 +52,7 @@ class Class:
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         return {
             **threads,
+            "COURSE_TRUST": "1",  # the course is a copy of this one
             "PATH": os.pathsep.join([str(self.python.parent), str(Path(sys.executable).parent), os.environ["PATH"]]),
             "PYTHONPATH": os.pathsep.join([str(RIVALS), str(ROOT)]),
             "PLAIN_CHECKS": str(self.folder),

@@ -46,6 +46,7 @@ from synthetic import synthetic
 
 from autograder import __version__
 from autograder.course import read_course
+from autograder.course.trust import trust_here
 from autograder.judge.suite import load_suite
 from autograder.progress import write_whole
 
@@ -167,6 +168,7 @@ def copy_course(folder: Path, exercises: int) -> None:
     last = points[exercises - 1] + sum(points[exercises:])
     blocks[exercises - 1] = re.sub(r"^points = \d+$", f"points = {last}", blocks[exercises - 1], flags=re.MULTILINE)
     (folder / "course.toml").write_text("[[exercises]]\n".join([head, *blocks[:exercises]]), "utf-8")
+    trust_here(folder)
 
 
 def measured(class_: Class, options: argparse.Namespace) -> dict[str, object]:
