@@ -10,15 +10,17 @@ Without `install`, as in a library or a test, this only keeps the lists.
 import atexit
 import contextlib
 import os
-import shutil
 import signal
 import socket
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NoReturn, Protocol, TypeVar
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from subprocess import CompletedProcess
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
@@ -92,6 +94,24 @@ def started(start: Callable[[], Made]) -> Made:
         process = start()
         _processes.add(process)
         return process
+
+
+def run(command: Sequence[str], seconds: float) -> "CompletedProcess[str]":
+    """Run a command to its end, or to that of this program. Raises OSError and `subprocess.TimeoutExpired`."""
+    import subprocess
+
+    pipe = subprocess.PIPE
+    process = started(lambda: subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=pipe, stderr=pipe, text=True))
+    try:
+        stdout, stderr = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+        raise
+    finally:
+        forget(process)
+    hold()
+    return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
 
 def forget(process: Process) -> None:
@@ -182,14 +202,13 @@ def _wait_for_another(ours: socket.socket, caught: list[signal.Signals]) -> None
 def _end(status: int) -> NoReturn:
     try:
         _gate.acquire(timeout=GATE_SECONDS)
-        _all_within(LEAVE_SECONDS, [*_leaving, sys.stdout.flush])
+        _all_within(LEAVE_SECONDS, [*_leaving, lambda: sys.stdout.flush()])
         for each in [*_processes]:
-            with contextlib.suppress(Exception):
-                each.kill()
+            _quietly(each.kill)
         _all_within(DEATH_SECONDS, [each.wait for each in [*_processes]])
         for path in [*_temporary]:
             _remove(path)
-        with contextlib.suppress(OSError):
+        with contextlib.suppress(Exception):
             os.write(2, f"{chr(10) if os.isatty(2) else ''}course: {_says[-1]()}\n".encode())
     finally:
         os._exit(status)
@@ -199,10 +218,11 @@ def _all_within(seconds: float, calls: list[Callable[[], object]]) -> None:
     """Make each call in a thread of its own, and wait for all of them so long."""
     threads = [threading.Thread(target=_quietly, args=(each,), daemon=True) for each in calls]
     for thread in threads:
-        thread.start()
+        _quietly(thread.start)
     until = time.monotonic() + seconds
     for thread in threads:
-        thread.join(max(0.0, until - time.monotonic()))
+        if thread.ident is not None:
+            thread.join(max(0.0, until - time.monotonic()))
 
 
 def _quietly(call: Callable[[], object]) -> None:
@@ -211,6 +231,8 @@ def _quietly(call: Callable[[], object]) -> None:
 
 
 def _remove(path: Path) -> None:
+    import shutil
+
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
         for folder, folders, _ in os.walk(path):  # what a student's code has locked

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from autograder import __version__
+from autograder import __version__, ending
 from autograder.cli.exits import ENVIRONMENT, PASS
 from autograder.cli.screen import Screen
 from autograder.cli.written import write_json
@@ -105,9 +105,7 @@ def _torch() -> Fact:
     name = "torch import"
     begun = time.perf_counter()
     try:
-        done = subprocess.run(
-            [sys.executable, "-P", "-c", _IMPORT], capture_output=True, text=True, timeout=LONGEST_IMPORT, check=False
-        )
+        done = ending.run([sys.executable, "-P", "-c", _IMPORT], LONGEST_IMPORT)
     except subprocess.TimeoutExpired:
         return Fact(name, "not ended", f"torch was not imported within {LONGEST_IMPORT:.0f} s")
     except OSError as error:

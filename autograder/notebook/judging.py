@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from autograder import ending
 from autograder.authoring.stubs import StubError
 from autograder.cli.check import checked
 from autograder.course import Course, CourseError, Exercise, read_course
@@ -24,7 +25,8 @@ from autograder.submission.submission import digest
 
 
 def main() -> int:
-    """Answer one request."""
+    """Answer one request; a kernel that is interrupted ends this process, and its workers with it."""
+    ending.install()
     request = json.load(sys.stdin)
     try:
         course = read_course(Path(request["root"]))

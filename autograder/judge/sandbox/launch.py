@@ -87,7 +87,7 @@ def bubblewrap_problem() -> str:
     if shutil.which("bwrap") is None:
         return "bubblewrap is not installed (Debian and Ubuntu: apt install bubblewrap)"
     command = ["bwrap", "--unshare-all", "--unshare-user", "--ro-bind", "/", "/", "true"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = ending.run(command, 60)
     return "" if done.returncode == 0 else f"bubblewrap does not work here ({done.stderr.strip()[:200]})"
 
 
