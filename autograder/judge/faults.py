@@ -5,6 +5,7 @@ from typing import overload
 
 from autograder.judge.findings import as_sentence
 from autograder.judge.outcomes import Died, Fault
+from autograder.protocol.source_text import lines_of
 from autograder.report import Evidence, Finding, Place
 
 
@@ -46,10 +47,10 @@ def _within(deepest: Place | None, place: Place | None) -> str:
 
 def in_characters(place: Place, source: bytes) -> Place:
     """Return a place whose columns, which Python counts in bytes, are counted in characters."""
-    lines = source.splitlines()
+    lines = lines_of(source)
     if place.column is None or place.end is None or not 0 < place.line <= len(lines):
         return _whole_line(place)
-    data = lines[place.line - 1]
+    data = lines[place.line - 1].encode("utf-8")  # Python's columns are bytes of this, whatever the file is in
     column, end = (len(data[:each].decode("utf-8", "replace")) for each in (place.column, place.end))
     return replace(place, column=column, end=end)
 

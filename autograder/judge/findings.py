@@ -16,6 +16,7 @@ from autograder.judge.outcomes import Survey
 from autograder.judge.patterns import Axes, Case, Pattern, Shown, agreed, explain
 from autograder.judge.patterns.constants import question
 from autograder.protocol import Array, Value
+from autograder.protocol.source_text import lines_of
 from autograder.report import Finding, Place
 from autograder.report.model import FindingKind
 
@@ -223,7 +224,7 @@ def _function(survey: Survey, check: Check) -> str:
 
 def excerpt(source: bytes, place: Place) -> tuple[tuple[int, str], ...]:
     """Return the lines around a place."""
-    lines = [each.decode("utf-8", "replace") for each in source.splitlines()]  # a str has more ends of a line
+    lines = lines_of(source)
     first, last = max(1, place.line - CONTEXT), min(len(lines), place.line + CONTEXT)
     return tuple((number, lines[number - 1][:200]) for number in range(first, last + 1))
 

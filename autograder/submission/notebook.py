@@ -28,6 +28,7 @@ _PYTHON_CELLS = frozenset({"time", "timeit", "capture", "prun"})
 _CHECKS = re.compile(r"^[ \t]*(?:from|import)[ \t]+autograder\.notebook\b", re.MULTILINE)
 _ASKS = re.compile(r"(?:check|hint|why|status)\([^#]*\)[ \t;]*(?:#.*)?")
 """A line, stripped, that only asks the kit something."""
+_DECLARES = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*[-\w.]")
 _DEFINES = re.compile(r"^(?:class|def|async def)\b", re.MULTILINE)
 _PIECE = re.compile(
     r"""(?P<open>[\[({])|(?P<close>[\])}])|(?P<comment>\#[^\n]*)|(?P<on>\\\n)|(?P<end>\n)"""
@@ -69,7 +70,9 @@ def read_notebook(data: bytes, limit: int) -> Notebook:
             continue
         starts.append((len(lines) + 1, number))
         lines += python_of(source)
-    text = "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
+    # Jupyter follows no declaration of an encoding, and the source is UTF-8; half a character stays an error in it.
+    lines[:2] = ["#" if _DECLARES.match(line) else line for line in lines[:2]]
+    text = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
     if max(size, len(text)) > limit:
         raise FileError(f"has more than {limit // 1024:,} KiB of code; it was not read")
     return Notebook(text, tuple(starts), tuple(notes))
@@ -125,6 +128,8 @@ def _cells(data: bytes) -> Iterator[tuple[str | None, Mapping[str, object]]]:
         raise FileError(f"has more than {BRACKETS:,} lists and objects in it; clear its outputs and {_AGAIN}")
     try:
         book = json.loads(data.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise FileError(f"is no notebook: its JSON cannot be read as UTF-8; {_AGAIN}") from None
     except (ValueError, RecursionError):
         raise FileError(f"is no notebook: its JSON cannot be read; {_AGAIN}") from None
     cells = book.get("cells") if isinstance(book, dict) else None

@@ -9,6 +9,7 @@ from autograder.judge.compare import Expected
 from autograder.judge.outcomes import Fault
 from autograder.judge.suite import Suite
 from autograder.judge.verdict import Verdicts
+from autograder.protocol.source_text import text_of
 from autograder.report import ExerciseResult, Place
 
 
@@ -21,7 +22,7 @@ def syntax_fault(source: bytes, file: str) -> Fault | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            compile(source, file, "exec", dont_inherit=True)
+            compile(text_of(source, file), file, "exec", dont_inherit=True)
     except SyntaxError as error:
         bases = tuple(each.__name__ for each in type(error).__mro__)
         place = Place(file, max(error.lineno or 1, 1))

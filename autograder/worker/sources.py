@@ -10,6 +10,7 @@ from functools import lru_cache
 from types import CodeType, ModuleType
 from typing import Any
 
+from autograder.protocol.source_text import text_of
 from autograder.worker import parts
 from autograder.worker.syntax import outermost_loop, survey
 
@@ -17,7 +18,7 @@ from autograder.worker.syntax import outermost_loop, survey
 @lru_cache(maxsize=128)
 def compiled(source: bytes, file: str) -> CodeType:
     """Compile a file, once for all jobs; raises what `compile` does."""
-    return compile(source, file, "exec", dont_inherit=True)
+    return compile(text_of(source, file), file, "exec", dont_inherit=True)
 
 
 def codes_in(code: CodeType) -> Iterator[tuple[int, CodeType]]:

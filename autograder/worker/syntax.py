@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from autograder.protocol.source_text import text_of
 from autograder.protocol.statements import BODIES_OF, nodes_of, statements
 
 MOST_PLACES = 200
@@ -15,9 +16,9 @@ MOST_ASSIGNMENTS = 500
 def survey(source: bytes, forbidden: tuple[str, ...]) -> dict[str, Any]:
     """Say where the functions of a file return their values, which forbidden calls it names, and its statements.
 
-    Raises what `ast.parse` does.
+    Raises what `text_of` and `ast.parse` do.
     """
-    tree = ast.parse(source)
+    tree = ast.parse(text_of(source))
     nodes = nodes_of(tree)
     functions = list(_functions(tree))
     return {
@@ -90,7 +91,7 @@ def assignments(functions: Sequence[_Function]) -> list[list[str | int]]:
 
 def outermost_loop(source: bytes, line: int) -> int | None:
     """Return the line of the outermost `while` or `for` around a line, None where there is none."""
-    loops = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.While | ast.For))
+    loops = (node for node in ast.walk(ast.parse(text_of(source))) if isinstance(node, ast.While | ast.For))
     around = [node.lineno for node in loops if node.lineno <= line <= (node.end_lineno or node.lineno)]
     return min(around, default=None)
 

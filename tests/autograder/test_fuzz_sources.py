@@ -18,7 +18,7 @@ from autograder.judge.outcomes import read_survey
 from autograder.judge.runner import Runner
 from autograder.protocol.statements import statements
 from autograder.report import Finding, Place
-from autograder.worker.sources import Sources
+from autograder.worker.sources import Sources, compiled
 from autograder.worker.syntax import outermost_loop
 
 FORBIDDEN = ("torch.cumsum", "torch.nn.functional", "os")
@@ -87,7 +87,7 @@ PIECES = (
 def survey(source: bytes) -> None:
     """Assert that a file Python can compile can be surveyed, and that the judge can use what is told of it."""
     try:
-        compile(source, f"{NAME}.py", "exec", dont_inherit=True)
+        compiled(source, f"{NAME}.py")
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
         return
     told = fuzzing.passed_on(
@@ -195,7 +195,7 @@ RIGHT_IN_OTHER_WAYS: Mapping[str, bytes] = {
     ).encode(),
     "a long hexadecimal number": f"{tiny.MEAN}\nENORMOUS = 0x{'f' * 5000}\n".encode(),
     "a long sum": f"{tiny.MEAN}\nMANY = {' + '.join(['1'] * 1500)}\n".encode(),
-    "a comment that is no UTF-8": f"{tiny.MEAN}\n# ".encode() + "größer als vorher\n".encode("latin-1"),
+    "a declared Latin-1": f"# coding: latin-1\n{tiny.MEAN}\n# größer als vorher\n".encode("latin-1"),
 }
 
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from submission_examples import BOTH, FILES, LIMIT, ONE, TWO, laid_out, noted, zipped
 
+from autograder.protocol.source_text import text_of
 from autograder.submission import Given, Submission, read_submission
 from autograder.submission.found import FileError
 from autograder.submission.notebook import cell_of, python_of, read_notebook
@@ -167,7 +168,7 @@ def test_strange_metadata_and_letters_that_are_none_do_no_harm() -> None:
     strange: list[Any] = [None, [], "x", {"nbgrader": []}, {"nbgrader": {"grade": "true"}}]
     cells = [{"cell_type": "code", "source": "a", "metadata": each} for each in strange]
     assert source(*cells) == "a\n" * 5
-    assert source(code("s = '\ud800\x00'")) == "s = '?\x00'\n"
+    assert read_notebook(book(code("s = '\ud800\x00'")), LIMIT).source == b"s = '\xed\xa0\x80\x00'\n"
 
 
 keys = st.sampled_from(["cells", "cell_type", "source", "metadata", "nbgrader", "grade", "code", "solution"])
@@ -226,3 +227,24 @@ def test_a_notebook_of_the_stub_is_no_work_whatever_stands_between_its_lines(tmp
     untouched = book(text("lesson"), code("\n\ndef embed():\n\n    # a thought\n    raise NotImplementedError"), CHECKS)
     read = submission(tmp_path / "a", {ONE: b"own = 1\n", BOOK: untouched, TWO: b""})
     assert (read.sources[ONE], read.notes) == (b"own = 1\n", ())
+
+
+def test_a_declaration_of_an_encoding_in_a_notebook_is_of_no_effect_as_in_jupyter() -> None:
+    made = read_notebook(book(code("# coding: latin-1\nx = 'ö'\n")), LIMIT)
+    assert text_of(made.source) == "#\nx = 'ö'\n"
+
+
+def test_half_a_character_in_a_notebook_is_an_error_as_in_jupyter() -> None:
+    made = read_notebook(book(code("x = 1"), code("y = '\ud800'")), LIMIT)
+    with pytest.raises(SyntaxError) as caught:
+        text_of(made.source)
+    assert caught.value.lineno == 2
+
+
+def test_a_notebook_that_is_not_saved_as_utf_8_is_called_so(tmp_path: Path) -> None:
+    data = json.dumps({"cells": [], "text": "ö"}, ensure_ascii=False).encode("latin-1")
+    assert (
+        submission(tmp_path / "ada", {BOOK: data})
+        .notes[0]
+        .startswith(f"{BOOK} is no notebook: its JSON cannot be read as UTF-8")
+    )

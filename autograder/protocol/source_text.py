@@ -1,0 +1,90 @@
+"""The text of a Python file out of its bytes: one reading for every part that compiles, parses or shows it."""
+
+import re
+from codecs import BOM_UTF8
+from io import BytesIO
+from tokenize import detect_encoding
+
+_DECLARED = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_BLANK = re.compile(rb"[ \t\f]*(?:#.*)?")
+_CHARSET = re.compile(r"(?:iso-?8859-?|latin-?|cp125|windows-?125|koi8-?)\w{1,2}", re.IGNORECASE)
+"""Encodings that map one byte to one character: the judge decodes no other, since some codecs take quadratic time."""
+
+
+_MEND = "save the file as UTF-8 and delete the declaration"
+
+
+def text_of(source: bytes, file: str = "") -> str:
+    """Return the text of a Python file as `python FILE` reads it.
+
+    Raises SyntaxError, with the line, where Python refuses to run the file: for bytes that are not of the declared
+    encoding (UTF-8 unless it says another), null bytes, and encodings that there are not. `compile` of bytes, and so
+    an import, lets wrong bytes in comments pass.
+    """
+    if source[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise _refused("it is saved as UTF-16, expected UTF-8; save the file as UTF-8", file, 1)
+    try:
+        encoding, _ = detect_encoding(BytesIO(source).readline)
+        text = source.decode(encoding)
+        text.encode("utf-8")  # some codecs make halves of characters, of which no source is made
+        if (_declared(source) or "") not in text[:4096]:
+            raise ValueError("a declaration has to be readable in the encoding that it names")
+    except UnicodeDecodeError as error:
+        raise _undecodable(source, error, file) from None
+    except Exception as error:  # a codec of the file's choice raises what it likes
+        raise _undetected(source, file) from error
+    if "\0" in text:
+        line = _line(source, source.find(b"\0"))
+        raise _refused(f"line {line} has a null byte; delete it, or save the file as UTF-8", file, line)
+    return text
+
+
+def lines_of(source: bytes) -> list[str]:
+    """Return the lines of a file to be shown, whether or not Python can read it; bytes that cannot be read are `�`."""
+    encoding = _declared(source)
+    if encoding is None or not _CHARSET.fullmatch(encoding):
+        encoding = "utf-8"
+    lines = source.removeprefix(BOM_UTF8).splitlines()
+    try:
+        return [line.decode(encoding, "replace") for line in lines]
+    except LookupError:
+        return [line.decode("utf-8", "replace") for line in lines]
+
+
+def _declared(source: bytes) -> str | None:
+    """Return the encoding that one of the first two lines declares (PEP 263)."""
+    for line in source[:4096].removeprefix(BOM_UTF8).splitlines()[:2]:
+        if found := _DECLARED.match(line):
+            return found[1].decode("ascii")[:20]
+        if not _BLANK.fullmatch(line):
+            return None
+    return None
+
+
+def _undetected(source: bytes, file: str) -> SyntaxError:
+    """Return the error for a declaration that cannot be followed, or for bytes before it that are not UTF-8."""
+    declared = _declared(source)
+    try:
+        source.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if declared is None:
+            return _undecodable(source, error, file)
+    return _refused(f"it declares the encoding {declared}, which Python cannot read; {_MEND}", file, 1)
+
+
+def _undecodable(source: bytes, error: UnicodeDecodeError, file: str) -> SyntaxError:
+    line, declared = _line(source, error.start), _declared(source)
+    byte = f"line {line} has the byte 0x{source[error.start]:02x}"
+    if declared is None:
+        return _refused(f"{byte}, which is not UTF-8; save the file as UTF-8", file, line)
+    return _refused(f"{byte}, which is not in the declared encoding {declared}; {_MEND}", file, line)
+
+
+def _refused(message: str, file: str, line: int) -> SyntaxError:
+    return SyntaxError(message, (file, line, None, None))
+
+
+def _line(source: bytes, at: int) -> int:
+    """Return the line of a byte, as Python counts lines; 1 where the text has it and the bytes do not."""
+    before = source[: max(at, 0)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    return before.count(b"\n") + 1
