@@ -87,7 +87,10 @@ def _show(
     screen: Screen, course: Course, submission: Submission, begun: list[str], untouched: list[str], out: Path, size: int
 ) -> None:
     if not begun:
-        screen.text("Nothing was packed: every file there is the stub still.", indent=0)
+        which = "every file that can be read" if submission.unread else "every file there"
+        screen.text(f"Nothing was packed: {which} is the stub still.", indent=0)
+        for sentence in submission.unread.values():
+            screen.text(sentence)
         screen.next([("course", "where to begin")])
         return
     screen.text(f"{os.path.relpath(out)}: {len(submission.sources)} files, {size:,} bytes", indent=0, style="bold")
@@ -95,8 +98,8 @@ def _show(
         screen.text(f"{name}  {len(submission.sources[name].splitlines())} lines")
     if untouched:
         screen.text(f"the stub still, worth nothing yet: {', '.join(untouched)}")
-    if submission.missing:
-        screen.text(f"not there, and not packed: {', '.join(submission.missing)}")
+    if absent := [name for name in submission.missing if name not in submission.unread]:
+        screen.text(f"not there, and not packed: {', '.join(absent)}")
     for note in submission.notes:
         screen.text(note)
     screen.text(f"digest {submission.digest}: the report on it names the same", indent=0)

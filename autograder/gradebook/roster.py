@@ -81,6 +81,12 @@ class Roster:
         """Say whether somebody has this id, or one that differs in upper and lower case only."""
         return ("id", folded(student)) in self._known
 
+    def owns(self, student: str, clue: Clue) -> bool:
+        """Say whether the number or the login of a clue is the one that this student's row has."""
+        row = self[student]
+        logins = {folded(each) for each in (clue.login, *clue.logins) if each}
+        return bool(clue.lms_id and clue.lms_id == row.lms_id) or folded(row.login) in logins
+
     def find(self, clue: Clue) -> tuple[str, ...]:
         """Return the ids of the students a clue fits: one, none, or several where it does not decide."""
         if by_login := self._by_login(clue.login or ""):

@@ -126,7 +126,7 @@ class Bulk:
             report = self._graded(submission, stored, suite, run)
             self._go_on()
             self._same_course()
-            stored = Stored(report, digest, self.conditions.of_exercises(submission.digest))
+            stored = Stored(report, digest, self.conditions.of_exercises(submission))
             write_stored(self.out.report(entry.student), stored)
         return Graded(self._row(entry, stored, stamp), kept)
 
@@ -174,7 +174,7 @@ class Bulk:
         """Return the results that depend on nothing new, nor on an exercise that the grader failed on."""
         if stored is None:
             return {}
-        now = self.conditions.of_exercises(submission.digest)
+        now = self.conditions.of_exercises(submission)
         found = {each.id: each for each in stored.report.exercises if stored.exercises.get(each.id) == now.get(each.id)}
         failed = {each.id for each in stored.report.exercises if each.status == "grader_error"}
         course = self.conditions.course

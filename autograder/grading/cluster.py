@@ -31,6 +31,7 @@ from autograder.judge.suite import load_suite
 from autograder.report import Report
 from autograder.report.reading import from_json
 from autograder.submission import Submission
+from autograder.submission.notebook import Cells
 
 CONNECT_SECONDS = 15
 ARRIVAL_SECONDS = 60.0
@@ -121,6 +122,9 @@ class Cluster:
                 dict(submission.sources),
                 submission.digest,
                 submission.notes,
+                dict(submission.cells),
+                dict(submission.unread),
+                submission.unseen,
                 [each.id for each in exercises],
                 pure=False,
                 retries=RETRIES,
@@ -211,6 +215,9 @@ def grade_there(
     sources: dict[str, bytes],
     digest: str,
     notes: tuple[str, ...],
+    cells: dict[str, Cells],
+    unread: dict[str, str],
+    unseen: str,
     exercises: Sequence[str],
 ) -> bytes:
     """Grade some exercises of a submission in a Dask worker; return the report, and who made it, as JSON."""
@@ -219,7 +226,7 @@ def grade_there(
         time.sleep(0.05)  # a worker that has just joined may be given work before the course has arrived
     grading = HERE[name]
     grader = grading.grader()
-    submission = Submission(student, files, sources, digest, notes)
+    submission = Submission(student, files, sources, digest, notes, cells, unread, unseen)
     report = grader.grade(submission, [grader.suite.course.exercise(each) for each in exercises])
     answer = {"report": report.to_json(), "runtime": runtime(), "worker": grading.address}
     return json.dumps(answer).encode()

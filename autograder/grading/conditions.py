@@ -42,9 +42,11 @@ class Conditions:
         """The digest of everything that all reports depend on."""
         return _sha256(repr((SCHEMA, self.course.title, self.suite, *self._common)).encode())
 
-    def of_exercises(self, digest: str) -> dict[str, str]:
+    def of_exercises(self, submission: Submission) -> dict[str, str]:
         """Return, for each exercise, the digest of everything its result depends on but its points."""
-        return {id_: _sha256(repr((*self._common, digest, each)).encode()) for id_, each in self.exercises.items()}
+        left_out = (sorted(submission.unread.items()), submission.unseen) if submission.missing else ()
+        common = (*self._common, submission.digest, *left_out)
+        return {id_: _sha256(repr((*common, each)).encode()) for id_, each in self.exercises.items()}
 
     @property
     def _common(self) -> tuple[object, ...]:

@@ -87,8 +87,8 @@ class Marking:
 
     def _settle(self, exercise: Exercise) -> Judged:
         if exercise.file not in self.submission.sources:
-            verdicts = self.verdicts(exercise)
-            return verdicts.missing(), verdicts
+            verdicts, why = self.verdicts(exercise), self.submission.unread.get(exercise.file)
+            return (verdicts.unread(why) if why else verdicts.missing(self.submission.unseen)), verdicts
         self.run_own([exercise])
         own, verdicts = self._own[exercise.id]
         if own.status in ("pass", "grader_error") or not exercise.needs:
@@ -142,7 +142,7 @@ class Marking:
 
         That is help, not a verdict: where it cannot be had, the result stays as it is.
         """
-        if result.status not in ("fail", "error"):
+        if result.status not in ("fail", "error") or exercise.file not in self.submission.sources:
             return result
         locator = verdicts.locator()
         keys = locator.to_trace(result)

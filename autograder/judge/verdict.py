@@ -81,10 +81,18 @@ class Verdicts:
                 return wrong.kind not in ("todo", "forbidden")
         return True
 
-    def missing(self) -> ExerciseResult:
-        """Return the result of an exercise whose file was not handed in."""
-        message = f"{self.exercise.file} is not in the submission."
-        return self._all_alike("missing", Finding("structure", "missing", message))
+    def missing(self, unseen: str = "") -> ExerciseResult:
+        """Return the result of an exercise whose file was not found; `unseen` says what was not looked into."""
+        message, detail = f"{self.exercise.file} is not in the submission.", None
+        if unseen:
+            message = f"{self.exercise.file} was not found, and a part of the submission could not be read."
+            detail = f"{unseen}."
+        return self._all_alike("missing", Finding("structure", "missing", message, detail=detail))
+
+    def unread(self, why: str) -> ExerciseResult:
+        """Return the result of an exercise whose file is there and could not be read; `why` says what is wrong."""
+        message = findings.as_sentence(f"{why}.", why)
+        return self._all_alike("error", Finding("structure", "unread", message, detail="None of its checks was run."))
 
     def grader_error(self, text: str) -> ExerciseResult:
         """Return the result of an exercise on which the kit itself failed."""

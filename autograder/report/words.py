@@ -137,8 +137,10 @@ def ordinal(count: int) -> str:
 
 
 def was_asked(check: CheckResult) -> bool:
-    """Return whether a check came to be run: without a file, or with one that cannot be imported, none does."""
+    """Return whether a check came to be run: without a file, or with one that cannot be read, none does."""
     finding = check.finding
+    if finding is not None and (finding.kind, finding.id) == ("structure", "unread"):
+        return False
     at_import = finding is not None and finding.kind == "exception" and finding.place and not function(finding)
     return check.status not in ("missing", "grader_error") and not at_import
 

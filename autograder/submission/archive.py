@@ -22,6 +22,7 @@ from autograder.submission.found import (
     Listing,
     SubmissionError,
     printable,
+    refused,
     shown,
     skipped,
     too_large,
@@ -88,27 +89,32 @@ def with_inner_zips(listing: Listing, caps: Caps) -> Listing:
     There may be `inner_zips` of them, of `inner_kib` together, `inner_depth` inside one another; a sentence says
     which were left alone.
     """
-    files, notes = list(listing.files), list(listing.notes)
+    found = Listing()
+    found.add(listing)
     count, left, level = caps.inner_zips, caps.inner_kib * 1024, listing.files
     for depth in range(caps.inner_depth + 1):
         zips = [each for each in level if each.path.suffix.lower() == ".zip"]
         level = []
         for each in zips:
+            if each.refused:
+                found.unseen.append(f"{each.told} {each.refused}")
+                continue
             if depth == caps.inner_depth or not count:
-                notes.append(f"{each.told} is one zip too many inside this one; it was not looked into")
+                what = f"at most {caps.inner_zips} zips are looked into, {caps.inner_depth} deep"
+                found.leave(f"{each.told} is one zip too many inside this one; it was not looked into: {what}")
                 continue
             count -= 1
             try:
                 packed = each.read(left)
                 inner = list_archive(Path(each.told), ShortReads(cast("RawIOBase", BytesIO(packed)), caps), caps)
             except (FileError, SubmissionError) as error:
-                notes.append(f"{each.told} {error}" if isinstance(error, FileError) else str(error))
+                found.leave(f"{each.told} {error}" if isinstance(error, FileError) else str(error))
                 continue
             left -= len(packed)
-            level += moved_into(each, inner.files)
-            notes += [f"in {each.told}: {note}" for note in inner.notes]
-        files += level
-    return Listing(files, notes)
+            inner.files = moved_into(each, inner.files)
+            level += inner.files
+            found.add(inner, f"in {each.told}: ")
+    return found
 
 
 def moved_into(outer: Found, files: Sequence[Found]) -> list[Found]:
@@ -128,16 +134,20 @@ def _listing(archive: zipfile.ZipFile, caps: Caps) -> Listing:
         try:
             path = _path(entry, caps)
         except FileError as error:
-            listing.notes.append(f"{shown(entry.filename)} {error}")
+            listing.files.append(_refused(entry, str(error)))
             continue
         if path in files:
             listing.notes.append(f"{shown(path)} is in the zip more than once; the last one counts")
         if path:
             files[path] = Found(path, partial(_read, archive, entry))
     if len(entries) > caps.entries:
-        listing.notes.append(f"there are more than {caps.entries:,} entries; the rest was not looked at")
+        listing.leave(f"there are {len(entries):,} entries, more than {caps.entries:,}; the rest was not looked at")
     listing.files.extend(files.values())
     return listing
+
+
+def _refused(entry: zipfile.ZipInfo, why: str) -> Found:
+    return refused(PurePosixPath(entry.filename.replace("\\", "/")), why, entry.filename)
 
 
 def _path(entry: zipfile.ZipInfo, caps: Caps) -> PurePosixPath | None:

@@ -53,10 +53,9 @@ class Entry:
                 try:
                     found = _listed(part, caps, stack)
                 except SubmissionError as error:  # a report says nothing of where it was made
-                    listing.notes.append(str(error).replace(printable(part.path), printable(part.path.name)))
+                    listing.leave(str(error).replace(printable(part.path), printable(part.path.name)))
                 else:
-                    listing.files += found.files
-                    listing.notes += found.notes
+                    listing.add(found)
             read = read_listing(self.student, listing, files, caps, self.given)
         return replace(read, notes=(*self.notes, *read.notes))
 
@@ -78,16 +77,19 @@ class Entry:
 def _listed(part: Part, caps: Caps, stack: ExitStack) -> Listing:
     """Return what is found in a part, readable until the stack is closed. Raises `SubmissionError`."""
     if part.files is not None:
-        more = len(part.files) > caps.entries
-        note = f"there are more than {caps.entries:,} entries; the rest was not looked at"
-        return Listing(list(part.files[: caps.entries]), [note] if more else [])
+        listing = Listing(list(part.files[: caps.entries]))
+        if len(part.files) > caps.entries:
+            there = f"there are {len(part.files):,} entries, more than {caps.entries:,}"
+            listing.leave(f"{there}; the rest was not looked at")
+        return listing
     if part.name is not None:
         label = part.path.name if part.path.name != part.name else ""
         file = Found(PurePosixPath(part.name), partial(read_plain, part.path), part.rank, label)
         if file.path.suffix.lower() != ".zip":
             return Listing([file])
         inside = stack.enter_context(open_archive(part.path, caps))
-        return Listing(moved_into(file, inside.files), inside.notes)
+        inside.files = moved_into(file, inside.files)
+        return inside
     try:
         kind = kind_of(part.path)
     except FileError as error:

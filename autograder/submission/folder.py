@@ -17,7 +17,9 @@ from autograder.submission.found import (
     Found,
     Listing,
     SubmissionError,
+    UnreadableError,
     printable,
+    refused,
     shown,
     skipped,
     too_large,
@@ -46,9 +48,9 @@ def open_folder(path: Path, caps: Caps) -> Iterator[Listing]:
                 _sort_out(entry, folder / entry.name, listing, below)
         level = below if left > 0 else []
     if left <= 0:
-        listing.notes.append(f"there are {caps.entries:,} files and folders or more; the rest was not looked at")
+        listing.leave(f"there are {caps.entries:,} files and folders or more; the rest was not looked at")
     elif level:
-        listing.notes.append(f"{shown(level[0])} lies more than {caps.depth} folders deep; it was not looked at")
+        listing.leave(f"{shown(level[0])} lies more than {caps.depth} folders deep; it was not looked at")
     yield listing
 
 
@@ -62,7 +64,7 @@ def open_plain(path: Path) -> int:
     try:
         descriptor = os.open(path, _OPEN)
     except OSError as error:
-        raise FileError(f"cannot be read ({reason(error)})") from None
+        raise UnreadableError(f"cannot be read ({reason(error)})") from None
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise FileError(SPECIAL)
@@ -78,7 +80,7 @@ def read_plain(path: Path, limit: int) -> bytes:
         try:
             source = file.read(limit + 1)
         except OSError as error:
-            raise FileError(f"cannot be read ({reason(error)})") from None
+            raise UnreadableError(f"cannot be read ({reason(error)})") from None
     if len(source) > limit:
         raise too_large(len(source), limit)
     return source
@@ -89,7 +91,7 @@ def kind_of(path: Path) -> Kind:
     try:
         status = path.lstat()
     except (OSError, ValueError) as error:
-        raise FileError(f"cannot be read ({reason(error)})") from None
+        raise UnreadableError(f"cannot be read ({reason(error)})") from None
     return _kind(status)
 
 
@@ -119,7 +121,7 @@ def _entries(top: Path, folder: PurePosixPath, left: int, listing: Listing) -> l
         told = str(error)
     if not folder.parts:
         raise SubmissionError(f"{printable(top)} {told}; expected a folder of .py files: check its permissions")
-    listing.notes.append(f"{shown(folder)} {told}; it was not looked at")
+    listing.leave(f"{shown(folder)} {told}; it was not looked at")
     return []
 
 
@@ -128,13 +130,13 @@ def _sort_out(entry: os.DirEntry[str], path: PurePosixPath, listing: Listing, be
     try:
         kind = _kind(entry.stat(follow_symlinks=False))
     except OSError as error:
-        listing.notes.append(f"{shown(path)} cannot be read ({reason(error)})")
+        listing.files.append(refused(path, f"cannot be read ({reason(error)}); check its permissions"))
         return
     if kind == "folder" and not skipped(entry.name):
         below.append(path)
     elif kind == "file":
         listing.files.append(Found(path, partial(read_plain, Path(entry.path))))
     elif kind == "link":
-        listing.notes.append(f"{shown(path)} {LINK}")
+        listing.files.append(refused(path, LINK))
     elif kind == "other":
-        listing.notes.append(f"{shown(path)} {SPECIAL}")
+        listing.files.append(refused(path, SPECIAL))

@@ -18,6 +18,10 @@ class FileError(Exception):
     """One file of a submission cannot be read; the message is the rest of a sentence that begins with its name."""
 
 
+class UnreadableError(FileError):
+    """The system does not let this user read a file."""
+
+
 @dataclass(frozen=True)
 class Caps:
     """How much of a submission is looked at.
@@ -45,12 +49,14 @@ class Found:
 
     `read` takes the most bytes there may be, and returns as many at most, or raises `FileError`. Of two files of one
     name that with the higher `rank` was handed in later; `label` is its name where a download gave it another.
+    `refused` says why it is never read, as the rest of a sentence that begins with its name.
     """
 
     path: PurePosixPath
     read: Callable[[int], bytes]
     rank: int = 0
     label: str = ""
+    refused: str = ""
 
     @property
     def depth(self) -> int:
@@ -64,15 +70,40 @@ class Found:
 
 @dataclass
 class Listing:
-    """What a reader found: files in a fixed order, and a sentence for each thing it left out."""
+    """What a reader found: files in a fixed order, and a sentence for each thing it left out.
+
+    `unseen` are those of the sentences that are about a part which was not looked into: more files may be in it.
+    """
 
     files: list[Found] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    unseen: list[str] = field(default_factory=list)
+
+    def leave(self, sentence: str) -> None:
+        """Note that a part is not looked into."""
+        self.notes.append(sentence)
+        self.unseen.append(sentence)
+
+    def add(self, other: "Listing", prefix: str = "") -> None:
+        """Add what another reader found, its sentences behind a prefix."""
+        self.files += other.files
+        self.notes += [f"{prefix}{note}" for note in other.notes]
+        self.unseen += [f"{prefix}{note}" for note in other.unseen]
+
+
+def refused(path: PurePosixPath, why: str, label: str = "") -> Found:
+    """Return a file that is there and never read."""
+
+    def read(_: int) -> bytes:
+        raise FileError(why)
+
+    return Found(path, read, label=label, refused=why)
 
 
 def too_large(size: int, limit: int) -> FileError:
     """Return the error for a file of more bytes than there may be."""
-    return FileError(f"has {size:,} bytes, more than the {limit // 1024:,} KiB a file may have; it was not read")
+    allowed = f"more than the {limit // 1024:,} KiB a file may have"
+    return FileError(f"has {size:,} bytes, {allowed}; it was not read: hand in a smaller one")
 
 
 def skipped(folder: str) -> bool:

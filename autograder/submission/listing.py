@@ -7,10 +7,10 @@ from pathlib import Path
 
 from autograder.submission.entry import Entry, Part
 from autograder.submission.found import SubmissionError, printable, shown
-from autograder.submission.layouts import Candidate, Read, read_layout, recognise
-from autograder.submission.names import Clue, Students, checked_id, folded
+from autograder.submission.layouts import Candidate, Read, read_layout
+from autograder.submission.names import Students, checked_id, folded
+from autograder.submission.recognition import recognise
 from autograder.submission.submission import NOTHING_GIVEN, Given, notebook_of
-from autograder.submission.times import told_time
 from autograder.submission.top import Top, open_top
 
 
@@ -36,9 +36,9 @@ def list_submissions(
 ) -> Submissions:
     """List the latest submission of every student in a folder or a zip, by id. `files` are the expected ones.
 
-    The layout is told by the names if it is not given, the ids by `students`, else by what the layout has. What
-    cannot be attributed is a problem, and nothing else is lost by it. Raises `SubmissionError` where the folder
-    cannot be listed, is itself a submission, or has a layout that cannot be told.
+    The layout is the one that all entries have if it is not given, the ids are by `students`, else by what the layout
+    has. What cannot be attributed is a problem, and nothing else is lost by it. Raises `SubmissionError` where the
+    folder cannot be listed, is itself a submission, or has entries of several layouts.
     """
     wanted = frozenset((*files, *map(notebook_of, files)))
     top = open_top(path, wanted)
@@ -47,7 +47,8 @@ def list_submissions(
         found = f"{printable(path)} holds {own[0]}, so it looks like one submission"
         parent = printable(path.resolve().parent)
         raise SubmissionError(f"{found}, expected a folder of submissions; give its parent, {parent}")
-    layout = layout or recognise(top)
+    if layout is None:
+        layout, top = recognise(top)
     read = read_layout(layout, top, wanted)
     entries = _attributed(top, read, students, given)
     return Submissions(entries, (*top.problems, *read.problems), (*top.notes, *read.notes), layout)
@@ -93,27 +94,27 @@ def _student(candidate: Candidate, read: Read, students: Students | None) -> str
 
 
 def _of_several(student: str, candidates: list[Candidate], read: Read, students: Students | None) -> bool:
-    """Say whether nobody knows which candidate is the student's, since people of several numbers have that name.
+    """Say whether nobody knows which candidate is the student's, since they are of several people by their own names.
 
-    Anybody may take another's name in a course; the one whose number is on the roster stays.
+    Anybody may take another's name in a course, or a login that is another's id; those whose number or login is the
+    one in the student's row stay.
     """
-    if len({each.clue.lms_id for each in candidates if each.clue.lms_id}) < 2:
+    if len(candidates) < 2 or frozenset.intersection(*(each.people for each in candidates)):
         return False
-    numbered = [each for each in candidates if students and _has_number(students, student, each)]
-    others = [each for each in candidates if each not in numbered]
-    names = ", ".join(shown(each.label) for each in others)
+    own = [each for each in candidates if students and students.owns(student, each.clue)]
+    if len(own) > 1 and not frozenset.intersection(*(each.people for each in own)):
+        own = []
+    names = ", ".join(shown(each.label) for each in candidates if each not in own)
     told = f"{names} fit {shown(student)} by name and are of several people, so none of them is graded as one"
-    read.problems.append(f"{told}; put lms_id on the roster")
-    candidates[:] = numbered
-    return not numbered
-
-
-def _has_number(students: Students, student: str, candidate: Candidate) -> bool:
-    return students.find(Clue(student, lms_id=candidate.clue.lms_id)) == (student,)
+    column = "lms_id" if all(each.clue.lms_id for each in candidates) else "login"
+    is_plain = all(each.number is not None for each in candidates)
+    read.problems.append(f"{told}; {'keep one, or rename them' if is_plain else f'put {column} on the roster'}")
+    candidates[:] = own
+    return not own
 
 
 def _latest(top: Top, student: str, candidates: Sequence[Candidate], given: Given, read: Read) -> Entry:
-    """Return the entry of the attempt that counts: the latest by time, else by number; notes name the others."""
+    """Return the entry of the attempt that counts: that of the highest number; notes name the others."""
     if len(candidates) == 1:
         chosen, why = candidates[0], ""
     else:
@@ -128,10 +129,6 @@ def _latest(top: Top, student: str, candidates: Sequence[Candidate], given: Give
 
 
 def _chosen(candidates: Sequence[Candidate]) -> tuple[Candidate, str]:
-    times = [each.handed_in for each in candidates if each.handed_in is not None]
-    if len(times) == len(candidates) and times.count(max(times)) == 1:
-        latest = max(times)
-        return next(each for each in candidates if each.handed_in == latest), f"handed in last, {told_time(latest)}"
     numbers = [each.number for each in candidates if each.number is not None]
     if len(numbers) == len(candidates) and numbers.count(max(numbers)) == 1:
         return max(candidates, key=lambda each: each.number or 0), "the highest number"

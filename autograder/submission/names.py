@@ -29,6 +29,9 @@ class Students(Protocol):
     def find(self, clue: Clue) -> tuple[str, ...]:
         """Return the ids of the students a clue fits: one, none, or several where it does not decide."""
 
+    def owns(self, student: str, clue: Clue) -> bool:
+        """Say whether the number or the login of a clue is the one that this student's row has."""
+
     def has(self, student: str) -> bool:
         """Say whether somebody has this id, or one that differs in upper and lower case only."""
 

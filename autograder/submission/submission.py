@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -11,7 +11,17 @@ from pathlib import Path, PurePosixPath
 from autograder.checks.structure import nearest
 from autograder.submission.archive import open_archive, with_inner_zips
 from autograder.submission.folder import Kind, kind_of, open_folder
-from autograder.submission.found import LINK, Caps, FileError, Found, Listing, SubmissionError, printable, shown
+from autograder.submission.found import (
+    LINK,
+    Caps,
+    FileError,
+    Found,
+    Listing,
+    SubmissionError,
+    UnreadableError,
+    printable,
+    shown,
+)
 from autograder.submission.names import checked_id
 from autograder.submission.notebook import Cells, Notebook, cell_of, read_notebook
 
@@ -30,7 +40,8 @@ class Submission:
 
     `files` are the expected names; `digest` depends on the names and bytes of `sources` alone, not on where they
     lay; `notes` are sentences about what was left out or chosen, free of control characters. A source that was made
-    of a notebook has in `cells` where its lines come from.
+    of a notebook has in `cells` where its lines come from. `unread` has a sentence for each expected file that is
+    there and cannot be read, and `unseen` is one about a part of the submission in which the others may be.
     """
 
     student: str
@@ -39,6 +50,8 @@ class Submission:
     digest: str
     notes: tuple[str, ...]
     cells: Mapping[str, Cells] = field(default_factory=dict)
+    unread: Mapping[str, str] = field(default_factory=dict)
+    unseen: str = ""
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -101,26 +114,87 @@ def read_submission(
 
 def read_listing(student: str, listing: Listing, files: Sequence[str], caps: Caps, given: Given) -> Submission:
     """Read the expected files out of what was found. A .py that was edited counts before a notebook."""
-    listing = with_inner_zips(listing, caps)
-    wanted = {*files, *map(notebook_of, files)}
-    sources: dict[str, bytes] = {}
-    cells: dict[str, Cells] = {}
-    notes: list[str] = []
+    reading = _Reading(with_inner_zips(listing, caps), files, caps, given)
     for file in files:
-        source = _read_first(file, listing.files, wanted, caps.source_bytes, notes)
-        book = _read_notebook(file, listing.files, wanted, caps, notes)
+        reading.read(file)
+    said = set(reading.notes)
+    others = (f"{each.told} {each.refused}" for each in reading.listing.files if each.refused)
+    notes = [*reading.notes, *_near_names(reading.listing.files, files, reading.sources)]
+    notes += [*(each for each in others if each not in said), *reading.listing.notes]
+    unseen, sources = reading.listing.unseen, reading.sources
+    more = f" (and {len(unseen) - 1:,} more like this)" if len(unseen) > 1 else ""
+    return Submission(
+        student,
+        tuple(files),
+        sources,
+        digest(sources),
+        cut(notes),
+        reading.cells,
+        reading.unread,
+        unseen[0] + more if unseen else "",
+    )
+
+
+class _Reading:
+    """What is read of a listing, file by file."""
+
+    def __init__(self, listing: Listing, files: Sequence[str], caps: Caps, given: Given) -> None:
+        self.listing = listing
+        self.wanted = frozenset((*files, *map(notebook_of, files)))
+        self.caps = caps
+        self.given = given
+        self.sources: dict[str, bytes] = {}
+        self.cells: dict[str, Cells] = {}
+        self.notes: list[str] = []
+        self.unread: dict[str, str] = {}
+
+    def read(self, file: str) -> None:
+        """Read the file, or its notebook, whichever counts."""
+        limit = self.caps.source_bytes
+        source, problem = self._first(file, limit)
+        book, book_problem = self._notebook(file)
+        stub = source is not None and self.given.is_stub(file, source[1])
+        if (source is None and book is None) or (stub and book_problem):
+            if unread := (book_problem if stub else problem or book_problem):
+                self.unread[file] = unread
+            return
         if source is not None:
-            sources[file] = source[1]
-        if book is None or (source is not None and given.is_notebook(notebook_of(file), book[1], caps.source_bytes)):
-            continue
-        if source is not None and not given.is_stub(file, source[1]):
-            notes.append(f"{source[0].told} counts, not {book[0].told}: both hold work")
-            continue
-        sources[file], cells[file] = book[1].source, book[1].cells
-        notes.append(f"{file} is the code of {book[0].told}")
-        notes += [f"{book[0].told}: {note}" for note in book[1].notes]
-    notes += _near_names(listing.files, files, sources) + listing.notes
-    return Submission(student, tuple(files), sources, digest(sources), cut(notes), cells)
+            self.sources[file] = source[1]
+        if book is None or (source is not None and self.given.is_notebook(notebook_of(file), book[1], limit)):
+            return
+        if source is not None and not stub:
+            self.notes.append(f"{source[0].told} counts, not {book[0].told}: both hold work")
+            return
+        self.sources[file], self.cells[file] = book[1].source, book[1].cells
+        self.notes.append(f"{file} is the code of {book[0].told}")
+        self.notes += [f"{book[0].told}: {note}" for note in book[1].notes]
+
+    def _first(self, file: str, limit: int) -> tuple[tuple[Found, bytes] | None, str]:
+        """Return the file of that name that counts, and its bytes; or None, and why not where it is there."""
+        rivals = _rivals(file, self.listing.files, self.wanted)
+        if not rivals:
+            return None, ""
+        if len(rivals) > 1:
+            self.notes.append(_choice(file, rivals))
+        try:
+            return (rivals[0], rivals[0].read(limit)), ""
+        except FileError as error:
+            return None, self._problem(rivals[0], error)
+
+    def _notebook(self, file: str) -> tuple[tuple[Found, Notebook] | None, str]:
+        found, problem = self._first(notebook_of(file), self.caps.notebook_kib * 1024)
+        if found is None:
+            return None, problem
+        try:
+            return (found[0], read_notebook(found[1], self.caps.source_bytes)), ""
+        except FileError as error:
+            return None, self._problem(found[0], error)
+
+    def _problem(self, found: Found, error: FileError) -> str:
+        """Note why a file cannot be read, and return that sentence, short enough for a finding."""
+        why = f"{error}; check its permissions" if isinstance(error, UnreadableError) else str(error)
+        self.notes.append(f"{found.told} {why}")
+        return f"{shown(found.path.name)} {why}"
 
 
 def cut(notes: Sequence[str]) -> tuple[str, ...]:
@@ -170,40 +244,19 @@ def _opened(path: Path) -> tuple[str, Reader]:
     return student_name(path, kind), reader
 
 
-def _read_first(
-    file: str, found: Sequence[Found], wanted: Iterable[str], limit: int, notes: list[str]
-) -> tuple[Found, bytes] | None:
-    """Return the file of that name that counts, and its bytes; None where there is none that can be read."""
-    rivals = _rivals(file, found, frozenset(wanted))
-    if not rivals:
-        return None
-    if len(rivals) > 1:
-        notes.append(_choice(file, rivals))
-    try:
-        return rivals[0], rivals[0].read(limit)
-    except FileError as error:
-        notes.append(f"{rivals[0].told} {error}")
-        return None
-
-
-def _read_notebook(
-    file: str, found: Sequence[Found], wanted: Iterable[str], caps: Caps, notes: list[str]
-) -> tuple[Found, Notebook] | None:
-    book = _read_first(notebook_of(file), found, wanted, caps.notebook_kib * 1024, notes)
-    try:
-        return (book[0], read_notebook(book[1], caps.source_bytes)) if book else None
-    except FileError as error:
-        notes.append(f"{book[0].told if book else file} {error}")
-        return None
-
-
 def _rivals(file: str, found: Sequence[Found], wanted: frozenset[str]) -> list[Found]:
-    """Return the files of that name: the latest, then nearest to the top, then where most expected files are."""
+    """Return the files of that name: the latest, then nearest to the top, then where most expected files are.
+
+    What is never read comes last, whoever put it there.
+    """
     named = [each for each in found if each.path.name == file]
     if len(named) < 2:
         return named
     held: Counter[PurePosixPath] = Counter(each.path.parent for each in found if each.path.name in wanted)
-    return sorted(named, key=lambda each: (-each.rank, each.depth, -held[each.path.parent], each.path.parts))
+    return sorted(
+        named,
+        key=lambda each: (bool(each.refused), -each.rank, each.depth, -held[each.path.parent], each.path.parts),
+    )
 
 
 def _choice(file: str, rivals: Sequence[Found]) -> str:

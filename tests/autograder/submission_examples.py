@@ -1,5 +1,6 @@
 """Submissions made for the tests: folders, zips, and zips with a field overwritten."""
 
+import io
 import sys
 import zipfile
 from collections.abc import Mapping
@@ -29,6 +30,15 @@ def zipped(path: Path, files: Mapping[str, bytes], method: int = zipfile.ZIP_DEF
         for name, content in files.items():
             archive.writestr(name, content)
     return path
+
+
+def zip_of(files: Mapping[str, bytes]) -> bytes:
+    """Return a zip as bytes."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return packed.getvalue()
 
 
 def patched(path: Path, local: int, central: int, value: bytes) -> Path:

@@ -1,17 +1,15 @@
 """The layouts of downloads: who handed in what, when, and which attempt counts; by folders and by zips of them."""
 
-import io
 import os
 import shutil
 import subprocess
-import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 import tiny
-from submission_examples import BOTH, FILES, ONE, TWO, laid_out, links, zipped
+from submission_examples import BOTH, FILES, ONE, TWO, laid_out, links, zip_of, zipped
 
 from autograder.authoring.given import given_of
 from autograder.course import read_course
@@ -41,22 +39,14 @@ NBGRADER = {
     f"grace/a01/{TWO}": b"grace two",
     "grace/a01/timestamp.txt": b"2026-03-03 00:00:00 UTC",
     f"marie/a01/{ONE}": b"",
+    "marie/a01/timestamp.txt": b"",
     "eve/a01/timestamp.txt": b"tomorrow",
 }
 
 
-def inner(files: dict[str, bytes]) -> bytes:
-    """Return a zip as bytes."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in files.items():
-            archive.writestr(name, content)
-    return packed.getvalue()
-
-
 def filled(files: dict[str, bytes]) -> dict[str, bytes]:
     """Return the files, every empty zip a zip of two solutions."""
-    packed = inner({f"work/{name}": content for name, content in BOTH.items()})
+    packed = zip_of({f"work/{name}": content for name, content in BOTH.items()})
     return {name: packed if name.endswith(".zip") else content for name, content in files.items()}
 
 
@@ -244,7 +234,9 @@ def test_a_broken_pack_tells_a_time_or_none_and_raises_nothing(tmp_path: Path, d
 
 def test_a_layout_that_cannot_be_told_is_asked_for(tmp_path: Path) -> None:
     top = laid_out(tmp_path / "both", {f"lovelaceada_12_67_{ONE}": b"", f"grace/{ONE}": b""})
-    with pytest.raises(SubmissionError, match="1 of 2 names in both are as Canvas gives them, and grace beside them"):
+    with pytest.raises(
+        SubmissionError, match=r"1 of 2 entries are named as in a download of Canvas .* These are not: grace"
+    ):
         list_submissions(top, FILES)
     found = list_submissions(top, FILES, "canvas")
     assert [entry.student for entry in found.entries] == ["12"]
@@ -307,8 +299,11 @@ def test_whoever_takes_the_name_of_another_does_not_replace_the_others_work(tmp_
 def test_a_name_with_numbers_does_not_pass_for_another_user_of_canvas(tmp_path: Path) -> None:
     files = {f"gracehopper_13_50_{ONE}": b"grace", f"eve_13_66_99_{ONE}": b"eve", f"bob_7_8_2024_{ONE}": b"bob"}
     found = list_submissions(laid_out(tmp_path, files), FILES)
-    assert sources(found) == {"13": {ONE: b"grace"}, "7": {}}
-    assert found.problems == (f"eve_13_66_99_{ONE} may be of user 13 or of another; it was left out",)
+    assert sources(found) == {"13": {ONE: b"grace"}}
+    assert [problem.partition(":")[0] for problem in found.problems] == [
+        f"bob_7_8_2024_{ONE} may be of 7 or of 8",
+        f"eve_13_66_99_{ONE} may be of 13 or of 66",
+    ]
 
 
 def test_what_would_take_the_id_of_another_is_a_problem_and_loses_nothing_else(tmp_path: Path) -> None:
@@ -328,12 +323,25 @@ def test_the_highest_number_counts_where_the_roster_says_that_they_are_of_one_st
     assert entry.notes == ("grace1 (10) counts, not grace1, grace1-2, grace1_attempt3: the highest number",)
 
 
-def test_the_latest_by_time_counts(tmp_path: Path) -> None:
-    for name, at in (("hw-ada", 1_700_000_900), ("hw-ada1", 1_700_000_100)):
+def test_a_login_that_is_another_student_s_id_does_not_replace_their_work(tmp_path: Path) -> None:
+    for name, at in (("hw-ada", 1_700_000_100), ("hw-ada1", 1_700_000_900)):
         cloned(tmp_path / "hw-submissions" / name, at)
-    [entry] = list_submissions(tmp_path / "hw-submissions", FILES, None, ROSTER).entries
-    assert entry.path.name == "hw-ada"
-    assert entry.notes[-1] == "hw-ada counts, not hw-ada1: handed in last, 2023-11-14 22:28:20+00:00"
+    found = list_submissions(tmp_path / "hw-submissions", FILES, None, ROSTER)
+    [entry] = found.entries
+    assert (entry.student, entry.path.name) == ("ada1", "hw-ada")
+    told = "fit ada1 by name and are of several people, so none of them is graded as one"
+    assert found.problems == (f"hw-ada1 {told}; put login on the roster",)
+
+
+def test_folders_of_several_names_that_fit_one_student_are_not_chosen_from(tmp_path: Path) -> None:
+    found = attributed(tmp_path, {f"ada/{ONE}": b"one", f"Ada Lovelace/{ONE}": b"two", f"hopper grace/{ONE}": b""})
+    assert [entry.student for entry in found.entries] == ["ada1", "grace1"]
+    assert sources(found)["ada1"] == {ONE: b"one"}, "the login on the roster decides"
+    (tmp_path / "class" / "ada").rename(tmp_path / "class" / "ada@uni.example")
+    found = list_submissions(tmp_path / "class", FILES, None, ROSTER)
+    assert [entry.student for entry in found.entries] == ["grace1"]
+    told = "fit ada1 by name and are of several people, so none of them is graded as one"
+    assert found.problems == (f"Ada Lovelace, ada@uni.example {told}; keep one, or rename them",)
 
 
 def test_ids_are_of_one_spelling_so_that_reports_never_collide(tmp_path: Path) -> None:
@@ -351,17 +359,17 @@ def test_a_name_that_is_none_everywhere_is_a_problem(tmp_path: Path, name: str) 
 
 
 def test_zips_in_zips_have_an_end(tmp_path: Path) -> None:
-    deep = inner({ONE: b"deep"})
+    deep = zip_of({ONE: b"deep"})
     for _ in range(2):
-        deep = inner({"more.zip": deep})
-    top = laid_out(tmp_path / "class", {"eve/a.zip": deep, "bob/a.zip": inner({"b.zip": inner({ONE: b"x"})})})
+        deep = zip_of({"more.zip": deep})
+    top = laid_out(tmp_path / "class", {"eve/a.zip": deep, "bob/a.zip": zip_of({"b.zip": zip_of({ONE: b"x"})})})
     found = list_submissions(top, FILES)
     assert sources(found) == {"bob": {ONE: b"x"}, "eve": {}}
     assert "one zip too many inside" in notes_of(found, "eve")[-1]
 
 
 def test_many_zips_and_great_zips_inside_are_left_alone_with_a_word(tmp_path: Path) -> None:
-    many = {f"eve/{number:02}.zip": inner({ONE: b"x"}) for number in range(30)}
+    many = {f"eve/{number:02}.zip": zip_of({ONE: b"x"}) for number in range(30)}
     top = laid_out(tmp_path / "class", {**many, "bob/a.zip": b"\0" * (17 << 20), f"bob/{TWO}": b"two"})
     found = list_submissions(top, FILES)
     assert sources(found) == {"bob": {TWO: b"two"}, "eve": {ONE: b"x"}}
