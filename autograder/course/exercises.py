@@ -20,6 +20,9 @@ from autograder.course.words import read_words
 TOTAL = Decimal(100)
 """What the points of all exercises add up to."""
 
+DOTTED = re.compile(r"[^\W\d]\w*(\.(\w|\*)+)+")
+"""A dotted name; after its first part `*` may stand for anything."""
+
 HINT_LENGTH = 200
 BUILT_LENGTH = 110
 
@@ -38,7 +41,8 @@ def read_exercises(top: Section) -> tuple[Exercise, ...]:
     if None not in points and points and sum(filter(None, points)) != TOTAL * 100:
         total = Decimal(sum(filter(None, points))) / 100
         top.note("exercises", f"the points of the exercises add up to {total}, expected exactly {TOTAL}")
-    return tuple(_exercise(top, section, ids, at, points[at] or 0) for at, section in enumerate(sections))
+    groups = _groups(top)
+    return tuple(_exercise(top, section, ids, at, points[at] or 0, groups) for at, section in enumerate(sections))
 
 
 def _section(top: Section, at: int, table: Mapping[str, object]) -> Section:
@@ -47,7 +51,9 @@ def _section(top: Section, at: int, table: Mapping[str, object]) -> Section:
     return Section(table, ("exercises", at), f"exercises {name}", top.problems)
 
 
-def _exercise(top: Section, section: Section, ids: Sequence[str], at: int, points: int) -> Exercise:
+def _exercise(
+    top: Section, section: Section, ids: Sequence[str], at: int, points: int, groups: Mapping[str, Sequence[str]]
+) -> Exercise:
     section.known("id", "title", "points", "needs", "hints", "forbidden", "words", "built")
     return Exercise(
         id=ids[at],
@@ -55,7 +61,7 @@ def _exercise(top: Section, section: Section, ids: Sequence[str], at: int, point
         points=points,
         needs=_needs(section, ids, at),
         hints=_hints(section),
-        forbidden=_forbidden(section),
+        forbidden=_forbidden(section, groups),
         words=read_words(section, top),
         built=_built(section),
     )
@@ -122,13 +128,27 @@ def _note_hint(table: Section, check: str, number: int, text: str) -> None:
         table.note(check, f"hint {number} of {check} has {len(text)} characters, expected at most {HINT_LENGTH}")
 
 
-def _forbidden(section: Section) -> tuple[str, ...]:
-    names = section.value("forbidden", "a list of dotted names", as_texts, required=False) or ()
-    for name in names:
-        parts = name.split(".")
-        if len(parts) < 2 or not all(part.isidentifier() for part in parts):
-            section.note("forbidden", f"forbidden has {shown(name)}, expected a dotted name like torch.nn.LayerNorm")
-    return names
+def _forbidden(section: Section, groups: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """Return the dotted names an exercise forbids: those it lists, and those of the groups it lists."""
+    listed = section.value("forbidden", "a list of dotted names and groups", as_texts, required=False) or ()
+    for name in listed:
+        if name not in groups and not DOTTED.fullmatch(name):
+            near = nearest(name, list(groups))
+            hint = f"is the group {near} meant?" if near else "expected a dotted name like torch.nn.LayerNorm"
+            section.note("forbidden", f"forbidden has {shown(name)}, {hint}")
+    return tuple(dict.fromkeys(each for name in listed for each in groups.get(name, (name,))))
+
+
+def _groups(top: Section) -> dict[str, Sequence[str]]:
+    """Return the lists of forbidden names that exercises may mention by one name."""
+    table = top.section("forbidden_groups")
+    groups: dict[str, Sequence[str]] = {}
+    for group in table.table:
+        groups[group] = table.value(group, "a list of dotted names", as_texts) or ()
+        for name in groups[group]:
+            if not DOTTED.fullmatch(name):
+                table.note(group, f"{group} has {shown(name)}, expected a dotted name like torch.nn.LayerNorm")
+    return groups
 
 
 def _built(section: Section) -> str | None:

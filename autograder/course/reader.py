@@ -42,7 +42,7 @@ def read_course(root: Path) -> Course:
     data = _parsed(text)
     problems = Collector(text)
     top = Section(data, (), "", problems)
-    top.known("title", "seed", "limits", "sizes", "words", "exercises", "grading", "play")
+    top.known("title", "seed", "limits", "sizes", "words", "forbidden_groups", "exercises", "grading", "play")
     exercises = read_exercises(top)
     course = Course(
         root=root,

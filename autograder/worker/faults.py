@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from autograder.checks.another_device import DeviceMixError, Elsewhere
 from autograder.checks.structure import StructureError
-from autograder.worker.forbidding import ForbiddenCallError
+from autograder.worker.passages import ForbiddenCallError
 
 RAISE = dis.opmap["RAISE_VARARGS"]
 

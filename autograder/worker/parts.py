@@ -8,7 +8,6 @@ import importlib
 import json
 from collections.abc import Callable, Sequence
 from inspect import Parameter, Signature
-from types import CodeType
 from typing import Any
 
 from autograder.protocol.part_code import CALL, FORMAT, FUNCTION, JUMP, MOVE, NEXT, RETURN, TUPLE, UNLESS
@@ -144,9 +143,3 @@ def _run(code: Sequence[Row], registers: list[Any]) -> Any:
             return registers[row[1]]
         else:
             raise ValueError(registers[row[1]])
-
-
-def codes() -> dict[int, CodeType]:
-    """Return the code that every part runs in, by its id."""
-    inner = [each for each in _function.__code__.co_consts if isinstance(each, CodeType)]
-    return {id(each): each for each in (_run.__code__, *inner)}

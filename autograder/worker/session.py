@@ -17,9 +17,18 @@ from contextlib import nullcontext
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+import torch
+
+from autograder.checks.given import Given, seed_torch
+from autograder.checks.language import checks_in, pictures_in
+from autograder.checks.structure import Implementation
 from autograder.protocol import Limits, Value, read_frame, write_frame
-from autograder.worker import limits
+from autograder.worker import faults, limits, passages
+from autograder.worker.forbidding import Ban, forbidding, keep_kernels
+from autograder.worker.observe import observe
 from autograder.worker.sources import Sources, compiled
+from autograder.worker.tracing import Tracing
 
 Emit = Callable[[dict[str, Value]], None]
 
@@ -75,14 +84,7 @@ def serve(requests: int, answers: int) -> None:
             held.clear()
             sent = now
 
-    gc.disable()  # nothing of what is loaded is garbage, and to look for some takes a sixth of the time
-    try:
-        import torch
-
-        import autograder.checks.given  # noqa: F401
-    except (ImportError, OSError) as error:
-        emit({"event": "unusable", "message": f"torch cannot be imported: {error}"})
-        return
+    passages.watch_imports()
     gc.freeze()
     gc.enable()
     torch.set_num_threads(1)
@@ -97,8 +99,6 @@ def serve(requests: int, answers: int) -> None:
 
 
 def _missing_device(name: str) -> str | None:
-    import torch
-
     try:
         torch.zeros(1, device=name)
     except (RuntimeError, AssertionError) as error:
@@ -125,6 +125,7 @@ class Job:
     def run(self) -> None:
         """Run the whole plan; what the student's code does wrong becomes an event."""
         self.sources.install()
+        keep_kernels(sorted({name for names in self.job["forbidden"].values() for name in names}))
         self.limits.confine(device=self.job["device"])
         try:
             for exercise, _ in self.job["plan"]:
@@ -145,21 +146,15 @@ class Job:
         self.emit({"event": "surveyed", "exercise": exercise, **survey})
 
     def _exercise(self, exercise: str, draws: list[list[Any]]) -> None:
-        from autograder.worker.forbidding import forbidding
-
         probes = self._probes(exercise)
-        names, sources = self.job["forbidden"].get(exercise, []), self.sources
-        # A reference part uses nothing that an exercise forbids, so nothing is allowed for its sake.
-        with forbidding(names, sources.own_codes, {}, ()):
+        names = self.job["forbidden"].get(exercise, [])
+        with self.sources.engine_hidden(), forbidding(names) as ban:
             if (implementation := self._load(exercise)) is not None:
                 for check, draw, seed, column in draws:
                     where = {"exercise": exercise, "check": check, "draw": draw}
-                    self._draw(where, seed, self.job["sizes"][column], probes[check], implementation)
+                    self._draw(where, seed, self.job["sizes"][column], probes[check], implementation, ban)
 
     def _load(self, exercise: str) -> object | None:
-        from autograder.checks.structure import Implementation
-        from autograder.worker import faults
-
         self.emit({"event": "load", "exercise": exercise})
         self.limits.start()
         _calm(0)
@@ -171,8 +166,6 @@ class Job:
             return None
 
     def _probes(self, exercise: str) -> dict[str, Callable[..., Any]]:
-        from autograder.checks.language import checks_in, pictures_in
-
         name = f"test_{exercise}"
         module = ModuleType(name)
         exec(compiled(self.job["checks"][f"{name}.py"], f"{name}.py"), module.__dict__)
@@ -186,12 +179,8 @@ class Job:
         sizes: dict[str, int],
         probe: Callable[..., Any],
         implementation: object,
+        ban: Ban,
     ) -> None:
-        from autograder.checks.given import Given
-        from autograder.worker import faults
-        from autograder.worker.observe import observe
-        from autograder.worker.tracing import Tracing
-
         job = self.job
         self.emit({"event": "begin", **where})
         tracing = Tracing(self.sources.names, parts=job["exact"]) if job["trace"] else nullcontext()
@@ -203,6 +192,7 @@ class Job:
             with tracing:
                 returned = probe(implementation, given)
             value = observe(returned)
+            ban.check()
         except BaseException as error:
             fault = faults.describe(error, self.sources.names)
             if isinstance(tracing, Tracing):
@@ -215,8 +205,6 @@ class Job:
 
     def _stuck(self, frame: Any) -> None:
         """Told by the watch, in the middle of the student's code: say where it is, and end."""
-        from autograder.worker import faults
-
         frames = faults.frames_of(frame, self.sources.names)
         self.emit({"event": "stuck", "frames": [self.sources.endless(frames)] if frames else []})
         os._exit(limits.STUCK)
@@ -224,11 +212,6 @@ class Job:
 
 def _calm(seed: int) -> None:
     """Put back what a student's code may have set for the whole process."""
-    import numpy as np
-    import torch
-
-    from autograder.checks.given import seed_torch
-
     seed_torch(seed)
     torch.backends.mha.set_fastpath_enabled(False)
     np.random.seed(seed)

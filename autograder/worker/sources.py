@@ -6,6 +6,7 @@ import importlib.util
 import linecache
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from types import CodeType, ModuleType
 from typing import Any
@@ -14,19 +15,14 @@ from autograder.protocol.source_text import text_of
 from autograder.worker import parts
 from autograder.worker.syntax import outermost_loop, survey
 
+ENGINE = "autograder"
+"""The grader's own package, which is no library: a file that uses it is refused in every exercise."""
+
 
 @lru_cache(maxsize=128)
 def compiled(source: bytes, file: str) -> CodeType:
     """Compile a file, once for all jobs; raises what `compile` does."""
     return compile(text_of(source, file), file, "exec", dont_inherit=True)
-
-
-def codes_in(code: CodeType) -> Iterator[tuple[int, CodeType]]:
-    """Return a code and all codes in it, each by its id: another code may be equal, or say that it is of that file."""
-    yield id(code), code
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            yield from codes_in(each)
 
 
 class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -40,8 +36,7 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self.files = files
         self.parts = {name: parts.build(data, name.removesuffix(".py")) for name, data in reference_parts.items()}
         self.names = frozenset({*files, *reference_parts})
-        self.own_codes: dict[int, CodeType] = {}
-        self.part_codes = parts.codes()
+        self._hiding = False
 
     def install(self) -> None:
         """Make the files importable; nobody can build a reference part until they are taken away again."""
@@ -61,6 +56,18 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         for name in self.names:
             sys.modules.pop(name.removesuffix(".py"), None)
 
+    @contextmanager
+    def engine_hidden(self) -> Iterator[None]:
+        """Within it, no module of the grader's can be imported, nor found among the loaded ones."""
+        names = [each for each in sys.modules if each.split(".", 1)[0] == ENGINE]
+        hidden = {each: sys.modules.pop(each) for each in names}
+        self._hiding = True
+        try:
+            yield
+        finally:
+            self._hiding = False
+            sys.modules.update(hidden)
+
     def find_spec(
         self,
         fullname: str,
@@ -68,6 +75,10 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         target: ModuleType | None = None,  # noqa: ARG002
     ) -> importlib.machinery.ModuleSpec | None:
         """Return the spec of a student's module, None for every other name."""
+        if self._hiding and fullname.split(".", 1)[0] == ENGINE:
+            raise ModuleNotFoundError(
+                f"{fullname} is the grader's own code, and not there for solutions", name=fullname
+            )
         if f"{fullname}.py" not in self.names:
             return None
         return importlib.util.spec_from_loader(fullname, self)
@@ -77,9 +88,7 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         name = f"{module.__name__}.py"
         module.__file__ = name
         if name in self.files:
-            code = compiled(self.files[name], name)
-            self.own_codes.update(codes_in(code))
-            exec(code, module.__dict__)
+            exec(compiled(self.files[name], name), module.__dict__)
         module.__dict__.update(self.parts.get(name, {}))
 
     def endless(self, frames: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -91,4 +100,4 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def survey(self, exercise: str, forbidden: Sequence[str]) -> dict[str, Any]:
         """Return what the syntax of an exercise's file says."""
-        return survey(self.files[f"{exercise}.py"], tuple(forbidden))
+        return survey(self.files[f"{exercise}.py"], (*forbidden, ENGINE))

@@ -2,11 +2,15 @@
 
 import ast
 from collections.abc import Iterator, Sequence
+from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from autograder.protocol.source_text import text_of
 from autograder.protocol.statements import BODIES_OF, nodes_of, statements
+
+ASKING = "autograder.notebook."
+"""What a notebook asks the kit with: an import of it may stay in a file that was made of a notebook."""
 
 MOST_PLACES = 200
 MOST_ASSIGNMENTS = 500
@@ -103,10 +107,16 @@ def forbidden_calls(nodes: Sequence[ast.AST], forbidden: Sequence[str]) -> list[
     """
     if not forbidden:
         return []
-    named = [*_used(nodes, dict(_aliases(nodes))), *_imported(nodes)]
-    under = tuple(f"{each}." for each in forbidden)
-    mentions = {(name, line) for name, line in named if name in forbidden or name.startswith(under)}
-    return [[name, line] for name, line in sorted(mentions, key=lambda each: each[1])]
+    named = {*_used(nodes, dict(_aliases(nodes))), *_imported(nodes)}
+    mentions = [(name, line) for name, line in named if _is_meant(name, forbidden)]
+    return [[name, line] for name, line in sorted(mentions, key=lambda each: (each[1], len(each[0])))]
+
+
+def _is_meant(name: str, forbidden: Sequence[str]) -> bool:
+    """Whether a dotted name is one of some names, or under one; in these, `*` stands for anything."""
+    if f"{name}.".startswith(ASKING):
+        return False
+    return any(f"{name}.".startswith(f"{each}.") or ("*" in each and fnmatchcase(name, each)) for each in forbidden)
 
 
 def _used(nodes: Sequence[ast.AST], aliases: dict[str, str]) -> Iterator[tuple[str, int]]:
@@ -128,7 +138,9 @@ def _aliases(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
 
 def _imported(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
     for node in nodes:
-        if isinstance(node, ast.ImportFrom) and node.module and not node.level:
+        if isinstance(node, ast.Import):
+            yield from ((each.name, node.lineno) for each in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             for each in node.names:
                 yield f"{node.module}.{each.name}", node.lineno
 

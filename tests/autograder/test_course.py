@@ -155,7 +155,8 @@ ONE_MISTAKE = [
     (
         "seed = 7",
         "seed = 7\nzebra = 1",
-        "course.toml:3: zebra is not a known key; expected title, seed, limits, sizes, words, exercises, grading, play",
+        "course.toml:3: zebra is not a known key; expected title, seed, limits, sizes, words, forbidden_groups, "
+        "exercises, grading, play",
     ),
     ("[limits]\ncpu_seconds = 5\n", "limits = 5\n", "course.toml:4: limits is 5, expected a table"),
     (

@@ -46,6 +46,7 @@ def _run_job(descriptor: int) -> None:
 
     from autograder.protocol import read_frame
     from autograder.protocol.prints import fingerprint
+    from autograder.worker import passages
     from autograder.worker.session import JOB_LIMITS, Job
 
     job = read_frame(lambda size: os.read(descriptor, size), JOB_LIMITS)
@@ -56,6 +57,8 @@ def _run_job(descriptor: int) -> None:
         fingerprint(np.ones(1 << bits))
     if job["plan"]:
         Job({**job, "limits": None}, lambda _: None).run()
+    if any(job["forbidden"].values()):
+        passages.guard_loaded()
 
 
 def _run_model(*, trained: bool) -> None:
