@@ -16,14 +16,13 @@ from autograder.authoring.attack_catalogue import Attack, Catalogue, Level, hone
 from autograder.authoring.attack_reports import gained, not_graded, odd_json, odd_texts, without_times
 from autograder.authoring.attack_traps import Traps, files_left, processes, survivors
 from autograder.grading.reports import Stored, write_stored
-from autograder.judge.grader import SUBMISSION_SECONDS, Grader
+from autograder.judge.grader import Grader
 from autograder.judge.runner import Run, Runner
 from autograder.report import Report
 from autograder.submission import Caps, list_submissions
 
 ATTACKER = "mallory"
 MOST_REPORT_BYTES = 1 << 20
-ATTACK_SECONDS = 60.0
 """Characters that move a cursor, turn text round or cannot be seen."""
 
 
@@ -218,7 +217,7 @@ class Trials:
             (self.out / folder.name / "reports").mkdir(parents=True)
             reports = []
             for entry in entries:
-                runner = self._runner(name)
+                runner = self._runner()
                 report = self.grader.grade(entry.read(self.course.files, caps), runner=runner)
                 graded.said[name] = graded.said.get(name, "") + runner.said
                 write_stored(self.out / folder.name / "reports" / f"{entry.student}.json", Stored(report, "", {}))
@@ -227,15 +226,13 @@ class Trials:
         except Exception as error:
             graded.lost.append(f"{name}: {type(error).__name__}: {error}")
 
-    def _runner(self, name: str) -> Heard:
-        """Return the runner a grader would make, with less time for all of an attack: what ends it then is the same."""
-        most = ATTACK_SECONDS if name == "attack" else SUBMISSION_SECONDS
+    def _runner(self) -> Heard:
+        """Return the runner a grader would make, that keeps what is said."""
         found = Heard(
             self.grader.suite,
             seed=self.grader.seed,
             shared=True,
             start=self.grader.isolation.start,
-            seconds=most if self.grader.isolation.confined else None,
         )
         self._running.append(found)
         return found

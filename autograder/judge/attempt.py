@@ -1,18 +1,18 @@
 """One plan on one program: what its workers answer, event by event, and whom their deaths are charged to."""
 
 import signal
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from autograder.course import Limits
-from autograder.judge.obituary import OUT_OF_TIME, obituary
-from autograder.judge.outcomes import Died, Key, Observed, Outcome, Survey, read_fault, read_frames
+from autograder.judge.obituary import obituary, out_of_processor_time, out_of_time
+from autograder.judge.outcomes import Died, Fault, Key, Observed, Outcome, Survey, is_exhausted, read_fault, read_frames
+from autograder.judge.patience import Patience
 from autograder.judge.places.traces import Trace, read_trace
 from autograder.judge.process import End, WorkerProcess
-
-MOST_SECONDS = 1e6
-"""No draw can have taken longer, and the sum of many is still a number."""
+from autograder.judge.received import number, observation
+from autograder.protocol.bounds import MOST_SECONDS
 
 MOST_DEATHS = 2
 """So many draws of one exercise may end the process; then the rest of the exercise is not run."""
@@ -20,9 +20,7 @@ MOST_DEATHS = 2
 MOST_LOSSES = 3
 KILLED = -int(getattr(signal, "SIGKILL", 9))
 
-NOT_RUN = f"Not run: {MOST_DEATHS} earlier checks of this exercise had to be stopped, or ended the process."
-
-NO_TIME_LEFT = "Not run: the checks before this one used up the time that a whole submission may take."
+NOT_RUN = f"Not run: {MOST_DEATHS} checks of this exercise timed out or ended the process."
 
 UNREAD = "Your file is built so deep, or so large, that its syntax cannot be looked at: write it in smaller steps."
 
@@ -57,8 +55,8 @@ Plan = dict[str, list[Key]]
 Where = tuple[str, Key | None]
 
 
-Clock = Callable[[], float]
-"""How many seconds are left for the whole submission."""
+Parts = Mapping[str, Collection[str]]
+"""The earlier exercises, by exercise, that a reference part can take the place of when it is run again."""
 
 Surveyor = Callable[[str, Mapping[str, Any]], Survey]
 """What is known of the file of an exercise, or else what an event tells of it."""
@@ -67,13 +65,21 @@ Surveyor = Callable[[str, Mapping[str, Any]], Survey]
 class Attempt:
     """What is left of a plan, and what happened to the worker that was at it."""
 
-    def __init__(self, run: Run, plan: Plan, limits: Limits, clock: Clock, known: Surveyor) -> None:
+    def __init__(
+        self, run: Run, plan: Plan, patience: Patience, known: Surveyor, *, parts: Parts, exact: bool = False
+    ) -> None:
+        """`parts` says what is not run any more once an exercise it needs has timed out."""
         self.run = run
-        self.clock = clock
+        self.patience = patience
+        self.limits = patience.limits
         self.known = known
+        self.parts = parts
+        self.exact = exact
         self.loading = False
         self.plan = plan
-        self.limits = limits
+        self.worker: WorkerProcess | None = None
+        self.waited_for = 0.0
+        self.spent: dict[str, float] = {}
         self.at: Where | None = None
         self.heard: set[tuple[object, ...]] = set()
         self.untouched = False
@@ -90,8 +96,10 @@ class Attempt:
         self.heard.clear()
         self.loading = False
         self.untouched = worker.sent == 1
+        self.careful = self.patience.careful
+        self.worker = worker
         while True:
-            event = worker.next_event(min(self.limits.wall_seconds, max(self.clock(), 1.0)))
+            event = self._awaited(worker)
             if isinstance(event, End):
                 return event
             if event["event"] == "done" and not self.plan:
@@ -101,6 +109,27 @@ class Attempt:
                     return died
             except (LookupError, TypeError, ValueError, AttributeError, OverflowError):
                 return End("nonsense", detail=f"an answer that does not fit ({str(event['event'])[:40]})")
+            if self._is_spent():
+                return End("silent")
+
+    def _awaited(self, worker: WorkerProcess) -> Mapping[str, Any] | End:
+        """Return the next answer, or the end of the worker, and note what the exercise takes."""
+        importing = self.at is None or self.at[1] is None
+        self.waited_for = self.patience.import_seconds if importing else self.patience.check_seconds
+        began, of = time.monotonic(), self.at
+        event = worker.next_event(self.waited_for)
+        if of is not None:
+            self.spent[of[0]] = self.spent.get(of[0], 0.0) + time.monotonic() - began
+        return event
+
+    def _is_spent(self) -> bool:
+        """Whether the exercise at hand has taken too long in all; then the rest of it is settled."""
+        exercise = self.at[0] if self.at is not None else ""
+        most = self.patience.exercise_seconds
+        if self.spent.get(exercise, 0.0) <= most or exercise not in self.plan:
+            return False
+        self._settle_exercise(exercise, Died("timeout", f"Not run: the checks before it took {most:.3g} s in all."))
+        return True
 
     def _take(self, event: Mapping[str, Any]) -> Died | None:
         self._only_once(event)
@@ -109,31 +138,51 @@ class Attempt:
                 raise EnvironmentProblem(str(event["message"]))
             case "ready" if self.at is None:
                 pass
-            case "load":
+            case "load" if event["exercise"] == next(iter(self.plan), None):
                 self.loading = True
                 self.at = (self._planned(event["exercise"]), None)
-            case "read":
+                self._of_worker().loaded |= {event["exercise"]}
+            case "read" if not self.loading:
                 self.at = (self._planned(event["exercise"]), None)
             case "surveyed":
                 self._note_survey(event)
-            case "unloadable":
-                self._settle_exercise(self._planned(event["exercise"]), read_fault(event["fault"], at_import=True))
+            case "unloadable" if self._is_at(event["exercise"]):
+                fault = read_fault(event["fault"], at_import=True)
+                if self._may_lack_what_others_hold(fault):
+                    return LACKING
+                self._settle_exercise(self._planned(event["exercise"]), fault)
             case "begin" | "observed" | "raised" if event["exercise"] not in self.run.surveys:
                 return Died("error", UNREAD)
-            case "begin":
+            case "begin" if self._is_at(event["exercise"]):
                 self.at = (self._planned(event["exercise"]), self._key(event))
             case "traced":
                 key = self._key(event)
-                self.run.traces.setdefault(event["exercise"], {})[key] = read_trace(event)
+                self.run.traces.setdefault(event["exercise"], {})[key] = read_trace(event, sliced=self.exact)
             case "observed":
-                self._settle(event, Observed(event["value"], _seconds(event)))
+                self._settle(event, Observed(observation(event["value"]), number(event["seconds"], MOST_SECONDS)))
             case "raised":
-                self._settle(event, read_fault(event["fault"], seconds=_seconds(event)))
+                fault = read_fault(event["fault"], seconds=number(event["seconds"], MOST_SECONDS))
+                if self._may_lack_what_others_hold(fault):
+                    return LACKING
+                self._settle(event, fault)
             case "stuck":
-                return Died("timeout", OUT_OF_TIME, next(iter(read_frames(event["frames"])), None))
+                return self._stuck(event)
             case other:
                 raise ValueError(other)
         return None
+
+    def _is_at(self, exercise: str) -> bool:
+        """Whether an exercise is the one that was loaded last: the worker does one after another."""
+        return self.loading and self.at is not None and self.at[0] == exercise
+
+    def _stuck(self, event: Mapping[str, Any]) -> Died:
+        waited = self._of_worker().fell_silent
+        sentence = out_of_time(self.waited_for) if waited else out_of_processor_time(self.limits)
+        return Died("timeout", sentence, next(iter(read_frames(event["frames"])), None))
+
+    def _of_worker(self) -> WorkerProcess:
+        assert self.worker is not None
+        return self.worker
 
     def _note_survey(self, event: Mapping[str, Any]) -> None:
         """Believe what is said of a file before any of the program has run; what is said later is refused."""
@@ -186,25 +235,29 @@ class Attempt:
         for key in list(self.plan[exercise]):
             self._put(exercise, key, outcome)
 
-    def give_up(self) -> None:
-        """Charge all that is left with the time that the program has used up."""
-        for exercise in list(self.plan):
-            self._settle_exercise(exercise, Died("timeout", NO_TIME_LEFT))
-
     def survive(self, end: End | Died, log: str) -> None:
         """Charge a death to the draw it happened in; what is left can then run in a fresh worker."""
+        if _is_timeout(end):
+            self.patience.time_out()
+        if self.at is not None and self.at[0] not in self.plan:
+            return
         if isinstance(end, End) and (self._may_be_unheard(end) or self._may_be_an_accident(end)):
             return
-        if self.at is None or self.at[0] not in self.plan:
+        if self.at is None:
             if self.progress == self.progress_at_death or (isinstance(end, End) and end.kind == "start"):
                 raise GraderProblem(f"the worker ended before any check ran ({_words(end)}); it said: {log[-2000:]}")
             self.progress_at_death = self.progress
             return
         exercise, key = self.at
-        if self._may_be_of_another(exercise, end) and self.progress != self.progress_at_death:
-            self.progress_at_death = self.progress
+        if self._is_beside_others(exercise):
             return
-        died = end if isinstance(end, Died) else obituary(end, self.limits.output_kib)
+        died = end if isinstance(end, Died) else obituary(end, self.limits, self.waited_for)
+        self._charge(exercise, key, died)
+        if died.status == "timeout":
+            self._spare_what_needs(exercise)
+
+    def _charge(self, exercise: str, key: Key | None, died: Died) -> None:
+        """Settle the check that died, or the exercise that did in its import or for the last time."""
         if key is None:
             self._settle_exercise(exercise, replace(died, at_import=True))
             return
@@ -213,6 +266,11 @@ class Attempt:
         self.deaths[exercise] = self.deaths.get(exercise, 0) + 1
         if self.deaths[exercise] >= MOST_DEATHS and exercise in self.plan:
             self._settle_exercise(exercise, Died(died.status, NOT_RUN))
+
+    def _spare_what_needs(self, exercise: str) -> None:
+        """Do not wait for what would hang in the same part once more: it is run with a reference part anyway."""
+        for later in [each for each in self.plan if exercise in self.parts.get(each, ())]:
+            self._settle_exercise(later, Died("timeout", f"Not run: {exercise} timed out, and this exercise uses it."))
 
     def _may_be_an_accident(self, end: End) -> bool:
         """Whether somebody else may have killed it, the system or a person: then what it was at is run once more."""
@@ -228,13 +286,28 @@ class Attempt:
     def _may_be_unheard(self, end: End) -> bool:
         """Whether it may have died in a check it had not told of: then what is left is run once more, carefully."""
         first = not self.careful and end.kind not in ("start", "lost")
-        self.careful = self.careful or first
+        self.patience.careful = self.patience.careful or first
         return first
 
-    def _may_be_of_another(self, exercise: str, end: End | Died) -> bool:
-        """Whether what an earlier exercise left in the worker, a thread say, may have ended it: then it runs alone."""
-        others = any(event == "load" and other != exercise for event, other, *_ in self.heard)
-        return others and not (isinstance(end, Died) and end.place is not None)
+    def _is_beside_others(self, exercise: str) -> bool:
+        """Whether the worker has run another exercise before: what that one holds may be what ended this one.
+
+        Then it is run once more in a worker of its own, and that counts.
+        """
+        return bool(self._of_worker().loaded - {exercise})
+
+    def _may_lack_what_others_hold(self, fault: Fault) -> bool:
+        return is_exhausted(fault) and self.at is not None and self._is_beside_others(self.at[0])
+
+
+LACKING = Died("memory", "Your code ran out of memory.")
+"""How a worker ends for us in which an exercise may lack what another one holds. Nobody is charged with it."""
+
+
+def _is_timeout(end: End | Died) -> bool:
+    if isinstance(end, Died):
+        return end.status == "timeout"
+    return end.kind == "silent" or (end.kind == "exit" and end.status == -getattr(signal, "SIGXCPU", 24))
 
 
 def _words(end: End | Died) -> str:
@@ -243,10 +316,3 @@ def _words(end: End | Died) -> str:
         if isinstance(end, Died)
         else f"{end.kind} {end.status if end.status is not None else ''} {end.detail}"
     )
-
-
-def _seconds(event: Mapping[str, Any]) -> float:
-    seconds = float(event["seconds"])
-    if not 0 <= seconds <= MOST_SECONDS:
-        raise ValueError(seconds)
-    return seconds

@@ -28,9 +28,6 @@ from autograder.submission import Submission
 LOG_KEPT = 4000
 Found = TypeVar("Found")
 
-SUBMISSION_SECONDS = 600.0
-"""All that one submission may take of a grader's time, however it spends it."""
-
 
 class Grader:
     """Grades submissions of one suite under one seed. `grade` may be called from several threads.
@@ -171,7 +168,6 @@ class Grader:
             device=self.device,
             shared=True,
             start=self.isolation.start,
-            seconds=SUBMISSION_SECONDS if self.isolation.confined else None,
         )
 
     def report(self, submission: Submission, wanted: Sequence[Exercise], runner: Runner) -> Report:

@@ -43,7 +43,9 @@ MAKES_KEYS = (
             "dropping",
             "key",
             "outcomes",
+            "patience",
             "process",
+            "received",
             "runner",
             "places/traces",
         )

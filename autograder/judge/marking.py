@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterable, MutableMapping
 from dataclasses import replace
 
 from autograder.course import Exercise
+from autograder.judge.attempt import Parts
 from autograder.judge.outcomes import Died, Fault
+from autograder.judge.patience import Patience
 from autograder.judge.pictures import drawn, plan_of
+from autograder.judge.places.deadline import EXERCISE_SECONDS, SUBMISSION_SECONDS, Deadline
 from autograder.judge.places.locator import FindTraces
 from autograder.judge.runner import EnvironmentProblem, GraderProblem, Plan, Run, Runner
 from autograder.judge.suite import Suite
@@ -51,15 +54,22 @@ class Marking:
         self._loads: dict[str, bool] = {}
         self._settled: dict[str, Judged] = {}
         self._recalled: dict[str, bool] = {}
+        self._patience = Patience(suite.course.limits)
+        self._seconds_to_locate = SUBMISSION_SECONDS
+        self._hangs_in_help = False
 
     def run_own(self, exercises: Iterable[Exercise]) -> None:
         """Run exercises as they were handed in, all in one go."""
         wanted = [each for each in exercises if each.id not in self._own and each.file in self.submission.sources]
-        run = self._run(self.suite.plan(wanted), ())
+        parts = {each.id: [part.id for part in self._replaceable(each)] for each in wanted}
+        run = self._run(self.suite.plan(wanted), (), parts=parts)
         for exercise in wanted:
             self._own[exercise.id] = self._judge(exercise, run)
-            first = next(iter(run.outcomes.get(exercise.id, {}).values()), None)
-            self._loads[exercise.id] = not (isinstance(first, Fault | Died) and first.at_import)
+            self._note_import(exercise, run)
+
+    def _note_import(self, exercise: Exercise, run: Run) -> None:
+        first = next(iter(run.outcomes.get(exercise.id, {}).values()), None)
+        self._loads[exercise.id] = not (isinstance(first, Fault | Died) and first.at_import)
 
     def result(self, exercise: Exercise) -> ExerciseResult:
         """Return the result of an exercise, by the better of its own parts and reference parts for the wrong ones."""
@@ -75,7 +85,7 @@ class Marking:
 
         Ask for it when every result that matters is known: so nothing that a picture does can change one.
         """
-        if result.status != "pass":
+        if result.status != "pass" or self._hangs_in_help:
             return result
         wrong = [self.suite.course.exercise(each) for each in result.stood_in]
         drawings = self.suite.pictures.get(exercise.id, ())
@@ -94,12 +104,15 @@ class Marking:
         if own.status in ("pass", "grader_error") or not exercise.needs:
             return own, verdicts
         wrong = self._wrong_before(exercise)
-        if not wrong:
+        replaced = wrong or (self._replaceable(exercise) if _ran_out(own) else [])
+        if not replaced:
             return own, verdicts
-        helped, verdicts_helped = self._judge(exercise, self._run(self.suite.plan([exercise]), wrong))
-        if self._passed(helped) < self._passed(own):
+        run = self._run(self.suite.plan([exercise]), replaced)
+        self._note_import(exercise, run)
+        helped, verdicts_helped = self._judge(exercise, run)
+        if self._passed(helped) < self._passed(own) or (not wrong and self._passed(helped) == self._passed(own)):
             return own, verdicts
-        return replace(helped, parts="stand-in", stood_in=tuple(each.id for each in wrong)), verdicts_helped
+        return replace(helped, parts="stand-in", stood_in=tuple(each.id for each in replaced)), verdicts_helped
 
     def _passed(self, result: ExerciseResult) -> float:
         """Return the shares of the checks that pass: so the choice is the same whatever the exercise is worth."""
@@ -108,11 +121,15 @@ class Marking:
 
     def _wrong_before(self, exercise: Exercise) -> list[Exercise]:
         """Return the earlier exercises that there are reference parts for, and that do not pass."""
-        needed = self.suite.course.with_needs(exercise)[:-1]
-        earlier = [each for each in needed if each.file in self.suite.reference_parts]
+        earlier = self._replaceable(exercise)
         self._recall(earlier)
         self.run_own(each for each in earlier if each.id not in self._recalled)
         return [each for each in earlier if not self._passes(each)]
+
+    def _replaceable(self, exercise: Exercise) -> list[Exercise]:
+        """Return the earlier exercises that there are stand-ins for."""
+        needed = self.suite.course.with_needs(exercise)[:-1]
+        return [each for each in needed if each.file in self.suite.reference_parts]
 
     def _passes(self, exercise: Exercise) -> bool:
         if exercise.id not in self._recalled:
@@ -144,26 +161,54 @@ class Marking:
         """
         if result.status not in ("fail", "error") or exercise.file not in self.submission.sources:
             return result
+        if self._hangs_in_help:
+            return result
         locator = verdicts.locator()
         keys = locator.to_trace(result)
         wrong = [self.suite.course.exercise(each) for each in result.stood_in]
         run = self._run({exercise.id: keys}, wrong, trace=True) if keys else Run()
+        seconds = min(EXERCISE_SECONDS, self._seconds_to_locate)
+        deadline = Deadline(seconds)
         try:
-            return locator.locate(result, run.traces.get(exercise.id, {}), self.traces(exercise))
+            return locator.locate(result, run.traces.get(exercise.id, {}), self.traces(exercise), deadline)
         except Exception:
             return result
+        finally:
+            self._seconds_to_locate -= seconds - deadline.left
 
-    def _run(self, plan: Plan, wrong: Iterable[Exercise], *, trace: bool = False, pictures: bool = False) -> Run:
-        """Run a plan with reference parts for the wrong exercises; their other names stay if they can be imported."""
+    def _run(
+        self,
+        plan: Plan,
+        wrong: Iterable[Exercise],
+        *,
+        trace: bool = False,
+        pictures: bool = False,
+        parts: Parts | None = None,
+    ) -> Run:
+        """Run a plan with reference parts for the wrong exercises; their other names stay if they can be imported.
+
+        A program that hangs in a run for help alone, traced or for pictures, gets no such help any more.
+        """
         if not plan:
             return Run()
+        timeouts = self._patience.timeouts
         broken = {each.file for each in wrong if not self._loads.get(each.id, False)}
         sources = {file: source for file, source in self.submission.sources.items() if file not in broken}
-        parts = {each.file: self.suite.reference_parts[each.file] for each in wrong}
+        reference_parts = {each.file: self.suite.reference_parts[each.file] for each in wrong}
         try:
-            run = self.runner.run(sources, plan, reference_parts=parts, trace=trace, pictures=pictures)
+            run = self.runner.run(
+                sources,
+                plan,
+                reference_parts=reference_parts,
+                trace=trace,
+                pictures=pictures,
+                patience=self._patience,
+                parts=parts,
+            )
         except GraderProblem as problem:
             return Run(problem=str(problem))
+        if (trace or pictures) and self._patience.timeouts > timeouts:
+            self._hangs_in_help = True
         self.log = self.log or run.log
         return run
 
@@ -178,3 +223,8 @@ class Marking:
         except Exception as error:
             text = str(error) if isinstance(error, GraderProblem) else f"{type(error).__name__}: {error}"
             return verdicts.grader_error(text), verdicts
+
+
+def _ran_out(result: ExerciseResult) -> bool:
+    """Whether a check timed out or lacked memory: parts that pass by themselves can be too slow, or keep too much."""
+    return not {each.status for each in result.checks}.isdisjoint({"timeout", "memory"})

@@ -4,7 +4,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from autograder.judge.received import line, named, parts, text
 from autograder.protocol import Value
+from autograder.protocol.bounds import (
+    FAULT_BASES,
+    FAULT_FRAMES,
+    FAULT_MESSAGE,
+    FAULT_VALUES,
+    STATEMENT_HASH,
+    SURVEY_ASSIGNMENTS,
+    SURVEY_FORBIDDEN,
+    SURVEY_PLACES,
+    SURVEY_RETURNS,
+    SURVEY_STATEMENTS,
+)
 from autograder.report import Place
 
 Key = tuple[str, int]
@@ -50,10 +63,6 @@ class Died:
     seconds: float = 0.0
 
 
-MOST_TEXT, MOST_MESSAGE = 100, 1_000
-MOST_PARTS, MOST_VALUES = 24, 200
-"""The longest texts and the most parts of a fault that are taken; a worker that is left alone tells no more."""
-
 Outcome = Observed | Fault | Died
 
 
@@ -70,43 +79,65 @@ class Survey:
     assignments: tuple[tuple[str, str, int], ...] = ()
 
 
+OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "Cannot allocate memory")
+OUT_OF_MORE = ("can't start new thread", "Too many open files")
+"""What messages say where memory, threads or files ran out: others in the same process may hold them."""
+
+
+def is_out_of_memory(fault: Fault) -> bool:
+    """Whether there was no memory left."""
+    return "MemoryError" in fault.bases or any(each in fault.message for each in OUT_OF_MEMORY)
+
+
+def is_exhausted(fault: Fault) -> bool:
+    """Whether there was nothing left of something that all in a process share."""
+    return is_out_of_memory(fault) or any(each in fault.message for each in OUT_OF_MORE)
+
+
 def read_fault(data: Any, *, at_import: bool = False, seconds: float = 0.0) -> Fault:
-    """Return the fault a worker told of, no longer than workers tell; raises KeyError, TypeError or ValueError."""
+    """Return a fault as a worker describes it; raises LookupError, TypeError or ValueError beyond its bounds."""
+    if data["kind"] not in ("structure", "device", "forbidden", "todo", "other"):
+        raise ValueError("a fault of another kind")
     return Fault(
-        type=_text(data["type"]),
-        bases=tuple(_text(each) for each in data["bases"][:MOST_PARTS]),
-        message=_text(data["message"], MOST_MESSAGE),
-        kind=data["kind"] if data["kind"] in ("structure", "device", "forbidden", "todo") else "other",
-        tensor=_text(data["tensor"]) if data["tensor"] is not None else None,
+        type=text(data["type"]),
+        bases=tuple(text(each) for each in parts(data["bases"], FAULT_BASES)),
+        message=text(data["message"], FAULT_MESSAGE),
+        kind=data["kind"],
+        tensor=text(data["tensor"]) if data["tensor"] is not None else None,
         frames=read_frames(data["frames"]),
-        values=tuple((_text(file), _text(name), _text(shape)) for file, name, shape in data["values"][:MOST_VALUES]),
+        values=tuple(
+            (text(file), text(name), text(shape)) for file, name, shape in parts(data["values"], FAULT_VALUES)
+        ),
         at_import=at_import,
         seconds=seconds,
     )
 
 
 def read_frames(data: Any) -> tuple[Place, ...]:
-    """Return the student's frames a worker told of."""
+    """Return the frames in the student's files, as a worker describes them."""
     return tuple(
-        Place(_text(each["file"]), int(each["line"]), _text(each["function"] or "") or None, *_columns(each))
-        for each in data[:MOST_PARTS]
+        Place(text(each["file"]), line(each["line"]), text(each["function"] or "") or None, *_columns(each))
+        for each in parts(data, FAULT_FRAMES)
     )
-
-
-def _text(value: Any, most: int = MOST_TEXT) -> str:
-    if not isinstance(value, str):
-        raise TypeError(f"{type(value).__name__} is no text")
-    return value[:most]
 
 
 def _columns(data: Mapping[str, Any]) -> tuple[int, int] | tuple[None, None]:
     column, end = data.get("column"), data.get("end")
-    return (int(column), int(end)) if column is not None and end is not None else (None, None)
+    return (line(column), line(end)) if column is not None and end is not None else (None, None)
 
 
 def read_survey(event: Mapping[str, Any]) -> Survey:
-    """Return what a worker said of a file's syntax."""
-    places = {str(name): tuple(int(line) for line in lines) for name, lines in event["places"].items()}
-    found = tuple((str(each), int(line)) for each, line, _ in event["statements"])
-    assigned = tuple((str(owner), str(name), int(line)) for owner, name, line in event["assignments"])
-    return Survey(places, tuple((str(name), int(line)) for name, line in event["forbidden"]), found, assigned)
+    """Return what a worker read in a file's syntax; raises LookupError, TypeError or ValueError beyond its bounds."""
+    return Survey(
+        {
+            text(name): tuple(line(each) for each in parts(lines, SURVEY_RETURNS))
+            for name, lines in named(event["places"], SURVEY_PLACES).items()
+        },
+        tuple((text(name), line(at)) for name, at in parts(event["forbidden"], SURVEY_FORBIDDEN)),
+        tuple(
+            (text(hash_, STATEMENT_HASH), line(at)) for hash_, at, _ in parts(event["statements"], SURVEY_STATEMENTS)
+        ),
+        tuple(
+            (text(owner), text(name), line(at)) for owner, name, at in parts(event["assignments"], SURVEY_ASSIGNMENTS)
+        ),
+    )

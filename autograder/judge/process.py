@@ -45,8 +45,12 @@ class End:
 class WorkerProcess:
     """A worker, watched: its answers are parsed as hostile, its log is capped, and its end is told as an event.
 
-    What it says is taken in by whoever waits for it: beside that nothing runs.
+    What it says is taken in by whoever waits for it: beside that nothing runs. `loaded` are the exercises whose code it
+    has run, `fell_silent` says that it was waited for in vain.
     """
+
+    loaded: frozenset[str] = frozenset()
+    fell_silent = False
 
     def __init__(self, child: Child, *, output_kib: int) -> None:
         self._child = child
@@ -63,6 +67,11 @@ class WorkerProcess:
         for stream, take in ((child.answers, self._take_answers), (child.log, self._take_log)):
             source, read = _source(stream)
             self._watched.register(source, selectors.EVENT_READ, partial(take, read))
+
+    @property
+    def fresh(self) -> bool:
+        """Whether it had to load torch before it was ready."""
+        return self._child.fresh
 
     @property
     def log(self) -> str:
@@ -101,7 +110,7 @@ class WorkerProcess:
         try:
             event = self._next(limit)
         except TimeoutError:
-            return self._fell_silent()
+            return self._stopped(seconds)
         if isinstance(event, End):
             return self._ended(event)
         if not isinstance(event, dict) or not isinstance(event.get("event"), str):
@@ -135,14 +144,15 @@ class WorkerProcess:
             self._take_in(left)
         return self._heard.popleft()
 
-    def _fell_silent(self) -> Mapping[str, Any] | End:
-        """Ask where it hangs, then kill it."""
+    def _stopped(self, seconds: float) -> Mapping[str, Any] | End:
+        """Ask where it hangs, then kill it; it was silent for so many seconds."""
         if not self.ready:
             return self._ended(End("start", detail=f"the worker was not ready after {self._start_seconds:.0f} s"))
+        self.fell_silent = True
         if hasattr(signal, "SIGXCPU"):
             self._child.signal(signal.SIGXCPU)
             with contextlib.suppress(TimeoutError):
-                event = self._next(GRACE_SECONDS)
+                event = self._next(min(GRACE_SECONDS, seconds / 4))
                 if isinstance(event, dict) and event.get("event") == "stuck":
                     return event
         return self._ended(End("silent"))

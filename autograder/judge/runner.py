@@ -1,8 +1,6 @@
 """Runs the probes on a submission in workers, and turns their answers, or their deaths, into outcomes."""
 
-import math
 import threading
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
@@ -10,9 +8,10 @@ from typing import Any
 
 from autograder import ending
 from autograder.checks.draws import column_of, derived_seed
-from autograder.judge.attempt import Attempt, Cancelled, EnvironmentProblem, GraderProblem, Plan, Run, Where
+from autograder.judge.attempt import Attempt, Cancelled, EnvironmentProblem, GraderProblem, Parts, Plan, Run, Where
 from autograder.judge.child import Child, Spawned
 from autograder.judge.outcomes import Survey, read_survey
+from autograder.judge.patience import Patience
 from autograder.judge.process import WorkerProcess
 from autograder.judge.suite import Suite
 
@@ -23,7 +22,7 @@ class Runner:
     """Runs programs one after another. With `shared` they have one worker; else each a fresh one, killed after.
 
     Only what may know and change each other shares a worker: the course's own programs, or one submission's exercises.
-    `start` starts a worker. What is not run `seconds` after the first run began has timed out.
+    `start` starts a worker.
     """
 
     def __init__(
@@ -34,17 +33,15 @@ class Runner:
         device: str = "cpu",
         shared: bool = False,
         start: Callable[[], Child] = Spawned,
-        seconds: float | None = None,
     ) -> None:
         self.suite = suite
         self.start = start
-        self.seconds = seconds
-        self._until: float | None = None
         self._surveys: dict[tuple[str, bytes], Survey] = {}
         self.seed = seed
         self.device = device
         self.shared = shared
         self._worker: WorkerProcess | None = None
+        self._spare: WorkerProcess | None = None
         self._attempt: Attempt | None = None
         self._cancelled = False
         self._lock = threading.Lock()
@@ -67,17 +64,39 @@ class Runner:
             if self._cancelled:
                 raise Cancelled
             if self._worker is None:
-                self._worker = WorkerProcess(self.start(), output_kib=self.suite.course.limits.output_kib)
+                self._worker, self._spare = self._spare or self._started(), None
+
+    def _started(self) -> WorkerProcess:
+        return WorkerProcess(self.start(), output_kib=self.suite.course.limits.output_kib)
+
+    def _start_spare(self) -> None:
+        """Have another worker load torch beside one that is likely to time out as well. A forked one is there at once.
+
+        Raises `Cancelled`.
+        """
+        with self._lock:
+            if self._cancelled:
+                raise Cancelled
+            if self._spare is None and self._worker is not None and self._worker.fresh:
+                self._spare = self._started()
 
     def cancel(self) -> None:
         """Kill what runs, and start nothing any more: `run`, which is in another thread, raises `Cancelled`."""
         with self._lock:
             self._cancelled = True
-            if self._worker is not None:
-                self._worker.kill()
+            for worker in (self._worker, self._spare):
+                if worker is not None:
+                    worker.kill()
 
     def close(self) -> None:
         """Kill what still runs."""
+        self._let_go()
+        with self._lock:
+            spare, self._spare = self._spare, None
+        if spare is not None:
+            spare.close()
+
+    def _let_go(self) -> None:
         with self._lock:
             worker, self._worker = self._worker, None
         if worker is not None:
@@ -98,27 +117,31 @@ class Runner:
         trace: bool = False,
         pictures: bool = False,
         reference_parts: Mapping[str, bytes] | None = None,
+        patience: Patience | None = None,
+        parts: Parts | None = None,
     ) -> Run:
         """Run a plan on the files of one program, with reference parts for the contract's names of some.
 
         With `trace`, also what each draw computes on its way. With `pictures` the plan names pictures, not checks, and
-        their inputs are always those of the course's public seed.
+        their inputs are always those of the course's public seed. `patience` is that of the submission, if the plan is
+        not all there is of it. `parts` says which exercises need not be run once one they need has timed out.
 
         Raises `GraderProblem` or `EnvironmentProblem`, which are no fault of the program's.
         """
         run = Run()
         left = {exercise: list(keys) for exercise, keys in plan.items() if keys}
-        attempt = Attempt(run, left, self.suite.course.limits, self._seconds_left, partial(self._survey, sources))
+        patience = patience or Patience(self.suite.course.limits)
+        known = partial(self._survey, sources)
+        attempt = Attempt(run, left, patience, known, parts=parts or {}, exact=exact)
         self._attempt = attempt
         while attempt.plan:
-            if self._seconds_left() <= 0:
-                attempt.give_up()
-                break
             self.prepare()
             assert self._worker is not None
             seed = self.suite.course.seed if pictures else self.seed
             job = self._job(sources, attempt.plan, exact, trace, reference_parts or {}, seed)
-            self._worker.send({**job, "pictures": pictures, "careful": attempt.careful})
+            self._worker.send({**job, "pictures": pictures, "careful": patience.careful})
+            if patience.timeouts:
+                self._start_spare()
             end = attempt.listen(self._worker)
             if end is not None:
                 ending.hold()
@@ -126,19 +149,11 @@ class Runner:
                 raise Cancelled
             run.log = run.log or self._worker.log
             if end is not None or not self.shared:
-                self.close()
+                self._let_go()
             if end is not None:
                 attempt.survive(end, run.log)
         self._attempt = None
         return run
-
-    def _seconds_left(self) -> float:
-        """Return for how long runs may go on (s)."""
-        if self.seconds is None:
-            return math.inf
-        if self._until is None:
-            self._until = time.monotonic() + self.seconds
-        return self._until - time.monotonic()
 
     def _survey(self, sources: Mapping[str, bytes], exercise: str, event: Mapping[str, Any]) -> Survey:
         """Return what is known of a file: what was said of it first, when its worker had run nothing yet."""

@@ -10,13 +10,11 @@ from autograder.judge.answers import AnswerKey
 from autograder.judge.compare import judge_observation
 from autograder.judge.fingerprint import fingerprint
 from autograder.judge.naming import agreements, name
-from autograder.judge.outcomes import Died, Fault, Key, Observed, Outcome, Survey
+from autograder.judge.outcomes import Died, Fault, Key, Observed, Outcome, Survey, is_out_of_memory
 from autograder.judge.patterns import Axes
 from autograder.judge.places.locator import Locator
 from autograder.judge.suite import Suite
 from autograder.report import CheckResult, ExerciseResult, Finding, Place, Status
-
-OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "Cannot allocate memory")
 
 WORST_FIRST: tuple[Status, ...] = ("grader_error", "timeout", "memory", "error", "fail")
 
@@ -143,7 +141,7 @@ class Verdicts:
                 return "not_started", None
             message = f"{self.exercise.file} uses {file}, which is not written yet."
             return "waits", Finding("structure", "waits", message, place=fault.frames[-1])
-        if "MemoryError" in fault.bases or any(each in fault.message for each in OUT_OF_MEMORY):
+        if is_out_of_memory(fault):
             place = fault.frames[-1] if fault.frames else None
             limit = self.suite.course.limits.memory_mib
             message = f"Your code asked for more than the {limit} MiB of memory there are."

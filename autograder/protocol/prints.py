@@ -22,8 +22,9 @@ WIDTH = 15
 BEYOND = 1e4
 """A larger number stands for infinity: a mask may be filled with either."""
 
-MOST_ELEMENTS = 1 << 17
 MOST_PARTS = 24
+MOST_PRINTS = 1 + 3 * MOST_PARTS
+"""Fingerprints of one array: its own, and those of the slices of its first two axes and of both."""
 _STEPS = (1.0, 0.3713, 2.2361)
 _SHARES = np.linspace(0, 1, 6)
 

@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-MOST_STATEMENTS = 2000
+from autograder.protocol.bounds import STATEMENT_HASH, SURVEY_STATEMENTS
+
 BODIES = frozenset({"body", "orelse", "finalbody", "handlers", "cases"})
 _UNSAID = frozenset({"ctx", "type_comment", "annotation", "returns", "kind"})
 _BUILT_IN = frozenset(dir(builtins))
@@ -38,7 +39,7 @@ def statements(tree: ast.Module, nodes: Iterable[ast.AST] | None = None) -> list
             starts = [(part.pattern if isinstance(part, ast.match_case) else part).lineno - 1 for part in bodies]
             last = max(node.lineno, min(starts, default=node.end_lineno or node.lineno))
             found.append((_hash(node, fixed), node.lineno, last))
-    return sorted(found, key=lambda each: each[1])[:MOST_STATEMENTS]
+    return sorted(found, key=lambda each: each[1])[:SURVEY_STATEMENTS]
 
 
 def nodes_of(tree: ast.AST) -> list[ast.AST]:
@@ -69,7 +70,7 @@ def _is_text(node: ast.stmt) -> bool:
 def _hash(node: ast.stmt, fixed: set[str]) -> str:
     names: dict[str, str] = {}
     text = _written(node, fixed, names)
-    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+    return hashlib.sha256(text.encode("utf-8", "backslashreplace")).hexdigest()[:STATEMENT_HASH]
 
 
 def _written(top: ast.AST, fixed: set[str], names: dict[str, str]) -> str:

@@ -116,7 +116,7 @@ class _Decoder:
         if kind in _NUMBERS:
             return data
         if kind is str:
-            return _writable(data)
+            return writable(data)
         if kind is list:
             return self.parts(data, depth)
         if kind is not dict or len(data) != 1:
@@ -129,13 +129,13 @@ class _Decoder:
         if tag == "array" and kind is list and len(body) == 5:
             return self.array(*body)
         if tag == "dict" and kind is dict:
-            return dict(zip(map(_writable, body), self.parts(list(body.values()), depth), strict=True))
+            return dict(zip(map(writable, body), self.parts(list(body.values()), depth), strict=True))
         if tag == "tuple" and kind is list:
             return tuple(self.parts(body, depth))
         if tag == "float" and body in ("nan", "inf", "-inf"):
             return float(body)
         if tag == "opaque" and kind is str:
-            return Opaque(_writable(body[:200]))
+            return Opaque(writable(body[:200]))
         if tag == "bytes" and kind is list and len(body) == 2:
             return self.slice(*body)
         raise ProtocolError("a part that is no value")
@@ -171,10 +171,10 @@ class _Decoder:
         data = self.slice(start, length)
         if elements * item_size != len(data):
             raise ProtocolError("an array whose shape and bytes disagree")
-        return Array(dtype, tuple(shape), data, _writable(device[:40]))
+        return Array(dtype, tuple(shape), data, writable(device[:40]))
 
 
-def _writable(text: str) -> str:
+def writable(text: str) -> str:
     """Return a text with halves of surrogate pairs written out: no file could hold them."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 

@@ -12,6 +12,15 @@ from torch import Tensor, nn
 
 from autograder.checks.another_device import DeviceMixError, Elsewhere
 from autograder.checks.structure import StructureError
+from autograder.protocol.bounds import (
+    FAULT_BASES,
+    FAULT_FRAMES,
+    FAULT_MESSAGE,
+    FAULT_VALUES,
+    FRAME_VALUES,
+    cut,
+    line_number,
+)
 from autograder.worker.passages import ForbiddenCallError
 
 RAISE = dis.opmap["RAISE_VARARGS"]
@@ -23,24 +32,22 @@ CLASS_NAME = type.__dict__["__name__"].__get__
 CLASS_ORDER = type.__dict__["__mro__"].__get__
 """What a class is called and what it derives from, whatever its own class says."""
 
-MOST_FRAMES = 20
-MOST_TEXT = 1_000
-
 
 def describe(error: BaseException, own_files: Collection[str]) -> dict[str, Any]:
     """Return what happened; `frames` has the frames in the student's files, the outermost first."""
     frames, values = _walk(error.__traceback__, own_files)
     place = None
     if isinstance(error, SyntaxError) and error.filename in own_files:
-        place = {"file": error.filename, "line": int(error.lineno or 1), "function": None}
+        line = error.lineno if type(error.lineno) is int else 1
+        place = {"file": error.filename, "line": line_number(line), "function": None}
     return {
-        "type": CLASS_NAME(type(error))[:100],
-        "bases": [CLASS_NAME(each)[:100] for each in CLASS_ORDER(type(error))[:8]],
+        "type": cut(CLASS_NAME(type(error))),
+        "bases": [cut(CLASS_NAME(each)) for each in CLASS_ORDER(type(error))[:FAULT_BASES]],
         "message": _message(error),
         "kind": _kind(error, own_files),
         "tensor": _name_of(error, own_files) if type(error) is DeviceMixError else None,
-        "frames": [*frames[:MOST_FRAMES], *([place] if place else [])],
-        "values": values,
+        "frames": [*frames[: FAULT_FRAMES - 1], *([place] if place else [])],
+        "values": values[:FAULT_VALUES],
     }
 
 
@@ -70,7 +77,7 @@ def _name_of(error: DeviceMixError, own_files: Collection[str]) -> str | None:
             own = frame.f_locals.get("self")
             named = [*((f"self.{name}", value) for name, value in _attributes(own)), *frame.f_locals.items()]
             names = [name for name, value in named if isinstance(value, Tensor) and _shares(value, error.tensor)]
-            found = names[0][:60] if names else found
+            found = cut(names[0]) if names else found
         traceback = traceback.tb_next
     return found
 
@@ -92,8 +99,8 @@ def _shares(one: Tensor, other: Tensor) -> bool:
 def _message(error: BaseException) -> str:
     try:
         if isinstance(error, SyntaxError):
-            return str(error.msg)[:MOST_TEXT]
-        return ADDRESS.sub("0x…", str(error)[:MOST_TEXT])
+            return cut(str(error.msg), FAULT_MESSAGE)
+        return cut(ADDRESS.sub("0x…", str(error)[:FAULT_MESSAGE]), FAULT_MESSAGE)
     except BaseException:
         return "(its message cannot be shown)"
 
@@ -113,8 +120,9 @@ def _walk(traceback: TracebackType | None, own_files: Collection[str]) -> tuple[
 
 def _place(code: CodeType, instruction: int, line: int) -> dict[str, Any]:
     first, last, column, end = next(itertools.islice(code.co_positions(), instruction // 2, None))
-    columns = {"column": column, "end": end} if first == last == line else {"column": None, "end": None}
-    return {"file": code.co_filename, "line": line, "function": code.co_qualname[:100], **columns}
+    here = first == last == line and column is not None and end is not None
+    columns = {"column": line_number(column), "end": line_number(end)} if here else {"column": None, "end": None}
+    return {"file": code.co_filename, "line": line_number(line), "function": cut(code.co_qualname), **columns}
 
 
 def _tensors(frame: FrameType) -> list[list[str]]:
@@ -122,16 +130,18 @@ def _tensors(frame: FrameType) -> list[list[str]]:
     found = [(name, value) for name, value in frame.f_locals.items() if isinstance(value, Tensor)]
     with torch._C.DisableTorchFunctionSubclass():
         return [
-            [name[:40], f"{tuple(value.shape)} {str(value.dtype).removeprefix('torch.')}"] for name, value in found[:8]
+            [cut(name), cut(f"{tuple(value.shape)} {str(value.dtype).removeprefix('torch.')}")]
+            for name, value in found[:FRAME_VALUES]
         ]
 
 
 def frames_of(frame: FrameType | None, own_files: Collection[str]) -> list[dict[str, Any]]:
     """Return the student's frames below a running one, the outermost first."""
     frames: list[dict[str, Any]] = []
-    while frame is not None and len(frames) < MOST_FRAMES:
+    while frame is not None and len(frames) < FAULT_FRAMES:
         code = frame.f_code
         if code.co_filename in own_files:
-            frames.insert(0, {"file": code.co_filename, "line": frame.f_lineno, "function": code.co_qualname[:100]})
+            line, function = line_number(frame.f_lineno), cut(code.co_qualname)
+            frames.insert(0, {"file": code.co_filename, "line": line, "function": function})
         frame = frame.f_back
     return frames

@@ -9,29 +9,34 @@ from torch import Tensor
 
 from autograder.checks.another_device import NAME, Elsewhere
 from autograder.protocol import Array, Opaque, Value
-from autograder.protocol.values import ITEM_SIZES
-
-MOST_ELEMENTS = 4_000_000
-MOST_TEXT = 4_000
-MOST_DEPTH = 8
+from autograder.protocol.bounds import (
+    INT_BITS,
+    OBSERVATION_DEPTH,
+    OBSERVATION_ELEMENTS,
+    OBSERVATION_KEY,
+    OBSERVATION_PARTS,
+    OBSERVATION_TEXT,
+    cut,
+)
+from autograder.protocol.values import ITEM_SIZES, MAX_AXES
 
 
 def observe(value: Any, depth: int = 0) -> Value:
     """Return an observation as a plain value; what is not data becomes an `Opaque` with the name of its type."""
     if value is None or type(value) in (bool, int, float):
-        return value if not isinstance(value, int) or abs(value) < 1 << 62 else Opaque("an enormous int")
+        return value if not isinstance(value, int) or abs(value) < 1 << INT_BITS else Opaque("an enormous int")
     if isinstance(value, np.number | np.bool_) and type(value.item()) in (bool, int, float):
-        return value.item()
+        return observe(value.item(), depth)
     if isinstance(value, str):
-        return str.__str__(value)[:MOST_TEXT]
+        return cut(str.__str__(value), OBSERVATION_TEXT)
     if isinstance(value, Tensor):
         return _array(value)
     if isinstance(value, torch.dtype | torch.device):
         return str(value)
-    if depth < MOST_DEPTH and isinstance(value, list | tuple) and len(value) <= 1000:
+    if depth < OBSERVATION_DEPTH and isinstance(value, list | tuple) and len(value) <= OBSERVATION_PARTS:
         return [observe(each, depth + 1) for each in value]
-    if depth < MOST_DEPTH and isinstance(value, dict) and len(value) <= 1000:
-        return {str(key)[:200]: observe(each, depth + 1) for key, each in value.items()}
+    if depth < OBSERVATION_DEPTH and isinstance(value, dict) and len(value) <= OBSERVATION_PARTS:
+        return {cut(str(key), OBSERVATION_KEY): observe(each, depth + 1) for key, each in value.items()}
     return Opaque(f"{type(value).__module__}.{type(value).__name__}".removeprefix("builtins."))
 
 
@@ -41,9 +46,11 @@ def _array(tensor: Tensor) -> Value:
     if type(plain) is not Tensor:
         plain = plain.as_subclass(Tensor)
     dtype = str(plain.dtype).removeprefix("torch.")
+    if plain.dim() > MAX_AXES:
+        return Opaque(f"a tensor of {plain.dim()} axes")
     if dtype not in ITEM_SIZES or plain.layout is not torch.strided or plain.is_quantized:
         return Opaque(f"a {dtype} tensor of layout {plain.layout}")
-    if plain.is_meta or math.prod(plain.shape) > MOST_ELEMENTS:
+    if plain.is_meta or math.prod(plain.shape) > OBSERVATION_ELEMENTS:
         return Opaque(f"a tensor of shape {tuple(plain.shape)} on {plain.device}")
     here = (plain if plain.is_cpu else plain.cpu()).resolve_neg()
     if here.dtype == torch.bfloat16:

@@ -75,7 +75,8 @@ def serve(requests: int, answers: int) -> None:
         elif kind == "begin":
             again = begun == (event["exercise"], event["check"])
             begun = event["exercise"], event["check"]
-            if (again or not careful) and now - sent <= (HELD_SECONDS if again else MOMENT_SECONDS):
+            most = HELD_SECONDS if again and not careful else MOMENT_SECONDS
+            if (again or not careful) and now - sent <= most:
                 beginning = event
                 return
         held.extend(write_frame(event))

@@ -6,14 +6,19 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from autograder.protocol.bounds import (
+    MOST_NAME,
+    SURVEY_ASSIGNMENTS,
+    SURVEY_FORBIDDEN,
+    SURVEY_PLACES,
+    SURVEY_RETURNS,
+    cut,
+)
 from autograder.protocol.source_text import text_of
 from autograder.protocol.statements import BODIES_OF, nodes_of, statements
 
 ASKING = "autograder.notebook."
 """What a notebook asks the kit with: an import of it may stay in a file that was made of a notebook."""
-
-MOST_PLACES = 200
-MOST_ASSIGNMENTS = 500
 
 
 @lru_cache(maxsize=64)
@@ -71,8 +76,9 @@ def places(functions: Sequence[_Function]) -> dict[str, list[int]]:
     found: dict[str, list[int]] = {}
     for function in functions:
         returns = [node.lineno for node in function.statements if isinstance(node, ast.Return)]
-        found.update({name: [function.line, *returns] for name in function.names})
-    return dict(list(found.items())[:MOST_PLACES])
+        lines = [function.line, *returns][:SURVEY_RETURNS]
+        found.update({name: lines for name in function.names if len(name) <= MOST_NAME})
+    return dict(list(found.items())[:SURVEY_PLACES])
 
 
 def assignments(functions: Sequence[_Function]) -> list[list[str | int]]:
@@ -90,7 +96,7 @@ def assignments(functions: Sequence[_Function]) -> list[list[str | int]]:
                             found.append([function.names[0], variable, target.lineno])
                         case ast.Attribute(value=ast.Name(id="self"), attr=attribute):
                             found.append([function.owner, f"self.{attribute}", target.lineno])
-    return found[:MOST_ASSIGNMENTS]
+    return [each for each in found if max(len(str(each[0])), len(str(each[1]))) <= MOST_NAME][:SURVEY_ASSIGNMENTS]
 
 
 def outermost_loop(source: bytes, line: int) -> int | None:
@@ -109,7 +115,8 @@ def forbidden_calls(nodes: Sequence[ast.AST], forbidden: Sequence[str]) -> list[
         return []
     named = {*_used(nodes, dict(_aliases(nodes))), *_imported(nodes)}
     mentions = [(name, line) for name, line in named if _is_meant(name, forbidden)]
-    return [[name, line] for name, line in sorted(mentions, key=lambda each: (each[1], len(each[0])))]
+    in_order = sorted(mentions, key=lambda each: (each[1], len(each[0])))
+    return [[cut(name), line] for name, line in in_order[:SURVEY_FORBIDDEN]]
 
 
 def _is_meant(name: str, forbidden: Sequence[str]) -> bool:

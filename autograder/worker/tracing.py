@@ -18,13 +18,26 @@ from torch.overrides import TorchFunctionMode
 
 from autograder.checks.another_device import Elsewhere
 from autograder.protocol import Array, Value
+from autograder.protocol.bounds import (
+    TRACE_AXES,
+    TRACE_DTYPE,
+    TRACE_ELEMENTS,
+    TRACE_FILES,
+    TRACE_INPUTS,
+    TRACE_NAME,
+    TRACE_PLACES,
+    TRACE_RESULTS,
+    TRACE_STACK,
+    TRACE_STEPS,
+    cut,
+    line_number,
+)
 from autograder.protocol.operations import writes
-from autograder.protocol.prints import BEYOND, MOST_ELEMENTS, WIDTH, fingerprint, parts
+from autograder.protocol.prints import BEYOND, WIDTH, fingerprint, parts
 
-MOST_STEPS = 800
-MOST_INPUTS = 8
-MOST_FRAMES = 6
 MOST_TIMES = 12
+"""So many times that a line runs are recorded: they stand for all."""
+
 MOST_SLICES = 16
 
 
@@ -33,7 +46,7 @@ class Tracing(TorchFunctionMode):
 
     def __init__(self, own_files: Collection[str], *, parts: bool = False) -> None:
         super().__init__()
-        self.files = sorted(own_files)
+        self.files = sorted(own_files)[:TRACE_FILES]
         self.parts = parts
         self.steps: list[dict[str, Any]] = []
         self.prints: list[Any] = []
@@ -54,7 +67,7 @@ class Tracing(TorchFunctionMode):
         except BaseException:
             self._failed = [at for each in _tensors((args, kwargs)) if (at := self._origin(each)) is not None]
             raise
-        if len(self.steps) < MOST_STEPS:
+        if len(self.steps) < TRACE_STEPS:
             self._record(func, result, args, kwargs or {})
         return result
 
@@ -66,7 +79,7 @@ class Tracing(TorchFunctionMode):
             "files": self.files,
             "places": self.places,
             "steps": [list(each.values()) for each in self.steps],
-            "results": results[:MOST_SLICES],
+            "results": results[:TRACE_RESULTS],
             "prints": Array("float64", prints.shape, prints.astype("<f8").tobytes()),
         }
 
@@ -83,7 +96,7 @@ class Tracing(TorchFunctionMode):
                 self._made_by[id(tensor)] = self._last[stack[0]]
                 self._kept.append(tensor)
             return
-        for tensor in made[:MOST_SLICES]:
+        for tensor in made[: min(MOST_SLICES, TRACE_STEPS - len(self.steps))]:
             values = _values(tensor)
             if values is None:
                 continue
@@ -97,11 +110,11 @@ class Tracing(TorchFunctionMode):
             self._kept.append(tensor)
             self.steps.append(
                 {
-                    "name": name,
+                    "name": cut(name, TRACE_NAME),
                     "stack": stack,
-                    "inputs": list(dict.fromkeys(inputs))[:MOST_INPUTS],
+                    "inputs": list(dict.fromkeys(inputs))[:TRACE_INPUTS],
                     "shape": list(values.shape),
-                    "dtype": str(tensor.dtype).removeprefix("torch."),
+                    "dtype": cut(str(tensor.dtype).removeprefix("torch."), TRACE_DTYPE),
                     "grad": bool(tensor.requires_grad),
                     "prints": self._print(values),
                     "number": _number(frame, args) if frame is not None else None,
@@ -130,19 +143,27 @@ class Tracing(TorchFunctionMode):
         found: list[int] = []
         nearest: Any = None
         frame: Any = sys._getframe(3)
-        while frame is not None and len(found) < MOST_FRAMES:
+        while frame is not None and len(found) < TRACE_STACK:
             code = frame.f_code
             if code.co_filename in self.files:
                 nearest = nearest if nearest is not None else frame
                 at = (code, frame.f_lasti)
                 if at not in self._places:
-                    line, end_line, column, end = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None))
+                    if len(self.places) == TRACE_PLACES:
+                        break
                     self._places[at] = len(self.places)
-                    file = self.files.index(code.co_filename)
-                    self.places.append([file, code.co_qualname[:100], line, end_line, column, end])
+                    self.places.append([self.files.index(code.co_filename), *_position(frame)])
                 found.append(self._places[at])
             frame = frame.f_back
         return found, nearest
+
+
+def _position(frame: Any) -> list[Any]:
+    """Return the function a frame runs, and the first and last line and column of what it is at."""
+    code = frame.f_code
+    line, end_line, *columns = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None))
+    known = [line_number(each) if each is not None else None for each in columns]
+    return [cut(code.co_qualname), line_number(line), line_number(end_line), *known]
 
 
 def _number(frame: Any, args: Sequence[Any]) -> list[Any] | None:
@@ -157,7 +178,7 @@ def _number(frame: Any, args: Sequence[Any]) -> list[Any] | None:
     plain = {name: value for name, value in variables.items() if type(value) in (int, float)}
     found = [name for name, value in plain.items() if value == numbers[0]]
     found = found or [name for name, value in plain.items() if _is_made_of(numbers[0], value)]
-    return [str(found[0])[:60], numbers[0]] if len(found) == 1 else None
+    return [cut(str(found[0]), TRACE_NAME), numbers[0]] if len(found) == 1 else None
 
 
 def _is_made_of(number: float, value: float) -> bool:
@@ -189,7 +210,9 @@ def _tensors(value: Any, depth: int = 0) -> list[Tensor]:
 def _values(tensor: Tensor) -> Any:
     """Return the elements as a NumPy array; None where there are too many, or none that can be read."""
     plain = tensor.held if isinstance(tensor, Elsewhere) else tensor.as_subclass(Tensor)
-    if plain.is_meta or plain.layout is not torch.strided or plain.numel() > MOST_ELEMENTS or plain.is_complex():
+    if plain.is_meta or plain.layout is not torch.strided or plain.numel() > TRACE_ELEMENTS or plain.is_complex():
+        return None
+    if plain.dim() > TRACE_AXES or any(size > TRACE_ELEMENTS for size in plain.shape):
         return None
     here = plain.detach().cpu()
     return (here.double() if here.is_floating_point() else here).numpy().copy()

@@ -142,6 +142,7 @@ class Scripted(WorkerProcess):
         self._stream: Iterator[Event | End] = self._answers(events, end)
 
     log = "said"  # type: ignore[assignment]
+    fresh = False  # type: ignore[assignment]
 
     def send(self, job: Value) -> None:
         self.sent += 1

@@ -4,10 +4,11 @@ Steps are matched by value alone, so the style of a program does not matter. Fro
 through the steps that match nothing, to where their inputs still agree.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from autograder.judge.places.deadline import Deadline
 from autograder.judge.places.matching import BLANK, NEUTRAL, Matching, State, Where, is_check_step
 from autograder.judge.places.traces import Step, Trace
 from autograder.protocol.operations import writes
@@ -18,6 +19,9 @@ KINDS = (
     frozenset(["add", "sub", "radd", "rsub", "iadd", "isub"]),
 )
 """Operations that are written for one another."""
+
+MOST_CULPRITS = 100
+"""So many steps are looked at for one mistake: several times as many as honest programs have."""
 
 
 @dataclass(frozen=True)
@@ -37,31 +41,36 @@ class Astray:
     number: tuple[str, float] | None = None
 
 
-def find_astray(trace: Trace, reference: Trace, where: Where) -> Astray | None:
-    """Return the first step that goes astray, None where it cannot be told."""
+def find_astray(trace: Trace, reference: Trace, where: Where, deadline: Deadline | None = None) -> Astray | None:
+    """Return the first step that goes astray, None where it cannot be told. Raises `OutOfTime`.
+
+    The trace is a worker's: all work on it is linear in its steps, and sets of steps are the bits of a number.
+    """
     if not trace.steps or not reference.steps:
         return None
-    return Search(Matching(trace, reference, where)).astray()
+    return Search(Matching(trace, reference, where, deadline), deadline).astray()
 
 
 class Search:
     """The way back from what came out wrong, through the steps that do not agree."""
 
-    def __init__(self, matching: Matching) -> None:
+    def __init__(self, matching: Matching, deadline: Deadline | None = None) -> None:
         self.matching = matching
+        self.deadline = deadline
         self.trace = matching.trace
         self.reference = matching.reference
         self.states = matching.states
         self.matched = matching.matched
         self.constant = matching.constant
         self.good = matching.good
+        self._going_on: dict[tuple[int, str], bool] = {}
         self.places = list(matching.places)
 
     def astray(self) -> Astray | None:
         """Return the first step that goes astray."""
         misused = [at for at in self._differing_results() if self.good(at)]
         if first := self._first():
-            return self._told([self._culprit(each) for each in first])
+            return self._told([self._culprit(each) for each in first[:MOST_CULPRITS]])
         written = [each for each in misused if self.places[each] is not None and writes(self.trace.steps[each].name)]
         if written:
             return self._told([(each, State.WRITTEN) for each in written])
@@ -119,6 +128,8 @@ class Search:
 
     def _culprit(self, at: int) -> tuple[int, State]:
         """Return the step to blame for one that does not agree though its inputs do, and its state."""
+        if self.deadline is not None:
+            self.deadline.check()
         made_of = self._made_of(at)
         if (before := self._left_out(at, made_of)) is not None:
             return before, State.UNFINISHED
@@ -145,24 +156,34 @@ class Search:
 
     def _left_out(self, at: int, made_of: Sequence[int]) -> int | None:
         """Return the input of a step after which the solution does something more on the same line, if any."""
-        step, steps = self.trace.steps[at], self.reference.steps
         for each in made_of:
             start, source = self.matched[each], self._source(each)
-            if start is None or source is None or not steps[start].stack or self.places[source] is None:
+            if start is None or source is None or _line_of(self.places[source]) == _line_of(self.places[at]):
                 continue
-            if _line_of(self.places[source]) == _line_of(self.places[at]):
-                continue
-            users = [steps[user] for user in self._users(start) if steps[user].name not in NEUTRAL]
-            if users and all(_line(user) == _line(steps[start]) != 0 and not _alike(user, step) for user in users):
+            if self._goes_on(start, self.trace.steps[at]):
                 return source
         return None
 
-    def _users(self, at: int) -> Iterator[int]:
-        """Yield the steps of the reference that use another, through those that only move it."""
-        for user in self._used_by.get(at, ()):
-            yield user
-            if self.reference.steps[user].name in NEUTRAL:
-                yield from self._users(user)
+    def _goes_on(self, start: int, step: Step) -> bool:
+        """Whether all that the solution makes of a step is on its line, and is not what a step of the student does."""
+        if (start, step.name) not in self._going_on:
+            first, users = self.reference.steps[start], self._users(start)
+            line = _line(first)
+            other = any(_line(user) != line or _alike(user, step) for user in users)
+            self._going_on[start, step.name] = bool(first.stack and line and users) and not other
+        return self._going_on[start, step.name]
+
+    def _users(self, at: int) -> list[Step]:
+        """Return the steps of the reference that use another, through those that only move it."""
+        found: set[int] = set()
+        rest = list(self._used_by.get(at, ()))
+        while rest:
+            user = rest.pop()
+            if user not in found:
+                found.add(user)
+                if self.reference.steps[user].name in NEUTRAL:
+                    rest += self._used_by.get(user, ())
+        return [self.reference.steps[user] for user in found if self.reference.steps[user].name not in NEUTRAL]
 
     @cached_property
     def _used_by(self) -> dict[int, list[int]]:
@@ -177,35 +198,46 @@ class Search:
         source = self._source(at)
         if source is None or self.matched[source] is None or not self.matching.is_telling(source):
             return None
-        place, before = self.places[source], self._ancestors(source)
-        twins = [
-            each
-            for each in range(source)
-            if each not in before
-            and self.matched[each] == self.matched[source]
-            and self.places[each] not in (None, place)
-            and self.trace.steps[each].name not in NEUTRAL
-        ]
+        by_match, by_place = self._computing
+        same, here = by_match.get(self.matched[source], 0), by_place.get(self.places[source], 0)
+        twins = same & ~here & ~self._ancestors[source] & ((1 << source) - 1)
         return source if twins else None
 
-    def _ancestors(self, at: int) -> set[int]:
-        """Return all the steps that one is made of."""
-        before: set[int] = set()
-        rest = list(self.trace.steps[at].inputs)
-        while rest:
-            each = rest.pop()
-            if each not in before:
-                before.add(each)
-                rest += self.trace.steps[each].inputs
-        return before
+    @cached_property
+    def _computing(self) -> tuple[dict[int | None, int], dict[Place | None, int]]:
+        """The student's steps that compute something, as bits: by what they match, and by their places."""
+        by_match: dict[int | None, int] = {}
+        by_place: dict[Place | None, int] = {}
+        for at, step in enumerate(self.trace.steps):
+            place = self.matching.places[at]
+            if place is not None and step.name not in NEUTRAL:
+                by_match[self.matched[at]] = by_match.get(self.matched[at], 0) | 1 << at
+                by_place[place] = by_place.get(place, 0) | 1 << at
+        return by_match, by_place
+
+    @cached_property
+    def _ancestors(self) -> list[int]:
+        """All the steps that each is made of, as bits."""
+        found: list[int] = []
+        for step in self.trace.steps:
+            before = 0
+            for each in step.inputs:
+                before |= found[each] | 1 << each
+            found.append(before)
+        return found
 
     def _source(self, at: int) -> int | None:
         """Return the student's step that computed a value, before it was only moved."""
-        step = self.trace.steps[at]
-        while step.name in NEUTRAL and step.inputs:
-            at = step.inputs[0]
-            step = self.trace.steps[at]
-        return at if self.places[at] is not None else None
+        source = self._sources[at]
+        return source if self.places[source] is not None else None
+
+    @cached_property
+    def _sources(self) -> list[int]:
+        """The step that computed what each step holds, before it was only moved."""
+        found: list[int] = []
+        for at, step in enumerate(self.trace.steps):
+            found.append(found[step.inputs[0]] if step.name in NEUTRAL and step.inputs else at)
+        return found
 
     def _cut(self) -> int | None:
         """Return the first step whose value agrees, and which gradients no longer pass though they should."""
@@ -255,7 +287,7 @@ class Search:
         """Return the place to show for a step: its own, or that of its caller, where the same line agrees elsewhere."""
         stack = self.trace.steps[at].stack
         place = self.places[at]
-        while place is not None and self._agrees_elsewhere(place):
+        while place is not None and place in self._agreeing_places:
             stack = stack[stack.index(place) + 1 :]
             outer = self.matching.where(stack)
             if outer is None or outer.file != place.file:
@@ -263,19 +295,22 @@ class Search:
             place = outer
         return place
 
-    def _agrees_elsewhere(self, place: Place) -> bool:
-        return any(place in step.stack and self.matched[at] is not None for at, step in enumerate(self.trace.steps))
+    @cached_property
+    def _agreeing_places(self) -> set[Place]:
+        """The places in the frames of the steps that agree."""
+        steps = enumerate(self.trace.steps)
+        return {place for at, step in steps if self.matched[at] is not None for place in step.stack}
 
     def _agreeing(self, at: int) -> tuple[int, ...]:
         """Return the lines that lead to a step and hold nothing but what agrees."""
-        before = self._ancestors(at)
+        before = self._ancestors[at]
         here = self.places[at]
         lines: dict[int, bool] = {}
         for each, place in enumerate(self.places):
             if place is None or here is None or place.file != here.file or place.line == here.line:
                 continue
             agrees = self.states[each] is State.AGREES or self.trace.steps[each].name in BLANK
-            if each in before or not self.good(each):
+            if before >> each & 1 or not self.good(each):
                 lines[place.line] = lines.get(place.line, True) and agrees
         return tuple(sorted(line for line, agrees in lines.items() if agrees))
 

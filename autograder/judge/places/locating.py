@@ -7,6 +7,7 @@ from autograder.judge.answers import BankEntry
 from autograder.judge.faults import in_characters
 from autograder.judge.outcomes import Survey
 from autograder.judge.places.astray import Astray, find_astray
+from autograder.judge.places.deadline import Deadline
 from autograder.judge.places.matching import State, Where
 from autograder.judge.places.traces import Trace
 from autograder.report import Finding, Place
@@ -32,12 +33,13 @@ def by_statement(entry: BankEntry, survey: Survey | None, file: str) -> Place | 
     return Place(file, min(lines)) if each_once else None
 
 
-def by_value(trace: Trace, reference: Trace, file: str, trusted: Collection[str]) -> Astray | None:
+def by_value(trace: Trace, reference: Trace, file: str, trusted: Collection[str], deadline: Deadline) -> Astray | None:
     """Return the first step that goes astray, with its place in the exercise's own file.
 
-    `trusted` are the functions and classes whose own checks pass: what goes wrong in them was handed to them.
+    `trusted` are the functions and classes whose own checks pass: what goes wrong in them was handed to them. Raises
+    `OutOfTime`.
     """
-    return find_astray(trace, reference, in_file(file, trusted))
+    return find_astray(trace, reference, in_file(file, trusted), deadline)
 
 
 def in_file(file: str, trusted: Collection[str]) -> Where:

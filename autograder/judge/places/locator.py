@@ -11,6 +11,7 @@ from autograder.judge.answers import AnswerKey, BankEntry
 from autograder.judge.outcomes import Fault, Key, Observed, Outcome, Survey
 from autograder.judge.patterns.constants import factors, named, simplest
 from autograder.judge.places.astray import Astray
+from autograder.judge.places.deadline import Deadline
 from autograder.judge.places.locating import by_statement, by_value, located, made_at, said, trusted_parts
 from autograder.judge.places.traces import Trace
 from autograder.report import CheckResult, ExerciseResult
@@ -40,21 +41,26 @@ class Locator:
         keys = [(first.id, draw) for draw in range(self.checks[first.id].draws)]
         return [at for at in keys if at in self.failing and _shows_on_the_way(self.outcomes[at])]
 
-    def locate(self, result: ExerciseResult, traces: Mapping[Key, Trace], references: FindTraces) -> ExerciseResult:
+    def locate(
+        self, result: ExerciseResult, traces: Mapping[Key, Trace], references: FindTraces, deadline: Deadline
+    ) -> ExerciseResult:
         """Return the result with the place of every mistake that can be told by what was computed on the way.
 
-        `references` is asked for what the solution computes where it is needed.
+        `references` is asked for what the solution computes where it is needed. Raises `OutOfTime`.
         """
-        checks = (self._located(each, result, traces, references) if _is_open(each) else each for each in result.checks)
+        checks = []
+        for check in result.checks:
+            if _is_open(check):
+                astray = self._astray(self.checks[check.id], result, traces, references, deadline)
+                checks.append(self._located(check, astray))
+            else:
+                checks.append(check)
         return replace(result, checks=tuple(checks))
 
-    def _located(
-        self, result: CheckResult, exercise: ExerciseResult, traces: Mapping[Key, Trace], references: FindTraces
-    ) -> CheckResult:
+    def _located(self, result: CheckResult, astray: Mapping[int, Astray]) -> CheckResult:
         finding, hints = result.finding, result.hints
         assert finding is not None
         check = self.checks[result.id]
-        astray = self._astray(check, exercise, traces, references)
         first = next(iter(astray.values()), None)
         if finding.kind in ("pattern", "exception") and first and first.certain and (entry := self._known(first)):
             finding = findings.of_first_mistake(entry, finding)
@@ -73,7 +79,12 @@ class Locator:
         return replace(result, finding=finding, hints=hints)
 
     def _astray(
-        self, check: Check, exercise: ExerciseResult, traces: Mapping[Key, Trace], references: FindTraces
+        self,
+        check: Check,
+        exercise: ExerciseResult,
+        traces: Mapping[Key, Trace],
+        references: FindTraces,
+        deadline: Deadline,
     ) -> dict[int, Astray]:
         """Return where the draws of a check go astray; certain only where they agree on the line."""
         own = {at: trace for at, trace in traces.items() if at[0] == check.id}
@@ -81,7 +92,7 @@ class Locator:
             return {}
         expected, trusted = references(check), self._trusted(check.id, exercise)
         found = {
-            at[1]: by_value(trace, expected[at], self.exercise.file, trusted)
+            at[1]: by_value(trace, expected[at], self.exercise.file, trusted, deadline)
             for at, trace in own.items()
             if at in expected
         }
@@ -137,4 +148,4 @@ def _shows_on_the_way(outcome: Outcome) -> bool:
 
 def _spread(starts: list[tuple[int, str]], last: int) -> Iterator[tuple[int, str]]:
     for (line, function), (following, _) in pairwise([*starts, (last + 1, "")]):
-        yield from ((each, function) for each in range(line, following))
+        yield from ((each, function) for each in range(line, min(following, last + 1)))

@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from autograder.judge.places.deadline import Deadline
 from autograder.judge.places.traces import Step, Trace
 from autograder.protocol.prints import LOOSE, Prints, factors, part_shapes, same_order, same_values
 from autograder.report import Place
@@ -57,7 +58,7 @@ class Matching:
     of the same call only.
     """
 
-    def __init__(self, trace: Trace, reference: Trace, where: Where) -> None:
+    def __init__(self, trace: Trace, reference: Trace, where: Where, deadline: Deadline | None = None) -> None:
         self.trace = trace
         self.where = where
         self.places = [where(step.stack) for step in trace.steps]
@@ -73,6 +74,8 @@ class Matching:
         self._good: list[bool] = []
         done = 0
         for step in trace.steps:
+            if deadline is not None:
+                deadline.check()
             self._match(step, done)
             done += is_check_step(step)
 

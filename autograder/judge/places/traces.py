@@ -1,13 +1,27 @@
 """What a program computed on its way, as the judge holds it: the steps of one probe, with fingerprints for values."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from autograder.judge.received import line, parts, text, whole
 from autograder.protocol import Array, Value
-from autograder.protocol.prints import WIDTH, Prints
+from autograder.protocol.bounds import (
+    TRACE_AXES,
+    TRACE_DTYPE,
+    TRACE_ELEMENTS,
+    TRACE_FILES,
+    TRACE_INPUTS,
+    TRACE_NAME,
+    TRACE_PLACES,
+    TRACE_RESULTS,
+    TRACE_STACK,
+    TRACE_STEPS,
+)
+from autograder.protocol.prints import MOST_PRINTS, WIDTH, Prints
 from autograder.report import Place
 
 LARGEST = 1e30
@@ -46,67 +60,73 @@ class Trace:
         return np.asarray(self.prints[step.prints[0]])
 
 
-def read_trace(data: Mapping[str, Any]) -> Trace:
-    """Return the trace a worker told of; raises LookupError, TypeError or ValueError for nonsense."""
-    prints = _prints(data["prints"])
-    files = [str(each) for each in data["files"]]
-    places = [_place(each, files) for each in data["places"]]
-    steps = tuple(_step(each, at, places, len(prints)) for at, each in enumerate(data["steps"]))
-    results = tuple(int(each) for each in data["results"])
-    if not all(0 <= each < len(steps) for each in results):
-        raise ValueError("a result of no step")
+def read_trace(data: Mapping[str, Any], *, sliced: bool = True) -> Trace:
+    """Return a trace as a worker sends it; raises LookupError, TypeError or ValueError beyond its bounds.
+
+    `sliced` says whether steps may have fingerprints of their slices too: those of a solution have.
+    """
+    most = MOST_PRINTS if sliced else 1
+    prints = _prints(data["prints"], TRACE_STEPS * most)
+    files = [text(each) for each in parts(data["files"], TRACE_FILES)]
+    places = [_place(each, files) for each in parts(data["places"], TRACE_PLACES)]
+    told = parts(data["steps"], TRACE_STEPS)
+    steps = tuple(_step(each, at, places, len(prints), most) for at, each in enumerate(told))
+    results = tuple(whole(each, len(steps) - 1) for each in parts(data["results"], TRACE_RESULTS))
     return Trace(steps, prints, results)
 
 
-def _prints(array: Any) -> Prints:
+def _prints(array: Any, most: int) -> Prints:
     if not isinstance(array, Array) or array.dtype != "float64" or array.shape[1:] != (WIDTH,):
         raise ValueError("fingerprints of another form")
+    if array.shape[0] > most:
+        raise ValueError("too many fingerprints")
     numbers = np.nan_to_num(np.frombuffer(array.data, dtype="<f8").reshape(array.shape))
     found: Prints = np.clip(numbers, -LARGEST, LARGEST)
     return found
 
 
-def _step(data: Any, at: int, places: list[Place], prints: int) -> Step:
+def _step(data: Any, at: int, places: list[Place], prints: int, most_prints: int) -> Step:
     name, stack, inputs, shape, dtype, grad, (first, count), number = data
-    earlier = tuple(int(each) for each in inputs)
-    if not all(0 <= each < at for each in earlier) or not 0 <= first < first + count <= prints:
-        raise ValueError("a step that points nowhere")
+    sizes = tuple(whole(each, TRACE_ELEMENTS) for each in parts(shape, TRACE_AXES))
+    if math.prod(sizes) > TRACE_ELEMENTS or type(grad) is not bool:
+        raise ValueError("a step of another form")
     return Step(
-        str(name)[:60],
-        tuple(places[_not_negative(each)] for each in stack),
-        earlier,
-        tuple(int(each) for each in shape),
-        str(dtype)[:20],
-        grad is True,
-        (int(first), int(count)),
-        (str(number[0])[:60], float(number[1])) if number is not None else None,
+        text(name, TRACE_NAME),
+        tuple(places[whole(each, len(places) - 1)] for each in parts(stack, TRACE_STACK)),
+        tuple(whole(each, at - 1) for each in parts(inputs, TRACE_INPUTS)),
+        sizes,
+        text(dtype, TRACE_DTYPE),
+        grad,
+        (whole(first, prints - 1), whole(count, min(most_prints, prints - first), 1)),
+        _number(*number) if number is not None else None,
     )
 
 
-def _not_negative(number: Any) -> int:
-    if not isinstance(number, int) or number < 0:
-        raise ValueError("a place of no number")
-    return number
+def _number(name: Any, value: Any) -> tuple[str, float]:
+    if type(value) not in (int, float):
+        raise ValueError("a variable that holds no number")
+    return text(name, TRACE_NAME), float(value)
 
 
 def _place(data: Any, files: list[str]) -> Place:
-    file, function, line, end_line, column, end = data
-    one_line = int(line) == int(end_line) and column is not None and end is not None
-    columns = (int(column), int(end)) if one_line else (None, None)
-    return Place(files[_not_negative(file)], int(line), str(function)[:100], *columns)
+    file, function, first, last, column, end = data
+    one_line = line(first) == line(last) and column is not None and end is not None
+    columns = (line(column), line(end)) if one_line else (None, None)
+    return Place(files[whole(file, len(files) - 1)], first, text(function), *columns)
 
 
 def to_record(trace: Trace) -> Value:
     """Return what is kept of the reference's trace: no text of the solution, of a place the number of the line only."""
     prints = trace.prints.astype("<f8")
     lines = sorted({each.stack[0].line for each in trace.steps if each.stack})
+    numbers = {line: at for at, line in enumerate(lines)}
     return {
         "files": [""],
         "places": [[0, "", line, line, None, None] for line in lines],
         "steps": [
             [
                 each.name,
-                [lines.index(each.stack[0].line)] if each.stack else [],
+                [numbers[each.stack[0].line]] if each.stack else [],
                 list(each.inputs),
                 list(each.shape),
                 each.dtype,
