@@ -42,11 +42,16 @@ def two_ways(given, pairs, others):
     return seen
 
 
-def steps_by_hand(impl, given):
+def inputs_by_hand(given, dtype="float32"):
+    """Return x (T, D), and the matrices w_q (D, K), w_k (D, K) and w_v (D, Kv)."""
     T, D, K, Kv = given.sizes("T D K Kv")
-    x, scale = given.normal(T, D), D**-0.5
-    w_q, w_k = given.normal(D, K, scale=1.5 * scale), given.normal(D, K, scale=1.5 * scale)
-    return impl.self_attention_by_hand(x, w_q, w_k, given.normal(D, Kv, scale=scale))
+    x, scale = given.normal(T, D, dtype=dtype), D**-0.5
+    w_q, w_k = (given.normal(D, K, scale=1.5 * scale, dtype=dtype) for _ in range(2))
+    return x, w_q, w_k, given.normal(D, Kv, scale=scale, dtype=dtype)
+
+
+def steps_by_hand(impl, given):
+    return impl.self_attention_by_hand(*inputs_by_hand(given))
 
 
 @check("by hand: queries, keys and values are the tokens times three matrices", points=2, of=BY_HAND)
@@ -59,6 +64,13 @@ def test_by_hand_projections(impl, given):
 def test_by_hand_steps(impl, given):
     steps = steps_by_hand(impl, given)
     return {"scores": steps.scores, "weights": steps.weights, "output": steps.output}
+
+
+@check("by hand: scores of any size, large or small, give finite weights", points=1, of=BY_HAND, judge=Like())
+def test_by_hand_large(impl, given):
+    x, *matrices = inputs_by_hand(given)
+    x[0] *= 1000  # row 0 and column 0 have huge scores of either sign, other rows may have none above 1
+    return {"weights": impl.self_attention_by_hand(x, *matrices).weights}
 
 
 @check("a query of zeros takes the average of the values, with equal weights for the keys", points=3, of=FUNCTION)
@@ -245,7 +257,10 @@ def test_inputs_kept(impl, given):
     query, key, value = attention_inputs(given, B, H)
     mask = given.mask(B, 1, S, S)
     impl.scaled_dot_product_attention(query, key, value, mask)
-    return {"query": query, "key": key, "value": value, "mask": mask}
+    by_hand = inputs_by_hand(given)
+    impl.self_attention_by_hand(*by_hand)
+    names = ("x", "w_q", "w_k", "w_v")
+    return {"query": query, "key": key, "value": value, "mask": mask, **dict(zip(names, by_hand, strict=True))}
 
 
 @check("float64, bfloat16 and float16 stay what they are", points=2, of=FUNCTION, judge=Like(exact_zeros=True))
@@ -263,6 +278,9 @@ def test_dtypes(impl, given):
             f"{name}, and from float32": [each[..., :3] for each in both]
             for name, *both in zip(names, results, wide, strict=True)
         }
+        by_hand = inputs_by_hand(given, dtype)
+        narrow, wide = (impl.self_attention_by_hand(*each) for each in (by_hand, [each.float() for each in by_hand]))
+        seen[dtype]["output by hand, and from float32"] = [each.output[..., :3] for each in (narrow, wide)]
     return seen
 
 
@@ -274,10 +292,16 @@ def test_device(impl, given):
     def run(device, mask=None):
         return attend(impl, *(each.to(device) for each in inputs), mask if mask is None else mask.to(device))
 
-    here = [*run("cpu"), *run("cpu", mask)]  # what is kept from these calls must not be used on the other device
-    names = ("output", "weights", "output under a mask", "weights under a mask")
+    by_hand = inputs_by_hand(given)
+
+    def output_by_hand(device):
+        return impl.self_attention_by_hand(*(each.to(device) for each in by_hand)).output
+
+    # What is kept from these calls must not be used on the other device.
+    here = [*run("cpu"), *run("cpu", mask), output_by_hand("cpu")]
+    names = ("output", "weights", "output under a mask", "weights under a mask", "output by hand")
     with given.another_device() as device:
-        results = [*run(device), *run(device, mask)]
+        results = [*run(device), *run(device, mask), output_by_hand(device)]
         given.gradients(results[2], *inputs)  # the way back runs there as well
         return {
             name: [there[..., :3], before[..., :3]] for name, there, before in zip(names, results, here, strict=True)

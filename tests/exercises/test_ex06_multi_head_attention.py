@@ -7,7 +7,7 @@ CLASS = "MultiHeadAttention"
 FEW = 4  # features are enough where others could not be right without being computed like these
 SLOPES = tuple(f"slopes along the {each}: by gradient, and by small steps" for each in ("query", "key", "value"))
 OUTPUT_FREE = Like(
-    free=("output, and from float32",)
+    free=("output, and from float32", "output under a mask, and from float32", "output of the blocked query")
 )  # where one fault moves all numbers, that the weights are alike is enough
 AS_ON_CPU = Like(tolerance=1e-4, free=("output",))
 
@@ -15,9 +15,9 @@ AS_ON_CPU = Like(tolerance=1e-4, free=("output",))
 def multi_head(impl, given, D, H, *, dropout=0.0, dtype="float32", train=False, whole=False):
     """Return the module with known weights, as the contract names them. Draw the inputs before it.
 
-    That w_o has a bias counts only for a `whole` one.
+    That w_o has a bias counts only for a `whole` one. Without a rate, dropout is None.
     """
-    module = impl.MultiHeadAttention(D, H, dropout)
+    module = impl.MultiHeadAttention(D, H) if dropout is None else impl.MultiHeadAttention(D, H, dropout)
     names = ("w_q.weight", "w_k.weight", "w_v.weight", "w_o.weight")
     shapes = {**dict.fromkeys(names, (D, D)), "w_o.bias": (D,)}
     parameters = dict(module.named_parameters())
@@ -92,6 +92,10 @@ def test_mask(impl, given):
         seen[name] = {"weight is 0": weights == 0 if isinstance(weights, given.torch.Tensor) else weights}
     output, replaced = module(query, key, value, padding), value.where(padding.view(B, S, 1), replacement)
     free = module(query, key, value, given.torch.ones_like(padding))
+    twice = multi_head(impl, given, D, H, dtype="float64")
+    twice(*(each.double() for each in (query, key, value)), masks["mask (T, S)"])
+    if isinstance(twice.attention_weights, given.torch.Tensor):
+        seen["mask (T, S)"]["weight is 0 in float64"] = twice.attention_weights == 0
     seen["output, and with other blocked values"] = [
         each[..., :FEW] for each in (output, module(query, key, replaced, padding))
     ]
@@ -99,6 +103,59 @@ def test_mask(impl, given):
         each[..., :FEW] for each in (free, module(query, key, value))
     ]
     return seen
+
+
+@check("large scores neither overflow nor let a blocked key in", points=1, of=CLASS, judge=Like(tolerance=0.01))
+def test_large_scores(impl, given):
+    B, S, D, H = given.sizes("B S D H")
+    query, key, value = sequences(given)
+    allowed = given.mask(S)
+    replaced = value.where(allowed[:, None], given.normal(B, S, D))
+    # All keys of a sequence are nearly one vector, all queries another or its opposite: in every head some query has
+    # scores that are alike, and all of them below -10,000.
+    signs = given.tensor([(-1.0) ** row for row in range(S)])[:, None]
+    query = 1000 * signs * query[:, :1] + query
+    key = 1000 * key[:, :1] + 0.01 * key
+    module = multi_head(impl, given, D, H)
+    outputs = [module(query, key, each, allowed.expand(S, S))[..., :FEW] for each in (value, replaced)]
+    return {"output, and with other blocked values": outputs}
+
+
+FREE = ("output of the blocked query", *(f"gradient of the {each}" for each in ("query", "key", "value")))
+
+
+@check(
+    "a query with nothing to attend to stays finite, and so do all gradients",
+    points=1,
+    of=CLASS,
+    judge=Like(free=FREE),
+)
+def test_nothing_to_attend_to(impl, given):
+    B, S, D, H = given.sizes("B S D H")
+    inputs, mask = [each.requires_grad_() for each in sequences(given)], given.mask(B, 1, S, S)
+    blocked = given.number(0, S)
+    others = [row for row in range(S) if row != blocked]
+    module = multi_head(impl, given, D, H)
+
+    before = module(*inputs, mask)
+    mask[:, :, blocked] = False
+    output = module(*inputs, mask)
+    gradients = given.gradients(output, *inputs)
+    seen = {"output of the blocked query": output[:, blocked]}
+    for name, gradient in zip(FREE[1:], gradients, strict=True):
+        seen[name] = gradient if gradient is None else gradient.sum(dim=0)
+    seen["output of the other queries, and without the blocked one"] = [
+        each[:, others, :FEW] for each in (output, before)
+    ]
+    return seen
+
+
+@check("what comes in stays as it was", points=1, of=CLASS)
+def test_inputs_kept(impl, given):
+    B, S, D, H = given.sizes("B S D H")
+    inputs, mask = sequences(given), given.mask(B, 1, S, S)
+    multi_head(impl, given, D, H)(*inputs, mask)
+    return {**dict(zip(("query", "key", "value"), inputs, strict=True)), "mask": mask}
 
 
 @check("attention_weights are those of the latest call, before dropout, detached", points=2, of=CLASS, judge=Like())
@@ -127,7 +184,9 @@ def test_dropout(impl, given):
     bias = module(x * 0, x * 0, x * 0)
     taken = (module(x, x, x) - bias)[..., 0]
     dropped = (module.train()(x, x, x) - bias)[..., 0]
-    return {"eval": taken, "train": dropped}
+    usual = multi_head(impl, given, given.size("D"), 1, dropout=None)
+    share = (usual.train()(x, x, x) == usual(x * 0, x * 0, x * 0)).float().mean()
+    return {"eval": taken, "train": dropped, "tenths dropped if no rate is given": round(10 * float(share))}
 
 
 @check("the gradients of query, key and value are right", points=2, of=CLASS, judge=Like(tolerance=1e-3, free=SLOPES))
@@ -160,14 +219,22 @@ def test_indivisible(impl, given):
 
 @check("float64, bfloat16 and float16 stay what they are", points=1, of=CLASS, judge=OUTPUT_FREE)
 def test_dtypes(impl, given):
-    D, H = given.sizes("D H")
-    seen = {}
+    S, D, H = given.sizes("S D H")
+    mask, seen = given.mask(1, 1, S, S), {}
+    mask[:, :, 0] = False
     for dtype in ("float64", "bfloat16", "float16"):
         inputs = [each[:1] for each in sequences(given, dtype=dtype)]
         module = multi_head(impl, given, D, H, dtype=dtype)
         output, weights = module(*inputs), module.attention_weights
-        wide = module.float()(*(each.float() for each in inputs))
-        seen[dtype] = {"output, and from float32": [output[..., :FEW], wide[..., :FEW]], "attention_weights": weights}
+        masked = module(*inputs, mask)
+        inputs = [each.float() for each in inputs]
+        wide, wide_masked = module.float()(*inputs), module(*inputs, mask)
+        seen[dtype] = {
+            "output, and from float32": [output[..., :FEW], wide[..., :FEW]],
+            "output under a mask, and from float32": [masked[:, 1:, :FEW], wide_masked[:, 1:, :FEW]],
+            "output of the blocked query": masked[:, 0],
+            "attention_weights": weights,
+        }
     return seen
 
 

@@ -35,13 +35,35 @@ def new_encoder(impl, given, blocks, *, words=None, dropout=0.1):
     return impl.Encoder(words or V, D, H, F, dropout, blocks, N)
 
 
-def encoder(impl, given, blocks=2, *, dropout=0.1, dtype="float32", train=False):
-    """Return an encoder with known weights."""
+def encoder_shapes(given, blocks):
+    """Return the shapes of an encoder's parameters, by the contract's names."""
     V, D, F = given.sizes("V D F")
     shapes = {"embedding.embedding.weight": (V, D), "layer_norm.alpha": (D,), "layer_norm.bias": (D,)}
     for i in range(blocks):
         shapes.update({f"encoder_blocks.{i}.{name}": shape for name, shape in block_shapes(D, F).items()})
-    return given.load(new_encoder(impl, given, blocks, dropout=dropout), shapes, dtype=dtype, train=train)
+    return shapes
+
+
+def encoder(impl, given, blocks=2, *, dropout=0.1, dtype="float32", train=False):
+    """Return an encoder with known weights."""
+    made = new_encoder(impl, given, blocks, dropout=dropout)
+    return given.load(made, encoder_shapes(given, blocks), dtype=dtype, train=train)
+
+
+def with_large_scores(given, module, shapes):
+    """Fill a module with weights that make scores far below -10,000 and far above 10,000, and return it.
+
+    A query that sees one key gives it all the weight, whatever the score: so nothing depends on how these are rounded.
+    """
+    scales = {name: 1.2 * shape[-1] ** -0.5 if len(shape) > 1 else 0.7 for name, shape in shapes.items()}
+    large = {name: 200.0 * scale for name, scale in scales.items() if name.endswith(("w_q.weight", "w_k.weight"))}
+    scales |= large
+    return given.fill(module, {name: given.normal(*shape, scale=scales[name]) for name, shape in shapes.items()})
+
+
+def itself_alone(given, size):
+    """Return a mask (size, size) under which every token sees itself and nothing else."""
+    return given.torch.eye(size, dtype=given.torch.bool, device=given.device)
 
 
 def vectors(given):
@@ -94,12 +116,13 @@ def test_block_gradient(impl, given):
     return {"of the input": given.gradients(output, x)[0]}
 
 
-@check("what comes into a block stays as it was", points=1, of=BLOCK)
+@check("what comes in stays as it was", points=1, of=BLOCK)
 def test_inputs_kept(impl, given):
     B, S = given.sizes("B S")
-    x, mask = vectors(given), given.mask(B, 1, S, S)
-    encoder_block(impl, given)(x, mask)
-    return {"x": x, "mask": mask}
+    x, ids, masks = vectors(given), sentences(given), [given.mask(B, 1, S, S) for _ in range(2)]
+    encoder_block(impl, given)(x, masks[0])
+    encoder(impl, given, 1)(ids, masks[1])
+    return {"x": x, "mask": masks[0], "ids": ids, "mask of the encoder": masks[1]}
 
 
 @check("ids are embedded, given positions, sent through every block in turn, and normalised", points=5, of=ENCODER)
@@ -114,6 +137,38 @@ def test_encoder_mask(impl, given):
     return {
         "mask (B, 1, 1, S)": module(ids, given.mask(B, 1, 1, S)),
         "mask (B, 1, S, S)": module(ids, mask=given.mask(B, 1, S, S)),
+        "mask (S, S)": module(ids, given.mask(S, S)),
+        "mask (B, S, S)": module(ids, given.mask(B, S, S)),
+    }
+
+
+FREE = ("output of the blocked sentence", "output of the blocked sentence in float16", "slope along the parameters")
+
+
+@check(
+    "a mask holds at large scores, and a row with nothing to attend to stays finite",
+    points=1,
+    of=ENCODER,
+    judge=Like(tolerance=1e-3, free=FREE),
+)
+def test_blocked_for_good(impl, given):
+    B, S, V = given.sizes("B S V")
+    ids, mask = sentences(given), given.mask(B, 1, 1, S)
+    other, blocked = ids.clone(), given.number(0, B)
+    other[:, -1] = (ids[:, -1] + 1) % V
+    large = with_large_scores(given, new_encoder(impl, given, 1), encoder_shapes(given, 1))
+    alone = [large(each, itself_alone(given, S))[:, :-1] for each in (ids, other)]
+
+    module = encoder(impl, given, 1)
+    before = module(ids, mask)
+    mask[blocked] = False
+    after, others = module(ids, mask), [row for row in range(B) if row != blocked]
+    return {
+        "large scores: other tokens than the last, and with another last one": alone,
+        "other sentences, and without the blocked one": [after[others], before[others]],
+        "output of the blocked sentence": after[blocked],
+        "slope along the parameters": given.slope(after, *module.parameters()),
+        "output of the blocked sentence in float16": encoder(impl, given, 1, dtype="float16")(ids, mask)[blocked],
     }
 
 

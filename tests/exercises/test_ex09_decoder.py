@@ -36,13 +36,35 @@ def new_decoder(impl, given, blocks, *, words=None, dropout=0.1):
     return impl.Decoder(words or V, D, H, F, dropout, blocks, N)
 
 
-def decoder(impl, given, blocks=2, *, dropout=0.1, dtype="float32", train=False):
-    """Return a decoder with known weights."""
+def decoder_shapes(given, blocks):
+    """Return the shapes of a decoder's parameters, by the contract's names."""
     V, D, F = given.sizes("V D F")
     shapes = {"embedding.embedding.weight": (V, D), "layer_norm.alpha": (D,), "layer_norm.bias": (D,)}
     for i in range(blocks):
         shapes.update({f"decoder_blocks.{i}.{name}": shape for name, shape in block_shapes(D, F).items()})
-    return given.load(new_decoder(impl, given, blocks, dropout=dropout), shapes, dtype=dtype, train=train)
+    return shapes
+
+
+def decoder(impl, given, blocks=2, *, dropout=0.1, dtype="float32", train=False):
+    """Return a decoder with known weights."""
+    made = new_decoder(impl, given, blocks, dropout=dropout)
+    return given.load(made, decoder_shapes(given, blocks), dtype=dtype, train=train)
+
+
+def with_large_scores(given, module, shapes):
+    """Fill a module with weights that make scores far below -10,000 and far above 10,000, and return it.
+
+    A query that sees one key gives it all the weight, whatever the score: so nothing depends on how these are rounded.
+    """
+    scales = {name: 1.2 * shape[-1] ** -0.5 if len(shape) > 1 else 0.7 for name, shape in shapes.items()}
+    large = {name: 200.0 * scale for name, scale in scales.items() if name.endswith(("w_q.weight", "w_k.weight"))}
+    scales |= large
+    return given.fill(module, {name: given.normal(*shape, scale=scales[name]) for name, shape in shapes.items()})
+
+
+def itself_alone(given, size):
+    """Return a mask (size, size) under which every token sees itself and nothing else."""
+    return given.torch.eye(size, dtype=given.torch.bool, device=given.device)
 
 
 def two_sequences(given):
@@ -61,6 +83,12 @@ def two_masks(given):
     """Return a source mask (B, 1, 1, S) and a target mask (B, 1, T, T)."""
     B, T, S = given.sizes("B T S")
     return given.mask(B, 1, 1, S), given.mask(B, 1, T, T)
+
+
+def masks_of_other_forms(given):
+    """Return a source mask (B, T, S) and a target mask (T, T)."""
+    B, T, S = given.sizes("B T S")
+    return given.mask(B, T, S), given.mask(T, T)
 
 
 def no_future(given):
@@ -110,11 +138,17 @@ def test_block_gradients(impl, given):
     return {"of the input": gradients[0], "of the encoder output": gradients[1]}
 
 
-@check("what comes into a block stays as it was", points=1, of=BLOCK)
+@check("what comes in stays as it was", points=1, of=BLOCK)
 def test_inputs_kept(impl, given):
-    inputs, masks = two_sequences(given), two_masks(given)
-    decoder_block(impl, given)(*inputs, *masks)
-    return {"x": inputs[0], "encoder_output": inputs[1], "src_mask": masks[0], "tgt_mask": masks[1]}
+    arguments = {
+        "block": (*two_sequences(given), *two_masks(given)),
+        "decoder": (*targets_and_source(given), *two_masks(given)),
+    }
+    decoder_block(impl, given)(*arguments["block"])
+    decoder(impl, given, 1)(*arguments["decoder"])
+    names = {"block": ("x", "encoder_output", "src_mask", "tgt_mask")}
+    names["decoder"] = ("ids", *names["block"][1:])
+    return {part: dict(zip(names[part], each, strict=True)) for part, each in arguments.items()}
 
 
 @check("ids with positions go through every block, each reading the same encoder output", points=5, of=DECODER)
@@ -130,6 +164,43 @@ def test_decoder_masks(impl, given):
         "both": module(*inputs, src_mask, tgt_mask),
         "tgt_mask alone": module(*inputs, tgt_mask=tgt_mask),
         "src_mask alone": module(*inputs, src_mask=src_mask),
+        "of other forms": module(*inputs, *masks_of_other_forms(given)),
+    }
+
+
+FREE = ("output of the blocked sentence", "output of the blocked sentence in float16", "slope along the parameters")
+
+
+@check(
+    "a mask holds at large scores, and a row with nothing to attend to stays finite",
+    points=1,
+    of=DECODER,
+    judge=Like(tolerance=1e-3, free=FREE),
+)
+def test_blocked_for_good(impl, given):
+    B, T, S, V = given.sizes("B T S V")
+    (ids, source), (src_mask, tgt_mask) = targets_and_source(given), two_masks(given)
+    other, other_source, blocked = ids.clone(), source.clone(), given.number(0, B)
+    other[:, -1] = (ids[:, -1] + 1) % V
+    other_source[:, 0] += 1
+    large = with_large_scores(given, new_decoder(impl, given, 1), decoder_shapes(given, 1))
+    one_each = given.tensor([[key == 1 + query % (S - 1) for key in range(S)] for query in range(T)], "bool")
+    calls = (ids, source), (other, other_source)
+    alone = [large(*each, one_each, itself_alone(given, T))[:, :-1] for each in calls]
+
+    module = decoder(impl, given, 1)
+    before = module(ids, source, src_mask, tgt_mask)
+    src_mask[blocked], tgt_mask[blocked, :, 0] = False, False
+    after, others = module(ids, source, src_mask, tgt_mask), [row for row in range(B) if row != blocked]
+    half = decoder(impl, given, 1, dtype="float16")(
+        ids, given.normal(*source.shape, dtype="float16"), src_mask, tgt_mask
+    )
+    return {
+        "large scores: other tokens than the last, and with other hidden ones": alone,
+        "other sentences, and without the blocked one": [after[others], before[others]],
+        "output of the blocked sentence": after[blocked],
+        "slope along the parameters": given.slope(after, *module.parameters()),
+        "output of the blocked sentence in float16": half[blocked],
     }
 
 

@@ -29,12 +29,17 @@ def stack_shapes(words, D, blocks):
     return shapes
 
 
-def transformer(impl, given, *, blocks=(1, 1), dtype="float32", **others):
-    """Return a model from V words to W words with known weights, as the contract names them, in eval mode."""
+def new_transformer(impl, given, blocks, **others):
+    """Return a model from V words to W words as it is made."""
     V, W, D, H, F, N = given.sizes("V W D H F N")
     sizes = {"d_model": D, "num_heads": H, "d_ff": F, "seq_len": N}
-    model = impl.Transformer(V, W, **sizes, num_encoder_blocks=blocks[0], num_decoder_blocks=blocks[1], **others)
-    return given.load(model, transformer_shapes(given, D, blocks), dtype=dtype)
+    return impl.Transformer(V, W, **sizes, num_encoder_blocks=blocks[0], num_decoder_blocks=blocks[1], **others)
+
+
+def transformer(impl, given, *, blocks=(1, 1), dtype="float32", **others):
+    """Return a model from V words to W words with known weights, as the contract names them, in eval mode."""
+    model = new_transformer(impl, given, blocks, **others)
+    return given.load(model, transformer_shapes(given, given.size("D"), blocks), dtype=dtype)
 
 
 def transformer_shapes(given, D, blocks):
@@ -47,6 +52,22 @@ def transformer_shapes(given, D, blocks):
     shapes = within("encoder", stack_shapes(V, D, encoder)) | within("decoder", stack_shapes(W, D, decoder))
     shapes |= {"output_projection.weight": (W, D), "output_projection.bias": (W,)}
     return shapes
+
+
+def with_large_scores(given, module, shapes):
+    """Fill a module with weights that make scores far below -10,000 and far above 10,000, and return it.
+
+    A query that sees one key gives it all the weight, whatever the score: so nothing depends on how these are rounded.
+    """
+    scales = {name: 1.2 * shape[-1] ** -0.5 if len(shape) > 1 else 0.7 for name, shape in shapes.items()}
+    large = {name: 200.0 * scale for name, scale in scales.items() if name.endswith(("w_q.weight", "w_k.weight"))}
+    scales |= large
+    return given.fill(module, {name: given.normal(*shape, scale=scales[name]) for name, shape in shapes.items()})
+
+
+def itself_alone(given, size):
+    """Return a mask (size, size) under which every token sees itself and nothing else."""
+    return given.torch.eye(size, dtype=given.torch.bool, device=given.device)
 
 
 def sentences(given):
@@ -129,6 +150,39 @@ def test_given_masks(impl, given):
         "tgt_mask (T, T)": model(src, tgt, None, given.mask(T, T) | itself),
         "tgt_mask (B, T, T)": model(src, tgt, tgt_mask=given.mask(B, T, T) | itself),
         "both": model(src, tgt, src_mask, given.mask(B, 1, T, T) | itself),
+    }
+
+
+FREE = ("logits of the padding", "logits of the padding in float16", "slope along the parameters")
+
+
+@check(
+    "a mask holds at large scores, and a row with nothing to attend to stays finite",
+    points=1,
+    of=CLASS,
+    judge=Like(tolerance=1e-3, free=FREE),
+)
+def test_blocked_for_good(impl, given):
+    B, S, T, V, W = given.sizes("B S T V W")
+    src, tgt = sentences(given)
+    other_src, other_tgt, blocked = (src + 1) % V, tgt.clone(), given.number(0, B)
+    other_src[:, 0], other_tgt[:, -1] = src[:, 0], tgt[:, -1] % (W - 1) + 1
+    first = given.tensor([key == 0 for key in range(S)], "bool").expand(B, 1, 1, S)
+    large = with_large_scores(
+        given, new_transformer(impl, given, (1, 1)), transformer_shapes(given, given.size("D"), (1, 1))
+    ).eval()
+    alone = [large(*each, first, itself_alone(given, T))[:, :-1] for each in ((src, tgt), (other_src, other_tgt))]
+
+    model = transformer(impl, given)
+    before = model(src, tgt)
+    src[blocked], tgt[blocked, 0] = 0, 0
+    after, others = model(src, tgt), [row for row in range(B) if row != blocked]
+    return {
+        "large scores: other tokens than the last, and with other hidden ones": alone,
+        "other sentences, and without one of padding alone": [after[others], before[others]],
+        "logits of the padding": after[blocked],
+        "slope along the parameters": given.slope(after, *model.parameters()),
+        "logits of the padding in float16": transformer(impl, given, dtype="float16")(src, tgt)[blocked],
     }
 
 
@@ -232,15 +286,14 @@ def test_device(impl, given):
     model = transformer(impl, given)
 
     def run(device):
-        return model.to(device)(src.to(device), tgt.to(device))
+        moved, inputs = model.to(device), (src.to(device), tgt.to(device))
+        return {"logits": moved(*inputs), "probabilities": moved.forward_with_softmax(*inputs)}
 
-    here = run("cpu")  # what is kept from this call must not be used on the other device
+    here = run("cpu")  # what is kept from these calls must not be used on the other device
     with given.another_device() as device:
         there = run(device)
-        return {
-            "logits": [there[..., :6], here[..., :6]],
-            "slope along the parameters": given.slope(there, *model.parameters()),
-        }
+        seen = {name: [each[..., :6], here[name][..., :6]] for name, each in there.items()}
+        return {**seen, "slope along the parameters": given.slope(there["logits"], *model.parameters())}
 
 
 SOURCE, TARGET = ["the", "cat", "sleeps"], ["<SOS>", "le", "chat", "dort"]

@@ -20,14 +20,35 @@ def block_shapes(D, F):
     return shapes
 
 
-def language_model(impl, given, *, layers=1, dtype="float32", dropout=0.1):
-    """Return a model of V words and N positions with known weights, as the contract names them, in eval mode."""
-    V, D, H, F, N = given.sizes("V D H F N")
+def model_shapes(given, layers):
+    """Return the parameters of a model of V words, by name."""
+    V, D, F = given.sizes("V D F")
     shapes = {"embedding.embedding.weight": (V, D)}
     for i in range(layers):
         shapes |= within(f"layers.{i}", block_shapes(D, F))
-    shapes |= {"output_projection.weight": (V, D), "output_projection.bias": (V,)}
-    return given.load(impl.LanguageModel(V, D, H, F, layers, N, dropout), shapes, dtype=dtype)
+    return shapes | {"output_projection.weight": (V, D), "output_projection.bias": (V,)}
+
+
+def language_model(impl, given, *, layers=1, dtype="float32", dropout=0.1):
+    """Return a model of V words and N positions with known weights, as the contract names them, in eval mode."""
+    V, D, H, F, N = given.sizes("V D H F N")
+    return given.load(impl.LanguageModel(V, D, H, F, layers, N, dropout), model_shapes(given, layers), dtype=dtype)
+
+
+def with_large_scores(given, module, shapes):
+    """Fill a module with weights that make scores far below -10,000 and far above 10,000, and return it.
+
+    A query that sees one key gives it all the weight, whatever the score: so nothing depends on how these are rounded.
+    """
+    scales = {name: 1.2 * shape[-1] ** -0.5 if len(shape) > 1 else 0.7 for name, shape in shapes.items()}
+    large = {name: 200.0 * scale for name, scale in scales.items() if name.endswith(("w_q.weight", "w_k.weight"))}
+    scales |= large
+    return given.fill(module, {name: given.normal(*shape, scale=scales[name]) for name, shape in shapes.items()})
+
+
+def itself_alone(given, size):
+    """Return a mask (size, size) under which every token sees itself and nothing else."""
+    return given.torch.eye(size, dtype=given.torch.bool, device=given.device)
 
 
 def text(given):
@@ -85,6 +106,37 @@ def test_given_mask(impl, given):
         "mask (T, T)": model(ids, open_to_itself(given, T, T)),
         "mask (B, T, T)": model(ids, mask=open_to_itself(given, B, T, T)),
         "mask (B, H, T, T)": model(ids, open_to_itself(given, B, H, T, T)),
+    }
+
+
+FREE = ("logits of the blocked query", "logits of the blocked query in float16", "slope along the parameters")
+
+
+@check(
+    "a mask holds at large scores, and a row with nothing to attend to stays finite",
+    points=1,
+    of=CLASS,
+    judge=Like(tolerance=1e-3, free=FREE),
+)
+def test_blocked_for_good(impl, given):
+    B, T, V, D, H, F, N = given.sizes("B T V D H F N")
+    ids, keys = text(given), given.mask(B, 1, 1, T)
+    other, blocked = ids.clone(), given.number(0, B)
+    other[:, -1] = ids[:, -1] % (V - 1) + 1
+    large = with_large_scores(given, impl.LanguageModel(V, D, H, F, 1, N), model_shapes(given, 1))
+    alone = [large(each, itself_alone(given, T))[:, :-1] for each in (ids, other)]
+
+    model = language_model(impl, given)
+    keys[..., 0] = True
+    before = model(ids, keys)
+    keys[blocked, ..., 0] = False  # the first token of that row sees nothing
+    after, others = model(ids, keys), [row for row in range(B) if row != blocked]
+    return {
+        "large scores: other tokens than the last, and with another last one": alone,
+        "other rows, and without the blocked query": [after[others], before[others]],
+        "logits of the blocked query": after[blocked, 0],
+        "slope along the parameters": given.slope(after, *model.parameters()),
+        "logits of the blocked query in float16": language_model(impl, given, dtype="float16")(ids, keys)[blocked, 0],
     }
 
 

@@ -126,6 +126,7 @@ def test_padded(impl, given):
         "batch": impl.pad_batch(sequences(given)),
         "one sequence": impl.pad_batch([[SOS, 5, 6, EOS]]),
         "an empty one among them": impl.pad_batch([[], [SOS, EOS]]),
+        "dtype of empty ones alone": impl.pad_batch([[], []]).dtype,
     }
 
 

@@ -188,7 +188,9 @@ def test_own_gradients(impl, given):
 def test_step_padding(impl, given):
     model, pad_idx = small_model(given), given.number(1, 5)
     loss = impl.train_step(model, descent(given, model), *batch(given, pad_idx), pad_idx)
-    return {"loss": number(loss), **trained(model)}
+    usual = small_model(given)
+    usual_loss = impl.train_step(usual, descent(given, usual), *batch(given, 0))
+    return {"loss": number(loss), **trained(model), "loss if no pad_idx is given": number(usual_loss)}
 
 
 @check("a step trains in train mode, whatever mode the model was in", points=2, of="train_step", judge=Like())
@@ -245,7 +247,9 @@ def test_epoch_losses(impl, given):
 def test_fit_padding(impl, given):
     model, pad_idx = small_model(given), given.number(1, 5)
     losses = impl.fit(model, descent(given, model), batches_of(given, pad_idx), 2, pad_idx)
-    return {"losses": numbers(losses), **trained(model)}
+    usual = small_model(given)
+    usual_losses = impl.fit(usual, descent(given, usual), batches_of(given, 0), 1)
+    return {"losses": numbers(losses), **trained(model), "losses if no pad_idx is given": numbers(usual_losses)}
 
 
 @check("what is made inside is made on the device of what comes in", points=1, draws=1, judge=AS_ON_CPU)

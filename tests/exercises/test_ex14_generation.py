@@ -78,6 +78,7 @@ def test_top_k(impl, given):
         "k = 3": seen(impl, given, logits, top_k=3),
         "k beyond V": seen(impl, given, logits, times=200, top_k=logits.size(1) + 4),
         "k = 2 of four alike": (counted(given, drawn, alike) > 0).sum(dim=-1),
+        "k = 1, a single row": impl.sample_next(logits[:1], top_k=1),
     }
 
 
@@ -336,9 +337,12 @@ def sources_of(given, first):
 def test_continued(impl, given):
     T = given.size("T")
     model, _ = language_model(given, 3 * T)
+    prompt = prompt_of(given, 1)
     return {
-        "six tokens": impl.generate(model, prompt_of(given, 1), 6),
+        "six tokens": impl.generate(model, prompt, 6),
+        "prompt afterwards": prompt,
         "one token": impl.generate(model, prompt_of(given, 1), max_new_tokens=1),
+        "a prompt of one token, in one row": impl.generate(model, prompt_of(given, 1)[:1, :1], 3),
     }
 
 
@@ -357,9 +361,11 @@ def test_ended_rows(impl, given):
     prompt, longest = prompt_of(given, T + 2), B + 9
     usual, _ = language_model(given, T + longest)
     other, _ = language_model(given, T + longest, end=0)
+    high, _ = language_model(given, T + longest, end=V - 2)
     return {
         "end 2, padding 0": impl.generate(usual, prompt, longest, eos_idx=2),
         "end 0, padding the last id": impl.generate(other, prompt, longest, eos_idx=0, pad_idx=V - 1),
+        "end above all words": impl.generate(high, prompt, longest, eos_idx=V - 2),
     }
 
 
@@ -432,7 +438,9 @@ def test_translated(impl, given):
     model, _ = transformer(given, 2 * S)
     return {
         "as many as there may be": impl.greedy_translate(model, src, S + 2),
+        "source afterwards": src,
         "another <SOS>": impl.greedy_translate(model, src, max_len=4, sos_idx=W - 1),
+        "a source of one word": impl.greedy_translate(model, src[:1, :1], 4),
     }
 
 
@@ -516,23 +524,13 @@ def test_device(impl, given):
 # Beam search
 
 
-@check("a beam of one finds what greedy search finds", points=1, of=BEAM, bonus=True)
-def test_beam_of_one(impl, given):
-    S = given.size("S")
-    model, _ = transformer(given, 3 * S)
-    src = sources_of(given, FIRST_WORD)[:1]
-    return {
-        "to the end": impl.beam_search(model, src, 1, 2 * S)[0],
-        "cut at max_len": impl.beam_search(model, src, beam_size=1, max_len=4)[0],
-    }
-
-
-@check("a beam as wide as the tree finds the best hypothesis, its length allowed for", points=2, of=BEAM, bonus=True)
-def test_beam_of_all(impl, given):
-    S, W = given.sizes("S W")
+def tree_of_words(given):
+    """Return a table (W, W) of logits, as the lesson's example has it: of each word, how much speaks for the next."""
+    W = given.size("W")
     a, b, c, d = (3 + given.normal(W - 3).argsort()[:4]).tolist()
     following = {
         1: {a: 0.55, b: 0.45},
+        2: {c: 1.0},  # who goes on after <EOS> pays nothing for it
         a: {c: 0.40, d: 0.35, 2: 0.25},
         b: {d: 0.40, 2: 0.60},
         c: {a: 0.20, b: 0.20, d: 0.20, 2: 0.40},
@@ -542,15 +540,41 @@ def test_beam_of_all(impl, given):
     for word, shares in following.items():
         for each, share in shares.items():
             table[word, each] = given.tensor(share).log()
-    table = table + given.normal(W, 1)  # logits are not log-probabilities yet
-    model, _ = transformer(given, 2 * S, table=table)
+    return table + given.normal(W, 1)  # logits are not log-probabilities yet
+
+
+@check("a beam of one finds what greedy search finds, on any device", points=1, of=BEAM, bonus=True)
+def test_beam_of_one(impl, given):
+    S, W = given.sizes("S W")
+    model, _ = transformer(given, 3 * S)
+    other, _ = transformer(given, 3 * S, end=W // 2)
+    src = sources_of(given, FIRST_WORD)[:1]
+    tree, _ = transformer(given, 2 * S, table=tree_of_words(given))
+    seen = {
+        "to the end": impl.beam_search(model, src, 1, 2 * S)[0],
+        "cut at max_len": impl.beam_search(model, src, beam_size=1, max_len=4)[0],
+        "other ids": impl.beam_search(other, src, 1, 2 * S, sos_idx=W - 1, eos_idx=W // 2)[0],
+        "where a wider beam finds another": impl.beam_search(tree, src, 1, 5)[0],
+    }
+    with given.another_device() as device:
+        return {**seen, "on another device": impl.beam_search(model.to(device), src.to(device), 1, 2 * S)[0]}
+
+
+@check("a beam as wide as the tree finds the best hypothesis, its length allowed for", points=2, of=BEAM, bonus=True)
+def test_beam_of_all(impl, given):
+    model, _ = transformer(given, 2 * given.size("S"), table=tree_of_words(given))
     src = sources_of(given, FIRST_WORD)[:1]
 
-    def found(**options):
-        ids, score = impl.beam_search(model, src, beam_size=40, max_len=5, **options)
+    def found(max_len=5, **options):
+        ids, score = impl.beam_search(model, src, beam_size=40, max_len=max_len, **options)
         return {"ids": ids, "score": float(score)}
 
-    return {"as it is": found(), "no penalty": found(length_penalty=0.0), "a large penalty": found(length_penalty=3.0)}
+    return {
+        "as it is": found(),
+        "no penalty": found(length_penalty=0.0),
+        "a large penalty": found(length_penalty=3.0),
+        "a large penalty, and no room": found(3, length_penalty=3.0),
+    }
 
 
 SHARES_BY_WORD = {"the": 0.4, "a": 0.25, "my": 0.15, "his": 0.1, "our": 0.06, "no": 0.04}

@@ -303,7 +303,9 @@ def _neighbours(name: str, names: tuple[str, ...]) -> list[str]:
 
 
 def _name(function: ast.expr) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    return (
+        function.attr if isinstance(function, ast.Attribute) else function.id if isinstance(function, ast.Name) else ""
+    )
 
 
 def _call(name: str, argument: ast.expr) -> ast.Call:

@@ -106,9 +106,7 @@ def run_mutants(
     return Result(exercise, mutants, tuple(survivors))
 
 
-def passes_all(
-    suite: Suite, exercise: Exercise, key: AnswerKey, runner: Runner, sources: Mapping[str, bytes]
-) -> bool:
+def passes_all(suite: Suite, exercise: Exercise, key: AnswerKey, runner: Runner, sources: Mapping[str, bytes]) -> bool:
     """Whether a program passes every check. The first trial of each comes first, as most mutants fail there."""
     judges = {check.id: check.judge for check in suite.checks[exercise.id]}
     plan = suite.plan([exercise])[exercise.id]
@@ -127,19 +125,15 @@ def passes_all(
 
 def problems_of(result: Result, listed: Mapping[Key, str]) -> Iterator[str]:
     """Yield what is wrong: a survivor without a reason, or a reason without a survivor."""
-    solution = result.exercise.file
     for mutant in result.survivors:
         if mutant.key not in listed:
-            yield f"  {solution}:{mutant.line} in {mutant.where}: passes every check, and has no reason to\n{diff(mutant)}"
+            place = f"{result.exercise.file}:{mutant.line} in {mutant.where}"
+            yield f"  {place}: passes every check, and has no reason to\n{_diff(mutant.was, mutant.becomes)}"
     survived, made = {each.key for each in result.survivors}, {each.key for each in result.mutants}
     for key in listed:
         if key not in survived:
             what = "is caught" if key in made else "does not exist"
             yield f"  listed, but it {what}: in {key[0]}\n{_diff(key[1], key[2])}"
-
-
-def diff(mutant: Mutant) -> str:
-    return _diff(mutant.was, mutant.becomes)
 
 
 def _diff(was: str, becomes: str) -> str:

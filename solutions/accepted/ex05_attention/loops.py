@@ -24,7 +24,7 @@ def self_attention_by_hand(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> 
     keys = torch.stack([token @ w_k for token in x])
     values = torch.stack([token @ w_v for token in x])
     scores = torch.stack([scores_of(query, keys) for query in queries])
-    weights = torch.stack([row.exp() / row.exp().sum() for row in scores])
+    weights = torch.stack([(row - row.logsumexp(dim=0)).exp() for row in scores])
     output = torch.stack([(row.unsqueeze(-1) * values).sum(0) for row in weights])
     return AttentionSteps(queries, keys, values, scores, weights, output)
 
