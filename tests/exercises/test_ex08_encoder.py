@@ -29,10 +29,10 @@ def encoder_block(impl, given, *, dropout=0.1, train=False):
     return given.load(impl.EncoderBlock(D, H, F, dropout), block_shapes(D, F), train=train)
 
 
-def new_encoder(impl, given, blocks, *, words=None, dropout=0.1):
-    """Return an encoder as it is made, of V words or as many as are named."""
+def new_encoder(impl, given, blocks, *, dropout=0.1):
+    """Return an encoder as it is made."""
     V, D, H, F, N = given.sizes("V D H F N")
-    return impl.Encoder(words or V, D, H, F, dropout, blocks, N)
+    return impl.Encoder(V, D, H, F, dropout, blocks, N)
 
 
 def encoder_shapes(given, blocks):
@@ -50,15 +50,16 @@ def encoder(impl, given, blocks=2, *, dropout=0.1, dtype="float32", train=False)
     return given.load(made, encoder_shapes(given, blocks), dtype=dtype, train=train)
 
 
-def with_large_scores(given, module, shapes):
-    """Fill a module with weights that make scores far below -10,000 and far above 10,000, and return it.
+def at_two_scales(given, module, shapes):
+    """Yield the module with scores far below -10,000 and far above 10,000, then with usual ones.
 
-    A query that sees one key gives it all the weight, whatever the score: so nothing depends on how these are rounded.
+    A query that sees one key gives it all the weight, whatever the score: so both give the same output.
     """
     scales = {name: 1.2 * shape[-1] ** -0.5 if len(shape) > 1 else 0.7 for name, shape in shapes.items()}
-    large = {name: 200.0 * scale for name, scale in scales.items() if name.endswith(("w_q.weight", "w_k.weight"))}
-    scales |= large
-    return given.fill(module, {name: given.normal(*shape, scale=scales[name]) for name, shape in shapes.items()})
+    state = {name: given.normal(*shape, scale=scales[name]) for name, shape in shapes.items()}
+    asked = ("w_q.weight", "w_k.weight")
+    for size in (200.0, 1.0):
+        yield given.fill(module, {name: each * size if name.endswith(asked) else each for name, each in state.items()})
 
 
 def itself_alone(given, size):
@@ -156,15 +157,15 @@ def test_blocked_for_good(impl, given):
     ids, mask = sentences(given), given.mask(B, 1, 1, S)
     other, blocked = ids.clone(), given.number(0, B)
     other[:, -1] = (ids[:, -1] + 1) % V
-    large = with_large_scores(given, new_encoder(impl, given, 1), encoder_shapes(given, 1))
-    alone = [large(each, itself_alone(given, S))[:, :-1] for each in (ids, other)]
+    scaled = at_two_scales(given, new_encoder(impl, given, 1), encoder_shapes(given, 1))
+    alone = [part(each, itself_alone(given, S))[:, :-1] for part, each in zip(scaled, (other, ids), strict=True)]
 
     module = encoder(impl, given, 1)
     before = module(ids, mask)
     mask[blocked] = False
     after, others = module(ids, mask), [row for row in range(B) if row != blocked]
     return {
-        "large scores: other tokens than the last, and with another last one": alone,
+        "at large scores and with another last token, and before": alone,
         "other sentences, and without the blocked one": [after[others], before[others]],
         "output of the blocked sentence": after[blocked],
         "slope along the parameters": given.slope(after, *module.parameters()),
@@ -203,7 +204,9 @@ def test_any_size(impl, given):
 
 @check("every block trains parameters of its own, and a gradient reaches them all", points=2, of=ENCODER)
 def test_parameters(impl, given):
-    module = new_encoder(impl, given, 3, words=given.number(40, 400)).to(given.device)
+    D, H, F, N = given.sizes("D H F N")
+    sizes = {"vocab_size": given.number(40, 400), "d_model": D, "num_heads": H, "d_ff": F, "seq_len": N}
+    module = impl.Encoder(**sizes, dropout=0.1, num_encoder_blocks=3).to(given.device)
     trained = [each for each in module.parameters() if each.requires_grad]
     gradients = given.gradients(module(sentences(given)), *trained)
     reached = sum(each.numel() for each, gradient in zip(trained, gradients, strict=True) if gradient is not None)

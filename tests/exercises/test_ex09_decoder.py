@@ -30,10 +30,10 @@ def decoder_block(impl, given, *, dropout=0.1, train=False):
     return given.load(impl.DecoderBlock(D, H, F, dropout), block_shapes(D, F), train=train)
 
 
-def new_decoder(impl, given, blocks, *, words=None, dropout=0.1):
-    """Return a decoder as it is made, of V words or as many as are named."""
+def new_decoder(impl, given, blocks, *, dropout=0.1):
+    """Return a decoder as it is made."""
     V, D, H, F, N = given.sizes("V D H F N")
-    return impl.Decoder(words or V, D, H, F, dropout, blocks, N)
+    return impl.Decoder(V, D, H, F, dropout, blocks, N)
 
 
 def decoder_shapes(given, blocks):
@@ -51,15 +51,16 @@ def decoder(impl, given, blocks=2, *, dropout=0.1, dtype="float32", train=False)
     return given.load(made, decoder_shapes(given, blocks), dtype=dtype, train=train)
 
 
-def with_large_scores(given, module, shapes):
-    """Fill a module with weights that make scores far below -10,000 and far above 10,000, and return it.
+def at_two_scales(given, module, shapes):
+    """Yield the module with scores far below -10,000 and far above 10,000, then with usual ones.
 
-    A query that sees one key gives it all the weight, whatever the score: so nothing depends on how these are rounded.
+    A query that sees one key gives it all the weight, whatever the score: so both give the same output.
     """
     scales = {name: 1.2 * shape[-1] ** -0.5 if len(shape) > 1 else 0.7 for name, shape in shapes.items()}
-    large = {name: 200.0 * scale for name, scale in scales.items() if name.endswith(("w_q.weight", "w_k.weight"))}
-    scales |= large
-    return given.fill(module, {name: given.normal(*shape, scale=scales[name]) for name, shape in shapes.items()})
+    state = {name: given.normal(*shape, scale=scales[name]) for name, shape in shapes.items()}
+    asked = ("w_q.weight", "w_k.weight")
+    for size in (200.0, 1.0):
+        yield given.fill(module, {name: each * size if name.endswith(asked) else each for name, each in state.items()})
 
 
 def itself_alone(given, size):
@@ -183,10 +184,10 @@ def test_blocked_for_good(impl, given):
     other, other_source, blocked = ids.clone(), source.clone(), given.number(0, B)
     other[:, -1] = (ids[:, -1] + 1) % V
     other_source[:, 0] += 1
-    large = with_large_scores(given, new_decoder(impl, given, 1), decoder_shapes(given, 1))
+    scaled = at_two_scales(given, new_decoder(impl, given, 1), decoder_shapes(given, 1))
     one_each = given.tensor([[key == 1 + query % (S - 1) for key in range(S)] for query in range(T)], "bool")
-    calls = (ids, source), (other, other_source)
-    alone = [large(*each, one_each, itself_alone(given, T))[:, :-1] for each in calls]
+    calls = (other, other_source), (ids, source)
+    alone = [part(*each, one_each, itself_alone(given, T))[:, :-1] for part, each in zip(scaled, calls, strict=True)]
 
     module = decoder(impl, given, 1)
     before = module(ids, source, src_mask, tgt_mask)
@@ -196,7 +197,7 @@ def test_blocked_for_good(impl, given):
         ids, given.normal(*source.shape, dtype="float16"), src_mask, tgt_mask
     )
     return {
-        "large scores: other tokens than the last, and with other hidden ones": alone,
+        "at large scores and with other hidden tokens, and before": alone,
         "other sentences, and without the blocked one": [after[others], before[others]],
         "output of the blocked sentence": after[blocked],
         "slope along the parameters": given.slope(after, *module.parameters()),
@@ -261,7 +262,9 @@ def test_any_size(impl, given):
 
 @check("every block trains parameters of its own, and a gradient reaches them all", points=2, of=DECODER)
 def test_parameters(impl, given):
-    module = new_decoder(impl, given, 3, words=given.number(40, 400)).to(given.device)
+    D, H, F, N = given.sizes("D H F N")
+    sizes = {"vocab_size": given.number(40, 400), "d_model": D, "num_heads": H, "d_ff": F, "seq_len": N}
+    module = impl.Decoder(**sizes, dropout=0.1, num_decoder_blocks=3).to(given.device)
     trained = [each for each in module.parameters() if each.requires_grad]
     ids, encoder_output = targets_and_source(given)
     gradients = given.gradients(module(ids, encoder_output.float()), *trained)

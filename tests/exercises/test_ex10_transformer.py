@@ -54,15 +54,16 @@ def transformer_shapes(given, D, blocks):
     return shapes
 
 
-def with_large_scores(given, module, shapes):
-    """Fill a module with weights that make scores far below -10,000 and far above 10,000, and return it.
+def at_two_scales(given, module, shapes):
+    """Yield the module with scores far below -10,000 and far above 10,000, then with usual ones.
 
-    A query that sees one key gives it all the weight, whatever the score: so nothing depends on how these are rounded.
+    A query that sees one key gives it all the weight, whatever the score: so both give the same output.
     """
     scales = {name: 1.2 * shape[-1] ** -0.5 if len(shape) > 1 else 0.7 for name, shape in shapes.items()}
-    large = {name: 200.0 * scale for name, scale in scales.items() if name.endswith(("w_q.weight", "w_k.weight"))}
-    scales |= large
-    return given.fill(module, {name: given.normal(*shape, scale=scales[name]) for name, shape in shapes.items()})
+    state = {name: given.normal(*shape, scale=scales[name]) for name, shape in shapes.items()}
+    asked = ("w_q.weight", "w_k.weight")
+    for size in (200.0, 1.0):
+        yield given.fill(module, {name: each * size if name.endswith(asked) else each for name, each in state.items()})
 
 
 def itself_alone(given, size):
@@ -168,17 +169,17 @@ def test_blocked_for_good(impl, given):
     other_src, other_tgt, blocked = (src + 1) % V, tgt.clone(), given.number(0, B)
     other_src[:, 0], other_tgt[:, -1] = src[:, 0], tgt[:, -1] % (W - 1) + 1
     first = given.tensor([key == 0 for key in range(S)], "bool").expand(B, 1, 1, S)
-    large = with_large_scores(
-        given, new_transformer(impl, given, (1, 1)), transformer_shapes(given, given.size("D"), (1, 1))
-    ).eval()
-    alone = [large(*each, first, itself_alone(given, T))[:, :-1] for each in ((src, tgt), (other_src, other_tgt))]
+    shapes = transformer_shapes(given, given.size("D"), (1, 1))
+    scaled = at_two_scales(given, new_transformer(impl, given, (1, 1)), shapes)
+    calls = (other_src, other_tgt), (src, tgt)
+    alone = [part(*each, first, itself_alone(given, T))[:, :-1] for part, each in zip(scaled, calls, strict=True)]
 
     model = transformer(impl, given)
     before = model(src, tgt)
     src[blocked], tgt[blocked, 0] = 0, 0
     after, others = model(src, tgt), [row for row in range(B) if row != blocked]
     return {
-        "large scores: other tokens than the last, and with other hidden ones": alone,
+        "at large scores and with other hidden tokens, and before": alone,
         "other sentences, and without one of padding alone": [after[others], before[others]],
         "logits of the padding": after[blocked],
         "slope along the parameters": given.slope(after, *model.parameters()),

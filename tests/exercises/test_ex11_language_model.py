@@ -35,15 +35,16 @@ def language_model(impl, given, *, layers=1, dtype="float32", dropout=0.1):
     return given.load(impl.LanguageModel(V, D, H, F, layers, N, dropout), model_shapes(given, layers), dtype=dtype)
 
 
-def with_large_scores(given, module, shapes):
-    """Fill a module with weights that make scores far below -10,000 and far above 10,000, and return it.
+def at_two_scales(given, module, shapes):
+    """Yield the module with scores far below -10,000 and far above 10,000, then with usual ones.
 
-    A query that sees one key gives it all the weight, whatever the score: so nothing depends on how these are rounded.
+    A query that sees one key gives it all the weight, whatever the score: so both give the same output.
     """
     scales = {name: 1.2 * shape[-1] ** -0.5 if len(shape) > 1 else 0.7 for name, shape in shapes.items()}
-    large = {name: 200.0 * scale for name, scale in scales.items() if name.endswith(("w_q.weight", "w_k.weight"))}
-    scales |= large
-    return given.fill(module, {name: given.normal(*shape, scale=scales[name]) for name, shape in shapes.items()})
+    state = {name: given.normal(*shape, scale=scales[name]) for name, shape in shapes.items()}
+    asked = ("w_q.weight", "w_k.weight")
+    for size in (200.0, 1.0):
+        yield given.fill(module, {name: each * size if name.endswith(asked) else each for name, each in state.items()})
 
 
 def itself_alone(given, size):
@@ -123,8 +124,8 @@ def test_blocked_for_good(impl, given):
     ids, keys = text(given), given.mask(B, 1, 1, T)
     other, blocked = ids.clone(), given.number(0, B)
     other[:, -1] = ids[:, -1] % (V - 1) + 1
-    large = with_large_scores(given, impl.LanguageModel(V, D, H, F, 1, N), model_shapes(given, 1))
-    alone = [large(each, itself_alone(given, T))[:, :-1] for each in (ids, other)]
+    scaled = at_two_scales(given, impl.LanguageModel(V, D, H, F, 1, N), model_shapes(given, 1))
+    alone = [part(each, itself_alone(given, T))[:, :-1] for part, each in zip(scaled, (other, ids), strict=True)]
 
     model = language_model(impl, given)
     keys[..., 0] = True
@@ -132,7 +133,7 @@ def test_blocked_for_good(impl, given):
     keys[blocked, ..., 0] = False  # the first token of that row sees nothing
     after, others = model(ids, keys), [row for row in range(B) if row != blocked]
     return {
-        "large scores: other tokens than the last, and with another last one": alone,
+        "at large scores and with another last token, and before": alone,
         "other rows, and without the blocked query": [after[others], before[others]],
         "logits of the blocked query": after[blocked, 0],
         "slope along the parameters": given.slope(after, *model.parameters()),
@@ -185,7 +186,7 @@ def test_calls_apart(impl, given):
 def test_sizes(impl, given):
     V, D, H, F, N, B = given.sizes("V D H F N B")
     model = language_model(impl, given)
-    deep = impl.LanguageModel(V, D, H, F, 3, N)
+    deep = impl.LanguageModel(vocab_size=V, d_model=D, num_heads=H, d_ff=F, num_layers=3, seq_len=N)
     return {
         "blocks": len(deep.layers),
         "positions": model.positional_encoding.pe.size(1),

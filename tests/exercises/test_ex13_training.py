@@ -135,6 +135,14 @@ def test_large_logits(impl, given):
     return {"loss": impl.sequence_loss(logits * 500, labels)}
 
 
+@check("logits may be float64 or bfloat16", points=1, of="sequence_loss", judge=Same(tolerance=0.02))
+def test_dtypes(impl, given):
+    logits, labels = labelled(given, pad_idx=0)
+    dtypes = {"float64": given.torch.float64, "bfloat16": given.torch.bfloat16}
+    # Of which dtype the loss is, is free: to sum in float32 is as right.
+    return {name: impl.sequence_loss(logits.to(dtype), labels).float() for name, dtype in dtypes.items()}
+
+
 @check("logits and labels may be slices of longer tensors", points=1, of="sequence_loss")
 def test_slices(impl, given):
     logits, labels = labelled(given)
@@ -214,7 +222,9 @@ def test_train_mode(impl, given):
 def test_clipped(impl, given):
     model = small_model(given)
     impl.train_step(model, descent(given, model, rate=5.0), *batch(given), max_grad_norm=0.1)
-    return trained(model)
+    still = small_model(given)
+    impl.train_step(still, descent(given, still), *batch(given), max_grad_norm=0.0)
+    return {**trained(model), "bias under a bound of 0": trained(still)["output_projection.bias"]}
 
 
 @check("gradients shorter than max_grad_norm stay as they are", points=1, of="train_step")

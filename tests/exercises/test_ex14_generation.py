@@ -341,6 +341,7 @@ def test_continued(impl, given):
     return {
         "six tokens": impl.generate(model, prompt, 6),
         "prompt afterwards": prompt,
+        "no token": impl.generate(model, prompt, 0),
         "one token": impl.generate(model, prompt_of(given, 1), max_new_tokens=1),
         "a prompt of one token, in one row": impl.generate(model, prompt_of(given, 1)[:1, :1], 3),
     }
@@ -439,6 +440,7 @@ def test_translated(impl, given):
     return {
         "as many as there may be": impl.greedy_translate(model, src, S + 2),
         "source afterwards": src,
+        "room for <SOS> alone": impl.greedy_translate(model, src, 1),
         "another <SOS>": impl.greedy_translate(model, src, max_len=4, sos_idx=W - 1),
         "a source of one word": impl.greedy_translate(model, src[:1, :1], 4),
     }

@@ -94,8 +94,11 @@ class _Slot:
     put: Callable[[ast.AST], None]
 
 
-def mutants_of(source: str) -> list[Mutant]:
-    """Return every mutant of a program, in the order of its lines; no two have the same source."""
+def mutants_of(source: str, *, learns: bool = True) -> list[Mutant]:
+    """Return every mutant of a program, in the order of its lines; no two have the same source.
+
+    A program that `learns` returns numbers with a gradient: only there a mutant cuts the graph.
+    """
     tree = _without_docstrings(ast.parse(source))
     found = {ast.unparse(tree): None}
     made: list[Mutant] = []
@@ -104,6 +107,8 @@ def mutants_of(source: str) -> list[Mutant]:
         assert statement is not None
         was = _header(statement)
         for other in _variants(slot):
+            if not learns and _detached(other):
+                continue
             slot.put(other)
             text = ast.unparse(ast.fix_missing_locations(tree))
             becomes = _becomes(slot.node, other) if slot.node is statement else _header(statement)
@@ -112,6 +117,11 @@ def mutants_of(source: str) -> list[Mutant]:
                 found[text] = None
                 made.append(Mutant(".".join(slot.place.where), statement.lineno, was, becomes, text))
     return made
+
+
+def _detached(node: ast.AST) -> bool:
+    value = node.value if isinstance(node, ast.Return | ast.Assign) else None
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "detach"
 
 
 def _header(statement: ast.stmt) -> str:
@@ -260,7 +270,7 @@ def _other_values(value: object) -> Iterator[object]:
     elif isinstance(value, int):
         yield from (value + 1, value - 1, *([-value] if value > 0 else []))
     elif isinstance(value, float):
-        yield from (value + 1, -value, value * 10)
+        yield from (value + 1, *([-value, value * 10] if value else []))
 
 
 def _of_call(node: ast.Call) -> Iterator[ast.AST]:
