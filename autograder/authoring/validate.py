@@ -1,4 +1,4 @@
-"""Proves a course: solutions full marks, stubs none, misconceptions caught and named, accepted variants full marks."""
+"""Proves a course: right programs get full marks, stubs and empty ones none, misconceptions are caught and named."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -9,6 +9,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Literal
 
+from autograder.authoring.empty import empty_programs, over_budget, points_of, problems_of, run_empty
 from autograder.authoring.stubs import StubError, stub_of
 from autograder.course import Exercise
 from autograder.judge.answers import AnswerKey
@@ -21,7 +22,7 @@ from autograder.judge.suite import Suite
 from autograder.judge.verdict import Verdicts
 from autograder.report import ExerciseResult
 
-Kind = Literal["solution", "stub", "misconception", "accepted", "reference parts"]
+Kind = Literal["solution", "stub", "misconception", "accepted", "reference parts", "empty"]
 
 _RIGHT = {"solution": "the solution", "accepted": "the accepted variant {}"}
 
@@ -52,7 +53,7 @@ class Proof:
 
 @dataclass(frozen=True)
 class ExerciseProof:
-    """What holds of one exercise."""
+    """What holds of one exercise. `empty` has the hundredths that each family of empty programs earns."""
 
     id: str
     checks: int
@@ -63,22 +64,28 @@ class ExerciseProof:
     accepted: int
     accepted_full: int
     survivors: tuple[str, ...]
+    empty: Mapping[str, int]
     problems: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Validation:
-    """The whole proof; `ok` if nothing is wrong. `seconds` is wall time, `once` has what costs points twice."""
+    """The whole proof; `ok` if nothing is wrong. `seconds` is wall time, `once` has what costs points twice.
+
+    `excepted` says what is wrong with the exceptions for empty programs, if anything is.
+    """
 
     seed: int
     seconds: float
     exercises: tuple[ExerciseProof, ...]
     proofs: tuple[Proof, ...] = field(repr=False)
     once: tuple[str, ...] = ()
+    excepted: str | None = None
 
     @property
     def problems(self) -> list[str]:
-        return [*(problem for each in self.exercises for problem in each.problems), *self.once]
+        found = [problem for each in self.exercises for problem in each.problems]
+        return [*found, *([self.excepted] if self.excepted else []), *self.once]
 
     @property
     def ok(self) -> bool:
@@ -103,7 +110,8 @@ def validate(
         told(len(proofs), len(programs))
     broken = {**unreadable, **unanswered}
     exercises = tuple(_sum_up(suite, exercise, proofs, broken.get(exercise.id)) for exercise in suite.exercises)
-    return Validation(seed, round(time.monotonic() - started, 3), exercises, tuple(proofs))
+    seconds = round(time.monotonic() - started, 3)
+    return Validation(seed, seconds, exercises, tuple(proofs), excepted=over_budget(suite))
 
 
 def _all_programs(suite: Suite) -> tuple[list[Program], dict[str, str]]:
@@ -140,6 +148,8 @@ def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
     parts = {each.file: suite.reference_parts[each.file] for each in needs[:-1] if each.file in suite.reference_parts}
     if parts:
         yield Program("reference parts", exercise.id, exercise.id, base, reference_parts=parts)
+    for family, text in empty_programs(solution):
+        yield Program("empty", exercise.id, family, {**base, exercise.file: text.encode()})
 
 
 def bank_of(suite: Suite, exercise: Exercise) -> tuple[Misconception, ...]:
@@ -189,6 +199,9 @@ def _prove_all(
 
 def _prove(suite: Suite, runner: Runner, program: Program, key: AnswerKey) -> Proof:
     exercise = suite.course.exercise(program.exercise)
+    if program.kind == "empty":
+        statuses = run_empty(suite, runner, exercise, program.sources, key.reference)
+        return Proof(program.kind, program.exercise, program.name, statuses, None, ())
     plan, parts = suite.plan([exercise]), program.reference_parts
     run = _kept(program, key) or runner.run(program.sources, plan, reference_parts=parts)
     verdicts = Verdicts(suite, exercise, lambda _: key, seed=runner.seed, evidence=True)
@@ -232,7 +245,7 @@ def _problems(program: Program, result: ExerciseResult) -> Iterable[str]:
     elif program.kind == "misconception":
         if not failed:
             yield f"the misconception {program.name} passes every check; sharpen one, or take it out of the bank"
-        for check in failed:
+        for check in (each for each in failed if each.status != "waits"):
             named = check.finding.id if check.finding and check.finding.kind == "misconception" else None
             if named not in (program.name, *program.same_as):
                 yield f"the misconception {program.name} is named {named or 'nothing'} by the check {check.id}"
@@ -248,8 +261,11 @@ def _sum_up(suite: Suite, exercise: Exercise, proofs: list[Proof], broken: str |
     own = [each for each in proofs if each.exercise == exercise.id]
     wrong = [each for each in own if each.kind == "misconception"]
     accepted = [each for each in own if each.kind == "accepted"]
+    families = {each.name: each.checks for each in own if each.kind == "empty"}
     checks = [check.id for check in suite.checks[exercise.id]]
-    survivors = tuple(check for check in checks if not broken and all(each.checks[check] == "pass" for each in wrong))
+    survivors = tuple(
+        check for check in checks if not broken and all(each.checks[check] in ("pass", "waits") for each in wrong)
+    )
     problems = [f"{exercise.id}: {line}" for line in (broken or "").splitlines()]
     problems += [problem for each in own for problem in each.problems]
     problems += [f"{exercise.id}: no misconception fails the check {check}" for check in survivors]
@@ -259,6 +275,7 @@ def _sum_up(suite: Suite, exercise: Exercise, proofs: list[Proof], broken: str |
         for check in exercise.hints
         if check not in checks
     ]
+    problems += [f"{exercise.id}: {sentence}" for sentence in problems_of(suite, exercise, families)]
     named = [each for each in wrong if not each.problems and each.named is not None]
     return ExerciseProof(
         id=exercise.id,
@@ -270,6 +287,7 @@ def _sum_up(suite: Suite, exercise: Exercise, proofs: list[Proof], broken: str |
         accepted=len(accepted),
         accepted_full=sum(not each.problems for each in accepted),
         survivors=survivors,
+        empty={family: points_of(suite, exercise, statuses) for family, statuses in families.items()},
         problems=tuple(problems),
     )
 

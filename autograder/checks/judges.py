@@ -30,15 +30,19 @@ class Like:
 
     Shapes, dtypes and devices are the reference's, and a number stands where it has one. A list of two tensors of one
     shape is two ways to the same numbers: they differ by no more than `tolerance`, relative to the largest of the
-    second, in place of what belongs to the dtypes; where the second is no number, nothing is compared. Each tensor
-    has at least `likeness` for its correlation with the reference's, whatever its sign, so that nothing can be sent
-    that was not computed; one that is all alike in the reference has to equal it. With `exact_zeros`, a number is zero
-    just where the one it is held against is. Parts named in `free` need not resemble the reference.
+    second, in place of what belongs to the dtypes; nothing is compared where the reference's second has no number.
+    Each tensor has at least `likeness` for its correlation with the reference's, whatever its sign, so that nothing can
+    be sent that was not computed: a tensor of few numbers has to correlate more, and fewer than four numbers, or
+    numbers that are all alike in the reference, have to equal it. What all vectors of a tensor have in common is left
+    out. With a `spread`, the numbers vary as much as the reference's, within this factor. With `exact_zeros`, a number
+    is zero just where the one it is held against is. Parts named in `free` need not resemble the reference; where it
+    has numbers, they have too.
     """
 
     tolerance: float | None = None
     exact_zeros: bool = False
     likeness: float = 0.5
+    spread: float | None = None
     free: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

@@ -1,7 +1,7 @@
 """`@check`: one graded behaviour, as a probe with a title, a share of the points and a judge. `@picture`: what a
 finished part does, to be looked at."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
@@ -24,7 +24,9 @@ class Check:
 
     `points` is its share of the exercise's points; `of` names the function or the class its value comes from,
     for the place of a finding; `draws` is how often it runs, each time on inputs of other sizes. A `bonus` check
-    adds to the score and is not needed for full marks.
+    adds to the score and is not needed for full marks. With `requires_any` it counts only where at least one of these
+    checks passes, so that a program that computes nothing earns nothing. `empty` says why an empty program passes it
+    all the same.
     """
 
     id: str
@@ -35,6 +37,8 @@ class Check:
     of: str | None
     draws: int
     bonus: bool = False
+    requires_any: tuple[str, ...] = ()
+    empty: str = ""
 
 
 @dataclass(frozen=True)
@@ -60,16 +64,21 @@ def check(
     of: str | None = None,
     draws: int = 2,
     bonus: bool = False,
+    requires_any: Sequence[str] = (),
+    empty: str = "",
 ) -> Callable[[Probe], Probe]:
     """Declare the function `test_ID(impl, given)` as the probe of a check; `title` says what it claims."""
     if points <= 0 or draws < 1:
         raise ValueError(f"check {title!r}: points and draws must be positive, found {points} and {draws}")
+    if isinstance(requires_any, str):
+        raise ValueError(f"check {title!r}: requires_any is the text {requires_any!r}, expected a tuple of checks")
 
     def declare(probe: Probe) -> Probe:
         name = probe.__name__
         if not name.startswith(PREFIX):
             raise ValueError(f"the probe {name} must be called {PREFIX}{name}, so that pytest finds it")
-        declared = Check(name.removeprefix(PREFIX), title, probe, points, judge or Same(), of, draws, bonus)
+        id_, needed = name.removeprefix(PREFIX), tuple(requires_any)
+        declared = Check(id_, title, probe, points, judge or Same(), of, draws, bonus, needed, empty)
         probe.__check__ = declared  # type: ignore[attr-defined]
         return probe
 
@@ -96,6 +105,21 @@ def checks_in(module: ModuleType) -> list[Check]:
     """Return the checks a module declares, in the order it declares them."""
     found = [getattr(value, "__check__", None) for value in vars(module).values()]
     return [each for each in found if isinstance(each, Check)]
+
+
+def counting(checks: Sequence[Check], passing: Collection[str]) -> frozenset[str]:
+    """Return which of the passing checks count: those that require nothing, or one that counts itself."""
+    counted: set[str] = set()
+    while (
+        more := {
+            check.id
+            for check in checks
+            if check.id in passing and (not check.requires_any or counted & set(check.requires_any))
+        }
+        - counted
+    ):
+        counted |= more
+    return frozenset(counted)
 
 
 def pictures_in(module: ModuleType) -> list[Drawing]:

@@ -59,20 +59,54 @@ def wrong(yours: Numbers, expected: Numbers, tolerance: float, *, exact_zeros: b
     return np.asarray(~(close | same), dtype=np.bool_)
 
 
-def resembles(yours: Numbers, expected: Numbers, likeness: float) -> bool:
-    """Whether two arrays of one shape are alike: their correlation, whatever its sign, is at least `likeness`.
+FEWEST = 4
+"""Of fewer numbers a correlation says nothing: two always lie on a line, three nearly always near one."""
 
-    Only finite numbers count. What is expected to be all alike has to be that; of a single number nothing is asked.
+CHANCE = 3.29
+"""How many standard errors a correlation has to stand out: numbers made up reach it one time in a thousand."""
+
+
+def resembles(yours: Numbers, expected: Numbers, likeness: float, factor: float | None = None) -> bool:
+    """Return whether two arrays of one shape are alike: their correlation, whatever its sign, is at least `likeness`.
+
+    Only numbers that are expected to be finite count. Few of them have to correlate more, so that none resembles by
+    chance, and fewer than `FEWEST` have to be equal. The same holds where all that is expected is one number. With a
+    `factor`, one varies at most that many times as much as the other.
     """
     there = np.isfinite(expected)
-    one, other = yours[there], expected[there]
-    if other.size < 2:
-        return True
-    if not np.isfinite(one).all():
+    if not np.isfinite(yours[there]).all():
         return False
+    if not there.any():
+        return True
+    spread = float(np.ptp(expected[there])) / 2
+    if int(there.sum()) < FEWEST or spread <= allowed(expected, TOLERANCES["float32"]):
+        return not wrong(yours[there], expected[there], TOLERANCES["float32"]).any()
     with np.errstate(over="ignore", invalid="ignore"):
-        one, other = one - one.mean(), other - other.mean()
-        sizes = math.sqrt(float(one @ one) * float(other @ other))
-        if float(np.abs(other).max()) <= allowed(expected, TOLERANCES["float32"]):
-            return not wrong(yours, expected, TOLERANCES["float32"]).any()
-        return sizes > 0 and abs(float(one @ other)) >= likeness * sizes
+        one, other = _apart(yours, expected) if there.all() else (yours[there], expected[there])
+        one, other = (each.ravel() - each.mean() for each in (one, other))
+        if float(np.abs(one).max()) <= allowed(yours, TOLERANCES["float64"]):
+            return False  # all alike but for rounding, which may resemble anything
+        mine, theirs = (math.sqrt(float(each @ each)) for each in (one, other))
+        if factor is not None and not theirs / factor <= mine <= theirs * factor:
+            return False
+        return abs(float(one @ other)) >= max(likeness, by_chance(other.size)) * mine * theirs
+
+
+def _apart(yours: Numbers, expected: Numbers) -> tuple[Numbers, Numbers]:
+    """Return two arrays without what all of their vectors have in common, where that is not all there is.
+
+    A bias that is added to every vector is a parameter: a program that returns it has computed nothing. Whole numbers,
+    as ids and masks are, have none.
+    """
+    if (expected == np.rint(expected)).all():
+        return yours, expected
+    axes = tuple(range(expected.ndim - 1))
+    own = expected - expected.mean(axis=axes, keepdims=True)
+    if np.prod(expected.shape[:-1]) < FEWEST or np.abs(own).max() <= allowed(expected, TOLERANCES["bfloat16"]):
+        return yours, expected
+    return yours - yours.mean(axis=axes, keepdims=True), own
+
+
+def by_chance(count: int) -> float:
+    """Return the correlation that so many made-up numbers hardly ever reach (Fisher's transformation)."""
+    return math.tanh(CHANCE / math.sqrt(count - 3))

@@ -135,7 +135,7 @@ def _unlike(mine: Numbers, theirs: Numbers, judge: Like, name: str) -> NDArray[n
         return unlike
     if judge.exact_zeros:
         unlike |= (mine == 0) != (theirs == 0)
-    return unlike if resembles(mine, theirs, judge.likeness) else np.ones_like(unlike)
+    return unlike if resembles(mine, theirs, judge.likeness, judge.spread) else np.ones_like(unlike)
 
 
 def _are_ways(value: Value) -> bool:
@@ -154,19 +154,20 @@ def _compare_ways(yours: Value, nominal: Any, exact: Any, judge: Like, name: str
         if found := _compare_forms(each, theirs, exactly, judge, name):
             return found
     one, other = (numbers(each) for each in yours)
+    theirs, there = numbers(exact[0] if isinstance(exact[0], Array) else nominal[0]), np.isfinite(numbers(nominal[1]))
+    dtypes = nominal[0].dtype, nominal[1].dtype
+    if (gone := there & ~np.isfinite(other)).any():
+        return _differing(other, theirs, dtypes, gone, name)
     tolerances = [TOLERANCES[each.dtype] for each in nominal if is_floating(each)]
-    tolerance = (judge.tolerance or max(tolerances)) if tolerances else 0.0
-    there = np.isfinite(other)
-    off = wrong(one, other, tolerance) & there
+    off = wrong(one, other, (judge.tolerance or max(tolerances)) if tolerances else 0.0) & there
     if judge.exact_zeros:
         off |= ((one == 0) != (other == 0)) & there
     if off.any():
-        return _differing(one, other, (nominal[0].dtype, nominal[1].dtype), off, name)
-    theirs = numbers(exact[0] if isinstance(exact[0], Array) else nominal[0])
-    if there.any() and (name in judge.free or resembles(one[there], theirs[there], judge.likeness)):
+        return _differing(one, other, dtypes, off, name)
+    if name in judge.free or resembles(one, np.where(there, theirs, np.nan), judge.likeness, judge.spread):
         return None
     off = wrong(one, theirs, TOLERANCES["float32"])
-    return _differing(one, theirs, (nominal[0].dtype, nominal[0].dtype), off, name)
+    return _differing(one, theirs, (dtypes[0], dtypes[0]), off, name)
 
 
 def _compare_forms(yours: Value, nominal: Array, exact: Value, judge: Same | Like, name: str) -> Difference | None:

@@ -199,6 +199,14 @@ def of_forbidden(name: str, place: Place | None) -> Finding:
     return Finding("forbidden", name, as_sentence(message), place=place)
 
 
+def of_requirement(required: Sequence[Check]) -> Finding:
+    """Return the finding of a check that passes and does not count before one of those that it requires passes."""
+    names = [f"`{each.id}`" for each in required]
+    which = names[0] if len(names) == 1 else f"one of {', '.join(names[:-1])} or {names[-1]}"
+    titles = "\n".join(f"`{each.id}`: {each.title}" for each in required)
+    return Finding("structure", "waits", as_sentence(f"This counts as soon as {which} passes."), detail=titles)
+
+
 def where(survey: Survey | None, check: Check, file: str) -> Place | None:
     """Return where the checked value leaves the student's code: its one return, else nothing."""
     lines = survey.places.get(check.of or "", ()) if survey else ()

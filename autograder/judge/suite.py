@@ -10,6 +10,7 @@ from pathlib import Path
 from types import ModuleType
 
 from autograder.checks import Check, Drawing, checks_in, pictures_in
+from autograder.checks.structure import nearest
 from autograder.course import Course, Exercise
 from autograder.course.trust import require
 from autograder.judge.outcomes import Key
@@ -148,4 +149,32 @@ def _checks(file: Path, module: ModuleType) -> tuple[Check, ...]:
     found = tuple(checks_in(module))
     if all(check.bonus for check in found):
         raise SuiteError(f"{file} declares no checks for points: mark its functions with @check(...)")
+    if problem := _of_requirements(found):
+        raise SuiteError(f"{file}: {problem}")
+    return found
+
+
+def _of_requirements(checks: tuple[Check, ...]) -> str | None:
+    """Return what is wrong with the checks that others require."""
+    known = {check.id: check for check in checks}
+    for check in checks:
+        for name in check.requires_any:
+            if name not in known:
+                near = nearest(name, known)
+                return f"{check.id} requires {name}, which is no check here{f'; is it {near}?' if near else ''}"
+            if known[name].bonus and not check.bonus:
+                return f"{check.id} requires {name}, which is a bonus; full marks never need bonus points"
+    if circle := next((check.id for check in checks if check.id in _required(known, check.id)), None):
+        return f"{circle} requires itself, through the checks that it requires"
+    return None
+
+
+def _required(known: Mapping[str, Check], name: str) -> set[str]:
+    """Return every check that a check requires, directly or through another."""
+    found: set[str] = set()
+    left = [*known[name].requires_any]
+    while left:
+        if (each := left.pop()) not in found:
+            found.add(each)
+            left += known[each].requires_any
     return found

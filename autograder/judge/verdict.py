@@ -1,8 +1,9 @@
 """Verdicts: the outcomes of an exercise against its answer key, as results with findings."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 
-from autograder.checks import Check
+from autograder.checks import Check, counting
 from autograder.checks.draws import sizes_of
 from autograder.course import Exercise
 from autograder.judge import faults, findings
@@ -62,7 +63,15 @@ class Verdicts:
             if status in ("fail", "error") and entry is not None:
                 finding = findings.of_misconception(entry, finding, survey)
             results.append(self._result(check, status, finding, draws, survey, source))
-        return self._exercise(tuple(results))
+        counted = counting(list(self.checks.values()), {each.id for each in results if each.status == "pass"})
+        return self._exercise(tuple(self._waiting(each, counted) for each in results))
+
+    def _waiting(self, result: CheckResult, counted: Collection[str]) -> CheckResult:
+        """Return a result that waits where the check passes and none of those that it requires does."""
+        if result.status != "pass" or result.id in counted:
+            return result
+        finding = findings.of_requirement([self.checks[each] for each in self.checks[result.id].requires_any])
+        return replace(result, status="waits", score=0, finding=finding)
 
     def locator(self) -> Locator:
         """Return what finds the places of the mistakes in what was judged last."""

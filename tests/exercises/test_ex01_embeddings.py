@@ -2,7 +2,7 @@
 
 from autograder.checks import Like, check, picture
 
-AS_ON_CPU = Like(tolerance=1e-4)
+AS_ON_CPU = Like(tolerance=1e-4, free=("slope along the parameters",))
 
 
 def embeddings(impl, given, D, V, **options):

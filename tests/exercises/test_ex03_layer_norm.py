@@ -2,7 +2,10 @@
 
 from autograder.checks import Like, Same, check, picture
 
-AS_ON_CPU = Like(tolerance=1e-4)
+LARGE = 3.0  # inputs vary so much: a layer that returns them as they are is not ALIKE
+ALIKE = Like(spread=2.6)
+COMPUTED = ("affine", "device")  # one of them passes unless nothing is computed
+AS_ON_CPU = Like(tolerance=1e-4, spread=2.6, free=("slope along the parameters",))
 ROUGHLY = Same(tolerance=0.04)  # a variance over D - 1 passes: it has a check of its own
 
 
@@ -43,18 +46,18 @@ def test_eps(impl, given):
     return {"eps = 0.05": fresh(impl, given, x, eps=0.05)(x), "default eps": fresh(impl, given, small)(small)}
 
 
-@check("a vector of equal numbers stays finite", points=1, of="LayerNormalization", judge=Like())
+@check("a vector of equal numbers stays finite", points=1, of="LayerNormalization", judge=ALIKE)
 def test_constant(impl, given):
     B, T, D = given.sizes("B T D")
-    x = given.normal(B, T, D, scale=2.0)
+    x = given.normal(B, T, D, scale=LARGE)
     x[:, 1:3] = 2.0
     return {"output": fresh(impl, given, x)(x)}
 
 
-@check("any number of axes may come before the last", points=1, of="LayerNormalization", judge=Like())
+@check("any number of axes may come before the last", points=1, of="LayerNormalization", judge=ALIKE)
 def test_any_axes(impl, given):
     B, H, T, D = given.sizes("B H T D")
-    x = given.normal(B, H, T, D, scale=2.0)
+    x = given.normal(B, H, T, D, scale=LARGE)
     module = fresh(impl, given, x)
     three = module(x.flatten(0, 1)).reshape(x.shape)
     return {
@@ -71,7 +74,7 @@ def test_gradient(impl, given):
     return {"gradient of the input": given.gradients(fresh(impl, given, x)(x.clone()), x)}
 
 
-@check("alpha and bias are trained: 2 D numbers", points=1, of="LayerNormalization")
+@check("alpha and bias are trained: 2 D numbers", points=1, of="LayerNormalization", requires_any=COMPUTED)
 def test_trained(impl, given):
     (B, T), D = given.sizes("B T"), given.number(9, 999)
     x = given.normal(B, T, D, scale=2.0)
@@ -80,7 +83,7 @@ def test_trained(impl, given):
     return {**given.trainable(module), "numbers that get a gradient": sum(int((each != 0).sum()) for each in found)}
 
 
-@check("the input is left as it was", points=1, of="LayerNormalization")
+@check("the input is left as it was", points=1, of="LayerNormalization", requires_any=COMPUTED)
 def test_input_kept(impl, given):
     B, T, D = given.sizes("B T D")
     x = given.normal(B, T, D, shift=1.0)
@@ -88,10 +91,10 @@ def test_input_kept(impl, given):
     return {"input after the call": x}
 
 
-@check("the output has the dtype of the input", points=1, of="LayerNormalization", judge=Like())
+@check("the output has the dtype of the input", points=1, of="LayerNormalization", judge=ALIKE)
 def test_dtype(impl, given):
     B, T, D = given.sizes("B T D")
-    inputs = {name: given.normal(B, T, D, dtype=name) for name in ("float64", "float16", "bfloat16")}
+    inputs = {name: given.normal(B, T, D, scale=LARGE, dtype=name) for name in ("float64", "float16", "bfloat16")}
     return {name: fresh(impl, given, x)(x)[..., :8] for name, x in inputs.items()}
 
 
@@ -104,7 +107,7 @@ def test_dtype(impl, given):
 )
 def test_device(impl, given):
     B, T, D = given.sizes("B T D")
-    module, x = loaded(impl, given, D), given.normal(B, T, D, scale=2.0)
+    module, x = loaded(impl, given, D), given.normal(B, T, D, scale=LARGE)
 
     def run(device):
         return module.to(device)(x.to(device))
