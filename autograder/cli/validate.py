@@ -18,6 +18,7 @@ from autograder.course.handed_out import refuse_kit
 from autograder.course.names import resolve_exercise
 from autograder.judge.suite import load_suite
 from autograder.progress import write_whole
+from autograder.report.words import number
 
 
 def prove(options: argparse.Namespace) -> int:
@@ -68,6 +69,27 @@ def _progress(done: int, everything: int) -> None:
         print(f"\r{done} of {everything} programs", end=end, file=sys.stderr, flush=True)
 
 
+def _of_empty_programs(result: Validation, *, plain: bool) -> list[str]:
+    """Return the points that each family of empty programs earns: by exercise, where it earns any."""
+    proved = [each for each in result.exercises if each.empty]
+    if not proved:
+        return []
+    families = list(proved[0].empty)
+    totals = {family: sum(each.empty[family] for each in proved) for family in families}
+    if plain or not any(totals.values()):
+        head = f"empty programs: {len(families)} families, {max(totals.values()) / 100:g} points at most"
+        return [head, *(f"{family}: {total / 100:g} points" for family, total in totals.items() if total)]
+    rows = [
+        ["empty program", *(number(each.id) for each in proved), "all"],
+        *([name, *(f"{each.empty[name] / 100:g}" for each in proved), f"{totals[name] / 100:g}"] for name in families),
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(cell.ljust(width) if at == 0 else cell.rjust(width) for at, (cell, width) in enumerate(cells))
+        for cells in (list(zip(row, widths, strict=True)) for row in rows)
+    ]
+
+
 def _show(result: Validation, options: argparse.Namespace) -> None:
     from rich.table import Table
     from rich.text import Text
@@ -99,6 +121,8 @@ def _show(result: Validation, options: argparse.Namespace) -> None:
         for row in rows:
             table.add_row(*map(Text, row))
         console.print(table)
+    for line in _of_empty_programs(result, plain=options.plain):
+        console.print(Text(line), soft_wrap=True)
     for problem in result.problems:
         console.print(Text(problem, "red"), soft_wrap=True)
     alone = sum(each.alone for each in result.exercises)
