@@ -12,6 +12,7 @@ import pytest
 from autograder.checks import Check, Like
 from autograder.checks.draws import sizes_of
 from autograder.course import Course, Exercise, read_course
+from autograder.judge.arrays import is_floating
 from autograder.judge.compare import Expected, judge_observation
 from autograder.judge.outcomes import Key, Observed, Outcome
 from autograder.judge.runner import Runner
@@ -27,10 +28,8 @@ KNOWN = {
 }
 
 FORMS = {
-    # The shape is what they claim, of a size that is drawn; the numbers, all set to 0, have other checks.
+    # The shape is what it claims, of a size that is drawn; the numbers, all set to 0, have other checks.
     ("ex02_positional_encoding", "buffer"),
-    *(("ex04_masks", f"{each}form") for each in ("padding_", "look_ahead_", "target_")),
-    ("ex04_masks", "look_ahead_device"),
 }
 
 Outcomes = dict[str, dict[Key, Outcome]]
@@ -156,9 +155,83 @@ def test_two_ways_have_to_agree_and_the_first_to_resemble_the_reference() -> Non
     assert like([observed(DRAWN)], expected) == "it: 1 parts, expected 2"
     assert like([observed(DRAWN), None], expected) is not None
     gone = np.where(LARGEST, np.nan, DRAWN)
-    assert like([observed(DRAWN), observed(gone)], expected) is None  # nothing to agree with
+    assert "1 of 20 numbers are NaN" in str(like([observed(DRAWN), observed(gone)], expected))
+    assert like([observed(DRAWN), observed(DRAWN)], [observed(DRAWN), observed(gone)]) is None  # nothing to agree with
     assert "1 of 20 numbers are NaN" in str(like([observed(gone), observed(DRAWN)], expected))
     assert like([observed(np.full((4, 5), np.nan))] * 2, expected) is not None
+
+
+NAN = np.full((4, 5), np.nan)
+
+
+@pytest.mark.parametrize("right", [0, 1, 2, 5])
+def test_two_ways_that_are_nan_but_for_a_few_numbers_do_not_pass(right: int) -> None:
+    few = np.where(np.arange(20).reshape(4, 5) < right, DRAWN, np.nan)
+    expected: Value = [observed(DRAWN), observed(DRAWN)]
+    for judge in (Like(), Like(free=("it",))):
+        assert like([observed(few), observed(few)], expected, judge) is not None
+        assert like([observed(DRAWN), observed(few)], expected, judge) is not None
+        assert like([observed(NAN), observed(NAN)], expected, judge) is not None
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_fewer_than_four_numbers_resemble_only_what_they_equal(count: int) -> None:
+    expected = observed(DRAWN[0, :count])
+    assert like(expected, expected) is None
+    assert like(observed(2 * DRAWN[0, :count]), expected) is not None
+    assert like(observed(OTHER[0, :count]), expected) is not None
+    assert like(observed(OTHER[0, :count]), expected, Like(free=("it",))) is None
+
+
+@pytest.mark.parametrize("count", [4, 5, 6, 8, 12, 20, 100])
+def test_made_up_numbers_hardly_ever_resemble(count: int) -> None:
+    random = np.random.RandomState(count)
+    expected = observed(random.standard_normal(count))
+    passed = sum(like(observed(random.standard_normal(count)), expected) is None for _ in range(1000))
+    assert passed <= 6
+
+
+def test_the_bias_that_all_vectors_share_resembles_nothing_and_the_rest_of_them_does() -> None:
+    bias = 5 * np.random.RandomState(5).standard_normal(8)
+    vectors = np.random.RandomState(6).standard_normal((6, 8)) + bias
+    assert like(observed(np.broadcast_to(bias, (6, 8))), observed(vectors)) is not None
+    assert like(observed(vectors - bias), observed(vectors)) is None
+
+
+def test_with_a_spread_the_numbers_vary_as_much_as_the_reference() -> None:
+    judge = Like(spread=2.5)
+    assert like(observed(2 * DRAWN), observed(DRAWN), judge) is None
+    assert like(observed(3 * DRAWN), observed(DRAWN), judge) is not None
+    assert like(observed(DRAWN / 3), observed(DRAWN), judge) is not None
+
+
+def with_part(sent: Value, at: int, change: Any) -> tuple[Value, int]:
+    """Return an observation with its tensor number `at` changed, and how many tensors it has."""
+    count = 0
+
+    def walk(part: Value) -> Value:
+        nonlocal count
+        if isinstance(part, Array):
+            count += 1
+            return change(part) if count - 1 == at else part
+        if isinstance(part, dict):
+            return {name: walk(each) for name, each in part.items()}
+        return [walk(each) for each in part] if isinstance(part, list) else part
+
+    return walk(sent), count
+
+
+def test_no_check_passes_with_nan_in_any_of_its_tensors(suite: Suite, runs: list[Outcomes]) -> None:
+    """A program that is right in one setting and NaN in the others does not collect the others."""
+    passed = []
+    for exercise, check in every_check(suite):
+        right = value(runs[0][exercise.id][check.id, 0])
+        _, count = with_part(right, -1, None)
+        for at in range(count):
+            sent, _ = with_part(right, at, lambda part: made_up(part, float("nan")) if is_floating(part) else part)
+            if sent != right and judge_observation(sent, Expected(right, right), check.judge) is None:
+                passed.append((exercise.id, check.id, at))
+    assert not passed
 
 
 def test_zeros_stand_just_where_they_are_expected() -> None:

@@ -5,7 +5,7 @@ from autograder.checks import Like, check, picture
 BLOCK = "DecoderBlock"
 DECODER = "Decoder"
 COMPUTED = ("block_dropout", "device")  # one of them passes unless nothing is computed
-AS_ON_CPU = Like(tolerance=1e-4, likeness=0.95, free=("slope along the parameters",))
+AS_ON_CPU = Like(tolerance=1e-4, likeness=0.3, free=("slope along the parameters",))
 ALL = 1 - 1e-9  # a rate of dropout that leaves nothing, so nothing is random; yet 1 / (1 - rate) is a number
 
 
@@ -210,7 +210,7 @@ def test_blocked_for_good(impl, given):
     "no row depends on later tokens, or on hidden tokens of the source",
     points=3,
     of=DECODER,
-    judge=Like(tolerance=1e-4),
+    judge=Like(tolerance=1e-4, likeness=0.3),
 )
 def test_no_look_ahead(impl, given):
     B, T, S, V = given.sizes("B T S V")
@@ -302,7 +302,7 @@ def test_device(impl, given):
     here = run("cpu")  # what is kept from these calls must not be used on the other device
     with given.another_device() as device:
         there = run(device)
-        seen = {name: [each[..., :6], here[name][..., :6]] for name, each in there.items()}
+        seen = {name: [each, here[name]] for name, each in there.items()}
         return {**seen, "slope along the parameters": given.slope(there["output under masks"], *module.parameters())}
 
 

@@ -3,7 +3,7 @@
 from autograder.checks import Like, Same, check, picture
 
 CLASS = "Transformer"
-AS_ON_CPU = Like(tolerance=1e-4, likeness=0.95, free=("slope along the parameters",))
+AS_ON_CPU = Like(tolerance=1e-4, likeness=0.3, free=("slope along the parameters",))
 
 
 def within(prefix, shapes):

@@ -3,7 +3,7 @@
 from autograder.checks import Like, Same, check, picture
 
 CLASS = "LanguageModel"
-AS_ON_CPU = Like(tolerance=1e-4, likeness=0.95, free=("slope along the parameters",))
+AS_ON_CPU = Like(tolerance=1e-4, likeness=0.3, free=("slope along the parameters",))
 
 
 def within(prefix, shapes):
@@ -74,7 +74,7 @@ def test_causal(impl, given):
     return language_model(impl, given)(text(given))
 
 
-@check("what comes later changes nothing before it", points=3, of=CLASS, judge=Like(tolerance=1e-3))
+@check("what comes later changes nothing before it", points=3, of=CLASS, judge=Like(tolerance=1e-3, likeness=0.3))
 def test_future(impl, given):
     T, V = given.sizes("T V")
     model = language_model(impl, given, layers=2)

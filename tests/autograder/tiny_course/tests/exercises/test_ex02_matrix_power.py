@@ -21,13 +21,13 @@ def test_zeroth(impl, given):
     return impl.matrix_power(given.normal(rows, n, n), 0)
 
 
-@check("a negative power is refused", judge=Raises(), draws=1)
+@check("a negative power is refused", judge=Raises(), draws=1, requires_any=("power",))
 def test_negative(impl, given):
     n = given.size("N")
     return given.raises(lambda: impl.matrix_power(given.normal(n, n), -2), -2)
 
 
-@check("the power of a rotation keeps lengths", judge=keeps_lengths, of="matrix_power")
+@check("the power of a rotation keeps lengths", judge=keeps_lengths, of="matrix_power", requires_any=("power",))
 def test_rotation(impl, given):
     turn = given.tensor([[0.6, -0.8], [0.8, 0.6]])
     return impl.matrix_power(turn, 5) @ given.normal(2)
