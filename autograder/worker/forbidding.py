@@ -46,8 +46,6 @@ _kept: dict[str, str] = {}
 UNDONE = "what puts back a forbidden call"
 """What is said to be called by a program that gave itself back what had been taken out of torch."""
 
-MARK = "the guard"
-
 
 class Ban:
     """What is taken out of torch for an exercise."""
@@ -64,7 +62,7 @@ class Ban:
     def begin(self) -> None:
         """Take everything out of torch."""
         for function, name in self._functions.items():
-            self._guards[function] = function.__code__ = _guarding(function, name)
+            self._guards[function] = function.__code__ = passages.code_calling(_refusing(name), function.__code__)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch warns of a kernel that takes the place of another
             for (space, operator, key), name in self._kernels.items():
@@ -130,18 +128,6 @@ def _refusing(name: str) -> Callable[..., None]:
         raise ForbiddenCallError(name)
 
     return refuse
-
-
-def _guarding(function: FunctionType, name: str) -> CodeType:
-    """Return code that takes the place of a function's and refuses; the original is not within its reach."""
-    code = _calling_mark.__code__
-    consts = tuple(_refusing(name) if each == MARK else each for each in code.co_consts)
-    return code.replace(co_consts=consts, co_freevars=function.__code__.co_freevars)
-
-
-def _calling_mark(*args: Any, **kwargs: Any) -> Any:
-    guard: Any = "the guard"  # MARK, which `_guarding` replaces
-    return guard(*args, **kwargs)
 
 
 def _functions(names: Iterable[str]) -> dict[FunctionType, str]:

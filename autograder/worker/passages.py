@@ -9,6 +9,7 @@ slows all programs down and can be switched off by one line of a program.
 
 import functools
 import importlib.machinery
+import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -31,7 +32,8 @@ ALLOWED_MODULES = frozenset(
         *("torch._VF", "torch._classes", "torch._jit_internal", "torch._linalg_utils", "torch._lobpcg"),
         *("torch._lowrank", "torch._meta_registrations", "torch._namedtensor_internals", "torch._ops", "torch._tensor"),
         *("torch._tensor_str", "torch._utils", "torch._utils_internal", "torch._vmap_internals", "torch._guards"),
-        *("torch._compile", "torch._jit_internal", "torch._weights_only_unpickler", "torch._thread_safe_fork"),
+        *("torch._compile", "torch._opaque_base", "torch._weights_only_unpickler", "torch._thread_safe_fork"),
+        *("torch.testing", "torch.testing._comparison"),
     }
 )
 """Modules by their own names."""
@@ -59,6 +61,7 @@ ALLOWED_PACKAGES = frozenset(
         "autograder",  # the checks themselves; a student's file cannot import it
         # Plumbing that hands tensors on and computes nothing.
         *("beartype", "jaxtyping", "typeguard", "decorator", "wrapt", "toolz", "tqdm", "rich", "loguru", "icecream"),
+        *("pytest", "_pytest", "pluggy", "hypothesis", "xdist"),
     }
 )
 """Packages with everything in them."""
@@ -144,17 +147,22 @@ def _has_numbers(value: object, depth: int = DEPTH) -> bool:
 
 
 def guard(function: FunctionType) -> None:
-    """Replace the code of a function by code of the same signature, name and place that asks a guard."""
-    code = function.__code__
-    if any(type(each) is Guard for each in code.co_consts):
-        return
-    star, double = bool(code.co_flags & 4), bool(code.co_flags & 8)
+    """Put a guard before a function, if there is none."""
+    if not any(type(each) is Guard for each in function.__code__.co_consts):
+        function.__code__ = code_calling(Guard(function), function.__code__)
+
+
+def code_calling(call: Callable[..., Any], code: CodeType) -> CodeType:
+    """Return code of the same signature, name and place that calls something else with the arguments.
+
+    It gets the positional ones, the values of those with names of their own, and the others by name.
+    """
+    star, double = bool(code.co_flags & inspect.CO_VARARGS), bool(code.co_flags & inspect.CO_VARKEYWORDS)
     count = code.co_argcount + code.co_kwonlyargcount + star + double
-    template = _template(code.co_argcount, code.co_kwonlyargcount, star, double)
-    own = Guard(function)
-    function.__code__ = template.replace(
-        co_consts=tuple(own if each == MARK else each for each in template.co_consts),
-        co_varnames=(*code.co_varnames[:count], *template.co_varnames[count:]),
+    template = _template(code.co_argcount, code.co_kwonlyargcount, len(code.co_freevars), star, double)
+    return template.replace(
+        co_consts=tuple(call if each == MARK else each for each in template.co_consts),
+        co_varnames=(*code.co_varnames[:count], MARK),
         co_posonlyargcount=code.co_posonlyargcount,
         co_freevars=code.co_freevars,
         co_filename=code.co_filename,
@@ -165,16 +173,26 @@ def guard(function: FunctionType) -> None:
 
 
 @functools.cache
-def _template(positional: int, keyword: int, star: bool, double: bool) -> CodeType:
+def _template(positional: int, keyword: int, free: int, star: bool, double: bool) -> CodeType:
+    """Compile a function with so many arguments that hands them on. It must have the free variables of the other."""
     first, second = [f"p{each}" for each in range(positional)], [f"k{each}" for each in range(keyword)]
-    stars = ["*s"] if star else ["*"] if keyword else []
-    signature = ", ".join([*first, *stars, *second, *(["**d"] if double else [])])
+    cells = "".join(f"c{each}, " for each in range(free))
+    signature = ", ".join(
+        [*first, *(["*s"] if star else ["*"] if keyword else []), *second, *(["**d"] if double else [])]
+    )
     values = "".join(f"{each}, " for each in [*first, *(["*s"] if star else [])])
     named = "".join(f"{each}, " for each in second)
-    source = f"def call({signature}):\n g = {MARK!r}\n return g(({values}), ({named}), {'d' if double else '{}'})"
+    source = f"""
+def outer({cells}):
+    def call({signature}):
+        mark = {MARK!r}
+        return mark(({values}), ({named}), {"d" if double else "{}"})
+        ({cells})
+    return call
+"""
     made: dict[str, Any] = {}
     exec(source, made)
-    code: CodeType = made["call"].__code__
+    code: CodeType = made["outer"](*range(free)).__code__
     return code
 
 

@@ -1,15 +1,24 @@
 """What an exercise forbids is not to be had while it runs, by whatever way, and is there again afterwards."""
 
+import copy
+import io
+import itertools
 import threading
 import types
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
+import tiny
 import torch
+import torch.masked
+import torch.utils.checkpoint
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.utils._python_dispatch import TorchDispatchMode
 
+from autograder.course import read_course
 from autograder.worker.forbidding import forbidding, resolve
 from autograder.worker.passages import ForbiddenCallError
 
@@ -17,6 +26,7 @@ NAMES = (
     *("torch.nn.functional.group_norm", "torch.group_norm", "torch.ops.aten.native_group_norm"),
     *("torch.linalg.matrix_power", "torch.nn.functional.gumbel_softmax", "torch.nn.Bilinear", "torch.nn.modules.fold"),
 )
+COURSE_NAMES = sorted({name for each in read_course(tiny.REPOSITORY).exercises for name in each.forbidden})
 X = torch.arange(6.0).view(2, 3)
 SQUARE = torch.ones(2, 2)
 BILINEAR = nn.Bilinear(3, 3, 1)
@@ -146,3 +156,144 @@ def test_what_is_raised_within_leaves_nothing_behind() -> None:
     with pytest.raises(KeyError), forbidding(NAMES):
         raise KeyError
     functional.gumbel_softmax(torch.group_norm(X, 1))
+
+
+def through_vmap() -> Tensor:
+    return torch.vmap(lambda row: (row - row.mean()) / row.std())(X)
+
+
+def through_func() -> Tensor:
+    layer = nn.Linear(3, 3)
+    gradient = torch.func.grad(lambda values: torch.func.functional_call(layer, values, (X,)).sum())
+    return gradient(dict(layer.named_parameters()))["weight"]
+
+
+def through_jvp() -> Any:
+    return torch.func.jvp(lambda x: torch.log_softmax(x, -1).sum(), (X,), (torch.ones_like(X),))
+
+
+def through_forward_mode() -> Any:
+    with torch.autograd.forward_ad.dual_level():
+        dual = torch.autograd.forward_ad.make_dual(X, torch.ones_like(X))
+        return torch.autograd.forward_ad.unpack_dual(functional.logsigmoid(dual))
+
+
+def through_checkpoint() -> Any:
+    x = X.clone().requires_grad_()
+    torch.utils.checkpoint.checkpoint(lambda x: x.sin().sum(), x, use_reentrant=False).backward()
+    return x.grad
+
+
+def through_parametrize() -> Tensor:
+    class Halved(nn.Module):
+        def forward(self, x: Tensor) -> Tensor:
+            return x / 2
+
+    layer = nn.Linear(3, 3)
+    nn.utils.parametrize.register_parametrization(layer, "weight", Halved())
+    return layer(X)
+
+
+def through_weight_norms() -> Tensor:
+    parts = [nn.utils.parametrizations.weight_norm(nn.Linear(3, 3)), nn.utils.spectral_norm(nn.Linear(3, 3))]
+    return nn.Sequential(*parts)(X)
+
+
+def through_own_function() -> Any:
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Tensor) -> Tensor:
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, *gradients: Any) -> Any:
+            return gradients[0] * ctx.saved_tensors[0]
+
+    x = X.clone().requires_grad_()
+    Doubled.apply(x).sum().backward()
+    return x.grad
+
+
+def compiled_by(backend: str) -> Tensor:
+    call = torch.compile(lambda x: torch.softmax(x * x.var(-1, keepdim=True).add(1e-5).rsqrt(), -1), backend=backend)
+    return call(X)
+
+
+def through_an_optimizer() -> None:
+    layer = nn.Linear(3, 3)
+    optimizer = torch.optim.AdamW(layer.parameters())
+    layer(X).sum().backward()
+    nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
+    optimizer.step()
+
+
+def through_a_mode() -> Tensor:
+    class Counting(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return func(*args, **(kwargs or {}))
+
+    with Counting():
+        return torch.softmax(X, -1)
+
+
+RIGHT: dict[str, Callable[[], Any]] = {
+    "vmap": through_vmap,
+    "torch.func": through_func,
+    "jvp": through_jvp,
+    "forward mode": through_forward_mode,
+    "jacrev and hessian": lambda: (torch.func.jacrev(torch.sin)(X), torch.func.hessian(lambda x: x.pow(3).sum())(X)),
+    "checkpoint": through_checkpoint,
+    "parametrize": through_parametrize,
+    "weight and spectral norms": through_weight_norms,
+    "a Function of its own": through_own_function,
+    "torch.compile, eager": lambda: compiled_by("eager"),
+    "torch.compile, aot_eager": lambda: compiled_by("aot_eager"),
+    "an optimizer": through_an_optimizer,
+    "a mode of its own": through_a_mode,
+    "autocast": lambda: torch.autocast("cpu", torch.bfloat16)(torch.matmul)(X, X.T),
+    "einsum": lambda: torch.einsum("ij,kj,lj->ikl", X, X, X),
+    "linalg, special, fft": lambda: (
+        torch.linalg.norm(X),
+        torch.special.expit(X),
+        torch.fft.rfft(X),
+        torch.svd_lowrank(X),
+    ),
+    "normalize and cosine similarity": lambda: (functional.normalize(X, dim=-1), functional.cosine_similarity(X, X)),
+    "masked": lambda: torch.masked.softmax(X, -1, mask=X > 1),
+    "masked tensors": lambda: torch.masked.masked_tensor(X, X > 1).sum(),
+    "trace": lambda: torch.jit.trace(lambda x: x.exp() / x.exp().sum(-1, keepdim=True), X)(X),  # type: ignore[no-untyped-call]
+    "dropout and embedding": lambda: nn.Sequential(nn.Embedding(9, 4), nn.Dropout(0.5))(X.long()),
+    "a deep copy": lambda: copy.deepcopy(nn.Linear(3, 3))(X),
+    "a saved state": lambda: torch.save(nn.Linear(3, 3).state_dict(), io.BytesIO()),
+    "printed": lambda: f"{X} {X.requires_grad_(False)!r}",
+    "NumPy": lambda: torch.from_numpy(np.softmax(X.numpy()) if hasattr(np, "softmax") else np.exp(X.numpy())),
+    "a meta tensor": lambda: nn.utils.skip_init(nn.Linear, 3, 3)(X),
+    "lazy modules": lambda: nn.LazyLinear(4)(X),
+    "hooks": lambda: nn.Linear(3, 3).register_forward_hook(lambda *_: None),
+    "distributions": lambda: torch.distributions.Categorical(logits=X).log_prob(torch.tensor([0, 1])),
+    "pytrees": lambda: torch.utils._pytree.tree_map(torch.sin, {"x": [X]}),
+    "a control-flow operator": lambda: torch.cond(X.sum() > 0, torch.sin, torch.cos, (X,)),
+    "data loaders": lambda: list(torch.utils.data.DataLoader(torch.utils.data.TensorDataset(X), batch_size=1)),
+    "profiler": lambda: torch.autograd.profiler.profile().__enter__(),
+    "nested and sparse": lambda: torch.sparse.mm(X.to_sparse(), X.T),
+    "a graph of fx": lambda: torch.fx.symbolic_trace(nn.Sequential(nn.Linear(3, 3), nn.ReLU()))(X),
+    "a custom operator": lambda: own_operator()(X),
+}
+
+
+def own_operator() -> Any:
+    def doubled(x: Tensor) -> Tensor:
+        return x * 2
+
+    return torch.library.custom_op(f"own{next(NUMBERS)}::doubled", doubled, mutates_args=())
+
+
+NUMBERS = itertools.count()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("way", RIGHT)
+def test_a_right_program_is_not_refused_whatever_of_torch_it_uses(way: str) -> None:
+    with forbidding(COURSE_NAMES):
+        RIGHT[way]()
