@@ -113,12 +113,14 @@ class Attempt:
                 return End("silent")
 
     def _awaited(self, worker: WorkerProcess) -> Mapping[str, Any] | End:
-        """Return the next answer, or the end of the worker, and note what the exercise takes."""
-        importing = self.at is None or self.at[1] is None
-        self.waited_for = self.patience.import_seconds if importing else self.patience.check_seconds
-        began, of = time.monotonic(), self.at
+        """Return the next answer, or the end of the worker. What comes in time counts as time of the exercise."""
+        began, of = time.monotonic(), self.at if self.loading else None
+        if of is None:  # only the kit's own code runs yet, and a new process is slow at first
+            self.waited_for = self.limits.wall_seconds
+        else:
+            self.waited_for = self.patience.import_seconds if of[1] is None else self.patience.check_seconds
         event = worker.next_event(self.waited_for)
-        if of is not None:
+        if of is not None and not isinstance(event, End) and event["event"] != "stuck":
             self.spent[of[0]] = self.spent.get(of[0], 0.0) + time.monotonic() - began
         return event
 

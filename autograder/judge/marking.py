@@ -3,7 +3,7 @@
 So one mistake costs its points once: an exercise that is right by itself is not lost to an earlier one it builds on.
 """
 
-from collections.abc import Callable, Iterable, MutableMapping
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import replace
 
 from autograder.course import Exercise
@@ -16,7 +16,7 @@ from autograder.judge.places.locator import FindTraces
 from autograder.judge.runner import EnvironmentProblem, GraderProblem, Plan, Run, Runner
 from autograder.judge.suite import Suite
 from autograder.judge.verdict import Verdicts
-from autograder.report import ExerciseResult
+from autograder.report import ExerciseResult, Status
 from autograder.submission import Submission
 from autograder.submission.submission import digest
 
@@ -104,15 +104,23 @@ class Marking:
         if own.status in ("pass", "grader_error") or not exercise.needs:
             return own, verdicts
         wrong = self._wrong_before(exercise)
-        replaced = wrong or (self._replaceable(exercise) if _ran_out(own) else [])
+        replaced = wrong or (self._replaceable(exercise) if _has(own, "timeout", "memory") else [])
         if not replaced:
             return own, verdicts
-        run = self._run(self.suite.plan([exercise]), replaced)
-        self._note_import(exercise, run)
-        helped, verdicts_helped = self._judge(exercise, run)
+        helped, verdicts_helped = self._helped(exercise, replaced)
         if self._passed(helped) < self._passed(own) or (not wrong and self._passed(helped) == self._passed(own)):
             return own, verdicts
         return replace(helped, parts="stand-in", stood_in=tuple(each.id for each in replaced)), verdicts_helped
+
+    def _helped(self, exercise: Exercise, replaced: Sequence[Exercise]) -> Judged:
+        """Judge an exercise with stand-ins; where memory is short, also without the files they take the place of."""
+        run = self._run(self.suite.plan([exercise]), replaced)
+        self._note_import(exercise, run)
+        judged = self._judge(exercise, run)
+        if not _has(judged[0], "memory"):
+            return judged
+        alone = self._judge(exercise, self._run(self.suite.plan([exercise]), replaced, alone=True))
+        return alone if self._passed(alone[0]) > self._passed(judged[0]) else judged
 
     def _passed(self, result: ExerciseResult) -> float:
         """Return the shares of the checks that pass: so the choice is the same whatever the exercise is worth."""
@@ -184,15 +192,17 @@ class Marking:
         trace: bool = False,
         pictures: bool = False,
         parts: Parts | None = None,
+        alone: bool = False,
     ) -> Run:
         """Run a plan with reference parts for the wrong exercises; their other names stay if they can be imported.
 
-        A program that hangs in a run for help alone, traced or for pictures, gets no such help any more.
+        With `alone` none of their files is imported, and the worker is a new one. A program that hangs in a run for
+        help, traced or for pictures, gets no such help any more.
         """
         if not plan:
             return Run()
         timeouts = self._patience.timeouts
-        broken = {each.file for each in wrong if not self._loads.get(each.id, False)}
+        broken = {each.file for each in wrong if alone or not self._loads.get(each.id, False)}
         sources = {file: source for file, source in self.submission.sources.items() if file not in broken}
         reference_parts = {each.file: self.suite.reference_parts[each.file] for each in wrong}
         try:
@@ -204,6 +214,7 @@ class Marking:
                 pictures=pictures,
                 patience=self._patience,
                 parts=parts,
+                anew=alone,
             )
         except GraderProblem as problem:
             return Run(problem=str(problem))
@@ -225,6 +236,6 @@ class Marking:
             return verdicts.grader_error(text), verdicts
 
 
-def _ran_out(result: ExerciseResult) -> bool:
-    """Whether a check timed out or lacked memory: parts that pass by themselves can be too slow, or keep too much."""
-    return not {each.status for each in result.checks}.isdisjoint({"timeout", "memory"})
+def _has(result: ExerciseResult, *statuses: Status) -> bool:
+    """Whether some check has one of these statuses."""
+    return any(each.status in statuses for each in result.checks)

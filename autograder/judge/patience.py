@@ -43,7 +43,7 @@ class Patience:
     @property
     def import_seconds(self) -> float:
         """Return how long the import of an exercise may take."""
-        return min(self.limits.wall_seconds, IMPORT_WAITS * self.check_seconds)
+        return min(self.limits.wall_seconds, max(self.check_seconds, IMPORT_WAITS * SHORT_SECONDS))
 
     @property
     def exercise_seconds(self) -> float:

@@ -152,7 +152,7 @@ class WorkerProcess:
         if hasattr(signal, "SIGXCPU"):
             self._child.signal(signal.SIGXCPU)
             with contextlib.suppress(TimeoutError):
-                event = self._next(min(GRACE_SECONDS, seconds / 4))
+                event = self._next(min(GRACE_SECONDS, seconds / 3))
                 if isinstance(event, dict) and event.get("event") == "stuck":
                     return event
         return self._ended(End("silent"))

@@ -119,15 +119,19 @@ class Runner:
         reference_parts: Mapping[str, bytes] | None = None,
         patience: Patience | None = None,
         parts: Parts | None = None,
+        anew: bool = False,
     ) -> Run:
         """Run a plan on the files of one program, with reference parts for the contract's names of some.
 
         With `trace`, also what each draw computes on its way. With `pictures` the plan names pictures, not checks, and
         their inputs are always those of the course's public seed. `patience` is that of the submission, if the plan is
-        not all there is of it. `parts` says which exercises need not be run once one they need has timed out.
+        not all there is of it. `parts` says which exercises need not be run once one they need has timed out. With
+        `anew` the worker has run nothing before.
 
         Raises `GraderProblem` or `EnvironmentProblem`, which are no fault of the program's.
         """
+        if anew:
+            self._let_go()
         run = Run()
         left = {exercise: list(keys) for exercise, keys in plan.items() if keys}
         patience = patience or Patience(self.suite.course.limits)

@@ -5,6 +5,7 @@ The first exercise does it; the second is right and needs nothing of the first, 
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -25,7 +26,8 @@ from autograder.submission import read_submission
 
 INSIDE = "def running_mean(x):\n    "
 RIGHT = f"\n{tiny.MEAN}"
-TIMEOUT = ("timeout", "Your code ran out of time: is there a loop that never ends, or something it waits for?")
+ENDLESS = r"Timed out after (1 s of processor time|\d+(\.\d+)? s): is there a loop that never ends"
+"""Which clock runs out first depends on how busy the machine is."""
 ANSWERS = """
 import json, os, struct, sys
 def send(event, blob=b""):
@@ -83,6 +85,12 @@ def verdict(report: Report, check: str = "values") -> tuple[str, str]:
     """Return the status of a check of the first exercise, and what is said about it."""
     result = tiny.check_of(report, tiny.FIRST, check)
     return result.status, result.finding.message if result.finding else ""
+
+
+def waited(seconds: float) -> tuple[str, str]:
+    """Return the verdict on a check that was waited for in vain."""
+    sentence = f"Timed out after {seconds:.3g} s: is there a loop that never ends, or something it waits for?"
+    return "timeout", sentence
 
 
 def place(report: Report, check: str = "values") -> tuple[str, int] | None:
@@ -147,7 +155,8 @@ def test_an_endless_loop_is_stopped_and_its_line_is_told(
     brief: Grader, runner: Runner, program: str, line: tuple[int, ...]
 ) -> None:
     report = graded(brief, program, runner)
-    assert verdict(report) == TIMEOUT
+    assert verdict(report)[0] == "timeout"
+    assert re.match(ENDLESS, verdict(report)[1])
     where = place(report)
     assert where is not None
     assert where[0] == tiny.FILES[0]
@@ -198,14 +207,14 @@ def test_checks_that_end_just_before_a_death_count_and_the_right_one_is_charged(
 
 def test_a_program_that_sleeps_is_woken_after_the_wall_time_and_its_line_is_told(hasty: Grader) -> None:
     report = graded(hasty, f"import time\n{INSIDE}time.sleep(1000)")
-    assert verdict(report) == TIMEOUT
+    assert verdict(report) in (waited(4), waited(4 / 3))
     assert place(report) == (tiny.FILES[0], 3)
 
 
 def test_a_program_that_answers_byte_by_byte_runs_out_of_time(hasty: Grader) -> None:
     drip = "os.write(ANSWERS, struct.pack('>4sII', b'CRS1', 1 << 16, 0))\n    for _ in range(120):\n"
     program = f"{ANSWERS}\nimport time\n{INSIDE}{drip}        os.write(ANSWERS, b' ')\n        time.sleep(0.5)"
-    assert verdict(graded(hasty, program)) == TIMEOUT
+    assert verdict(graded(hasty, program)) in (waited(4), waited(4 / 3))
 
 
 @pytest.mark.parametrize(
@@ -218,7 +227,8 @@ def test_a_program_that_answers_byte_by_byte_runs_out_of_time(hasty: Grader) -> 
     ids=["inside C", "deaf to signals", "stopped itself"],
 )
 def test_a_program_that_hangs_where_no_signal_reaches_is_killed(hasty: Grader, program: str) -> None:
-    assert verdict(graded(hasty, program)) == TIMEOUT
+    """Which check hangs is not known the first time: it is waited for once more, not for as long."""
+    assert verdict(graded(hasty, program)) == waited(4 / 3)
 
 
 @pytest.mark.parametrize(
