@@ -3,6 +3,7 @@
 COURSE_STOPS=200 stops the commands so often, over their whole lives; COURSE_STOPS_SEED=N at other moments.
 """
 
+import contextlib
 import ctypes
 import os
 import random
@@ -108,11 +109,16 @@ class Runs:
         self.assert_clean(SECONDS)
         return time.monotonic() - begun
 
-    def stop(self, moment: float, number: signal.Signals, again: float | None, where: str) -> None:
-        """Stop it at a moment of its life, and once more if so asked; then nothing of it may be left."""
+    def stop(self, moment: float, number: signal.Signals, again: float | None, where: str) -> bool:
+        """Stop it at a moment of its life, and once more if so asked; then nothing of it may be left.
+
+        Return whether it lived that long.
+        """
         patience = SECONDS * max(1.0, yardstick() / YARDSTICK)
         process = self.start()
-        time.sleep(moment)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            assert process.wait(moment) in self.case.ended, f"{where}: {self.said}"
+            return False
         ours = is_caught(process.pid, number)
         process.send_signal(number)
         begun = time.monotonic()
@@ -132,6 +138,7 @@ class Runs:
         if status in self.case.ended:
             assert all((self.folder / "course" / name).is_file() for name in self.case.results), where
         self.assert_clean(patience, where)
+        return True
 
     def assert_clean(self, patience: float, where: str = "") -> None:
         until = time.monotonic() + patience
@@ -230,9 +237,11 @@ def test_a_signal_at_any_moment_ends_a_command_and_the_next_run_is_whole(
         shutil.rmtree(run.folder / "out", ignore_errors=True)
     for at in range(max(1, STOPS // len(CASES))):
         number = draw.choice((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
-        moment, again = draw.uniform(0, life), draw.choice((None, draw.uniform(0, 0.5)))
-        where = f"{name}, seed {SEED}, stop {at}: {number.name} after {moment:.3f} s, again after {again}"
-        run.stop(moment, number, again, where)
+        again = draw.choice((None, draw.uniform(0, 0.5)))
+        where = f"{name}, seed {SEED}, stop {at}: {number.name}"
+        while not run.stop(moment := draw.uniform(0, life), number, again, f"{where} after {moment:.3f} s, {again}"):
+            life = moment  # the machine is faster than it was
+            shutil.rmtree(run.folder / "out", ignore_errors=True)  # so that there is something to do again
     if name != "watch":
         run.end()
     print(f"\n{name}: {len(run.times)} stops, the longest took {max(run.times):.2f} s of {life:.1f} s of life")
