@@ -4,16 +4,14 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-GRADER = 4
-"""The exit status of a `course grade` that was stopped, as of one that could not grade all."""
-
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the program and exit with its status."""
     from autograder import ending
+    from autograder.cli.exits import GRADER
 
     words = sys.argv[1:] if arguments is None else list(arguments)
-    ending.install(GRADER if "grade" in words else None)
+    ending.install(GRADER if "grade" in words else None)  # known before the options are read
     status = run(words)
     ending.hold()
     sys.exit(status)
