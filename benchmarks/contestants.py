@@ -20,8 +20,9 @@ from autograder.cli.exits import ENVIRONMENT
 
 ROOT = Path(__file__).parents[1]
 RIVALS = Path(__file__).parent / "rivals"
-PATIENCE = 300.0
-"""So many seconds a grader that has no limit of its own may take for one submission; then it has no marks."""
+PATIENCE = 300
+"""So many processor seconds a grader without a limit of its own may take for one submission; then it has no marks. They
+stand still while it is paused, as the clock does not."""
 
 
 @dataclass(frozen=True)
@@ -65,22 +66,19 @@ class Class:
             "LANG": "C.UTF-8",
         }
 
-    def call(self, command: Iterable[str | Path], cwd: Path, log: Path | None = None) -> int | None:
-        """Run a command to its end and return its exit status, None where it took too long."""
+    def call(self, command: Iterable[str | Path], cwd: Path, log: Path | None = None) -> int:
+        """Run a command to its end and return its exit status. One without a log grades a submission, within limits."""
+        limited = [] if log else ["sh", "-c", f'ulimit -t {PATIENCE}; exec "$@"', "sh"]
         with (log or Path(os.devnull)).open("wb") as output:
-            try:
-                return subprocess.run(
-                    [str(each) for each in command],
-                    cwd=cwd,
-                    env=self.environment(),
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    timeout=PATIENCE if log is None else None,
-                    check=False,
-                ).returncode
-            except subprocess.TimeoutExpired:
-                return None
+            return subprocess.run(
+                [*limited, *map(str, command)],
+                cwd=cwd,
+                env=self.environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                check=False,
+            ).returncode
 
 
 class Unavailable(Exception):
@@ -159,7 +157,7 @@ class Nbgrader(Contestant):
             f"c.CourseDirectory.root = {str(self.folder)!r}\n"
             "c.CourseDirectory.course_id = 'course'\n"
             f"c.CourseDirectory.db_url = 'sqlite:///{self.folder}/gradebook.db'\n"
-            f"c.ExecutePreprocessor.timeout = {PATIENCE:.0f}\n"
+            f"c.ExecutePreprocessor.timeout = {PATIENCE}\n"
         )
         (self.folder / "source" / "all").mkdir(parents=True)
         (self.folder / "source" / "all" / "all.ipynb").write_text(self._source(), "utf-8")

@@ -227,6 +227,17 @@ def test_without_walls_the_marks_are_those_of_plain_processes(tmp_path: Path) ->
     assert table[0][0]["score"] == "100.00"
 
 
+def test_the_patience_with_a_grader_is_processor_time(
+    benchmark: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """So a pause, in which another one is measured, takes nothing of it."""
+    contestants = benchmark("contestants")
+    monkeypatch.setattr(contestants, "PATIENCE", 1)
+    class_ = contestants.Class(tmp_path, Path(sys.executable), [], {}, 1, 1)
+    assert class_.call(["sleep", "1.5"], tmp_path) == 0
+    assert class_.call(["sh", "-c", "while :; do :; done"], tmp_path) < 0
+
+
 def test_a_zygote_outside_bubblewrap_is_nobody_where_this_is_root(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.geteuid", lambda: 0)
     assert Launch(outer=False).user() == {"user": NOBODY, "group": NOBODY, "extra_groups": []}
