@@ -5,7 +5,7 @@ MINUTES ?= 10
 BIN := .venv/bin
 READY := .venv/ready
 
-.PHONY: demo test proof attack docs lint fuzz clean
+.PHONY: demo test proof attack compat docs lint fuzz clean
 
 demo: $(READY)
 	$(BIN)/course grade examples/class --out build/demo --seed 1 $$(command -v bwrap >/dev/null || echo --isolation process)
@@ -27,6 +27,11 @@ proof: $(READY)
 # Every attack of tests/attacks, at the level this machine grades at.
 attack: $(READY)
 	$(BIN)/python -m autograder.authoring.attack
+
+# The oldest and the newest versions that are supported, each in an environment of its own: downloads gigabytes.
+# PYTHON_OLD and PYTHON_NEW name the interpreters if python3.11 and python3.13 are not found.
+compat: $(READY)
+	$(BIN)/python -m tests.compat
 
 # Generated pages and pictures.
 docs: $(READY)
