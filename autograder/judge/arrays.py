@@ -82,31 +82,33 @@ def resembles(yours: Numbers, expected: Numbers, likeness: float, factor: float 
     if int(there.sum()) < FEWEST or spread <= allowed(expected, TOLERANCES["float32"]):
         return not wrong(yours[there], expected[there], TOLERANCES["float32"]).any()
     with np.errstate(over="ignore", invalid="ignore"):
-        one, other = _apart(yours, expected) if there.all() else (yours[there], expected[there])
+        one, other, count = (
+            _apart(yours, expected) if there.all() else (yours[there], expected[there], int(there.sum()))
+        )
         one, other = (each.ravel() - each.mean() for each in (one, other))
         if float(np.abs(one).max()) <= allowed(yours, TOLERANCES["float64"]):
             return False  # all alike but for rounding, which may resemble anything
         mine, theirs = (math.sqrt(float(each @ each)) for each in (one, other))
         if factor is not None and not theirs / factor <= mine <= theirs * factor:
             return False
-        return abs(float(one @ other)) >= max(likeness, by_chance(other.size)) * mine * theirs
+        return abs(float(one @ other)) >= max(likeness, by_chance(count)) * mine * theirs
 
 
-def _apart(yours: Numbers, expected: Numbers) -> tuple[Numbers, Numbers]:
-    """Return two arrays without what all of their vectors have in common, where that is not all there is.
+def _apart(yours: Numbers, expected: Numbers) -> tuple[Numbers, Numbers, int]:
+    """Return two arrays without what all of their vectors have in common, and how many numbers that leaves.
 
     A bias that is added to every vector is a parameter: a program that returns it has computed nothing. Whole numbers,
-    as ids and masks are, have none.
+    as ids and masks are, have none. Where vectors are as good as alike, there are the numbers of one to compare.
     """
-    if (expected == np.rint(expected)).all():
-        return yours, expected
     axes = tuple(range(expected.ndim - 1))
+    if (expected == np.rint(expected)).all() or math.prod(expected.shape[:-1]) < FEWEST:
+        return yours, expected, expected.size
     own = expected - expected.mean(axis=axes, keepdims=True)
-    if np.prod(expected.shape[:-1]) < FEWEST or np.abs(own).max() <= allowed(expected, TOLERANCES["bfloat16"]):
-        return yours, expected
-    return yours - yours.mean(axis=axes, keepdims=True), own
+    if np.abs(own).max() <= allowed(expected, TOLERANCES["float16"]):
+        return yours, expected, expected.shape[-1]
+    return yours - yours.mean(axis=axes, keepdims=True), own, expected.size
 
 
 def by_chance(count: int) -> float:
     """Return the correlation that so many made-up numbers hardly ever reach (Fisher's transformation)."""
-    return math.tanh(CHANCE / math.sqrt(count - 3))
+    return math.tanh(CHANCE / math.sqrt(max(count, FEWEST) - 3))

@@ -373,7 +373,7 @@ def names(result: ExerciseResult) -> dict[str, str | None]:
     return {
         each.id: each.finding.id if each.finding and each.finding.kind == "misconception" else None
         for each in result.checks
-        if each.status != "pass"
+        if each.status not in ("pass", "waits")
     }
 
 

@@ -45,12 +45,8 @@ def on_circles(yours, expected):
         _, position, pair = (int(each[0]) for each in off.nonzero())
         first = f"the first, position {position}, pair {pair}, is {squares[0, position, pair]:.4g}"
         return f"sine² + cosine²: {int(off.sum())} of {off.size} are not 1; {first}"
-    if not (abs(table - table[:, :1]).max(axis=1) > 0).any():
-        return "pe: every position has the same row"
-    points = table[..., 1:FIRST:2] + 1j * table[..., 0:FIRST:2]  # of the pairs that turn slowly enough for float32
-    turns = points[:, 1:] * points[:, :-1].conj()
-    if not (abs(turns - turns[:, :1]) <= 1e-2).all():
-        return "pe: a pair does not turn by the same angle from each position to the next"
+    if len({tuple(row) for row in table[0].round(3).tolist()}) <= table.shape[1] / 2:
+        return "pe: most positions have the same row as another"
     return None
 
 
