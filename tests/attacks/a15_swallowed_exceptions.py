@@ -2,11 +2,11 @@
 # class = "A15"
 # title = "swallows every exception"
 # hope = "a failure may be told by an exception"
+# parts = ["inside"]
 # ///
 import threading
 _sys.excepthook = threading.excepthook = _sys.unraisablehook = lambda *_: None
-faults = _sys.modules["autograder.worker.faults"]
-faults.describe = lambda *_: None
+the_module("autograder.worker.faults")["describe"] = lambda *_: None
 tried()
 def self_attention_by_hand(*_):
     raise RuntimeError

@@ -1,7 +1,8 @@
 """Every callable that can be imported from torch, and which of them compute what an exercise asks for.
 
 `python -m tests.proof.callables` prints a line of JSON for each way that was found: the kind of work, the module, the
-path in it, and the number of the calling convention. Last comes a line with the number of callables.
+path in it, and the number of the calling convention. Last comes a line with the number of callables. With names of
+modules as arguments it tries what is in these modules alone.
 """
 
 import builtins
@@ -9,6 +10,7 @@ import importlib
 import json
 import os
 import pkgutil
+import select
 import signal
 import sys
 import tempfile
@@ -23,6 +25,7 @@ from tests.proof.conventions import CONVENTIONS, expected, names_of, picked
 
 IMPORT_SECONDS = 20
 CALL_SECONDS = 1.0
+STUCK_SECONDS = 20
 CHUNK = 150
 """Callables in one process: what one of them changes for the whole process reaches no more than these."""
 
@@ -41,7 +44,8 @@ def _expire(*_: object) -> None:
 def modules(package: Any, name: str) -> Iterator[tuple[str, Any]]:
     """Yield every module below a package that can be imported."""
     for found in pkgutil.iter_modules(getattr(package, "__path__", ()), f"{name}."):
-        if found.name.endswith("__main__"):
+        wanted = any(each.startswith(found.name) or found.name.startswith(each) for each in sys.argv[1:])
+        if found.name.endswith("__main__") or (sys.argv[1:] and not wanted):
             continue
         signal.alarm(IMPORT_SECONDS)
         try:
@@ -134,8 +138,12 @@ def try_chunk(chunk: list[tuple[Found, Any]], codes: dict[tuple[str, int], Any],
             os._exit(0)
         os.close(writing)
         last = at
-        while data := os.read(reading, 4):
+        while select.select([reading], [], [], STUCK_SECONDS)[0]:
+            if not (data := os.read(reading, 4)):
+                break
             last = int.from_bytes(data, "big")
+        else:
+            os.kill(child, signal.SIGKILL)  # a call that waits in C hears no alarm
         os.close(reading)
         at = len(chunk) if os.waitpid(child, 0)[1] == 0 else last + 1
 
@@ -153,7 +161,7 @@ def main() -> None:
         for kind, lines in CONVENTIONS.items()
         for number, line in enumerate(lines)
     }
-    every = list(callables())
+    every = [each for each in callables() if not sys.argv[1:] or each[0][0].startswith(tuple(sys.argv[1:]))]
     for at in range(0, len(every), CHUNK):
         try_chunk(every[at : at + CHUNK], codes, out)
     os.write(out, json.dumps({"callables": len(every), "modules": len(sys.modules)}).encode() + b"\n")
