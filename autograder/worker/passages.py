@@ -199,6 +199,7 @@ def outer({cells}):
 @contextmanager
 def guarded() -> Iterator[None]:
     """Within it, library code that is not allowed refuses tensors with numbers."""
+    watch_imports()
     guard_loaded()
     token = object()
     _armed.append(token)

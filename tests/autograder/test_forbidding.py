@@ -1,11 +1,16 @@
 """What an exercise forbids is not to be had while it runs, by whatever way, and is there again afterwards."""
 
 import copy
+import importlib
+import inspect
 import io
 import itertools
+import json
+import sys
 import threading
 import types
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,8 +24,11 @@ from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.course import read_course
+from autograder.worker import passages
 from autograder.worker.forbidding import forbidding, resolve
 from autograder.worker.passages import ForbiddenCallError
+from tests.proof import conventions
+from tests.proof.ways import Way
 
 NAMES = (
     *("torch.nn.functional.group_norm", "torch.group_norm", "torch.ops.aten.native_group_norm"),
@@ -156,6 +164,62 @@ def test_what_is_raised_within_leaves_nothing_behind() -> None:
     with pytest.raises(KeyError), forbidding(NAMES):
         raise KeyError
     functional.gumbel_softmax(torch.group_norm(X, 1))
+
+
+def ways_found() -> list[Way]:
+    """The ways around forbidden calls that `make proof` found in torch, and that are in this release of it."""
+    lines = (Path(__file__).parent / "ways_found.jsonl").read_text().splitlines()
+    return [Way(kind, module, tuple(path), number) for kind, module, path, number in map(json.loads, lines)]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("way", ways_found(), ids=lambda way: way.name)
+def test_a_way_that_the_search_found_is_refused(way: Way) -> None:
+    try:
+        call: Any = importlib.import_module(way.module)
+        for part in way.path:
+            call = getattr(call, part)
+    except (ImportError, AttributeError):
+        pytest.skip("this release of torch has no such function")
+    names = {**conventions.names_of(), "f": call}
+    line = conventions.CONVENTIONS[way.kind][way.number]
+    right = conventions.picked(
+        eval(line, names), conventions.expected(way.kind, masked="bias" in line or "mask" in line)
+    )
+    assert right is not None, "the way leads to the numbers"
+    with pytest.raises(ForbiddenCallError), forbidding(COURSE_NAMES):
+        eval(line, {**conventions.names_of(), "f": call})
+
+
+def test_what_is_put_back_is_noticed() -> None:
+    with forbidding(NAMES) as ban:
+        ban.check()
+        ban._libraries["aten"].reset()
+        with pytest.raises(ForbiddenCallError):
+            ban.check()
+    with forbidding(NAMES) as ban:
+        functional.gumbel_softmax.__code__ = ban._original[functional.gumbel_softmax]
+        with pytest.raises(ForbiddenCallError):
+            ban.check()
+    with forbidding(NAMES) as ban:
+        passages._armed.clear()
+        with pytest.raises(ForbiddenCallError):
+            ban.check()
+
+
+def test_a_guarded_function_keeps_its_signature_its_place_and_its_variables() -> None:
+    def outer(added: int) -> Any:
+        def inner(a: int, /, b: int, *rest: int, c: int = 3, **others: int) -> Any:
+            return a, b, rest, c, others, added, sys._getframe(1).f_locals and 1
+
+        return inner
+
+    plain, guarded = outer(7), outer(7)
+    passages.guard(guarded)
+    assert guarded(1, 2, 3, c=4, d=5) == plain(1, 2, 3, c=4, d=5)
+    assert guarded(1, b=2) == plain(1, b=2)
+    assert inspect.signature(guarded) == inspect.signature(plain)
+    assert inspect.getsource(guarded) == inspect.getsource(plain)
 
 
 def through_vmap() -> Tensor:

@@ -497,6 +497,29 @@ def test_who_only_mentions_a_forbidden_name_keeps_the_points(judged: Judged, sou
     assert judged(tiny.MEAN, with_power(source), of=tiny.SECOND).score == tiny.FULL[tiny.SECOND]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import autograder",
+        "import autograder.checks.given",
+        "from autograder.checks import given",
+        "from autograder.worker.sources import Sources as S",
+        "import importlib\nimportlib.import_module('auto' + 'grader.checks.given')",
+        "import sys\nsys.modules['auto' + 'grader.checks.given']",
+    ],
+)
+def test_the_grader_is_no_library_in_any_exercise(judged: Judged, line: str) -> None:
+    result = judged(f"{line}\n{tiny.MEAN}")
+    assert result.score == 0
+    assert {each.finding.kind for each in result.checks if each.finding} <= {"forbidden", "exception"}
+    assert all(each.finding and each.finding.place for each in result.checks)
+
+
+def test_a_file_made_of_a_notebook_may_keep_the_cell_that_checks(judged: Judged) -> None:
+    cell = "try:\n    from autograder.notebook import check\nexcept ImportError:\n    pass"
+    assert judged(f"{cell}\n{tiny.MEAN}").score == tiny.FULL[tiny.FIRST]
+
+
 def test_what_one_exercise_forbids_another_may_use(judged: Judged) -> None:
     first = f"import torch\n{tiny.MEAN}\nunused = torch.linalg.matrix_power\n"
     assert judged(first).score == tiny.FULL[tiny.FIRST]
