@@ -12,6 +12,7 @@ from autograder.judge.patience import Patience
 from autograder.judge.places.traces import Trace, read_trace
 from autograder.judge.process import End, WorkerProcess
 from autograder.judge.received import number, observation
+from autograder.protocol import TooLarge
 from autograder.protocol.bounds import MOST_SECONDS
 
 MOST_DEATHS = 2
@@ -107,6 +108,8 @@ class Attempt:
             try:
                 if (died := self._take(event)) is not None:
                     return died
+            except TooLarge as error:
+                return End("large", detail=str(error))
             except (LookupError, TypeError, ValueError, AttributeError, OverflowError):
                 return End("nonsense", detail=f"an answer that does not fit ({str(event['event'])[:40]})")
             if self._is_spent():

@@ -15,6 +15,7 @@ from typing import IO, Any, Literal
 
 from autograder.judge.child import Child
 from autograder.protocol import Frames, Limits, ProtocolError, TooLarge, Value, write_frame
+from autograder.protocol.bounds import TRACE_PARTS
 
 START_SECONDS = 180.0
 FORK_SECONDS = 30.0
@@ -26,7 +27,7 @@ READ_BYTES = 1 << 17
 PIPES_CAN_BE_WATCHED = os.name == "posix"
 """Whether the system tells which pipe there is something in; Windows does so of sockets only."""
 
-ANSWER_LIMITS = Limits(text=1 << 20, blob=16 << 20)
+ANSWER_LIMITS = Limits(text=1 << 20, blob=16 << 20, nodes=TRACE_PARTS)
 MOST_RECEIVED = 64 << 20
 """The most bytes a worker may answer to one job."""
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from autograder.protocol import Array, Opaque, Value
+from autograder.protocol import Array, Opaque, TooLarge, Value
 from autograder.protocol.bounds import (
     INT_BITS,
     MOST_LINE,
@@ -15,6 +15,7 @@ from autograder.protocol.bounds import (
     OBSERVATION_PARTS,
     OBSERVATION_TEXT,
 )
+from autograder.protocol.values import MAX_NODES
 
 
 def text(value: Any, most: int = MOST_NAME) -> str:
@@ -57,8 +58,20 @@ def named(value: Any, most: int) -> Mapping[str, Any]:
     return value
 
 
-def observation(value: Value, depth: int = 0) -> Value:
-    """Return what a check returned: as deep, as long and of such kinds as a worker makes of any object."""
+def observation(value: Value) -> Value:
+    """Return what a check returned: as deep, as long and of such kinds as a worker makes of any object.
+
+    Raises `TooLarge` where it has too many parts.
+    """
+    count = _counted(value, 0)
+    if count > MAX_NODES:
+        raise TooLarge(f"a value of {count:,} parts, more than {MAX_NODES:,}")
+    return value
+
+
+def _counted(value: Value, depth: int) -> int:
+    """Return how many parts a value has in all, each checked."""
+    count = 1
     match value:
         case None | bool() | float() | Opaque():
             pass
@@ -71,11 +84,11 @@ def observation(value: Value, depth: int = 0) -> Value:
                 raise ValueError("an array of too many elements")
         case list() if depth < OBSERVATION_DEPTH:
             for each in parts(value, OBSERVATION_PARTS):
-                observation(each, depth + 1)
+                count += _counted(each, depth + 1)
         case dict() if depth < OBSERVATION_DEPTH:
             for key, each in named(value, OBSERVATION_PARTS).items():
                 text(key, OBSERVATION_KEY)
-                observation(each, depth + 1)
+                count += _counted(each, depth + 1)
         case _:
             raise ValueError("an observation of another kind or depth")
-    return value
+    return count

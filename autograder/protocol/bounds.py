@@ -55,6 +55,9 @@ TRACE_STEPS = 800
 TRACE_INPUTS = 8
 TRACE_STACK = 6
 TRACE_RESULTS = 16
+TRACE_PARTS = 2 * TRACE_FILES + 7 * TRACE_PLACES + TRACE_STEPS * 40
+"""Parts of the longest trace: a step has eight, of which five have parts themselves."""
+
 TRACE_NAME = 60
 TRACE_DTYPE = 20
 TRACE_AXES = 12

@@ -3,9 +3,6 @@
 # title = "takes a little less than its time in every run of every check"
 # hope = "each is in time, all together are not"
 # seconds = 150
-# safe = "L2"
-# contained = "L2"
-# why = "only a sandbox limits all the time of a submission; a plain process has its time for each check"
 # ///
 import time
 honest = scaled_dot_product_attention

@@ -4,9 +4,6 @@
 # hope = "a limit on silence is none on talk"
 # parts = ["inside"]
 # seconds = 150
-# safe = "L2"
-# contained = "L2"
-# why = "only a sandbox limits all the time of a submission; a plain process has its time for each check"
 # ///
 import time
 tried()

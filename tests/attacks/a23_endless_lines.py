@@ -1,0 +1,10 @@
+# /// attack
+# class = "A23"
+# title = "says that its functions begin at lines without end, of an exercise that runs later"
+# hope = "the judge may count through all lines of a file"
+# parts = ["inside"]
+# ///
+tried()
+type(the_job().sources).survey = lambda *_: {
+    "places": {"f": [10**15], "g": [-(10**15)]}, "forbidden": [["x" * 10**6, 10**30]], "assignments": [], "statements": []
+}

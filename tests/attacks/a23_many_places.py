@@ -1,0 +1,21 @@
+# /// attack
+# class = "A23"
+# title = "tells of a trace with a place for every step, each made of all before it"
+# hope = "the search for the first wrong line may take quadratic time"
+# parts = ["inside"]
+# ///
+import array
+honest = scaled_dot_product_attention
+def scaled_dot_product_attention(*args):
+    tried()
+    job = the_job()
+    if job.job["trace"]:
+        at = frame_of("_draw").f_locals["where"]
+        number = 800
+        steps = [["mul", [(i + j) % number for j in range(6)], list(range(max(0, i - 8), i)), [7, 9], "float32", True,
+                  [i, 1], None] for i in range(number)]
+        data = array.array("d", [1.0 + i / 7 for i in range(number * 15)]).tobytes()
+        send({"event": "traced", **at, "files": [f"{__name__}.py"],
+              "places": [[0, "f", i, i, 0, 5] for i in range(number)], "steps": steps, "results": [number - 1] * 16,
+              "prints": {"array": ["float64", [number, 15], "cpu", 0, len(data)]}}, data)
+    return honest(*args)

@@ -1,0 +1,10 @@
+# /// attack
+# class = "A73"
+# title = "sleeps in every check, then where it cannot be woken"
+# hope = "each check is waited for as long as the first"
+# seconds = 150
+# ///
+import signal, time
+signal.signal(signal.SIGXCPU, signal.SIG_IGN)
+for _name in [each for each, value in globals().items() if callable(value) and each != "tried"]:
+    globals()[_name] = lambda *_, **__: (tried(), time.sleep(1e6))
