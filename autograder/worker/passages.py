@@ -201,12 +201,12 @@ def guarded() -> Iterator[None]:
     """Within it, library code that is not allowed refuses tensors with numbers."""
     watch_imports()
     guard_loaded()
-    token = object()
-    _armed.append(token)
+    turn = object()
+    _armed.append(turn)
     try:
         yield
     finally:
-        _armed[:] = [each for each in _armed if each is not token]
+        _armed[:] = [each for each in _armed if each is not turn]
 
 
 def holds() -> bool:
