@@ -166,7 +166,7 @@ def _path(entry: zipfile.ZipInfo, caps: Caps) -> PurePosixPath | None:
     if kind not in (0, stat.S_IFREG):
         raise FileError(SPECIAL)
     if len(parts) > caps.depth:
-        raise FileError(f"lies more than {caps.depth} folders deep; it was not looked at")
+        raise FileError(f"lies more than {caps.depth} folders deep; it was not looked at: move it up")
     return PurePosixPath(*parts)
 
 

@@ -50,7 +50,7 @@ def open_folder(path: Path, caps: Caps) -> Iterator[Listing]:
     if left <= 0:
         listing.leave(f"there are {caps.entries:,} files and folders or more; the rest was not looked at")
     elif level:
-        listing.leave(f"{shown(level[0])} lies more than {caps.depth} folders deep; it was not looked at")
+        listing.leave(f"{shown(level[0])} lies more than {caps.depth} folders deep; it was not looked at: move it up")
     yield listing
 
 

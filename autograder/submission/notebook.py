@@ -74,7 +74,7 @@ def read_notebook(data: bytes, limit: int) -> Notebook:
     lines[:2] = ["#" if _DECLARES.match(line) else line for line in lines[:2]]
     text = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogatepass")
     if max(size, len(text)) > limit:
-        raise FileError(f"has more than {limit // 1024:,} KiB of code; it was not read")
+        raise FileError(f"has more than {limit // 1024:,} KiB of code; it was not read: hand in less")
     return Notebook(text, tuple(starts), tuple(notes))
 
 
@@ -136,7 +136,7 @@ def _cells(data: bytes) -> Iterator[tuple[str | None, Mapping[str, object]]]:
     if not isinstance(cells, list):
         raise FileError(f"has no list of cells, expected a notebook of format 4; {_AGAIN}")
     if len(cells) > CELLS:
-        raise FileError(f"has {len(cells):,} cells, more than {CELLS:,}; it was not read")
+        raise FileError(f"has {len(cells):,} cells, more than {CELLS:,}; it was not read: hand in fewer")
     for number, cell in enumerate(cells, start=1):
         if not isinstance(cell, dict):
             raise FileError(f"has a cell {number} that is no cell; {_AGAIN}")

@@ -30,28 +30,61 @@ class _Sign:
     denied: str
 
 
+@dataclass(frozen=True)
+class _Agreement:
+    """Which entries have the sign of a layout, which have not, and which are copies of the download itself."""
+
+    sign: _Sign
+    fitting: Sequence[Item]
+    odd: Sequence[Item]
+    copies: Sequence[Item]
+
+    @property
+    def is_whole(self) -> bool:
+        return bool(self.fitting) and not self.odd
+
+
 def recognise(top: Top) -> tuple[str, Top]:
     """Return the layout that all entries have, and what lies there without copies of the download.
 
     Raises `SubmissionError` where some of them have one, and others have not.
     """
-    for sign in (*_BY_NAME, *_BY_CONTENT):
-        fitting, odd = _parted(sign, _entries(top, sign))
-        if not fitting or (sign in _BY_CONTENT and len(fitting) < len(odd)):
-            continue
-        names = frozenset(item.name for item in top.items)
-        copies = [item for item in odd if len(odd) < len(fitting) and item.holds_copy_of(names - {item.name})]
-        if len(copies) < len(odd):
-            raise _mixture(top, sign, fitting, [item for item in odd if item not in copies])
-        _refuse_shared_numbers(top, sign, fitting)
-        return sign.layout, _without(top, copies)
-    return "plain", top
+    named = [_agreement(top, sign) for sign in _BY_NAME]
+    whole = [each for each in named if each.is_whole]
+    if len(whole) > 1:
+        found = f"every entry of {shown(top.name)} is named as in a download of Moodle, and of Canvas too"
+        raise SubmissionError(
+            f"{found}, for example {shown(whole[0].fitting[0].name)}; say --layout moodle or --layout canvas"
+        )
+    if not whole and any(each.fitting for each in named):
+        raise _mixture(top, max(named, key=lambda each: len(each.fitting)))
+    for sign in () if whole else _BY_CONTENT:
+        found_inside = _agreement(top, sign)
+        if found_inside.is_whole:
+            whole = [found_inside]
+            break
+        if len(found_inside.fitting) >= len(found_inside.odd) > 0:
+            raise _mixture(top, found_inside)
+    if not whole:
+        return "plain", top
+    _refuse_shared_numbers(top, whole[0])
+    return whole[0].sign.layout, _without(top, whole[0].copies)
+
+
+def _agreement(top: Top, sign: _Sign) -> _Agreement:
+    entries = _entries(top, sign)
+    fits = [sign.fits(item) for item in entries]
+    fitting = [item for item, fit in zip(entries, fits, strict=True) if fit]
+    odd = [item for item, fit in zip(entries, fits, strict=True) if not fit]
+    names = frozenset(item.name for item in top.items)
+    copies = [item for item in odd if len(odd) < len(fitting) and item.holds_copy_of(names - {item.name})]
+    return _Agreement(sign, fitting, [item for item in odd if item not in copies], copies)
 
 
 def _entries(top: Top, sign: _Sign) -> list[Item]:
     """Return what can be a submission. Loose files are none but where their names are a platform's."""
     if sign in _BY_NAME:
-        return [item for item in top.items if may_be_work(item) and (not _is_loose(item) or sign.fits(item))]
+        return [item for item in top.items if may_be_work(item) and (not _is_loose(item) or _has_platforms_name(item))]
     return [item for item in top.items if may_be_work(item) and not _is_loose(item) and not _is_blank(sign, item)]
 
 
@@ -59,33 +92,27 @@ def _is_loose(item: Item) -> bool:
     return item.kind == "file" and not item.name.lower().endswith(".zip")
 
 
-def _parted(sign: _Sign, items: Sequence[Item]) -> tuple[list[Item], list[Item]]:
-    fits = [sign.fits(item) for item in items]
-    fitting = [item for item, fit in zip(items, fits, strict=True) if fit]
-    return fitting, [item for item, fit in zip(items, fits, strict=True) if not fit]
-
-
 def _without(top: Top, copies: Sequence[Item]) -> Top:
     notes = tuple(f"{shown(item.name)} holds what lies beside it; it was left out" for item in copies)
     return replace(top, items=tuple(item for item in top.items if item not in copies), notes=(*top.notes, *notes))
 
 
-def _mixture(top: Top, sign: _Sign, fitting: Sequence[Item], odd: Sequence[Item]) -> SubmissionError:
+def _mixture(top: Top, agreement: _Agreement) -> SubmissionError:
     """Return the error that names the entries of which there are fewer, both where there are as many."""
-    found = f"{shown(top.name)} mixes two layouts: {len(fitting)} of {len(fitting) + len(odd)} entries {sign.words}"
-    few, many = len(fitting) <= len(odd), len(fitting) >= len(odd)
-    which = f"{found}: {_listed(fitting)}." if few else f"{found}."
-    example = f"{len(odd):,} {sign.denied}, for example {shown(odd[0].name)}"
-    which += f" These {sign.denied}: {_listed(odd)}." if many else f" The other {example}."
+    sign, fitting, odd = agreement.sign, agreement.fitting, agreement.odd
+    found = f"{shown(top.name)} mixes two layouts: {len(fitting):,} of {len(fitting) + len(odd):,} entries {sign.words}"
+    fitting_named = _listed(fitting) if len(fitting) <= len(odd) else f"for example {shown(fitting[0].name)}"
+    odd_named = _listed(odd) if len(fitting) >= len(odd) else f"for example {shown(odd[0].name)}"
+    which = f"{found} ({fitting_named}). Others {sign.denied} ({odd_named})."
     move = "Expected entries of one layout: move the odd ones out, or choose the layout."
     options = f"--layout {sign.layout} leaves out the odd ones" if sign in _BY_NAME else f"--layout {sign.layout}"
     return SubmissionError(f"{which} {move} {options}; --layout plain takes every folder and zip for one student's")
 
 
-def _refuse_shared_numbers(top: Top, sign: _Sign, fitting: Sequence[Item]) -> None:
+def _refuse_shared_numbers(top: Top, agreement: _Agreement) -> None:
     """Refuse names that look like Canvas' by chance, `hw_2026_03_ada.zip`: no two attachments there have one number."""
     seen: dict[int, Item] = {}
-    for item in fitting if sign.layout == "canvas" else ():
+    for item in agreement.fitting if agreement.sign.layout == "canvas" else ():
         first, *others = canvas.uploads(item.name)
         number = 0 if others else first.file
         if number and number in seen:
@@ -106,6 +133,10 @@ def _is_moodle(item: Item) -> bool:
 
 def _is_canvas(item: Item) -> bool:
     return item.kind == "file" and bool(canvas.uploads(item.name))
+
+
+def _has_platforms_name(item: Item) -> bool:
+    return _is_moodle(item) or _is_canvas(item)
 
 
 def _is_clone(item: Item) -> bool:
@@ -135,8 +166,8 @@ def _has_work(names: Names) -> bool:
 
 
 _BY_NAME = (
-    _Sign("moodle", _is_moodle, "are named as in a download of Moodle (NAME_ID_assignsubmission_file)", "are not"),
-    _Sign("canvas", _is_canvas, "are named as in a download of Canvas (NAME_ID_ID_FILE)", "are not"),
+    _Sign("moodle", _is_moodle, "are named as in a download of Moodle, NAME_ID_assignsubmission_file", "are not"),
+    _Sign("canvas", _is_canvas, "are named as in a download of Canvas, NAME_ID_ID_FILE", "are not"),
 )
 _BY_CONTENT = (
     _Sign("classroom", _is_clone, "hold a .git folder, as clones of GitHub Classroom do", "do not"),

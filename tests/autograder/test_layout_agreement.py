@@ -77,7 +77,7 @@ def test_one_entry_named_as_a_platform_names_them_is_refused_by_name(tmp_path: P
     odd = odd.replace("file.zip", "file_a.zip")
     told = refusal(laid_out(tmp_path / "class", zips() | {odd: zip_of(BOTH)}))
     assert told.startswith("class mixes two layouts: 1 of 5 entries are named as in a download of ")
-    assert f": {odd.split('/')[0]}. The other 4 are not, for example ada.zip." in told
+    assert f" ({odd.split('/')[0]}). Others are not (for example ada.zip). " in told
     assert "--layout plain" in told
     found = list_submissions(tmp_path / "class", FILES, "plain")
     assert {each: {ONE: each.encode()} for each in STUDENTS}.items() <= sources(found).items()
@@ -91,7 +91,7 @@ def test_a_download_with_something_beside_it_is_refused_and_taken_with_the_layou
     folder = laid_out(tmp_path / "class", made() | {"feedback/ada.html": b"", "late.zip": zip_of(BOTH)})
     told = refusal(folder)
     assert told.startswith("class mixes two layouts: 4 of 6 entries are named as in a download of ")
-    assert " These are not: feedback, late.zip. " in told
+    assert " Others are not (feedback, late.zip). " in told
     assert f"--layout {layout} leaves out the odd ones" in told
     found = list_submissions(folder, FILES, layout)
     assert sorted(source[ONE].decode() for source in sources(found).values()) == sorted(STUDENTS)
@@ -102,7 +102,7 @@ def test_the_odd_ones_are_named_up_to_five_and_counted(tmp_path: Path) -> None:
     many = tuple(f"s{number}" for number in range(20))
     odd = {f"odd{number}/{ONE}": b"" for number in range(9)}
     told = refusal(laid_out(tmp_path, moodle(many) | odd))
-    assert " These are not: odd0, odd1, odd2, odd3, odd4 and 4 more. " in told
+    assert " Others are not (odd0, odd1, odd2, odd3, odd4 and 4 more). " in told
 
 
 @pytest.mark.parametrize("made", [zips, moodle, canvas, nbgrader])
@@ -122,7 +122,7 @@ def test_the_zip_that_was_unpacked_beside_itself_is_left_out_with_a_note(tmp_pat
     assert found.notes == ("submissions.zip holds what lies beside it; it was left out",)
     assert (len(found.entries), found.problems) == (4, ())
     zipped(folder / "submissions.zip", made() | {f"more/{ONE}": b""})
-    assert "These " in refusal(folder)
+    assert "(submissions.zip)" in refusal(folder)
 
 
 @pytest.mark.parametrize("odd", [{f"zed/{ONE}": b"zed"}, {"zed.zip": zip_of(BOTH)}, {f"zed/hw/{ONE}": b"zed"}])
@@ -130,7 +130,7 @@ def test_an_entry_without_the_time_that_all_others_have_is_named(tmp_path: Path,
     folder = laid_out(tmp_path / "submitted", nbgrader() | odd)
     told = refusal(folder)
     assert told.startswith("submitted mixes two layouts: 4 of 5 entries hold timestamp.txt beside the work")
-    assert f" These do not: {next(iter(odd)).split('/')[0]}. " in told
+    assert f" Others do not ({next(iter(odd)).split('/')[0]}). " in told
     found = list_submissions(folder, FILES, "nbgrader")
     assert {entry.student: entry.handed_in is not None for entry in found.entries}["ada"]
 
@@ -140,6 +140,22 @@ def test_names_like_canvas_by_chance_do_not_make_one_student_of_a_class(tmp_path
     told = refusal(laid_out(tmp_path / "class", files))
     assert "hw_2026_03_ada.zip and hw_2026_03_bob.zip share a number" in told
     assert len(list_submissions(tmp_path / "class", FILES, "plain").entries) == 4
+
+
+def test_a_file_s_name_like_another_platform_s_does_not_stop_a_class_that_agrees(tmp_path: Path) -> None:
+    found = list_submissions(
+        laid_out(tmp_path / "c", canvas() | {"eve_66_99_x_1_assignsubmission_file_a.py": b""}), FILES
+    )
+    assert (found.layout, len(found.entries), found.problems) == ("canvas", 5, ())
+    found = list_submissions(
+        laid_out(tmp_path / "m", moodle() | {"Eve_66_assignsubmission_file_x_1_2_a.zip": b""}), FILES
+    )
+    assert (found.layout, len(found.entries), found.problems) == ("moodle", 5, ())
+
+
+def test_names_that_are_all_of_two_platforms_are_asked_about(tmp_path: Path) -> None:
+    told = refusal(laid_out(tmp_path / "class", {"Eve_66_99_x_1_assignsubmission_file_a.py": b""}))
+    assert told.endswith("; say --layout moodle or --layout canvas")
 
 
 GRACE = "Grace Hopper_502"
@@ -177,7 +193,7 @@ def test_a_crafted_name_adds_nothing_to_another_student_s_submission_in_moodle(
         ("hoppergrace_13_LATE_66_99_work.zip", "66"),
         ("eve_66_99_hoppergrace_13_50_work.zip", None),  # a file's name
         ("eve_66_99_hoppergrace_13_text.html", "66"),
-        ("eve_66_99_13_text.html", "66"),
+        ("eve_66_99_13_text.html", None),
     ],
 )
 def test_a_crafted_name_adds_nothing_to_another_student_s_submission_in_canvas(
@@ -213,4 +229,4 @@ def test_what_is_refused_in_a_zip_of_a_class_is_told_in_its_student_s_report_alo
     assert (found.notes, found.problems) == ((), ())
     read = {entry.student: entry.read(FILES, Caps()) for entry in found.entries}
     assert read["ada"].notes == ()
-    assert read["eve"].unread[TWO] == f"{TWO} lies more than 12 folders deep; it was not looked at"
+    assert read["eve"].unread[TWO] == f"{TWO} lies more than 12 folders deep; it was not looked at: move it up"
