@@ -23,6 +23,7 @@ test: lint
 proof: export COURSE_TRUST = 1
 proof: $(READY)
 	COURSE_STOPS=200 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -s tests/autograder/test_stopping.py
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.proof.kit_answers
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.proof.ways
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.proof.mutation
 

@@ -1,0 +1,70 @@
+"""Submit everything that a student is given as every exercise, confined, and print what it earns.
+
+`python -m tests.proof.kit_answers` takes minutes; `--only PART` tries the attempts with that part in their name.
+"""
+
+import argparse
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "autograder"))
+
+from kit_answers import Attempt, answers, brief, by_empty_programs, earned, every_attempt
+
+from autograder.course import read_course
+from autograder.judge.answers import AnswerKey
+from autograder.judge.key import Keys
+from autograder.judge.runner import Runner
+from autograder.judge.sandbox.isolation import Isolation, open_isolation
+from autograder.judge.suite import Suite, load_suite
+
+SEED = 5
+JOBS = 2
+SECONDS = 60.0
+"""What is still running then has earned nothing: some of what is called waits for ever."""
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="a part of the name of an attempt")
+    only = parser.parse_args().only
+    started = time.monotonic()
+    course = read_course(Path(__file__).parents[2])
+    suite = brief(load_suite(course))
+    attempts = [each for each in every_attempt(course) if only in each.name]
+    with Keys(suite, seed=SEED) as keys:
+        known = {each.id: keys.reference(each) for each in suite.exercises}
+    # Confined: among the functions of the engine are some that kill, delete and write.
+    with open_isolation(Runner(suite, seed=SEED).warm_up(), JOBS) as isolation:
+        points, found = _try_all(suite, attempts, known, isolation)
+    for name, more in sorted(found.items()):
+        print(f"{name}: {more}")
+    seconds = time.monotonic() - started
+    print(f"{len(attempts)} submissions, {len(found)} with answers; empty programs earn {points}; {seconds:.0f} s")
+    return 1 if found else 0
+
+
+def _try_all(
+    suite: Suite, attempts: list[Attempt], known: dict[str, AnswerKey], isolation: Isolation
+) -> tuple[dict[str, int], dict[str, dict[str, int]]]:
+    """Return what empty programs earn, and what each attempt earns beyond them."""
+
+    def runner() -> Runner:
+        return Runner(suite, seed=SEED, shared=True, start=isolation.start, seconds=SECONDS)
+
+    with runner() as own:
+        empty = by_empty_programs(suite, own, lambda each: known[each.id])
+
+    def attempted(attempt: Attempt) -> tuple[str, dict[str, int]]:
+        with runner() as own:
+            return attempt.name, answers(earned(suite, own, attempt, lambda each: known[each.id]), empty)
+
+    with ThreadPoolExecutor(JOBS) as pool:
+        found = dict(pool.map(attempted, attempts))
+    return empty, {name: points for name, points in found.items() if points}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
