@@ -24,6 +24,7 @@ proof: export COURSE_TRUST = 1
 proof: $(READY)
 	COURSE_STOPS=200 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -s tests/autograder/test_stopping.py
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.proof.kit_answers
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.proof.hanging
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.proof.ways
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.proof.mutation
 

@@ -1,0 +1,88 @@
+"""Prove on the whole course that one exercise that hangs, or eats memory, costs the others nothing, at both levels.
+
+    python -m tests.proof.hanging
+
+Exits with 1 where another exercise gets other marks than without it, or a submission that only sleeps takes too long.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Iterator, Mapping
+
+from autograder.course import find_course, read_course
+from autograder.grading.isolated import isolated
+from autograder.judge.grader import Grader
+from autograder.judge.suite import Suite, load_suite
+from autograder.report import Report
+from autograder.submission import Submission
+from autograder.submission.submission import digest
+
+MOST_SECONDS = 60.0
+EVERY = "for _name in [each for each, value in globals().items() if callable(value)]:\n    globals()[_name] = _worst\n"
+CHECKS = f"\nimport time\ndef _worst(*_, **__):\n    time.sleep(1e6)\n{EVERY}"
+WAYS: Mapping[str, str] = {
+    "sleeps in its import": "\nimport time\ntime.sleep(1e6)\n",
+    "loops in its import": "\nwhile True: pass\n",
+    "sleeps in every check": CHECKS,
+    "loops in every check": f"\ndef _worst(*_, **__):\n    while True: pass\n{EVERY}",
+    "eats memory in every check": "\nHOARD = []\ndef _worst(*_, **__):\n"
+    f"    while True: HOARD.append(bytearray(1 << 24))\n{EVERY}",
+    "keeps memory from its import": "\nHOARD = []\ntry:\n    while True: HOARD.append(bytearray(1 << 24))\n"
+    "except MemoryError:\n    del HOARD[-2:]\n",
+}
+
+
+def main() -> None:
+    """Try every way at both levels, and print what came of it."""
+    parser = argparse.ArgumentParser(description="Prove that no exercise is charged for another.")
+    parser.add_argument("--isolation", nargs="+", default=["sandbox", "process"], metavar="KIND")
+    parser.add_argument("--exercise", default="ex05_attention", metavar="ID", help="the one that does it")
+    parser.add_argument("--seed", type=int, default=None, metavar="N", help="of the checks; else the course's own")
+    options = parser.parse_args()
+    course = read_course(find_course())
+    suite = load_suite(course)
+    wrong = []
+    for kind in options.isolation:
+        with (
+            isolated(kind, suite, device="cpu", jobs=1) as isolation,
+            Grader(suite, seed=course.seed if options.seed is None else options.seed, isolation=isolation) as grader,
+        ):
+            for sentence, holds in tried(grader, suite, options.exercise):
+                print(f"{kind}: {sentence}: {'holds' if holds else 'DOES NOT HOLD'}", flush=True)
+                wrong += [] if holds else [sentence]
+    sys.exit(bool(wrong))
+
+
+def tried(grader: Grader, suite: Suite, exercise: str) -> Iterator[tuple[str, bool]]:
+    """Yield what was tried, and whether it holds."""
+    right = others(grader.grade(submitted(suite, {})), exercise)
+    for way, code in WAYS.items():
+        began = time.monotonic()
+        report = grader.grade(submitted(suite, {exercise: code}))
+        lost = [name for name, score in others(report, exercise).items() if score != right[name]]
+        seconds = time.monotonic() - began
+        yield f"{exercise} {way}, {seconds:.0f} s; other exercises that lost marks: {lost}", not lost
+    began = time.monotonic()
+    grader.grade(submitted(suite, dict.fromkeys((each.id for each in suite.exercises), CHECKS)))
+    seconds = time.monotonic() - began
+    yield f"every exercise sleeps in every check, {seconds:.0f} s", seconds <= MOST_SECONDS
+
+
+def submitted(suite: Suite, more: Mapping[str, str]) -> Submission:
+    """Return the solutions, with more code at the end of some."""
+    course = suite.course
+    sources = {
+        each.file: (course.solutions_dir / each.file).read_bytes() + more.get(each.id, "").encode()
+        for each in course.exercises
+    }
+    return Submission("proof", course.files, sources, digest(sources), ())
+
+
+def others(report: Report, exercise: str) -> dict[str, int]:
+    """Return the marks of all exercises but one."""
+    return {each.id: each.score for each in report.exercises if each.id != exercise}
+
+
+if __name__ == "__main__":
+    main()
