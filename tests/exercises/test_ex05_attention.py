@@ -73,6 +73,32 @@ def test_by_hand_large(impl, given):
     return {"weights": impl.self_attention_by_hand(x, *matrices).weights}
 
 
+BY_HAND_FREE = Like(free=("output there, and on the CPU", "output, and from float32"))
+
+
+@check(
+    "by hand: the inputs stay as they were, and the output has their dtype and device",
+    points=1,
+    of=BY_HAND,
+    draws=1,
+    judge=BY_HAND_FREE,
+    requires_any=("by_hand_projections",),
+)
+def test_by_hand_kept(impl, given):
+    inputs = inputs_by_hand(given)
+    before = [each.clone() for each in inputs]
+    here = impl.self_attention_by_hand(*inputs).output
+    names = ("x", "w_q", "w_k", "w_v")
+    seen = {f"{name}, and before": list(both) for name, *both in zip(names, inputs, before, strict=True)}
+    for dtype in ("float64", "bfloat16", "float16"):
+        narrow = inputs_by_hand(given, dtype)
+        outputs = [impl.self_attention_by_hand(*each).output for each in (narrow, [each.float() for each in narrow])]
+        seen[dtype] = {"output, and from float32": [each[..., :3] for each in outputs]}
+    with given.another_device() as device:
+        there = impl.self_attention_by_hand(*(each.to(device) for each in inputs)).output
+        return {**seen, "output there, and on the CPU": [there[..., :3], here[..., :3]]}
+
+
 @check("a query of zeros takes the average of the values, with equal weights for the keys", points=3, of=FUNCTION)
 def test_equal_scores(impl, given):
     B, H = given.sizes("B H")
@@ -258,10 +284,7 @@ def test_inputs_kept(impl, given):
     query, key, value = attention_inputs(given, B, H)
     mask = given.mask(B, 1, S, S)
     impl.scaled_dot_product_attention(query, key, value, mask)
-    by_hand = inputs_by_hand(given)
-    impl.self_attention_by_hand(*by_hand)
-    names = ("x", "w_q", "w_k", "w_v")
-    return {"query": query, "key": key, "value": value, "mask": mask, **dict(zip(names, by_hand, strict=True))}
+    return {"query": query, "key": key, "value": value, "mask": mask}
 
 
 def comparable(given, narrow, wide):
@@ -288,9 +311,6 @@ def test_dtypes(impl, given):
             f"{name}, and from float32": [each[..., :3] for each in comparable(given, *both)]
             for name, *both in zip(("output", "weights"), results, wide, strict=True)
         }
-        by_hand = inputs_by_hand(given, dtype)
-        narrow, wide = (impl.self_attention_by_hand(*each) for each in (by_hand, [each.float() for each in by_hand]))
-        seen[dtype]["output by hand, and from float32"] = [each.output[..., :3] for each in (narrow, wide)]
     return seen
 
 
@@ -302,16 +322,10 @@ def test_device(impl, given):
     def run(device, mask=None):
         return attend(impl, *(each.to(device) for each in inputs), mask if mask is None else mask.to(device))
 
-    by_hand = inputs_by_hand(given)
-
-    def output_by_hand(device):
-        return impl.self_attention_by_hand(*(each.to(device) for each in by_hand)).output
-
-    # What is kept from these calls must not be used on the other device.
-    here = [*run("cpu"), *run("cpu", mask), output_by_hand("cpu")]
-    names = ("output", "weights", "output under a mask", "weights under a mask", "output by hand")
+    here = [*run("cpu"), *run("cpu", mask)]  # what is kept from these calls must not be used on the other device
+    names = ("output", "weights", "output under a mask", "weights under a mask")
     with given.another_device() as device:
-        results = [*run(device), *run(device, mask), output_by_hand(device)]
+        results = [*run(device), *run(device, mask)]
         given.gradients(results[2], *inputs)  # the way back runs there as well
         return {
             name: [there[..., :3], before[..., :3]] for name, there, before in zip(names, results, here, strict=True)
