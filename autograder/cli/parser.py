@@ -174,7 +174,7 @@ def _grade(commands: Commands) -> None:
     parser.add_argument("folder", type=Path, metavar="DIR", help="the submissions: a folder, or a zip of one")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="where reports and scores.csv go")
     parser.add_argument("--course", type=Path, metavar="DIR", help="the course to grade by (default: where you are)")
-    parser.add_argument("--layout", choices=LAYOUTS, help="whose layout DIR has (default: told by the names)")
+    parser.add_argument("--layout", choices=LAYOUTS, help="the layout of DIR (default: what all entries have)")
     parser.add_argument("--roster", type=Path, metavar="FILE", help=ROSTER)
     parser.add_argument("--jobs", type=_positive, metavar="N", help="submissions at a time (default: one a core)")
     parser.add_argument(
@@ -244,7 +244,7 @@ def _name(commands: Commands) -> None:
 
 def _handed_in(parser: argparse.ArgumentParser, told: str, *, needed: bool = False) -> None:
     parser.add_argument("folder", type=Path, nargs=None if needed else "?", metavar="DIR", help=told)
-    parser.add_argument("--layout", choices=LAYOUTS, help="whose layout DIR has (default: told by the names)")
+    parser.add_argument("--layout", choices=LAYOUTS, help="the layout of DIR (default: what all entries have)")
     parser.add_argument("--roster", type=Path, metavar="FILE", help=ROSTER)
 
 
