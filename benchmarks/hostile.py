@@ -2,7 +2,8 @@
 
     python benchmarks/hostile.py
 
-Grades synthetic submissions, then the same ones with some of them made hostile, one after the other in each round.
+Grades synthetic submissions, then the same ones with some of them made hostile, one after the other in each round. What
+forged traces cost is measured beside the same wrong programs without the forgery.
 Exits with 1 where forged traces cost more than a tenth of the time of the class, where one hostile submission holds a
 slot for more than a minute, or where an honest submission gets another mark.
 """
@@ -142,6 +143,8 @@ def measured(grader: Grader, kind: str, honest: Sequence[Submission], options: a
     every = max(1, len(honest) // options.hostile)
     chosen = set(range(0, every * options.hostile, every))
     mixed = [made_hostile(grader.suite, each, kind) if at in chosen else each for at, each in enumerate(honest)]
+    if kind == "forged traces":  # only what fails is traced
+        honest = [made_hostile(grader.suite, each, "wrong") if at in chosen else each for at, each in enumerate(honest)]
     for _ in range(options.rounds):
         seconds, _, marks = graded(grader, honest, options.jobs)
         times.honest.append(seconds)
@@ -158,9 +161,9 @@ def made_hostile(suite: Suite, honest: Submission, kind: str) -> Submission:
     """Return a submission of the same student of which every file is hostile."""
     course = suite.course
     sources = {each.file: (course.solutions_dir / each.file).read_bytes() for each in course.exercises}
-    if kind == "forged traces":  # only what fails is traced
+    if kind in ("forged traces", "wrong"):
         sources = {file: source.replace(b"return ", b"return 1.25 * ") for file, source in sources.items()}
-    sources = {file: source + KINDS[kind].encode() for file, source in sources.items()}
+    sources = {file: source + KINDS.get(kind, "").encode() for file, source in sources.items()}
     return submission_of(course, honest.student, sources)
 
 

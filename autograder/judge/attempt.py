@@ -242,8 +242,7 @@ class Attempt:
 
     def survive(self, end: End | Died, log: str) -> None:
         """Charge a death to the draw it happened in; what is left can then run in a fresh worker."""
-        if _is_timeout(end):
-            self.patience.time_out()
+        self.note(end)
         if self.at is not None and self.at[0] not in self.plan:
             return
         if isinstance(end, End) and (self._may_be_unheard(end) or self._may_be_an_accident(end)):
@@ -260,6 +259,11 @@ class Attempt:
         self._charge(exercise, key, died)
         if died.status == "timeout":
             self._spare_what_needs(exercise)
+
+    def note(self, end: End | Died) -> None:
+        """Count a time-out: from then on waits are shorter."""
+        if _is_timeout(end):
+            self.patience.time_out()
 
     def _charge(self, exercise: str, key: Key | None, died: Died) -> None:
         """Settle the check that died, or the exercise that did in its import or for the last time."""
@@ -307,6 +311,13 @@ class Attempt:
 
 LACKING = Died("memory", "Your code ran out of memory.")
 """How a worker ends for us in which an exercise may lack what another one holds. Nobody is charged with it."""
+
+
+def is_own_fault(end: End | Died) -> bool:
+    """Whether a worker ended by what the program said or did in it, and by nothing that somebody else may have done."""
+    if isinstance(end, Died):
+        return end is not LACKING
+    return end.kind in ("nonsense", "large", "silent", "closed")
 
 
 def _is_timeout(end: End | Died) -> bool:

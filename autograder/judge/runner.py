@@ -8,7 +8,17 @@ from typing import Any
 
 from autograder import ending
 from autograder.checks.draws import column_of, derived_seed
-from autograder.judge.attempt import Attempt, Cancelled, EnvironmentProblem, GraderProblem, Parts, Plan, Run, Where
+from autograder.judge.attempt import (
+    Attempt,
+    Cancelled,
+    EnvironmentProblem,
+    GraderProblem,
+    Parts,
+    Plan,
+    Run,
+    Where,
+    is_own_fault,
+)
 from autograder.judge.child import Child, Spawned
 from autograder.judge.outcomes import Survey, read_survey
 from autograder.judge.patience import Patience
@@ -154,6 +164,9 @@ class Runner:
             run.log = run.log or self._worker.log
             if end is not None or not self.shared:
                 self._let_go()
+            if end is not None and trace and not exact and is_own_fault(end):
+                attempt.note(end)
+                break  # tracing is help, and this program does not want any
             if end is not None:
                 attempt.survive(end, run.log)
         self._attempt = None

@@ -148,6 +148,15 @@ def test_a_worker_cannot_say_that_another_exercise_runs_than_the_next(said: Said
         assert "wrote onto the channel" in first.sentence
 
 
+def test_a_program_that_lies_when_it_is_traced_is_not_traced_again(said: Said) -> None:
+    forged: Event = {"event": "traced", "exercise": tiny.FIRST, "check": "values", "draw": 0, "files": 5}
+    script = Script([([begun(said, tiny.FIRST), forged], End("exit", 0))], said.surveys)
+    with pytest.MonkeyPatch.context() as patch:
+        fuzzing.speak(patch, script)
+        found = fuzzing.silent_runner(tiny.SUITE, SEED).run({}, PLAN, trace=True)
+    assert (script.started, found.traces) == (1, {})
+
+
 def test_what_needs_an_exercise_that_timed_out_is_not_waited_for(said: Said) -> None:
     begin = begun(said, tiny.FIRST)
     script = Script([([begin, STUCK], End("exit", 0))], said.surveys)
