@@ -106,17 +106,22 @@ def test_mask(impl, given):
     return seen
 
 
-@check("large scores neither overflow nor let a blocked key in", points=1, of=CLASS, judge=Like(tolerance=1e-3))
+LARGE = Like(tolerance=1e-3, free=("output at large scores, and at usual ones",))
+
+
+@check("large scores neither overflow nor let a blocked key in", points=1, of=CLASS, judge=LARGE)
 def test_large_scores(impl, given):
     S, D, H = given.sizes("S D H")
     query, key, value = sequences(given)
     module, itself = multi_head(impl, given, D, H), given.torch.eye(S, dtype=given.torch.bool, device=given.device)
     # A query that sees one key gives it all the weight, however far its score is below or above those of the others.
     outputs = [module(size * query, size * key, value, itself)[..., :FEW] for size in (1000.0, 1.0)]
-    return {"output at large scores, and at usual ones": outputs}
+    module(query, key, value)
+    return {"output at large scores, and at usual ones": outputs, "attention_weights": module.attention_weights}
 
 
-FREE = ("output of the blocked query", *(f"gradient of the {each}" for each in ("query", "key", "value")))
+OTHERS = "output of the other queries, and without the blocked one"
+FREE = (OTHERS, "output of the blocked query", *(f"gradient of the {each}" for each in ("query", "key", "value")))
 
 
 @check(
@@ -137,11 +142,11 @@ def test_nothing_to_attend_to(impl, given):
     output = module(*inputs, mask)
     gradients = given.gradients(output, *inputs)
     seen = {"output of the blocked query": output[:, blocked]}
-    for name, gradient in zip(FREE[1:], gradients, strict=True):
+    for name, gradient in zip(FREE[2:], gradients, strict=True):
         seen[name] = gradient if gradient is None else gradient.sum(dim=0)
-    seen["output of the other queries, and without the blocked one"] = [
-        each[:, others, :FEW] for each in (output, before)
-    ]
+    seen[OTHERS] = [each[:, others, :FEW] for each in (output, before)]
+    module(*inputs)
+    seen["attention_weights"] = module.attention_weights
     return seen
 
 

@@ -177,7 +177,7 @@ FREE = ("output of the blocked sentence", "output of the blocked sentence in flo
     "a mask holds at large scores, and a row with nothing to attend to stays finite",
     points=1,
     of=DECODER,
-    judge=Like(tolerance=1e-3, free=FREE),
+    judge=Like(tolerance=1e-3, likeness=0.2, free=FREE),  # of 200 numbers and more, 0.2 is no chance
 )
 def test_blocked_for_good(impl, given):
     B, T, S, V = given.sizes("B T S V")

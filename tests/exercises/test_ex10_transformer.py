@@ -3,7 +3,7 @@
 from autograder.checks import Like, Same, check, picture
 
 CLASS = "Transformer"
-AS_ON_CPU = Like(tolerance=1e-4, free=("slope along the parameters",))
+AS_ON_CPU = Like(tolerance=1e-4, free=("slope along the parameters", "probabilities"))
 
 
 def within(prefix, shapes):
@@ -161,7 +161,7 @@ FREE = ("logits of the padding", "logits of the padding in float16", "slope alon
     "a mask holds at large scores, and a row with nothing to attend to stays finite",
     points=1,
     of=CLASS,
-    judge=Like(tolerance=1e-3, free=FREE),
+    judge=Like(tolerance=1e-3, likeness=0.2, free=FREE),  # of 200 numbers and more, 0.2 is no chance
 )
 def test_blocked_for_good(impl, given):
     B, S, T, V, W = given.sizes("B S T V W")

@@ -117,7 +117,7 @@ FREE = ("logits of the blocked query", "logits of the blocked query in float16",
     "a mask holds at large scores, and a row with nothing to attend to stays finite",
     points=1,
     of=CLASS,
-    judge=Like(tolerance=1e-3, free=FREE),
+    judge=Like(tolerance=1e-3, likeness=0.2, free=FREE),  # of 200 numbers and more, 0.2 is no chance
 )
 def test_blocked_for_good(impl, given):
     B, T, V, D, H, F, N = given.sizes("B T V D H F N")
