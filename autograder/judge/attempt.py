@@ -2,16 +2,17 @@
 
 import signal
 import time
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from autograder.judge.obituary import obituary, out_of_processor_time, out_of_time
-from autograder.judge.outcomes import Died, Fault, Key, Observed, Outcome, Survey, is_exhausted, read_fault, read_frames
+from autograder.judge.outcomes import Died, Fault, Key, Observed, Outcome, is_exhausted, read_fault, read_frames
 from autograder.judge.patience import Patience
-from autograder.judge.places.traces import Trace, read_trace
+from autograder.judge.places.traces import read_trace
 from autograder.judge.process import End, WorkerProcess
 from autograder.judge.received import number, observation
+from autograder.judge.run import EnvironmentProblem, GraderProblem, Parts, Plan, Run, Surveyor, Where
 from autograder.protocol import TooLarge
 from autograder.protocol.bounds import MOST_SECONDS
 
@@ -24,43 +25,6 @@ KILLED = -int(getattr(signal, "SIGKILL", 9))
 NOT_RUN = f"Not run: {MOST_DEATHS} checks of this exercise timed out or ended the process."
 
 UNREAD = "Your file is built so deep, or so large, that its syntax cannot be looked at: write it in smaller steps."
-
-
-class EnvironmentProblem(Exception):
-    """This machine cannot run the checks; the message says what to do."""
-
-
-class GraderProblem(Exception):
-    """The kit itself failed; never the student's fault."""
-
-
-class Cancelled(Exception):
-    """A run was given up: nobody waits for it any more."""
-
-
-@dataclass
-class Run:
-    """The outcomes of one program, by exercise and draw; `problem` says why there are none."""
-
-    outcomes: dict[str, dict[Key, Outcome]] = field(default_factory=dict)
-    surveys: dict[str, Survey] = field(default_factory=dict)
-    traces: dict[str, dict[Key, Trace]] = field(default_factory=dict)
-    log: str = ""
-    problem: str | None = None
-
-    def put(self, exercise: str, key: Key, outcome: Outcome) -> None:
-        self.outcomes.setdefault(exercise, {})[key] = outcome
-
-
-Plan = dict[str, list[Key]]
-Where = tuple[str, Key | None]
-
-
-Parts = Mapping[str, Collection[str]]
-"""The earlier exercises, by exercise, that a reference part can take the place of when it is run again."""
-
-Surveyor = Callable[[str, Mapping[str, Any]], Survey]
-"""What is known of the file of an exercise, or else what an event tells of it."""
 
 
 class Attempt:

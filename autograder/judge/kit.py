@@ -16,11 +16,11 @@ from autograder.checks import Check
 from autograder.course import Exercise
 from autograder.course.handed_out import MANIFEST, is_kit, key_file
 from autograder.judge.answers import AnswerKey, from_record
-from autograder.judge.attempt import EnvironmentProblem, GraderProblem
 from autograder.judge.key import KEY_LIMITS, MAKES_KEYS, Keys
 from autograder.judge.kit_prints import from_steps
 from autograder.judge.outcomes import Key
 from autograder.judge.places.traces import Trace, read_trace
+from autograder.judge.run import EnvironmentProblem, GraderProblem
 from autograder.judge.suite import Suite
 from autograder.protocol import ProtocolError, read_frame
 

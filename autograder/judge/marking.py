@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import replace
 
 from autograder.course import Exercise
-from autograder.judge.attempt import Parts
 from autograder.judge.outcomes import Died, Fault
 from autograder.judge.patience import Patience
 from autograder.judge.pictures import drawn, plan_of
 from autograder.judge.places.deadline import EXERCISE_SECONDS, SUBMISSION_SECONDS, Deadline
 from autograder.judge.places.locator import FindTraces
+from autograder.judge.run import Parts
 from autograder.judge.runner import EnvironmentProblem, GraderProblem, Plan, Run, Runner
 from autograder.judge.suite import Suite
 from autograder.judge.verdict import Verdicts

@@ -8,21 +8,12 @@ from typing import Any
 
 from autograder import ending
 from autograder.checks.draws import column_of, derived_seed
-from autograder.judge.attempt import (
-    Attempt,
-    Cancelled,
-    EnvironmentProblem,
-    GraderProblem,
-    Parts,
-    Plan,
-    Run,
-    Where,
-    is_own_fault,
-)
+from autograder.judge.attempt import Attempt, is_own_fault
 from autograder.judge.child import Child, Spawned
 from autograder.judge.outcomes import Survey, read_survey
 from autograder.judge.patience import Patience
 from autograder.judge.process import WorkerProcess
+from autograder.judge.run import Cancelled, EnvironmentProblem, GraderProblem, Parts, Plan, Run, Where
 from autograder.judge.suite import Suite
 
 __all__ = ["Cancelled", "EnvironmentProblem", "GraderProblem", "Plan", "Run", "Runner", "Where"]

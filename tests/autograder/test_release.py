@@ -24,12 +24,12 @@ from autograder.authoring.release_key import packed_key
 from autograder.authoring.release_tables import TableError, without_tables
 from autograder.course.handed_out import MANIFEST
 from autograder.judge.arrays import TOLERANCES, allowed, numbers
-from autograder.judge.attempt import EnvironmentProblem, GraderProblem
 from autograder.judge.grader import Grader
 from autograder.judge.key import Keys
 from autograder.judge.kit import KitKeys, open_keys
 from autograder.judge.kit_prints import from_steps, to_steps
 from autograder.judge.outcomes import Observed
+from autograder.judge.run import EnvironmentProblem, GraderProblem
 from autograder.judge.runner import Runner
 from autograder.protocol import Array
 from autograder.submission import read_submission

@@ -8,20 +8,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from autograder.judge.places.deadline import Deadline
+from autograder.judge.places.deadline import MOST_CULPRITS, Deadline
 from autograder.judge.places.matching import BLANK, NEUTRAL, Matching, State, Where, is_check_step
 from autograder.judge.places.traces import Step, Trace
-from autograder.protocol.operations import writes
+from autograder.protocol.operations import KINDS, writes
 from autograder.report import Place
-
-KINDS = (
-    frozenset(["mul", "div", "true_divide", "truediv", "rmul", "rdiv", "rtruediv", "mul_", "div_", "imul", "itruediv"]),
-    frozenset(["add", "sub", "radd", "rsub", "iadd", "isub"]),
-)
-"""Operations that are written for one another."""
-
-MOST_CULPRITS = 100
-"""So many steps are looked at for one mistake: several times as many as honest programs have."""
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,9 @@ EXERCISE_SECONDS = 2.0
 SUBMISSION_SECONDS = 6.0
 """Of one exercise, and of all of a submission. Honest ones take an eighth on a busy machine (benchmarks/hostile.py)."""
 
+MOST_CULPRITS = 100
+"""So many steps are looked at for one mistake: several times as many as honest programs have."""
+
 
 class OutOfTime(Exception):
     """The time for this is used up."""

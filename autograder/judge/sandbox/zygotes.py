@@ -13,7 +13,7 @@ from functools import partial
 from typing import IO, Any, TypeVar
 
 from autograder import ending
-from autograder.judge.attempt import GraderProblem
+from autograder.judge.run import GraderProblem
 from autograder.judge.sandbox.channels import Channel, Passing, Streaming, pair
 from autograder.judge.sandbox.forked import Forked, Offspring, pipes
 from autograder.judge.sandbox.launch import Launch
