@@ -238,14 +238,14 @@ def _named(result: ExerciseResult) -> str | None:
 
 
 def _problems(program: Program, result: ExerciseResult) -> Iterable[str]:
-    failed = [each for each in result.checks if each.status != "pass"]
+    failed = [each for each in result.checks if each.status not in ("pass", "waits")]  # of what waits another fails
     if program.kind == "stub":
         if result.status != "not_started" or result.score:
             yield f"the stub is {result.status} with {result.score} points, expected not_started with 0"
     elif program.kind == "misconception":
         if not failed:
             yield f"the misconception {program.name} passes every check; sharpen one, or take it out of the bank"
-        for check in (each for each in failed if each.status != "waits"):
+        for check in failed:
             named = check.finding.id if check.finding and check.finding.kind == "misconception" else None
             if named not in (program.name, *program.same_as):
                 yield f"the misconception {program.name} is named {named or 'nothing'} by the check {check.id}"

@@ -172,11 +172,9 @@ KEPT = {"nan but 1": 1, "nan but 2": 2, "nan but a row": 0, "zeros but 2": 2}
 
 
 def right_places(family: str, count: int, row: int) -> int:
-    """Return how many places, the first ones, a family keeps right; fewer than half of all, or it is not empty."""
+    """Return how many places, the first ones, a family keeps right: no more than a quarter, or it is not empty."""
     kept = KEPT.get(family)
-    if kept is None:
-        return 0
-    return min(kept or row, max(count - 1, 0) // 2)
+    return 0 if kept is None else min(kept or row, count // 4)
 
 
 def filled(right: Tensor, family: str) -> Tensor:

@@ -50,7 +50,7 @@ def test_padding_tokens(impl, given):
     return {f"True at, batch {i}": content(impl.create_padding_mask(ids)) for i, ids in enumerate(batches, 1)}
 
 
-@check("the padding mask is Bool (B, 1, 1, S)", points=2, of=PADDING, judge=FORM)
+@check("the padding mask is Bool (B, 1, 1, S)", points=2, of=PADDING, judge=Like())
 def test_padding_form(impl, given):
     return {"mask": impl.create_padding_mask(anywhere(given, any_length(given)))}
 
