@@ -1,6 +1,6 @@
 # /// attack
 # class = "A23"
-# title = "says that its functions begin at lines without end, of an exercise that runs later"
+# title = "claims endless line numbers for functions of an exercise that runs later"
 # hope = "the judge may count through all lines of a file"
 # parts = ["inside"]
 # ///

@@ -1,6 +1,6 @@
 # /// attack
 # class = "A62"
-# title = "finds what took the built-in away, undoes it for one call, and does it again"
+# title = "finds what took the built-in away, undoes it for one call, and redoes it"
 # hope = "the watch lives in the same process, and looks only between the calls"
 # contained = "never"
 # why = "what runs in a program's own process can be undone by it, and done again before anybody looks"
