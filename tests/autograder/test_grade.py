@@ -40,14 +40,14 @@ def hand_in_all(folder: Path) -> Path:
 
 SCORES = {
     "good": "100.00",
-    "wrong": "71.43",
+    "wrong": "60.00",
     "stub": "0.00",
     "empty": "0.00",
     "zipped": "100.00",
     "broken": "0.00",
     "loop": "60.00",
     "exit": "60.00",
-    "'=HYPERLINK(1)": "11.43",
+    "'=HYPERLINK(1)": "0.00",
 }
 
 

@@ -23,7 +23,7 @@ from autograder.judge.runner import Runner
 SEED = tiny.COURSE.seed
 PLAN = tiny.SUITE.plan(tiny.SUITE.exercises)
 SLOT_SECONDS = 60.0
-STAND_IN = f"{tiny.MEAN}\n__all__ = ['running_mean']\n".encode()
+PART = tiny.part(tiny.FIRST, tiny.MEAN)
 
 
 def test_hangs_in_every_exercise_of_the_course_are_waited_for_a_minute_at_most() -> None:
@@ -190,9 +190,9 @@ SLEEPS = "import time\ndef running_mean(x):\n    time.sleep(1000)\n"
 
 @pytest.fixture
 def cramped(key_cache: Path) -> Grader:
-    """A grader with little memory and little time, that has a stand-in for the first exercise."""
+    """A grader with little memory and little time, that has a reference part for the first exercise."""
     limits = replace(tiny.COURSE.limits, memory_mib=160, wall_seconds=3)
-    suite = replace(tiny.SUITE, course=replace(tiny.COURSE, limits=limits), stand_ins={tiny.FILES[0]: STAND_IN})
+    suite = replace(tiny.SUITE, course=replace(tiny.COURSE, limits=limits), reference_parts={tiny.FILES[0]: PART})
     return Grader(suite, seed=SEED, cache=key_cache)
 
 

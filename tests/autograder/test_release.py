@@ -274,7 +274,7 @@ def test_a_kit_grades_with_the_public_seed(kit: Path) -> None:
 
 
 def test_pytest_checks_a_kit(kit: Path) -> None:
-    tiny.handed_in(kit / "exercises", tiny.mean_with("return (x.cumsum(dim=-1) / counts).float()"))
+    tiny.handed_in(kit / "exercises", tiny.mean_with("return (x.cumsum(dim=-1) / count).float()"))
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "tests/exercises", "-q", "-p", "no:cacheprovider", "-k", "running_mean"],
         cwd=kit,

@@ -57,7 +57,7 @@ def _run_job(descriptor: int) -> None:
         fingerprint(np.ones(1 << bits))
     if job["plan"]:
         Job({**job, "limits": None}, lambda _: None).run()
-    if any(job["forbidden"].values()):
+    if any(job.get("forbidden", {}).values()):
         passages.guard_loaded()
 
 
