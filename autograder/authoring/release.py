@@ -18,7 +18,7 @@ from autograder.judge.kit import ENGINE, file_digest
 from autograder.judge.suite import Suite
 from autograder.submission.own import NOTEBOOKS
 
-MOST_KEY_BYTES = 10_000_000
+MOST_KEY_BYTES = 15_000_000
 
 OF_AUTHORS = ("tool.pytest", "tool.mypy", "tool.ruff")
 """The tables of pyproject.toml that only those who write the course need."""

@@ -138,7 +138,7 @@ def test_a_submission_is_graded_with_the_time_it_was_handed_in(container: Path) 
     assert done.returncode == 0, done.stderr
     found = results(container)
     assert_valid(found)
-    assert found["score"] == 61.43, "71.43 less 10 for one day, also when it is graded again much later"
+    assert found["score"] == 50.0, "60 less 10 for one day, also when it is graded again much later"
     assert found["output"] == "1 day late: 10 % of the maximum taken off."
     assert [each["status"] for each in found["tests"]].count("failed") == 2
 
