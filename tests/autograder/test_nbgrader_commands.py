@@ -124,7 +124,7 @@ def right(text: str) -> Callable[[Book], str]:
 
 def copied_and_edited(book: Book) -> str:
     """Return a wrong program in a notebook of which cells were copied, and marks edited."""
-    fill(book, tiny.mean_with("return x.cumsum(dim=-1)"))
+    fill(book, tiny.mean_with("return (x.cumsum(dim=-1) / count).float()"))
     answer, [check] = marked(book, "solution")[-1], marked(book, "grade")
     place = book["cells"].index(answer)
     book["cells"].insert(place, json.loads(json.dumps(answer)))
