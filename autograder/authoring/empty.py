@@ -4,6 +4,7 @@ None of them earns a point, except in checks that say why: together these are wo
 """
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 from autograder.checks import counting
 from autograder.course import Exercise
@@ -38,7 +39,9 @@ None, or an empty list; `refuses` is a ValueError that names every size it can.
 MOST = 0.01
 """The share of the course's points that checks with an exception may be worth together."""
 
-_EMPTIED = "\n\nfrom autograder.checks.emptying import empty as _empty\n\n_empty(globals(), {family!r})\n"
+# A program may not import the engine, so the source comes along.
+_SOURCE = Path(counting.__code__.co_filename).with_name("emptying.py").read_text("utf-8")
+_EMPTIED = "\n\n_names = {{}}\nexec({source!r}, _names)\n_names['empty'](globals(), {family!r})\n"
 
 Statuses = Mapping[str, str]
 """The status of every check, by id."""
@@ -47,7 +50,7 @@ Statuses = Mapping[str, str]
 def empty_programs(solution: str) -> Iterator[tuple[str, str]]:
     """Yield each family with the solution that it has emptied."""
     for family in FAMILIES:
-        yield family, solution + _EMPTIED.format(family=family)
+        yield family, solution + _EMPTIED.format(source=_SOURCE, family=family)
 
 
 def run_empty(
