@@ -168,9 +168,9 @@ def is_caught(pid: int, number: signal.Signals) -> bool:
 
 
 def survivors() -> list[str]:
-    """Return the processes that descend from this one; those whose parents died were given to it."""
+    """Return the processes that descend from this one since the test began; orphans were given to it."""
     alive = []
-    for each in psutil.Process().children(recursive=True):
+    for each in set(psutil.Process().children(recursive=True)) - _earlier:
         try:
             if each.status() == psutil.STATUS_ZOMBIE:
                 if each.ppid() == os.getpid():
@@ -182,11 +182,17 @@ def survivors() -> list[str]:
     return alive
 
 
+_earlier: set[psutil.Process] = set()
+"""What ran before the test: a worker, say, that a fixture of the whole session keeps for other tests."""
+
+
 @pytest.fixture(autouse=True)
 def _orphans_come_here() -> Iterator[None]:
     prctl = ctypes.CDLL(None).prctl
     prctl(SUBREAPER, 1, 0, 0, 0)
+    _earlier.update(psutil.Process().children(recursive=True))
     yield
+    _earlier.clear()
     prctl(SUBREAPER, 0, 0, 0, 0)
 
 
