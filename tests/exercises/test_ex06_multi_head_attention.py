@@ -150,7 +150,7 @@ def test_nothing_to_attend_to(impl, given):
     return seen
 
 
-@check("what comes in stays as it was", points=1, of=CLASS)
+@check("what comes in stays as it was", points=1, of=CLASS, requires_any=COMPUTED)
 def test_inputs_kept(impl, given):
     B, S, D, H = given.sizes("B S D H")
     inputs, mask = sequences(given), given.mask(B, 1, S, S)
