@@ -22,7 +22,7 @@ test: lint
 # Proofs that take long. Each line is a proof of its own; copies of the course that they make are trusted.
 proof: export COURSE_TRUST = 1
 proof: $(READY)
-	COURSE_STOPS=200 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -s tests/autograder/test_stopping.py
+	COURSE_STOPS=200 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -s tests/autograder/cli/test_stopping.py
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.proof.kit_answers
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.proof.hanging
 	OMP_NUM_THREADS=1 $(BIN)/python -m tests.proof.ways
@@ -30,7 +30,7 @@ proof: $(READY)
 
 # Every attack of tests/attacks, at the level this machine grades at.
 attack: $(READY)
-	$(BIN)/python -m autograder.authoring.attack
+	$(BIN)/python -m tests.proof.attacks
 
 # The oldest and the newest versions that are supported, each in an environment of its own: downloads gigabytes.
 # PYTHON_OLD and PYTHON_NEW name the interpreters if python3.11 and python3.13 are not found.

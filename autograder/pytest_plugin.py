@@ -11,11 +11,11 @@ import pytest
 
 from autograder.checks import Check
 from autograder.course import Course, CourseError, find_course, read_course
+from autograder.course.suite import load_suite
 from autograder.course.trust import Untrusted, require
 from autograder.judge.grader import Grader
-from autograder.judge.runner import EnvironmentProblem
-from autograder.judge.suite import load_suite
-from autograder.report import CheckResult, Report
+from autograder.results import CheckResult, Report
+from autograder.runner.runner import EnvironmentProblem
 from autograder.submission import Submission, SubmissionError
 from autograder.submission.own import read_own, unconfined
 

@@ -18,12 +18,12 @@ from random import Random
 from autograder.authoring.validate import programs_of
 from autograder.cli import run
 from autograder.course import find_course, read_course
-from autograder.gradebook.policy import policy_of
-from autograder.gradebook.roster import Roster
-from autograder.gradebook.scores import scores_csv
+from autograder.course.suite import load_suite
+from autograder.instructor.gradebook.policy import policy_of
+from autograder.instructor.gradebook.roster import Roster
+from autograder.instructor.gradebook.scores import scores_csv
 from autograder.judge.grader import Grader
-from autograder.judge.suite import load_suite
-from autograder.report import Report
+from autograder.results import Report
 from autograder.submission import Submission
 from autograder.submission.submission import digest
 

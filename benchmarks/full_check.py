@@ -20,10 +20,10 @@ from pathlib import Path
 from statistics import median
 
 from autograder.course import Course, find_course, read_course
+from autograder.course.suite import Suite, load_suite
 from autograder.judge.grader import Grader
-from autograder.judge.runner import Runner
-from autograder.judge.suite import Suite, load_suite
-from autograder.report import Report
+from autograder.results import Report
+from autograder.runner.runner import Runner
 from autograder.submission import Submission, read_submission
 
 START_SECONDS = 180.0

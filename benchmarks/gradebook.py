@@ -19,13 +19,13 @@ from pathlib import Path
 from marks import refuse
 
 from autograder.course import read_course
-from autograder.gradebook.feedback import summary
-from autograder.gradebook.graded import Graded, Mark
-from autograder.gradebook.nbgrader import nbgrader_api, opened, write_gradebook
-from autograder.gradebook.nbgrader_rows import penalties
-from autograder.gradebook.policy import final, policy_of
-from autograder.gradebook.roster import Roster, Student
-from autograder.report import CheckResult, ExerciseResult, Finding, Place, Report
+from autograder.instructor.gradebook.feedback import summary
+from autograder.instructor.gradebook.graded import Graded, Mark
+from autograder.instructor.gradebook.nbgrader import nbgrader_api, opened, write_gradebook
+from autograder.instructor.gradebook.nbgrader_rows import penalties
+from autograder.instructor.gradebook.policy import final, policy_of
+from autograder.instructor.gradebook.roster import Roster, Student
+from autograder.results import CheckResult, ExerciseResult, Finding, Place, Report
 
 ASSIGNMENT = "a01"
 MOST_SECONDS = 10.0

@@ -46,9 +46,9 @@ from synthetic import synthetic
 
 from autograder import __version__
 from autograder.course import read_course
+from autograder.course.suite import load_suite
 from autograder.course.trust import trust_here
-from autograder.judge.suite import load_suite
-from autograder.progress import write_whole
+from autograder.learner.progress import write_whole
 
 PINNED = {"nbgrader": "0.9.6", "otter-grader": "7.0.0"}
 PACKAGES = (*PINNED, "pytest", "ipykernel", "nbconvert", "torch", "numpy")

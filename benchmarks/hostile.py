@@ -23,12 +23,12 @@ from statistics import median
 from synthetic import synthetic
 
 from autograder.course import Course, find_course, read_course
-from autograder.grading.isolated import isolated
+from autograder.course.suite import Suite, load_suite
+from autograder.diagnosis.location.deadline import EXERCISE_SECONDS, SUBMISSION_SECONDS, Deadline
+from autograder.instructor.grading.isolated import isolated
 from autograder.judge import marking
 from autograder.judge.grader import Grader
-from autograder.judge.places.deadline import EXERCISE_SECONDS, SUBMISSION_SECONDS, Deadline
-from autograder.judge.suite import Suite, load_suite
-from autograder.progress import write_whole
+from autograder.learner.progress import write_whole
 from autograder.submission import Submission
 from autograder.submission.submission import digest
 

@@ -24,9 +24,9 @@ import torch
 from naive_exercises import EXAMPLES, SHAPES, Check, small_transformer
 from naive_page import Comparison, Program, page
 
+from autograder.answer_key.catalogue import BankError, patched, read_bank
 from autograder.course import Course, find_course, read_course
-from autograder.judge.bank import BankError, patched, read_bank
-from autograder.progress import write_whole
+from autograder.learner.progress import write_whole
 
 SECONDS = 20
 """So long a program may run, by the clock; right ones need less than one."""

@@ -124,7 +124,7 @@ def _copy(folder: Path) -> Path:
 
 def _programs(only: Sequence[str] | None, wrong: Sequence[str]) -> Iterator[tuple[str, str | None, dict[str, bytes]]]:
     """Yield the name of every program that is trained, its wrong exercise if it has one, and its files."""
-    from autograder.judge.bank import patched, read_bank
+    from autograder.answer_key.catalogue import patched, read_bank
 
     solutions = {file.name: file.read_bytes() for file in sorted((ROOT / "solutions").glob("ex*.py"))}
     programs = {"solutions": solutions}

@@ -27,8 +27,8 @@ from marks import misgraded, refuse, reports_in
 from synthetic import synthetic
 
 from autograder.course import read_course
-from autograder.judge.suite import load_suite
-from autograder.progress import write_whole
+from autograder.course.suite import load_suite
+from autograder.learner.progress import write_whole
 
 ROOT = Path(__file__).parents[1]
 EVERY_SECONDS = 1.0

@@ -16,7 +16,7 @@ from random import Random
 
 from autograder.authoring.validate import Program, programs_of
 from autograder.course import Course, find_course, read_course
-from autograder.judge.suite import Suite, load_suite
+from autograder.course.suite import Suite, load_suite
 
 MISTAKES = {0: 25, 1: 35, 2: 25, 3: 15}
 """How many of a hundred submissions have so many misconceptions."""

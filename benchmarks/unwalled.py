@@ -7,14 +7,14 @@ import runpy
 import sys
 from contextlib import nullcontext
 
-from autograder.judge.sandbox.channels import beginning
-from autograder.judge.sandbox.launch import Launch
+from autograder.runner.sandbox.channels import beginning
+from autograder.runner.sandbox.launch import Launch
 
 Launch.user = lambda _: {}  # nobody may read neither root's Python nor this kit: stay who started it
 
 with beginning(Launch(outer=False)):  # as early as `course grade` begins its own, which is not wanted here
     from autograder.cli import early
-    from autograder.judge.sandbox import isolation
+    from autograder.runner.sandbox import isolation
 
     early._sandbox = lambda _: nullcontext()
     isolation.bubblewrap_problem = lambda: "left out"

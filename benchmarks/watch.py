@@ -148,7 +148,7 @@ def _copy(folder: Path) -> Path:
 
 def _wrong(course: Path, exercise: str) -> str:
     """Return the first misconception of the bank."""
-    from autograder.judge.bank import patched, read_bank
+    from autograder.answer_key.catalogue import patched, read_bank
 
     solution = (course / "solutions" / f"{exercise}.py").read_text("utf-8")
     return patched(solution, read_bank(course / "solutions" / "misconceptions" / f"{exercise}.toml", solution)[0])

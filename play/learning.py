@@ -7,9 +7,9 @@ from typing import Any
 from torch import nn, optim
 
 from autograder.course.names import UsageError
-from autograder.play.checkpoint import rng_states, set_rng_states
-from autograder.play.live import Row
-from autograder.play.stage import Stage
+from autograder.learner.play.checkpoint import rng_states, set_rng_states
+from autograder.learner.play.live import Row
+from autograder.learner.play.stage import Stage
 
 KEPT_SECONDS = 20.0
 """How often a checkpoint is written, at the most."""

@@ -7,9 +7,9 @@ from typing import Any
 from rich.text import Text
 
 from autograder.course.names import UsageError
-from autograder.play.checkpoint import CheckpointError
-from autograder.play.stage import Stage
-from autograder.progress.files import write_whole
+from autograder.course.storage import write_whole
+from autograder.learner.play.checkpoint import CheckpointError
+from autograder.learner.play.stage import Stage
 from autograder.report.glyphs import glyphs_for
 from autograder.report.heat import full_blocks, shades
 from autograder.report.layout import NARROWEST, SECONDARY, Page, beside, breadth, indented

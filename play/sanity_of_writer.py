@@ -5,7 +5,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor, nn
 
-from autograder.play.stage import Stage
+from autograder.learner.play.stage import Stage
 from play.learning import adam
 from play.sanity import RATE, SAME, attention_leaks, shifted, starts_undecided
 from play.writer import Paired, Writer

@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn, optim
 
-from autograder.play.live import Row
-from autograder.play.stage import Stage
+from autograder.learner.play.live import Row
+from autograder.learner.play.stage import Stage
 from play.language.corpus import LONGEST, Corpus, Example, corpus
 from play.language.phrases import Words
 from play.learning import LOOKED_AT, adam, check_sizes, initialized, kept_before, learn

@@ -9,8 +9,8 @@ from typing import Any
 from torch import optim
 
 from autograder.course.names import UsageError
-from autograder.play.live import Row
-from autograder.play.stage import Stage
+from autograder.learner.play.live import Row
+from autograder.learner.play.stage import Stage
 from play.learning import LOOKED_AT, adam, check_sizes, kept_before, learn
 from play.pieces import Pieces, learned
 from play.rival import MOST, ORDER, bits, fitted

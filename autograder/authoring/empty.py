@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from autograder.checks import counting
+from autograder.checks.draws import Key
+from autograder.comparison.compare import Expected, passes
 from autograder.course import Exercise
-from autograder.judge.compare import Expected, passes
-from autograder.judge.outcomes import Key
-from autograder.judge.runner import Runner
-from autograder.judge.suite import Suite
+from autograder.course.suite import Suite
+from autograder.runner.runner import Runner
 
 FAMILIES = (
     *("zeros", "ones", "constant", "nan", "infinity"),

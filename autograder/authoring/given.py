@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from autograder.authoring.stubs import StubError, stub_of
 from autograder.course import Course
 from autograder.course.handed_out import stubs_dir
+from autograder.course.stubs import StubError, stub_of
 from autograder.submission import Given
 from autograder.submission.own import NOTEBOOKS
 

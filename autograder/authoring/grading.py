@@ -7,10 +7,10 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from autograder.course import Exercise
+from autograder.course.suite import Suite
 from autograder.judge.grader import Grader
-from autograder.judge.runner import Runner
-from autograder.judge.suite import Suite
-from autograder.report import Report
+from autograder.results import Report
+from autograder.runner.runner import Runner
 from autograder.submission import Submission
 
 Told = Callable[[int, int], None]

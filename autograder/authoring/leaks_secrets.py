@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.authoring.stubs import BEGIN, END, StubError, stub_of
+from autograder.answer_key.catalogue import BankError, patched, read_bank
+from autograder.answer_key.released import ENGINE
 from autograder.course import Course, Exercise
-from autograder.judge.bank import BankError, patched, read_bank
-from autograder.judge.kit import ENGINE
-from autograder.progress import FOLDER
+from autograder.course.storage import FOLDER
+from autograder.course.stubs import BEGIN, END, StubError, stub_of
 
 TELLING = 10
 """A line of fewer words, names, numbers and signs is no secret by itself: `return x`, `for block in self.blocks:`."""

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from autograder.authoring.stubs import BEGIN, StubError, stub_of
 from autograder.course import Course, Exercise
+from autograder.course.stubs import BEGIN, StubError, stub_of
 from autograder.submission.own import notebook_file
 
 SETUP = "from autograder.notebook import check, hint, status, why"

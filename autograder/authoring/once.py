@@ -4,11 +4,11 @@ the exercise that holds it, and in no other."""
 from collections.abc import Iterator
 from pathlib import Path
 
+from autograder.answer_key.catalogue import patched
 from autograder.authoring.grading import Told, grade_each
 from autograder.authoring.validate import bank_of
 from autograder.course import Exercise
-from autograder.judge.bank import patched
-from autograder.judge.suite import Suite
+from autograder.course.suite import Suite
 from autograder.submission import Submission
 from autograder.submission.submission import digest
 

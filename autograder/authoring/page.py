@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from autograder.authoring.validate import Proof, Validation, bank_of
 from autograder.course import Exercise
-from autograder.judge.suite import Suite
+from autograder.course.suite import Suite
 
 
 def page(suite: Suite, validation: Validation) -> str:

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from autograder.answer_key.catalogue import BankError, read_bank
 from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.trust import trust_here
-from autograder.judge.bank import BankError, read_bank
 from autograder.report.picture import DARK, draw, terminal_output
 
 MARKERS = ("### BEGIN SOLUTION", "### END SOLUTION")

@@ -7,13 +7,13 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Literal
 
+from autograder.answer_key.catalogue import patched
 from autograder.authoring.grading import Told, grade_each
 from autograder.authoring.validate import bank_of
 from autograder.course import Exercise
-from autograder.judge.bank import patched
-from autograder.judge.suite import Suite
+from autograder.course.suite import Suite
 from autograder.protocol.statements import statements
-from autograder.report import ExerciseResult
+from autograder.results import ExerciseResult
 from autograder.submission import Submission
 from autograder.submission.submission import digest
 

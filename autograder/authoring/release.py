@@ -7,15 +7,15 @@ from pathlib import Path
 from string import Template
 
 from autograder import ending
+from autograder.answer_key.keys import Keys
+from autograder.answer_key.released import ENGINE, file_digest
 from autograder.authoring.given import given_of
 from autograder.authoring.release_key import packed_key, packed_traces
 from autograder.authoring.release_tables import TableError, without_tables
 from autograder.course import Course
 from autograder.course.handed_out import KEY_FOLDER, MANIFEST, STUBS, key_file
 from autograder.course.misconceptions import CATALOGUE, catalogue
-from autograder.judge.key import Keys
-from autograder.judge.kit import ENGINE, file_digest
-from autograder.judge.suite import Suite
+from autograder.course.suite import Suite
 from autograder.submission.own import NOTEBOOKS
 
 MOST_KEY_BYTES = 15_000_000

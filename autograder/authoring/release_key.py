@@ -10,13 +10,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from autograder.judge.answers import AnswerKey, BankEntry, to_record
-from autograder.judge.compare import Expected
-from autograder.judge.kit_prints import to_steps
-from autograder.judge.outcomes import Key, Observed, Outcome
-from autograder.judge.places.traces import Trace
-from autograder.judge.places.traces import to_record as to_traced
+from autograder.answer_key.digests import to_steps
+from autograder.answer_key.model import AnswerKey, BankEntry, to_record
+from autograder.checks.draws import Key
+from autograder.comparison.compare import Expected
 from autograder.protocol import Array, Value, write_frame
+from autograder.runner.outcomes import Observed, Outcome
+from autograder.runner.traces import Trace
+from autograder.runner.traces import to_record as to_traced
 
 EXACT_BITS, BANK_BITS = 24, 16
 """So many bits are kept below the largest number of an array."""

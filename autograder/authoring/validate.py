@@ -9,18 +9,18 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Literal
 
+from autograder.answer_key.catalogue import BankError, Misconception, patched, read_bank
+from autograder.answer_key.keys import Keys
+from autograder.answer_key.model import AnswerKey
 from autograder.authoring.empty import empty_programs, over_budget, points_of, problems_of, run_empty
-from autograder.authoring.stubs import StubError, stub_of
 from autograder.course import Exercise
-from autograder.judge.answers import AnswerKey
-from autograder.judge.bank import BankError, Misconception, patched, read_bank
-from autograder.judge.key import Keys
-from autograder.judge.outcomes import Observed
+from autograder.course.stubs import StubError, stub_of
+from autograder.course.suite import Suite
 from autograder.judge.pictures import failures, plan_of
-from autograder.judge.runner import GraderProblem, Run, Runner
-from autograder.judge.suite import Suite
 from autograder.judge.verdict import Verdicts
-from autograder.report import ExerciseResult
+from autograder.results import ExerciseResult
+from autograder.runner.outcomes import Observed
+from autograder.runner.runner import GraderProblem, Run, Runner
 
 Kind = Literal["solution", "stub", "misconception", "accepted", "reference parts", "empty"]
 

@@ -6,6 +6,9 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
+Key = tuple[str, int]
+"""A check's id and the number of the draw."""
+
 
 @lru_cache(maxsize=1 << 13, typed=True)
 def derived_seed(*parts: object) -> int:

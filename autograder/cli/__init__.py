@@ -8,7 +8,7 @@ from typing import NoReturn
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run the program and exit with its status."""
     from autograder import ending
-    from autograder.cli.exits import GRADER
+    from autograder.exits import GRADER
 
     words = sys.argv[1:] if arguments is None else list(arguments)
     ending.install(GRADER if "grade" in words else None)  # known before the options are read

@@ -6,13 +6,13 @@ from pathlib import Path
 
 from autograder.authoring.notebooks import stale_notebooks
 from autograder.authoring.parts import PartError, stale_parts
-from autograder.authoring.stubs import StubError, stale_stubs
-from autograder.cli.exits import FAIL, PASS
 from autograder.course import find_course, read_course
 from autograder.course.handed_out import refuse_kit
 from autograder.course.names import UsageError
-from autograder.judge.suite import load_suite
-from autograder.progress import write_whole
+from autograder.course.stubs import StubError, stale_stubs
+from autograder.course.suite import load_suite
+from autograder.exits import FAIL, PASS
+from autograder.learner.progress import write_whole
 from autograder.report.words import listed, plural
 
 

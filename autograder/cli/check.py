@@ -9,21 +9,21 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from autograder.cli.exits import FAIL, GRADER, PASS
 from autograder.cli.screen import Screen
 from autograder.cli.waiting import Waiting
 from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.names import UsageError, resolve_exercise
-from autograder.judge.runner import Runner
-from autograder.judge.suite import load_suite
-from autograder.progress import Progress, Standing, read_progress, write_whole
-from autograder.progress.record import record
-from autograder.progress.standing import ALL_AT_ONCE, BURST
+from autograder.course.suite import load_suite
+from autograder.exits import FAIL, GRADER, PASS
+from autograder.learner.progress import Progress, Standing, read_progress, write_whole
+from autograder.learner.progress.record import record
+from autograder.learner.progress.standing import ALL_AT_ONCE, BURST
+from autograder.runner.runner import Runner
 from autograder.submission import Submission
 from autograder.submission.own import NOTEBOOKS, read_own, unconfined
 
 if TYPE_CHECKING:
-    from autograder.report import Report
+    from autograder.results import Report
 
 ALL = "all"
 DEVICES = ("cpu", "cuda", "mps")

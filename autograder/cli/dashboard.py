@@ -7,22 +7,22 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 
 from autograder.authoring.given import given_of
-from autograder.cli.exits import PASS
 from autograder.course import Course, find_course, read_course
 from autograder.course.names import UsageError
-from autograder.dashboard.clusters import clusters_of
-from autograder.dashboard.gathered import gathered, student_of
-from autograder.dashboard.page import FOLDER, SIMILAR, Findings, page, tables
-from autograder.dashboard.pseudonyms import FILE, own_names, pseudonyms
-from autograder.dashboard.similar import Pair, pairs_of
-from autograder.dashboard.statistics import figures
-from autograder.dashboard.stuck import stuck
-from autograder.dashboard.why import why
-from autograder.gradebook.graded import Graded, named, read_graded
-from autograder.gradebook.roster import Roster, Student, read_roster
-from autograder.judge.runner import EnvironmentProblem
-from autograder.progress import write_whole
+from autograder.exits import PASS
+from autograder.instructor.dashboard.clusters import clusters_of
+from autograder.instructor.dashboard.gathered import gathered, student_of
+from autograder.instructor.dashboard.page import FOLDER, SIMILAR, Findings, page, tables
+from autograder.instructor.dashboard.pseudonyms import FILE, own_names, pseudonyms
+from autograder.instructor.dashboard.similar import Pair, pairs_of
+from autograder.instructor.dashboard.statistics import figures
+from autograder.instructor.dashboard.stuck import stuck
+from autograder.instructor.dashboard.why import why
+from autograder.instructor.gradebook.graded import Graded, named, read_graded
+from autograder.instructor.gradebook.roster import Roster, Student, read_roster
+from autograder.learner.progress import write_whole
 from autograder.report.words import plural
+from autograder.runner.runner import EnvironmentProblem
 from autograder.submission import Submission, list_submissions
 from autograder.submission.found import Caps
 

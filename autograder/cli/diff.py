@@ -2,14 +2,14 @@
 
 import argparse
 
-from autograder.cli.exits import PASS
 from autograder.cli.screen import Screen
 from autograder.cli.written import write_json
 from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.names import UsageError, resolve_exercise
-from autograder.progress import read_progress
-from autograder.progress.digests import digest_of
-from autograder.progress.last import Last, read_last
+from autograder.exits import PASS
+from autograder.learner.progress import read_progress
+from autograder.learner.progress.digests import digest_of
+from autograder.learner.progress.last import Last, read_last
 from autograder.submission.own import own_source
 
 
@@ -43,7 +43,7 @@ def _show(options: argparse.Namespace, course: Course, exercise: Exercise, last:
     from autograder.report.console import make_console
     from autograder.report.diff import render_evidence
     from autograder.report.glyphs import glyphs_for
-    from autograder.report.reading import UNREADABLE, from_json
+    from autograder.results.reading import UNREADABLE, from_json
 
     try:
         [result] = from_json(last.report).exercises

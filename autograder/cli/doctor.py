@@ -15,13 +15,13 @@ from importlib import metadata
 from pathlib import Path
 
 from autograder import __version__, ending
-from autograder.cli.exits import ENVIRONMENT, PASS
 from autograder.cli.screen import Screen
 from autograder.cli.written import write_json
 from autograder.course import Course, CourseError, find_course, read_course
 from autograder.course.handed_out import KEY_FOLDER, is_kit, key_file
-from autograder.progress import FOLDER
-from autograder.progress.files import own_folder
+from autograder.course.storage import own_folder
+from autograder.exits import ENVIRONMENT, PASS
+from autograder.learner.progress import FOLDER
 
 PACKAGES = {"torch": (2, 4), "numpy": (1, 26), "rich": (13, 7), "pytest": (8, 0)}
 """What the kit needs, and from which version on."""
@@ -150,7 +150,7 @@ def _writing(course: Course) -> Fact:
 
 def _sandbox() -> Fact:
     """Say how far this machine confines submissions. That it cannot is no fault for who only learns here."""
-    from autograder.judge.sandbox.isolation import IsolationError, open_isolation
+    from autograder.runner.sandbox.isolation import IsolationError, open_isolation
 
     try:
         with open_isolation({"plan": []}, 1) as isolation:

@@ -20,7 +20,7 @@ def _sandbox(options: argparse.Namespace) -> AbstractContextManager[None]:
         return nullcontext()
     if not options.folder.exists() or (options.out / "reports").exists():  # there may be nothing to grade
         return nullcontext()
-    from autograder.judge.sandbox.channels import beginning
-    from autograder.judge.sandbox.launch import Launch
+    from autograder.runner.sandbox.channels import beginning
+    from autograder.runner.sandbox.launch import Launch
 
     return beginning(Launch(outer=True))

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from autograder.cli.exits import GRADER, PASS
 from autograder.course import Course, find_course, read_course
 from autograder.course.handed_out import refuse_kit
 from autograder.course.names import UsageError
-from autograder.gradebook.graded import Exporter, Graded, named, read_graded
-from autograder.gradebook.roster import read_roster
-from autograder.progress import write_whole
+from autograder.exits import GRADER, PASS
+from autograder.instructor.gradebook.graded import Exporter, Graded, named, read_graded
+from autograder.instructor.gradebook.roster import read_roster
+from autograder.learner.progress import write_whole
 from autograder.report.words import plural
 
 Run = Callable[[argparse.Namespace, Graded], int]
@@ -54,7 +54,7 @@ def _tell(graded: Graded) -> int:
 
 
 def _scores(options: argparse.Namespace, graded: Graded) -> int:
-    from autograder.gradebook.scores import scores_csv
+    from autograder.instructor.gradebook.scores import scores_csv
 
     reports = [each.report for each in graded.marks if each.report is not None]
     times = {each.student: each.final.handed_in for each in graded.marks if each.final is not None}
@@ -65,7 +65,7 @@ def _scores(options: argparse.Namespace, graded: Graded) -> int:
 
 
 def _nbgrader(options: argparse.Namespace, graded: Graded) -> int:
-    from autograder.gradebook.nbgrader import write_gradebook
+    from autograder.instructor.gradebook.nbgrader import write_gradebook
 
     name = options.assignment or graded.course.root.name
     written = write_gradebook(graded, options.to, name, options.course, options.autograded)
@@ -77,7 +77,7 @@ def _nbgrader(options: argparse.Namespace, graded: Graded) -> int:
 
 
 def _fill(options: argparse.Namespace, graded: Graded) -> int:
-    from autograder.gradebook.filling import fill
+    from autograder.instructor.gradebook.filling import fill
 
     if options.into is None:
         raise UsageError(f"course export {options.format} needs --into FILE, the file that was exported there")
@@ -90,7 +90,7 @@ def _fill(options: argparse.Namespace, graded: Graded) -> int:
 
 
 def _gradescope(options: argparse.Namespace, graded: Graded) -> int:
-    from autograder.gradebook.gradescope import Seen, gradescope, handed_in
+    from autograder.instructor.gradebook.gradescope import Seen, gradescope, handed_in
 
     if options.metadata is not None:
         graded = handed_in(graded, options.metadata)
@@ -99,47 +99,47 @@ def _gradescope(options: argparse.Namespace, graded: Graded) -> int:
 
 
 def _classroom(options: argparse.Namespace, graded: Graded) -> int:
-    from autograder.gradebook.classroom import classroom
+    from autograder.instructor.gradebook.classroom import classroom
 
     sound = replace(graded, marks=tuple(each for each in graded.marks if not each.failed))
     return _files(options, sound, classroom(graded), ".json")
 
 
 def _classroom_workflow(options: argparse.Namespace, graded: Graded) -> int:
-    from autograder.gradebook.classroom import workflow
+    from autograder.instructor.gradebook.classroom import workflow
 
     _write(Path(options.to), workflow(graded))
     return 0
 
 
 def _exercism(options: argparse.Namespace, graded: Graded) -> int:
-    from autograder.gradebook.exercism import exercism
+    from autograder.instructor.gradebook.exercism import exercism
 
     return _files(options, graded, exercism(graded), ".json")
 
 
 def _junit(options: argparse.Namespace, graded: Graded) -> int:
-    from autograder.gradebook.junit import junit
+    from autograder.instructor.gradebook.junit import junit
 
     return _files(options, graded, junit, ".xml")
 
 
 def _feedback(options: argparse.Namespace, graded: Graded) -> int:
-    from autograder.gradebook.feedback_page import feedback
+    from autograder.instructor.gradebook.feedback_page import feedback
 
     return _files(options, graded, feedback, ".html")
 
 
 def _gradescope_autograder(options: argparse.Namespace, course: Course) -> None:
-    from autograder.gradebook.gradescope_zip import write_autograder
+    from autograder.instructor.gradebook.gradescope_zip import write_autograder
 
     written = write_autograder(course, Path(options.to), options.roster)
     print(f"Written: {options.to}, {plural(written, 'file')}; it holds the solutions, so give it to nobody else")
 
 
 def _nbgrader_course(options: argparse.Namespace, course: Course) -> None:
-    from autograder.gradebook.nbgrader_course import CONFIG, write_course
-    from autograder.judge.suite import load_suite
+    from autograder.course.suite import load_suite
+    from autograder.instructor.gradebook.nbgrader_course import CONFIG, write_course
 
     to, name = Path(options.to), options.assignment or course.root.name
     drawing = [each for each, drawings in load_suite(course).pictures.items() if drawings]

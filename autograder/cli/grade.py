@@ -15,34 +15,34 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from autograder import ending
+from autograder.answer_key.keys import Keys
 from autograder.authoring.given import given_of
 from autograder.cli.check import known_device
-from autograder.cli.exits import ENVIRONMENT, GRADER, PASS
 from autograder.cli.rate import Rate
 from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.handed_out import refuse_kit
 from autograder.course.names import UsageError
 from autograder.course.nearest import nearest
-from autograder.gradebook.policy import Policy, policy_of
-from autograder.gradebook.roster import Roster, read_roster
-from autograder.gradebook.scores import scores_csv
-from autograder.grading.bulk import Bulk, CourseChanged, Graded, GradeOne, Plan
-from autograder.grading.conditions import Conditions, conditions_of
-from autograder.grading.isolated import isolated
-from autograder.grading.memory import give_back_large_blocks
-from autograder.grading.merge import told_students
-from autograder.grading.out import Busy, Out, read_run
-from autograder.grading.reports import read_stored
+from autograder.course.suite import Suite, load_suite
+from autograder.exits import ENVIRONMENT, GRADER, PASS
+from autograder.instructor.gradebook.policy import Policy, policy_of
+from autograder.instructor.gradebook.roster import Roster, read_roster
+from autograder.instructor.gradebook.scores import scores_csv
+from autograder.instructor.grading.bulk import Bulk, CourseChanged, Graded, GradeOne, Plan
+from autograder.instructor.grading.conditions import Conditions, conditions_of
+from autograder.instructor.grading.isolated import isolated
+from autograder.instructor.grading.memory import give_back_large_blocks
+from autograder.instructor.grading.merge import told_students
+from autograder.instructor.grading.out import Busy, Out, read_run
+from autograder.instructor.grading.reports import read_stored
 from autograder.judge.grader import Grader
-from autograder.judge.key import Keys
-from autograder.judge.runner import EnvironmentProblem, GraderProblem
-from autograder.judge.suite import Suite, load_suite
-from autograder.progress import FOLDER, write_whole
-from autograder.report import Report
+from autograder.learner.progress import FOLDER, write_whole
+from autograder.results import Report
+from autograder.runner.runner import EnvironmentProblem, GraderProblem
 from autograder.submission import Entry, Submission, list_submissions
 
 if TYPE_CHECKING:
-    from autograder.grading.cluster import Cluster
+    from autograder.instructor.grading.cluster import Cluster
 
 MOST_ROWS = 60
 MOST_WAITING = 64
@@ -216,7 +216,7 @@ def _cancel(stop: threading.Event, running: "Grader | Cluster") -> None:
 def _cluster(address: str, conditions: Conditions, suite: Suite) -> "Cluster":
     """Send the course to a cluster, with the answer keys that are known."""
     try:
-        from autograder.grading.cluster import Cluster
+        from autograder.instructor.grading.cluster import Cluster
     except ImportError as error:
         found = f"--scheduler needs the package {error.name}, which is not installed"
         raise EnvironmentProblem(f"{found}; install it in the kit's folder: pip install -e '.[cluster]'") from None

@@ -4,15 +4,15 @@ import argparse
 import sys
 from dataclasses import dataclass
 
-from autograder.cli.exits import PASS
 from autograder.cli.screen import Command, Screen
 from autograder.cli.written import write_json
 from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.names import UsageError, resolve_exercise
-from autograder.progress import Progress, Standing, keep, read_progress
-from autograder.progress.digests import digest_of
-from autograder.progress.events import Event, now
-from autograder.progress.last import read_last
+from autograder.exits import PASS
+from autograder.learner.progress import Progress, Standing, keep, read_progress
+from autograder.learner.progress.digests import digest_of
+from autograder.learner.progress.events import Event, now
+from autograder.learner.progress.last import read_last
 from autograder.submission.own import own_source
 
 

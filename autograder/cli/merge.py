@@ -3,14 +3,14 @@
 import argparse
 import sys
 
-from autograder.cli.exits import ENVIRONMENT, GRADER, PASS
 from autograder.course import find_course, read_course
 from autograder.course.names import UsageError
-from autograder.gradebook.policy import policy_of
-from autograder.gradebook.roster import read_roster
-from autograder.gradebook.scores import scores_csv
-from autograder.grading.merge import MergeError, handed_in_of, merge, read_shards
-from autograder.grading.out import Busy, Out
+from autograder.exits import ENVIRONMENT, GRADER, PASS
+from autograder.instructor.gradebook.policy import policy_of
+from autograder.instructor.gradebook.roster import read_roster
+from autograder.instructor.gradebook.scores import scores_csv
+from autograder.instructor.grading.merge import MergeError, handed_in_of, merge, read_shards
+from autograder.instructor.grading.out import Busy, Out
 
 
 def merge_shards(options: argparse.Namespace) -> int:

@@ -4,15 +4,15 @@ import argparse
 
 from autograder.authoring.naming import entry_of, patches_of
 from autograder.cli.dashboard import submissions_of
-from autograder.cli.exits import PASS
 from autograder.course import find_course, read_course
 from autograder.course.names import UsageError
-from autograder.dashboard.clusters import clusters_of, find_cluster
-from autograder.dashboard.gathered import gathered
-from autograder.gradebook.graded import read_graded
-from autograder.gradebook.roster import read_roster
-from autograder.judge.suite import load_suite
-from autograder.progress import write_whole
+from autograder.course.suite import load_suite
+from autograder.exits import PASS
+from autograder.instructor.dashboard.clusters import clusters_of, find_cluster
+from autograder.instructor.dashboard.gathered import gathered
+from autograder.instructor.gradebook.graded import read_graded
+from autograder.instructor.gradebook.roster import read_roster
+from autograder.learner.progress import write_whole
 from autograder.report.words import plural
 
 

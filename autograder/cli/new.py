@@ -3,9 +3,9 @@
 import argparse
 
 from autograder.authoring.new import entry, new_exercise
-from autograder.cli.exits import PASS
 from autograder.course import find_course, read_course
 from autograder.course.handed_out import refuse_kit
+from autograder.exits import PASS
 
 
 def new(options: argparse.Namespace) -> int:

@@ -4,13 +4,13 @@ import argparse
 import sys
 from itertools import takewhile
 
-from autograder.cli.exits import PASS
 from autograder.cli.screen import Command, Screen
 from autograder.cli.written import write_json
 from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.names import resolve_exercise
-from autograder.progress import Progress, keep, read_progress
-from autograder.progress.events import Event, now
+from autograder.exits import PASS
+from autograder.learner.progress import Progress, keep, read_progress
+from autograder.learner.progress.events import Event, now
 from autograder.report.words import plural, points
 
 MOST_BYTES = 256 << 10

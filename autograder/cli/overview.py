@@ -5,14 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from autograder.cli.exits import PASS
 from autograder.cli.hint import failure_texts
 from autograder.cli.screen import Command, Screen
 from autograder.cli.written import write_json
 from autograder.course import Course, Exercise, find_course, read_course
-from autograder.progress import Progress, Standing, read_progress
-from autograder.progress.digests import exercise_version
-from autograder.progress.standing import UNTRIED
+from autograder.exits import PASS
+from autograder.learner.progress import Progress, Standing, read_progress
+from autograder.learner.progress.digests import exercise_version
+from autograder.learner.progress.standing import UNTRIED
 from autograder.report.words import STATES, plural, points
 
 BROKEN, RECHECK = "BROKEN AGAIN", "RE-CHECK"

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from autograder import __version__
-from autograder.grading.shards import Shard, read_shard
+from autograder.instructor.grading.shards import Shard, read_shard
 
 ROSTER = "who is in the class (default: roster.csv beside the course)"
 LAYOUTS = ("plain", "canvas", "moodle", "classroom", "nbgrader")

@@ -13,25 +13,25 @@ from typing import TYPE_CHECKING
 
 from autograder import ending
 from autograder.cli.check import checked, known_device, remember, warn_unconfined
-from autograder.cli.exits import ENVIRONMENT, FAIL, GRADER, PASS
 from autograder.cli.screen import Screen
 from autograder.cli.waiting import Waiting
 from autograder.course import Course, find_course, read_course
 from autograder.course.model import Activity
 from autograder.course.names import UsageError
 from autograder.course.nearest import nearest
-from autograder.progress.standing import ALL_AT_ONCE
+from autograder.exits import ENVIRONMENT, FAIL, GRADER, PASS
+from autograder.learner.progress.standing import ALL_AT_ONCE
 from autograder.submission import Submission
 from autograder.submission.own import read_own
 
 if TYPE_CHECKING:
-    from autograder.report import ExerciseResult, Report
+    from autograder.results import ExerciseResult, Report
 
 LARGEST_SEED = 10**18 - 1
 CTRL_C_SECONDS = 2.0
 """An activity that got the Ctrl-C of the terminal too has mostly ended by then."""
 
-PROGRAM = Path(__file__).parents[1] / "play" / "__main__.py"
+PROGRAM = Path(__file__).parents[1] / "learner" / "play" / "__main__.py"
 
 
 def play(options: argparse.Namespace) -> int:

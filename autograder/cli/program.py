@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autograder import ending
-from autograder.cli.exits import ENVIRONMENT, GRADER, INTERRUPTED, USAGE
 from autograder.cli.parser import parse
 from autograder.course import CourseError, trust
 from autograder.course.names import UsageError
+from autograder.exits import ENVIRONMENT, GRADER, INTERRUPTED, USAGE
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -73,8 +73,8 @@ def _open_streams() -> None:
 
 
 def _of_engine(error: Exception) -> int:
-    from autograder.judge.runner import EnvironmentProblem, GraderProblem
-    from autograder.judge.suite import SuiteError
+    from autograder.course.suite import SuiteError
+    from autograder.runner.runner import EnvironmentProblem, GraderProblem
     from autograder.submission import SubmissionError
 
     if isinstance(error, SubmissionError):

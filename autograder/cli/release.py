@@ -5,16 +5,16 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from autograder.answer_key.keys import Keys
 from autograder.authoring.leaks import Gate, Leak, files_in, files_of
 from autograder.authoring.leaks_secrets import SHORTEST_SEED, BankError, StubError, grading_seed, secrets_of
 from autograder.authoring.release import ReleaseError, kit_of, write_kit
-from autograder.cli.exits import FAIL, PASS
 from autograder.cli.waiting import Waiting
 from autograder.course import Course, find_course, read_course
 from autograder.course.handed_out import KEY_FOLDER, refuse_kit
 from autograder.course.names import UsageError
-from autograder.judge.key import Keys
-from autograder.judge.suite import load_suite
+from autograder.course.suite import load_suite
+from autograder.exits import FAIL, PASS
 
 MOST_TOLD = 20
 

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from autograder.cli.exits import PASS
 from autograder.cli.overview import Row, effort, rows_of
 from autograder.cli.screen import Screen
 from autograder.cli.written import write_json
 from autograder.course import Course, find_course, read_course
-from autograder.progress import Progress, read_progress, write_whole
-from autograder.progress.last import read_last
+from autograder.exits import PASS
+from autograder.learner.progress import Progress, read_progress, write_whole
+from autograder.learner.progress.last import read_last
 from autograder.report.html_page import whole_page
 from autograder.report.html_style import style
-from autograder.report.reading import from_json
 from autograder.report.words import plural, points
+from autograder.results.reading import from_json
 
 COLUMNS = ("exercise", "state", "checks", "points", "runs", "hints", "first passed", "worked on")
 

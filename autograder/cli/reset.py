@@ -5,15 +5,15 @@ import sys
 import time
 from pathlib import Path
 
-from autograder.cli.exits import FAIL, PASS
 from autograder.cli.screen import Screen, confirmed
 from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.handed_out import STUBS
 from autograder.course.names import UsageError, resolve_exercise
-from autograder.progress import keep, write_whole
-from autograder.progress.events import Event, now
-from autograder.progress.files import own_folder
-from autograder.progress.last import forget_last
+from autograder.course.storage import own_folder
+from autograder.exits import FAIL, PASS
+from autograder.learner.progress import keep, write_whole
+from autograder.learner.progress.events import Event, now
+from autograder.learner.progress.last import forget_last
 from autograder.submission import own
 
 
@@ -50,7 +50,7 @@ def reset(options: argparse.Namespace) -> int:
 
 def stub_text(course: Course, exercise: Exercise) -> str:
     """Return the stub of an exercise, or say that this kit has none."""
-    from autograder.authoring.stubs import StubError
+    from autograder.course.stubs import StubError
 
     try:
         stub = own.stub_text(course, exercise)

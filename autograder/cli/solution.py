@@ -3,14 +3,14 @@
 import argparse
 import sys
 
-from autograder.cli.exits import FAIL, PASS
 from autograder.cli.hint import failure_texts
 from autograder.cli.screen import Screen, confirmed
 from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.names import UsageError, resolve_exercise
-from autograder.progress import Standing, keep, read_progress
-from autograder.progress.events import Event, now
-from autograder.progress.standing import UNTRIED
+from autograder.exits import FAIL, PASS
+from autograder.learner.progress import Standing, keep, read_progress
+from autograder.learner.progress.events import Event, now
+from autograder.learner.progress.standing import UNTRIED
 
 LAST_HINT = 3
 _MARKS = ("### BEGIN SOLUTION", "### END SOLUTION")

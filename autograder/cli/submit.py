@@ -8,12 +8,12 @@ from pathlib import Path
 
 from autograder import ending
 from autograder.authoring.given import given_of
-from autograder.cli.exits import FAIL, PASS
 from autograder.cli.screen import Screen
 from autograder.cli.written import write_json
 from autograder.course import Course, find_course, read_course
 from autograder.course.names import UsageError
-from autograder.progress.files import part_of
+from autograder.course.storage import part_of
+from autograder.exits import FAIL, PASS
 from autograder.submission import Caps, Given, Submission, read_submission
 from autograder.submission.notebook import Notebook
 from autograder.submission.submission import notebook_of

@@ -4,8 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from autograder.cli.exits import ENVIRONMENT, PASS
 from autograder.course import find_course, read_course, trust
+from autograder.exits import ENVIRONMENT, PASS
 
 
 def trust_course(options: argparse.Namespace) -> int:

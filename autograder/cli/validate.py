@@ -12,12 +12,12 @@ from autograder.authoring.once import prove_once
 from autograder.authoring.page import page
 from autograder.authoring.places import Placed, measure_places
 from autograder.authoring.validate import Validation, validate
-from autograder.cli.exits import FAIL, PASS
 from autograder.course import find_course, read_course, with_sizes
 from autograder.course.handed_out import refuse_kit
 from autograder.course.names import resolve_exercise
-from autograder.judge.suite import load_suite
-from autograder.progress import write_whole
+from autograder.course.suite import load_suite
+from autograder.exits import FAIL, PASS
+from autograder.learner.progress import write_whole
 from autograder.report.words import number
 
 

@@ -6,18 +6,18 @@ import sys
 
 from autograder import ending
 from autograder.cli.check import known_device, remember
-from autograder.cli.exits import PASS
 from autograder.cli.parser import parse
 from autograder.course import CourseError, find_course, read_course
 from autograder.course.names import UsageError, resolve_exercise
+from autograder.course.suite import load_suite
+from autograder.exits import PASS
 from autograder.judge.grader import Grader
-from autograder.judge.suite import load_suite
-from autograder.progress import read_progress
+from autograder.learner.progress import read_progress
+from autograder.learner.watch.keyboard import keyboard
+from autograder.learner.watch.screen import Screen
+from autograder.learner.watch.session import RunCommand, Session
 from autograder.report.terminal import make_console
 from autograder.submission import SubmissionError
-from autograder.watch.keyboard import keyboard
-from autograder.watch.screen import Screen
-from autograder.watch.session import RunCommand, Session
 
 KILLED = 128
 

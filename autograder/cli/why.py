@@ -5,13 +5,13 @@ from collections.abc import Mapping
 from dataclasses import asdict, replace
 from typing import Any
 
-from autograder.cli.exits import PASS
 from autograder.cli.written import write_json
 from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.misconceptions import Described, describe, nearest_ids
 from autograder.course.names import UsageError
-from autograder.progress import Progress, read_progress
-from autograder.progress.last import read_last
+from autograder.exits import PASS
+from autograder.learner.progress import Progress, read_progress
+from autograder.learner.progress.last import read_last
 
 
 def show_why(options: argparse.Namespace) -> int:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from autograder.progress import write_whole
+from autograder.learner.progress import write_whole
 
 SCHEMA = 1
 

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from autograder.progress.files import write_whole
+from autograder.course.storage import write_whole
 
 ENGINE = Path(__file__).resolve().parents[2]
 """Where the engine that runs lies. In a kit or a checkout that is the folder of the course: its code runs already."""

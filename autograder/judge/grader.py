@@ -8,21 +8,21 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from autograder.answer_key.keys import Keys
+from autograder.answer_key.model import AnswerKey
+from autograder.answer_key.released import open_keys
 from autograder.checks import Check
+from autograder.checks.draws import Key
 from autograder.course import Exercise
-from autograder.judge.answers import AnswerKey
-from autograder.judge.cells import in_cells
-from autograder.judge.key import Keys
-from autograder.judge.kit import open_keys
+from autograder.course.suite import Suite
+from autograder.diagnosis.location.locator import FindTraces
 from autograder.judge.marking import Marking, Remembered
-from autograder.judge.outcomes import Key
-from autograder.judge.places.locator import FindTraces
-from autograder.judge.places.traces import Trace
-from autograder.judge.runner import Cancelled, GraderProblem, Runner
-from autograder.judge.sandbox.isolation import Isolation, process_isolation
-from autograder.judge.suite import Suite
+from autograder.judge.notebook_cells import in_cells
 from autograder.judge.verdict import Verdicts
-from autograder.report import Report
+from autograder.results import Report
+from autograder.runner.runner import Cancelled, GraderProblem, Runner
+from autograder.runner.sandbox.isolation import Isolation, process_isolation
+from autograder.runner.traces import Trace
 from autograder.submission import Submission
 
 LOG_KEPT = 4000

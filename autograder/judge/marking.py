@@ -7,16 +7,16 @@ from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import replace
 
 from autograder.course import Exercise
-from autograder.judge.outcomes import Died, Fault
-from autograder.judge.patience import Patience
+from autograder.course.suite import Suite
+from autograder.diagnosis.location.deadline import EXERCISE_SECONDS, SUBMISSION_SECONDS, Deadline
+from autograder.diagnosis.location.locator import FindTraces
 from autograder.judge.pictures import drawn, plan_of
-from autograder.judge.places.deadline import EXERCISE_SECONDS, SUBMISSION_SECONDS, Deadline
-from autograder.judge.places.locator import FindTraces
-from autograder.judge.run import Parts
-from autograder.judge.runner import EnvironmentProblem, GraderProblem, Plan, Run, Runner
-from autograder.judge.suite import Suite
 from autograder.judge.verdict import Verdicts
-from autograder.report import ExerciseResult, Status
+from autograder.results import ExerciseResult, Status
+from autograder.runner.outcomes import Died, Fault
+from autograder.runner.patience import Patience
+from autograder.runner.run import Parts
+from autograder.runner.runner import EnvironmentProblem, GraderProblem, Plan, Run, Runner
 from autograder.submission import Submission
 from autograder.submission.submission import digest
 

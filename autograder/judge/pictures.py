@@ -5,12 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from autograder.checks import Drawing
+from autograder.checks.draws import Key
+from autograder.comparison.arrays import numbers
 from autograder.course import Exercise
-from autograder.judge.arrays import numbers
-from autograder.judge.outcomes import Died, Fault, Key, Observed, Outcome
-from autograder.judge.runner import Plan
 from autograder.protocol import Array, Value
-from autograder.report.model import Picture
+from autograder.results.model import Picture
+from autograder.runner.outcomes import Died, Fault, Observed, Outcome
+from autograder.runner.runner import Plan
 
 MOST_ROWS, MOST_COLUMNS = 64, 200
 LONGEST_LABEL = 24

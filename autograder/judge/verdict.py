@@ -3,19 +3,20 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
+from autograder.answer_key.model import AnswerKey
 from autograder.checks import Check, counting
-from autograder.checks.draws import sizes_of
+from autograder.checks.draws import Key, sizes_of
+from autograder.comparison.compare import judge_observation
+from autograder.comparison.fingerprint import fingerprint
 from autograder.course import Exercise
-from autograder.judge import faults, findings
-from autograder.judge.answers import AnswerKey
-from autograder.judge.compare import judge_observation
-from autograder.judge.fingerprint import fingerprint
-from autograder.judge.naming import agreements, name
-from autograder.judge.outcomes import Died, Fault, Key, Observed, Outcome, Survey, is_out_of_memory
-from autograder.judge.patterns import Axes
-from autograder.judge.places.locator import Locator
-from autograder.judge.suite import Suite
-from autograder.report import CheckResult, ExerciseResult, Finding, Place, Status
+from autograder.course.suite import Suite
+from autograder.diagnosis import exceptions as faults
+from autograder.diagnosis import findings
+from autograder.diagnosis.location.locator import Locator
+from autograder.diagnosis.patterns import Axes
+from autograder.judge.matching import agreements, name
+from autograder.results import CheckResult, ExerciseResult, Finding, Place, Status
+from autograder.runner.outcomes import Died, Fault, Observed, Outcome, Survey, is_out_of_memory
 
 WORST_FIRST: tuple[Status, ...] = ("grader_error", "timeout", "memory", "error", "fail")
 

@@ -1,5 +1,1 @@
-"""The report: everything about one submission, and its renderings."""
-
-from autograder.report.model import CheckResult, Evidence, ExerciseResult, Finding, Place, Report, Status
-
-__all__ = ["CheckResult", "Evidence", "ExerciseResult", "Finding", "Place", "Report", "Status"]
+"""Renders results: in the terminal, as plain text, as HTML and as pictures."""

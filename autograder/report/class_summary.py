@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autograder.report.model import Report
 from autograder.report.printable import one_line
 from autograder.report.words import STATES, explanation, notes, number, points, student
+from autograder.results.model import Report
 
 
 @dataclass(frozen=True)

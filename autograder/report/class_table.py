@@ -6,8 +6,8 @@ from rich.text import Text
 
 from autograder.report.class_summary import ClassSummary, summarize
 from autograder.report.layout import SECONDARY, Page, blocks, breadth, columns
-from autograder.report.model import ExerciseResult, Report
 from autograder.report.words import STATES, number, points, student
+from autograder.results.model import ExerciseResult, Report
 
 _MOST_NAMES = 5
 _MOST_LOOKS = 20

@@ -12,8 +12,8 @@ from autograder.report.glyphs import Glyphs
 from autograder.report.header import title_line
 from autograder.report.layout import NARROWEST, Page, blocks, next_lines
 from autograder.report.maps import number_lines, number_sentences, slice_lines
-from autograder.report.model import CheckResult, ExerciseResult, Maps
 from autograder.report.words import STATES, number, spoken
+from autograder.results.model import CheckResult, ExerciseResult, Maps
 
 
 def render_evidence(

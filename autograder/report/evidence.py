@@ -7,8 +7,8 @@ from rich.text import Text
 
 from autograder.report.layout import SECONDARY, Page, beside, breadth, columns, indented
 from autograder.report.maps import drawn
-from autograder.report.model import Evidence
 from autograder.report.printable import one_line
+from autograder.results.model import Evidence
 
 WRONG = "bold red"
 _FEWEST, _MOST_VALUES = 3, 6

@@ -8,10 +8,10 @@ from rich.text import Text
 
 from autograder.report.evidence import elements, evidence_table, is_alike, is_values, value_lines
 from autograder.report.layout import LABEL, SECONDARY, Page, blocks
-from autograder.report.model import CheckResult, Evidence, Finding, Status
 from autograder.report.place import place_lines
 from autograder.report.printable import one_line, printable
 from autograder.report.words import STATES, explanation, message_of, was_asked
+from autograder.results.model import CheckResult, Evidence, Finding, Status
 
 _SENTENCE_END = re.compile(r"(?<=[.?;:])\s+(?=[A-Z0-9])")
 _EXPLANATION_LINES = 5

@@ -6,8 +6,8 @@ from itertools import groupby
 from rich.text import Text
 
 from autograder.report.layout import SECONDARY, Page, apart, packed
-from autograder.report.model import CheckResult, ExerciseResult
 from autograder.report.words import STATES, checks_pass, number, plural, reference_parts, spoken
+from autograder.results.model import CheckResult, ExerciseResult
 
 _SHORTEST_RUN = 3
 

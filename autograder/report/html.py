@@ -7,7 +7,6 @@ from autograder.report.html_bars import bars_svg
 from autograder.report.html_failure import code, failure_parts, table, text
 from autograder.report.html_grid import grid_svg
 from autograder.report.html_style import NAME, style
-from autograder.report.model import CheckResult, ExerciseResult, Picture
 from autograder.report.passing import MOST_PICTURES
 from autograder.report.picture_words import is_whole, sentence
 from autograder.report.why import WhyPage
@@ -22,6 +21,7 @@ from autograder.report.words import (
     reference_parts,
     spoken,
 )
+from autograder.results.model import CheckResult, ExerciseResult, Picture
 
 Command = tuple[str, str]
 """What to type next, and what it does."""

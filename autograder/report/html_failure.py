@@ -8,7 +8,6 @@ from autograder.report.failure import sentences_of
 from autograder.report.heat import Grid, greatest, where_differs
 from autograder.report.html_grid import grid_svg
 from autograder.report.maps import alike, leaks
-from autograder.report.model import CheckResult, Evidence, Finding, Maps, Place
 from autograder.report.printable import one_line, printable
 from autograder.report.words import (
     AGREES,
@@ -20,6 +19,7 @@ from autograder.report.words import (
     message_of,
     was_asked,
 )
+from autograder.results.model import CheckResult, Evidence, Finding, Maps, Place
 
 BEFORE, AFTER = 2, 1
 MOST_WITNESSES, MOST_VALUES, MOST_PRINTED = 6, 6, 8

@@ -17,8 +17,8 @@ from autograder.report.heat import (
     where_not_zero,
 )
 from autograder.report.layout import SECONDARY, Page, beside, breadth, columns, indented
-from autograder.report.model import Maps
 from autograder.report.printable import one_line
+from autograder.results.model import Maps
 
 NARROWEST_WITH_MAPS = 60
 _VISIBLE = 0.02

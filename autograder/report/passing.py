@@ -7,10 +7,10 @@ from rich.text import Text
 
 from autograder.report.heat import Grid, cut_from, full_blocks, greatest, half_blocks, legend, shade_range, shades
 from autograder.report.layout import LABEL, SECONDARY, Page, beside, blocks, breadth, columns, indented
-from autograder.report.model import ExerciseResult, Picture
 from autograder.report.picture_words import is_whole
 from autograder.report.printable import one_line
 from autograder.report.words import bonus_left
+from autograder.results.model import ExerciseResult, Picture
 
 MOST_PICTURES, TALLEST_PICTURE = 2, 16
 _AROUND = 3  # lines of a picture that are not cells: its title, what its columns are called, its caption

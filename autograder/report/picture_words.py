@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from autograder.report.model import Picture
 from autograder.report.printable import one_line
+from autograder.results.model import Picture
 
 MOST_TOLD = 32
 """A picture of more rows, or bars, is told by its size and range alone: nobody listens to so many numbers."""

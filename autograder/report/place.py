@@ -8,9 +8,9 @@ from rich.style import Style
 from rich.text import Text
 
 from autograder.report.layout import SECONDARY, Page
-from autograder.report.model import Finding, Place, Status
 from autograder.report.printable import one_line, printable
 from autograder.report.words import AGREES, RETURNED, circumstance, function, line_of
+from autograder.results.model import Finding, Place, Status
 
 _LONGEST_LINE = 500  # longer than any page is wide
 _WRONG = "bold red"

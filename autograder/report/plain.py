@@ -8,7 +8,6 @@ from rich.text import Text
 from autograder.report.class_summary import summarize
 from autograder.report.evidence import is_values, within_slice
 from autograder.report.glyphs import ASCII
-from autograder.report.model import CheckResult, Evidence, ExerciseResult, Finding, Place, Report
 from autograder.report.passing import MOST_PICTURES
 from autograder.report.picture_words import sentence
 from autograder.report.printable import one_line, printable
@@ -34,6 +33,7 @@ from autograder.report.words import (
     student,
     was_asked,
 )
+from autograder.results.model import CheckResult, Evidence, ExerciseResult, Finding, Place, Report
 
 _PRINTED_LINES = 5
 _MOST_UNUSED = 3

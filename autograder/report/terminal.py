@@ -14,7 +14,6 @@ from autograder.report.glyphs import Glyphs
 from autograder.report.header import part_lines, title_line, top_lines
 from autograder.report.layout import NARROWEST, SECONDARY, Page, blocks, breadth, columns, next_lines
 from autograder.report.maps import NARROWEST_WITH_MAPS
-from autograder.report.model import ExerciseResult, Report
 from autograder.report.passing import bonus_lines, built_lines, picture_lines, unused_lines
 from autograder.report.words import (
     STATES,
@@ -28,6 +27,7 @@ from autograder.report.words import (
     shown_first,
     student,
 )
+from autograder.results.model import ExerciseResult, Report
 
 TALLEST = 34
 LOW = 30

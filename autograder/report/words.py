@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from autograder.report.model import CheckResult, ExerciseResult, Finding, Place, Report, Status
 from autograder.report.printable import one_line, printable
+from autograder.results.model import CheckResult, ExerciseResult, Finding, Place, Report, Status
 
 Mark = Literal["passed", "failed", "waiting", "problem"]
 AGREES = "agrees with what is expected"

@@ -46,7 +46,7 @@ def stub_text(course: Course, exercise: Exercise) -> str | None:
     """
     solution = course.solutions_dir / exercise.file
     if solution.is_file():
-        from autograder.authoring.stubs import stub_of
+        from autograder.course.stubs import stub_of
 
         return stub_of(solution.read_text("utf-8"), exercise)
     kept = stubs_dir(course) / exercise.file

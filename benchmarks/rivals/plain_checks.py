@@ -27,7 +27,7 @@ from autograder.checks.another_device import Elsewhere
 from autograder.checks.draws import derived_seed, sizes_of
 from autograder.checks.given import Given
 from autograder.checks.structure import Implementation
-from autograder.judge.dropping import dropped_wrongly
+from autograder.comparison.dropout import dropped_wrongly
 
 TOLERANCES = {torch.float64: 1e-6, torch.float32: 3e-5, torch.float16: 1e-2, torch.bfloat16: 4e-2}
 FOLDER = Path(os.environ["PLAIN_CHECKS"])
@@ -215,7 +215,7 @@ def numbers(value: Any) -> Any:
 def make(seed: int) -> None:
     """Run the solutions and write the file of what they return."""
     from autograder.course import read_course
-    from autograder.judge.suite import load_suite
+    from autograder.course.suite import load_suite
 
     course = read_course(FOLDER / "course")
     suite = load_suite(course)

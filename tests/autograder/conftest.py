@@ -4,16 +4,13 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import accessibility
 import pytest
-import tiny
-from browser import CHROMIUM, Browser, browser
 
+from autograder.answer_key.keys import Keys
 from autograder.judge.grader import Grader
-from autograder.judge.key import Keys
-from autograder.judge.runner import Runner
-
-collect_ignore = ["tiny_course"]
+from autograder.runner.runner import Runner
+from tests.support import accessibility, tiny
+from tests.support.browser import CHROMIUM, Browser, browser
 
 
 @pytest.fixture(scope="session")

@@ -33,7 +33,7 @@ def main() -> None:
 
 def rounds(until: float) -> None:
     """Run the fuzz tests round by round, each with a seed of its own; the first round is run however late it is."""
-    tests = sorted(str(file) for file in (ROOT / "tests" / "autograder").glob("test_fuzz_*.py"))
+    tests = sorted(str(file) for file in (ROOT / "tests" / "autograder").rglob("test_fuzz_*.py"))
     environment = {**os.environ, "FUZZ_ANEW": "1"}
     number = 0
     while number == 0 or time.monotonic() < until:

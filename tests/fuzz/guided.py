@@ -8,7 +8,7 @@ from pathlib import Path
 
 import atheris
 
-sys.path[:0] = [str(Path(__file__).parents[1] / "autograder"), str(Path(__file__).parents[2])]
+sys.path.insert(0, str(Path(__file__).parents[2]))
 
 with atheris.instrument_imports(include=["autograder", "zipfile", "json"]):
     import json  # noqa: F401
@@ -16,10 +16,10 @@ with atheris.instrument_imports(include=["autograder", "zipfile", "json"]):
 
     import test_fuzz_submissions as submissions
 
-    from autograder.judge.arrays import numbers
-    from autograder.judge.outcomes import read_fault, read_survey
-    from autograder.judge.places.traces import read_trace
+    from autograder.comparison.arrays import numbers
     from autograder.protocol import Array, Limits, ProtocolError, read_frame, write_frame
+    from autograder.runner.outcomes import read_fault, read_survey
+    from autograder.runner.traces import read_trace
 
 LIMITS = Limits(text=1 << 16, blob=1 << 16, nodes=2000)
 NONSENSE = (LookupError, TypeError, ValueError, AttributeError, OverflowError)

@@ -11,10 +11,10 @@ import time
 from collections.abc import Iterator, Mapping
 
 from autograder.course import find_course, read_course
-from autograder.grading.isolated import isolated
+from autograder.course.suite import Suite, load_suite
+from autograder.instructor.grading.isolated import isolated
 from autograder.judge.grader import Grader
-from autograder.judge.suite import Suite, load_suite
-from autograder.report import Report
+from autograder.results import Report
 from autograder.submission import Submission
 from autograder.submission.submission import digest
 

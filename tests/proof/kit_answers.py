@@ -9,16 +9,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "autograder"))
-
-from kit_answers import Attempt, answers, brief, by_empty_programs, earned, every_attempt
-
+from autograder.answer_key.keys import Keys
+from autograder.answer_key.model import AnswerKey
 from autograder.course import read_course
-from autograder.judge.answers import AnswerKey
-from autograder.judge.key import Keys
-from autograder.judge.runner import Runner
-from autograder.judge.sandbox.isolation import Isolation, open_isolation
-from autograder.judge.suite import Suite, load_suite
+from autograder.course.suite import Suite, load_suite
+from autograder.runner.runner import Runner
+from autograder.runner.sandbox.isolation import Isolation, open_isolation
+from tests.support.kit_attempts import Attempt, answers, brief, by_empty_programs, earned, every_attempt
 
 SEED = 5
 JOBS = 2

@@ -20,13 +20,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from queue import SimpleQueue
 
+from autograder.answer_key.keys import Keys
+from autograder.answer_key.model import AnswerKey
+from autograder.comparison.compare import passes
 from autograder.course import Exercise, read_course
 from autograder.course.names import resolve_exercise
-from autograder.judge.answers import AnswerKey
-from autograder.judge.compare import passes
-from autograder.judge.key import Keys
-from autograder.judge.runner import Runner
-from autograder.judge.suite import Suite, load_suite
+from autograder.course.suite import Suite, load_suite
+from autograder.runner.runner import Runner
 from tests.proof.mutants import Mutant, mutants_of
 
 ROOT = Path(__file__).parents[2]

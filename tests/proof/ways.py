@@ -15,8 +15,8 @@ from pathlib import Path
 
 from autograder.authoring.grading import grade_each
 from autograder.course import Course, Exercise, read_course
-from autograder.judge.suite import Suite, load_suite
-from autograder.report import Report
+from autograder.course.suite import Suite, load_suite
+from autograder.results import Report
 from autograder.submission import Submission
 from autograder.submission.submission import digest
 from tests.proof import conventions

@@ -1,0 +1,1 @@
+"""What is expected: made from the solutions, or read from a released kit."""

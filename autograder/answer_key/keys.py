@@ -1,0 +1,235 @@
+"""The answer key of an exercise: what the solution, and every misconception of the bank, returned.
+
+They run in a worker of their own; the judge only reads the data. A key is kept by content: the same solution,
+checks, sizes, seed, engine and torch give the same key.
+"""
+
+import contextlib
+import hashlib
+from collections.abc import Callable, Mapping
+from importlib import metadata
+from pathlib import Path
+from typing import Any, TypeVar
+
+from autograder import ending
+from autograder.answer_key.catalogue import BankError, Misconception, marks_of, patched, read_bank
+from autograder.answer_key.model import AnswerKey, BankEntry, from_record, to_record
+from autograder.checks import Check
+from autograder.checks.draws import Key
+from autograder.comparison.compare import Expected, passes
+from autograder.course import Exercise
+from autograder.course.storage import part_of
+from autograder.course.suite import Suite, engine_digest
+from autograder.protocol import Limits, ProtocolError, Value, read_frame, write_frame
+from autograder.runner.outcomes import Fault, Observed, Outcome
+from autograder.runner.runner import GraderProblem, Runner
+from autograder.runner.traces import Trace, read_trace
+from autograder.runner.traces import to_record as to_traced
+
+KEY_LIMITS = Limits(text=64 << 20, blob=512 << 20, nodes=1_000_000)
+Kept = TypeVar("Kept")
+
+DIGEST_SIZE = 32
+MAKES_KEYS = (
+    *("checks/*.py", "protocol/*.py", "worker/*.py", "runner/*.py"),
+    *(f"comparison/{module}.py" for module in ("arrays", "compare", "dropout")),
+    *(f"answer_key/{module}.py" for module in ("catalogue", "keys", "model")),
+)
+"""The code a key depends on: what runs the programs, and what tells a wrong outcome."""
+
+KEPT_KEYS = 6
+"""So many keys of an exercise are kept: one for each of the seeds and versions in use."""
+
+
+class Keys:
+    """Finds the answer keys of a suite for one seed and device: from the cache, or by running the solutions.
+
+    `told(exercise, done, all)` hears of each wrong program of a bank that was run.
+    """
+
+    def __init__(
+        self,
+        suite: Suite,
+        *,
+        seed: int,
+        device: str = "cpu",
+        cache: Path | None = None,
+        told: Callable[[str, int, int], None] | None = None,
+    ) -> None:
+        self.suite = suite
+        self.told = told
+        self.seed = seed
+        self.device = device
+        self.cache = cache if cache is not None else suite.course.root / ".course" / "cache"
+        self._runner = Runner(suite, seed=seed, device=device, shared=True)
+
+    def get(self, exercise: Exercise) -> AnswerKey:
+        """Return the key of an exercise; raises `GraderProblem` when it cannot be had."""
+        sources = self._solutions(exercise)
+        bank = self._bank(exercise, sources)
+        file = self._file(exercise, sources, ".key")
+        key = _read(file, from_record)
+        if key is None:
+            key = self._build(exercise, sources, bank)
+            _store(file, to_record(key))
+        return key
+
+    def reference(self, exercise: Exercise) -> AnswerKey:
+        """Return the key without its bank: all that a right program needs, and quickly made."""
+        sources = self._solutions(exercise)
+        file = self._file(exercise, sources, ".reference")
+        key = _read(file, from_record)
+        if key is None:
+            key = AnswerKey(self._reference(exercise, sources), ())
+            _store(file, to_record(key))
+        return key
+
+    def traces(self, exercise: Exercise, check: Check) -> Mapping[Key, Trace]:
+        """Return what the solution computes on its way, by draw: shapes and fingerprints, no text of it."""
+        sources = self._solutions(exercise)
+        file = self._file(exercise, sources, f".traces-{check.id}")
+        kept = _read(file, lambda record: {(check.id, draw): read_trace(each) for draw, each in record})
+        if kept is not None:
+            return kept
+        plan = {exercise.id: [(check.id, draw) for draw in range(check.draws)]}
+        run = self._runner.run(sources, plan, exact=self.device == "cpu", trace=True)
+        traces: Mapping[Key, Trace] = run.traces.get(exercise.id, {})
+        _store(file, [[draw, to_traced(each)] for (_, draw), each in traces.items()])
+        return traces
+
+    def kept(self, exercise: Exercise) -> list[Path]:
+        """Return the files of the cache that hold what is known of an exercise; raises `GraderProblem`."""
+        return sorted(self.cache.glob(f"{self._file(exercise, self._solutions(exercise), '').name}.*"))
+
+    def _file(self, exercise: Exercise, sources: Mapping[str, bytes], suffix: str) -> Path:
+        return self.cache / f"{exercise.id}-{self._digest(exercise, sources)}{suffix}"
+
+    def close(self) -> None:
+        """Let the worker go that ran the solutions, if there was one."""
+        self._runner.close()
+
+    def cancel(self) -> None:
+        """Give up the key that is being found in another thread, and find none any more."""
+        self._runner.cancel()
+
+    def __enter__(self) -> "Keys":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _solutions(self, exercise: Exercise) -> dict[str, bytes]:
+        course = self.suite.course
+        try:
+            return {each.file: (course.solutions_dir / each.file).read_bytes() for each in course.with_needs(exercise)}
+        except OSError as error:
+            raise GraderProblem(f"the solution {error.filename} cannot be read: {error.strerror}") from error
+
+    def _bank(self, exercise: Exercise, sources: Mapping[str, bytes]) -> tuple[Misconception, ...]:
+        file = self.suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
+        try:
+            return read_bank(file, sources[exercise.file].decode("utf-8"))
+        except (BankError, UnicodeDecodeError) as error:
+            raise GraderProblem(str(error)) from error
+
+    def _digest(self, exercise: Exercise, sources: Mapping[str, bytes]) -> str:
+        bank = self.suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
+        parts: list[bytes] = [
+            engine_digest(*MAKES_KEYS),
+            repr((self.seed, self.device, metadata.version("torch"), metadata.version("numpy"))).encode(),
+            repr(self.suite.course.sizes).encode(),
+            self.suite.sources[f"test_{exercise.id}.py"],
+            bank.read_bytes() if bank.is_file() else b"",
+            *(name.encode() + b"\0" + data for name, data in sorted(sources.items())),
+        ]
+        digest = hashlib.sha256()
+        for part in parts:
+            digest.update(len(part).to_bytes(8, "big") + part)
+        return digest.hexdigest()[:32]
+
+    def _build(self, exercise: Exercise, sources: dict[str, bytes], bank: tuple[Misconception, ...]) -> AnswerKey:
+        reference = self.reference(exercise).reference
+        runner = self._runner
+        solution = sources[exercise.file].decode("utf-8")
+        judges = {check.id: check.judge for check in self.suite.checks[exercise.id]}
+        entries = []
+        for done, each in enumerate(bank):
+            if self.told is not None:
+                self.told(exercise.id, done, len(bank))
+            program = {**sources, exercise.file: patched(solution, each).encode()}
+            run = runner.run(program, self.suite.plan([exercise]))
+            outcomes = {
+                at: outcome
+                for at, outcome in run.outcomes[exercise.id].items()
+                if not passes(outcome, reference[at], judges[at[0]])
+            }
+            marks = marks_of(each, solution)
+            entries.append(BankEntry(each.id, each.name, each.explanation, each.hint, each.same_as, outcomes, marks))
+        return AnswerKey(reference, tuple(entries))
+
+    def _reference(self, exercise: Exercise, sources: Mapping[str, bytes]) -> dict[Key, Expected]:
+        runner = self._runner
+        plan = self.suite.plan([exercise])
+        nominal = _observed(runner.run(sources, plan).outcomes[exercise.id], exercise)
+        if self.device == "cpu":
+            exact = _observed(runner.run(sources, plan, exact=True).outcomes[exercise.id], exercise)
+        else:
+            with Runner(self.suite, seed=self.seed, shared=True) as on_cpu:
+                exact = _observed(on_cpu.run(sources, plan, exact=True).outcomes[exercise.id], exercise)
+        return {key: Expected(nominal[key], exact[key]) for key in nominal}
+
+
+def _observed(outcomes: Mapping[Key, Outcome], exercise: Exercise) -> dict[Key, Value]:
+    values = {}
+    for key, outcome in outcomes.items():
+        if not isinstance(outcome, Observed):
+            what = f"{outcome.type}: {outcome.message}" if isinstance(outcome, Fault) else outcome.sentence
+            raise GraderProblem(f"the solution of {exercise.id} fails the check {key[0]}: {what}")
+        values[key] = outcome.value
+    return values
+
+
+def _read(file: Path, form: Callable[[Any], Kept]) -> Kept | None:
+    """Read what was kept; None where it is missing, damaged or of another form, and is to be made again."""
+    try:
+        data = file.read_bytes()
+    except OSError:
+        return None
+    body, digest = data[:-DIGEST_SIZE], data[-DIGEST_SIZE:]
+    if hashlib.sha256(body).digest() != digest:
+        return None
+    view = memoryview(body)
+    position = 0
+
+    def read(size: int) -> bytes:
+        nonlocal position
+        part = view[position : position + size]
+        position += len(part)
+        return bytes(part)
+
+    try:
+        return form(read_frame(read, KEY_LIMITS))
+    except (ProtocolError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _store(file: Path, record: Value) -> None:
+    """Keep a record, whole or not at all. A cache that cannot be written only costs time."""
+    body = write_frame(record)
+    with contextlib.suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        (file.parent / ".gitignore").write_text("*\n")
+        with ending.temporary(lambda: part_of(file)) as temporary:
+            temporary.write_bytes(body + hashlib.sha256(body).digest())
+            temporary.replace(file)
+        _forget_old(file)
+
+
+def _forget_old(newest: Path) -> None:
+    """Keep the keys of an exercise that were used last, and let the others go."""
+    exercise = newest.name.rpartition("-")[0]
+    kept = sorted(
+        newest.parent.glob(f"{exercise}-*{newest.suffix}"), key=lambda file: file.stat().st_mtime, reverse=True
+    )
+    for file in kept[KEPT_KEYS:]:
+        file.unlink(missing_ok=True)

@@ -1,0 +1,91 @@
+"""The answer key of an exercise, and its form as a plain value."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from autograder.checks.draws import Key
+from autograder.comparison.compare import Expected
+from autograder.protocol import Value
+from autograder.runner.outcomes import Died, Observed, Outcome, read_fault
+
+
+@dataclass(frozen=True)
+class BankEntry:
+    """A misconception with its outcomes, only those that are wrong, and the hashes of the statements it is made of."""
+
+    id: str
+    name: str
+    explanation: str
+    hint: str
+    same_as: tuple[str, ...]
+    outcomes: Mapping[Key, Outcome]
+    marks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class AnswerKey:
+    """What is expected of an exercise, and what known wrong programs give instead."""
+
+    reference: Mapping[Key, Expected]
+    bank: tuple[BankEntry, ...]
+
+
+def to_record(key: AnswerKey) -> Value:
+    """Return a key as a plain value."""
+    return {
+        "reference": [[*at, each.nominal, each.exact] for at, each in key.reference.items()],
+        "bank": [
+            {
+                "id": entry.id,
+                "name": entry.name,
+                "explanation": entry.explanation,
+                "hint": entry.hint,
+                "same_as": list(entry.same_as),
+                "marks": list(entry.marks),
+                "outcomes": [[*at, _outcome(each)] for at, each in entry.outcomes.items()],
+            }
+            for entry in key.bank
+        ],
+    }
+
+
+def from_record(record: Any) -> AnswerKey:
+    """Return the key a plain value was made from; raises KeyError, TypeError or ValueError for another one."""
+    return AnswerKey(
+        {(check, draw): Expected(nominal, exact) for check, draw, nominal, exact in record["reference"]},
+        tuple(
+            BankEntry(
+                each["id"],
+                each["name"],
+                each["explanation"],
+                each["hint"],
+                tuple(each["same_as"]),
+                _outcomes(each["outcomes"]),
+                tuple(each["marks"]),
+            )
+            for each in record["bank"]
+        ),
+    )
+
+
+def _outcome(outcome: Outcome) -> Value:
+    match outcome:
+        case Observed(value):
+            return {"observed": value}
+        case Died(status, sentence):
+            return {"died": [status, sentence]}
+    fault = asdict(outcome)
+    return {"fault": {**fault, "bases": list(outcome.bases), "frames": list(fault["frames"]), "values": []}}
+
+
+def _outcomes(records: Any) -> Mapping[Key, Outcome]:
+    return {(check, draw): _read_outcome(record) for check, draw, record in records}
+
+
+def _read_outcome(record: Mapping[str, Any]) -> Outcome:
+    if "observed" in record:
+        return Observed(record["observed"])
+    if "died" in record:
+        return Died(*record["died"])
+    return read_fault(record["fault"], at_import=record["fault"]["at_import"])

@@ -1,0 +1,1 @@
+"""Compares an observation with what is expected."""

@@ -1,0 +1,186 @@
+"""A course with its checks: what there is to run, what it is worth, and the digest of it all."""
+
+import hashlib
+import importlib.util
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+
+from autograder.checks import Check, Drawing, checks_in, pictures_in
+from autograder.checks.draws import Key
+from autograder.checks.structure import nearest
+from autograder.course import Course, Exercise
+from autograder.course.trust import require
+from autograder.protocol.part_code import FORMAT
+
+JUDGES = (
+    *("checks/*.py", "protocol/*.py", "worker/*.py", "runner/**/*.py", "comparison/*.py", "answer_key/*.py"),
+    *("diagnosis/**/*.py", "judge/*.py", "course/suite.py"),
+)
+"""The code that makes observations and judges them: a verdict depends on it."""
+
+
+class SuiteError(Exception):
+    """The checks of a course cannot be used; the message is a sentence for its author."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """The checks of some exercises of a course, and their source as it is sent to a worker.
+
+    `reference_parts` are data, by the file they take the place of where a student's is wrong or unfinished.
+    """
+
+    course: Course
+    checks: Mapping[str, tuple[Check, ...]]
+    sources: Mapping[str, bytes]
+    reference_parts: Mapping[str, bytes]
+    pictures: Mapping[str, tuple[Drawing, ...]] = field(default_factory=dict)
+
+    @property
+    def exercises(self) -> tuple[Exercise, ...]:
+        return tuple(each for each in self.course.exercises if each.id in self.checks)
+
+    def plan(self, exercises: Iterable[Exercise]) -> dict[str, list[Key]]:
+        """Return every draw of every check of those exercises."""
+        return {
+            exercise.id: [(check.id, draw) for check in self.checks[exercise.id] for draw in range(check.draws)]
+            for exercise in exercises
+        }
+
+    def points(self, exercise: Exercise) -> dict[str, int]:
+        """Return the hundredths each check is worth: the exercise's, divided by the shares, none lost.
+
+        A bonus check is worth its share on top of them.
+        """
+        checks = self.checks[exercise.id]
+        total = sum(check.points for check in checks if not check.bonus)
+        exact = {check.id: exercise.points * check.points / total for check in checks}
+        whole = {check.id: int(exact[check.id]) for check in checks}
+        by_remainder = sorted(
+            (check.id for check in checks if not check.bonus), key=lambda id_: whole[id_] - exact[id_]
+        )
+        lost = exercise.points - sum(whole[id_] for id_ in by_remainder)
+        for id_ in by_remainder[:lost]:
+            whole[id_] += 1
+        return whole
+
+    @property
+    def digest(self) -> str:
+        """The digest of everything a verdict depends on, beside the submission and the seed."""
+        return suite_digest(self.course)
+
+
+def suite_files(course: Course) -> list[Path]:
+    """Return the files of a course that a verdict depends on."""
+    return [
+        course.root / "course.toml",
+        *sorted(course.checks_dir.rglob("*.py")),
+        *sorted(course.reference_parts_dir.glob("*.json")),
+        *sorted(course.solutions_dir.glob("*.py")),
+        *sorted(course.solutions_dir.glob("misconceptions/*.toml")),
+    ]
+
+
+def suite_digest(course: Course) -> str:
+    """Return the digest of a suite as it would be loaded now. Raises OSError."""
+    digest = hashlib.sha256(engine_digest())
+    for file in suite_files(course):
+        data = file.read_bytes()
+        digest.update(f"{file.name} {len(data)}\n".encode() + data)
+    return f"sha256:{digest.hexdigest()}"
+
+
+def engine_digest(*patterns: str) -> bytes:
+    """Return the digest of the code that makes observations and judges them, or of the part of it that is named."""
+    package = Path(__file__).parents[1]
+    digest = hashlib.sha256()
+    wanted = patterns or JUDGES
+    for file in sorted(file for pattern in wanted for file in package.glob(pattern)):
+        digest.update(file.read_bytes())
+    return digest.digest()
+
+
+def load_suite(course: Course, exercises: Iterable[Exercise] | None = None) -> Suite:
+    """Read the checks of those exercises, or of all of the course, which runs their files.
+
+    Raises `SuiteError`, and `Untrusted` where the user has not said that they may run.
+    """
+    require(course.root)
+    checks: dict[str, tuple[Check, ...]] = {}
+    sources: dict[str, bytes] = {}
+    pictures: dict[str, tuple[Drawing, ...]] = {}
+    for exercise in exercises if exercises is not None else course.exercises:
+        file = course.checks_file(exercise)
+        module = _module(file)
+        checks[exercise.id] = _checks(file, module)
+        pictures[exercise.id] = tuple(pictures_in(module))
+        sources[file.name] = file.read_bytes()
+    parts = {f"{file.stem}.py": _part(file) for file in sorted(course.reference_parts_dir.glob("*.json"))}
+    return Suite(course, checks, sources, parts, pictures)
+
+
+def _part(file: Path) -> bytes:
+    data = file.read_bytes()
+    try:
+        found = json.loads(data)["format"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise SuiteError(f"{file} is no reference part; `course build --force` makes it anew") from error
+    if found != FORMAT:
+        raise SuiteError(f"{file} has format {found}, expected {FORMAT}; `course build --force` makes it anew")
+    return data
+
+
+def _module(file: Path) -> ModuleType:
+    if not file.is_file():
+        raise SuiteError(f"{file} does not exist: every exercise of course.toml needs its checks")
+    spec = importlib.util.spec_from_file_location(f"checks_of_{file.stem}", file)
+    if spec is None or spec.loader is None:
+        raise SuiteError(f"{file} cannot be imported")
+    module = importlib.util.module_from_spec(spec)
+    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise SuiteError(f"{file} cannot be imported: {type(error).__name__}: {error}") from error
+    finally:
+        sys.dont_write_bytecode = writes
+    return module
+
+
+def _checks(file: Path, module: ModuleType) -> tuple[Check, ...]:
+    found = tuple(checks_in(module))
+    if all(check.bonus for check in found):
+        raise SuiteError(f"{file} declares no checks for points: mark its functions with @check(...)")
+    if problem := _of_requirements(found):
+        raise SuiteError(f"{file}: {problem}")
+    return found
+
+
+def _of_requirements(checks: tuple[Check, ...]) -> str | None:
+    """Return what is wrong with the checks that others require."""
+    known = {check.id: check for check in checks}
+    for check in checks:
+        for name in check.requires_any:
+            if name not in known:
+                near = nearest(name, known)
+                return f"{check.id} requires {name}, which is no check here{f'; is it {near}?' if near else ''}"
+            if known[name].bonus and not check.bonus:
+                return f"{check.id} requires {name}, which is a bonus; full marks never need bonus points"
+    if circle := next((check.id for check in checks if check.id in _required(known, check.id)), None):
+        return f"{circle} requires itself, through the checks that it requires"
+    return None
+
+
+def _required(known: Mapping[str, Check], name: str) -> set[str]:
+    """Return every check that a check requires, directly or through another."""
+    found: set[str] = set()
+    left = [*known[name].requires_any]
+    while left:
+        if (each := left.pop()) not in found:
+            found.add(each)
+            left += known[each].requires_any
+    return found

@@ -1,0 +1,1 @@
+"""Says why a check failed and where: patterns, fault location, evidence."""

@@ -1,0 +1,1 @@
+"""Finds the line where a program first diverges from the solution."""

@@ -1,0 +1,320 @@
+"""The first of a student's own lines that goes astray: what was computed on the way, held against the solution's.
+
+Steps are matched by value alone, so the style of a program does not matter. From what came out wrong the walk goes back
+through the steps that match nothing, to where their inputs still agree.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from autograder.diagnosis.location.deadline import MOST_CULPRITS, Deadline
+from autograder.diagnosis.location.matching import BLANK, NEUTRAL, Matching, State, Where, is_check_step
+from autograder.protocol.operations import KINDS, writes
+from autograder.results import Place
+from autograder.runner.traces import Step, Trace
+
+
+@dataclass(frozen=True)
+class Astray:
+    """The step that goes astray and what is known of it; `agreeing` are the lines before it that lead to it and agree.
+
+    `factor` is by how much it is too large, where that is all, and `constant` what that number is; `number` is a
+    variable with a plain number that it was made with, and that number.
+    """
+
+    place: Place
+    state: State
+    factor: float | None
+    agreeing: tuple[int, ...]
+    certain: bool
+    constant: str | None = None
+    number: tuple[str, float] | None = None
+
+
+def find_astray(trace: Trace, reference: Trace, where: Where, deadline: Deadline | None = None) -> Astray | None:
+    """Return the first step that goes astray, None where it cannot be told. Raises `OutOfTime`.
+
+    The trace is a worker's: all work on it is linear in its steps, and sets of steps are the bits of a number.
+    """
+    if not trace.steps or not reference.steps:
+        return None
+    return Search(Matching(trace, reference, where, deadline), deadline).astray()
+
+
+class Search:
+    """The way back from what came out wrong, through the steps that do not agree."""
+
+    def __init__(self, matching: Matching, deadline: Deadline | None = None) -> None:
+        self.matching = matching
+        self.deadline = deadline
+        self.trace = matching.trace
+        self.reference = matching.reference
+        self.states = matching.states
+        self.matched = matching.matched
+        self.constant = matching.constant
+        self.good = matching.good
+        self._going_on: dict[tuple[int, str], bool] = {}
+        self.places = list(matching.places)
+
+    def astray(self) -> Astray | None:
+        """Return the first step that goes astray."""
+        misused = [at for at in self._differing_results() if self.good(at)]
+        if first := self._first():
+            return self._told([self._culprit(each) for each in first[:MOST_CULPRITS]])
+        written = [each for each in misused if self.places[each] is not None and writes(self.trace.steps[each].name)]
+        if written:
+            return self._told([(each, State.WRITTEN) for each in written])
+        copies = [copy for each in misused if (copy := self._copy(each)) is not None]
+        if copies:
+            return self._told([(each, State.MISUSED) for each in copies])
+        if not misused and (cut := self._cut()) is not None:
+            return self._told([(cut, State.CUT)])
+        return None
+
+    def _first(self) -> list[int]:
+        """Return the steps that do not agree though all they are made of does.
+
+        What is made of constants alone is in doubt only where nothing else is.
+        """
+        suspects = [each for each in self._suspects() if self.places[each] is not None]
+        inputs = {each: self.trace.steps[each].inputs for each in suspects}
+        first = [
+            each
+            for each in suspects
+            if not self.constant[each] and all(self.good(at) or self.constant[at] for at in inputs[each])
+        ]
+        return first or [each for each in suspects if all(self.good(at) for at in inputs[each])]
+
+    def _differing_results(self) -> list[int]:
+        """Return the steps that made a part of the result, where the solution's part is another."""
+        pairs = zip(self.trace.results, self.reference.results, strict=False)
+        return [
+            mine for mine, theirs in pairs if self.matched[mine] != theirs and not self.matching.equal(mine, theirs)
+        ]
+
+    def _suspects(self) -> list[int]:
+        """Return the steps that are not good and lead to what is wrong through such steps alone, in their order.
+
+        Where nothing is known of what is wrong, they may lead to whatever the check goes on to compute with.
+        """
+        differing = set(self._differing_results())
+        rest = [each for each in self.trace.results if not self.good(each) or self._in_doubt(each, differing)]
+        if not rest:
+            rest = [at for at, step in enumerate(self.trace.steps) if is_check_step(step) and not self.good(at)]
+        found: set[int] = set()
+        while rest:
+            at = rest.pop()
+            if at in found:
+                continue
+            found.add(at)
+            inputs = self.trace.steps[at].inputs
+            handed = set(inputs) if is_check_step(self.trace.steps[at]) else set()
+            rest += [each for each in inputs if not self.good(each) or self._in_doubt(each, handed)]
+        return sorted(found)
+
+    def _in_doubt(self, at: int, handed: Collection[int]) -> bool:
+        """Whether a value that was handed to the check is one that nothing could be held against on the way."""
+        return at in handed and self.places[at] is not None and self.states[at] is State.UNKNOWN
+
+    def _culprit(self, at: int) -> tuple[int, State]:
+        """Return the step to blame for one that does not agree though its inputs do, and its state."""
+        if self.deadline is not None:
+            self.deadline.check()
+        made_of = self._made_of(at)
+        if (before := self._left_out(at, made_of)) is not None:
+            return before, State.UNFINISHED
+        for each in made_of:
+            if (copy := self._copy(each)) is not None:
+                return copy, State.MISUSED
+        return at, self.states[at]
+
+    def _made_of(self, at: int) -> list[int]:
+        """Return what a step is made of, seen through the steps that there is nothing to hold against."""
+        found: dict[int, None] = {}
+        seen: set[int] = set()
+        rest = list(reversed(self.trace.steps[at].inputs))
+        while rest:
+            each = rest.pop()
+            if each in seen:
+                continue
+            seen.add(each)
+            if self.states[each] is State.UNKNOWN and self.good(each):
+                rest += reversed(self.trace.steps[each].inputs)
+            else:
+                found[each] = None
+        return list(found)
+
+    def _left_out(self, at: int, made_of: Sequence[int]) -> int | None:
+        """Return the input of a step after which the solution does something more on the same line, if any."""
+        for each in made_of:
+            start, source = self.matched[each], self._source(each)
+            if start is None or source is None or _line_of(self.places[source]) == _line_of(self.places[at]):
+                continue
+            if self._goes_on(start, self.trace.steps[at]):
+                return source
+        return None
+
+    def _goes_on(self, start: int, step: Step) -> bool:
+        """Whether all that the solution makes of a step is on its line, and is not what a step of the student does."""
+        if (start, step.name) not in self._going_on:
+            first, users = self.reference.steps[start], self._users(start)
+            line = _line(first)
+            other = any(_line(user) != line or _alike(user, step) for user in users)
+            self._going_on[start, step.name] = bool(first.stack and line and users) and not other
+        return self._going_on[start, step.name]
+
+    def _users(self, at: int) -> list[Step]:
+        """Return the steps of the reference that use another, through those that only move it."""
+        found: set[int] = set()
+        rest = list(self._used_by.get(at, ()))
+        while rest:
+            user = rest.pop()
+            if user not in found:
+                found.add(user)
+                if self.reference.steps[user].name in NEUTRAL:
+                    rest += self._used_by.get(user, ())
+        return [self.reference.steps[user] for user in found if self.reference.steps[user].name not in NEUTRAL]
+
+    @cached_property
+    def _used_by(self) -> dict[int, list[int]]:
+        users: dict[int, list[int]] = {}
+        for at, step in enumerate(self.reference.steps):
+            for each in step.inputs:
+                users.setdefault(each, []).append(at)
+        return users
+
+    def _copy(self, at: int) -> int | None:
+        """Return the step behind an input if it computes again, on another line, what another step has computed."""
+        source = self._source(at)
+        if source is None or self.matched[source] is None or not self.matching.is_telling(source):
+            return None
+        by_match, by_place = self._computing
+        same, here = by_match.get(self.matched[source], 0), by_place.get(self.places[source], 0)
+        twins = same & ~here & ~self._ancestors[source] & ((1 << source) - 1)
+        return source if twins else None
+
+    @cached_property
+    def _computing(self) -> tuple[dict[int | None, int], dict[Place | None, int]]:
+        """The student's steps that compute something, as bits: by what they match, and by their places."""
+        by_match: dict[int | None, int] = {}
+        by_place: dict[Place | None, int] = {}
+        for at, step in enumerate(self.trace.steps):
+            place = self.matching.places[at]
+            if place is not None and step.name not in NEUTRAL:
+                by_match[self.matched[at]] = by_match.get(self.matched[at], 0) | 1 << at
+                by_place[place] = by_place.get(place, 0) | 1 << at
+        return by_match, by_place
+
+    @cached_property
+    def _ancestors(self) -> list[int]:
+        """All the steps that each is made of, as bits."""
+        found: list[int] = []
+        for step in self.trace.steps:
+            before = 0
+            for each in step.inputs:
+                before |= found[each] | 1 << each
+            found.append(before)
+        return found
+
+    def _source(self, at: int) -> int | None:
+        """Return the student's step that computed a value, before it was only moved."""
+        source = self._sources[at]
+        return source if self.places[source] is not None else None
+
+    @cached_property
+    def _sources(self) -> list[int]:
+        """The step that computed what each step holds, before it was only moved."""
+        found: list[int] = []
+        for at, step in enumerate(self.trace.steps):
+            found.append(found[step.inputs[0]] if step.name in NEUTRAL and step.inputs else at)
+        return found
+
+    def _cut(self) -> int | None:
+        """Return the first step whose value agrees, and which gradients no longer pass though they should."""
+        for at, step in enumerate(self.trace.steps):
+            matched = self.matched[at]
+            if self.places[at] is None or matched is None or step.grad or not self.reference.steps[matched].grad:
+                continue
+            return at
+        return None
+
+    def _told(self, found: Sequence[tuple[int, State]]) -> Astray:
+        """Return the one to show of several: the first that depends on what was given, not on constants alone."""
+        for at, state in found:
+            if state is not State.UNFINISHED:
+                self.places[at] = self._place(at)
+        at, state = next((each for each in found if self.trace.steps[each[0]].inputs), found[0])
+        places = {self.places[each] for each, _ in found}
+        lines = {(each.file, each.line) for each in places if each is not None}
+        place = self.places[at]
+        assert place is not None
+        certain = len(lines) == 1 and not self._unjudged(at, place)
+        number = self.trace.steps[at].number
+        return Astray(place, state, self.matching.factor(at), self._agreeing(at), certain, number=number)
+
+    def _unjudged(self, at: int, place: Place) -> bool:
+        """Whether a step is made of values of other lines that nothing could be held against."""
+        seen: set[int] = set()
+        rest = [each for each in self.trace.steps[at].inputs if each not in self._matched_inputs]
+        while rest:
+            each = rest.pop()
+            if each in seen:
+                continue
+            seen.add(each)
+            own = self.places[each]
+            if own is not None and own.line != place.line and self.trace.steps[each].name not in BLANK:
+                return True
+            rest += [before for before in self.trace.steps[each].inputs if before not in self._matched_inputs]
+        return False
+
+    @cached_property
+    def _matched_inputs(self) -> set[int]:
+        """The steps that were judged: they agree, if only in another form."""
+        judged = (State.AGREES, State.RESHAPED)
+        return {at for at, state in enumerate(self.states) if state in judged or self.places[at] is None}
+
+    def _place(self, at: int) -> Place | None:
+        """Return the place to show for a step: its own, or that of its caller, where the same line agrees elsewhere."""
+        stack = self.trace.steps[at].stack
+        place = self.places[at]
+        while place is not None and place in self._agreeing_places:
+            stack = stack[stack.index(place) + 1 :]
+            outer = self.matching.where(stack)
+            if outer is None or outer.file != place.file:
+                break
+            place = outer
+        return place
+
+    @cached_property
+    def _agreeing_places(self) -> set[Place]:
+        """The places in the frames of the steps that agree."""
+        steps = enumerate(self.trace.steps)
+        return {place for at, step in steps if self.matched[at] is not None for place in step.stack}
+
+    def _agreeing(self, at: int) -> tuple[int, ...]:
+        """Return the lines that lead to a step and hold nothing but what agrees."""
+        before = self._ancestors[at]
+        here = self.places[at]
+        lines: dict[int, bool] = {}
+        for each, place in enumerate(self.places):
+            if place is None or here is None or place.file != here.file or place.line == here.line:
+                continue
+            agrees = self.states[each] is State.AGREES or self.trace.steps[each].name in BLANK
+            if before >> each & 1 or not self.good(each):
+                lines[place.line] = lines.get(place.line, True) and agrees
+        return tuple(sorted(line for line, agrees in lines.items() if agrees))
+
+
+def _alike(one: Step, other: Step) -> bool:
+    """Whether two steps do the same kind of thing: a product may be written as a quotient."""
+    names = {one.name.strip("_"), other.name.strip("_")}
+    return len(names) == 1 or any(names <= kind for kind in KINDS)
+
+
+def _line_of(place: Place | None) -> int | None:
+    return place.line if place is not None else None
+
+
+def _line(step: Step) -> int | None:
+    return _line_of(step.stack[0]) if step.stack else None

@@ -1,0 +1,195 @@
+"""A program's steps held against the solution's, by value alone: which of them agree."""
+
+import math
+from collections.abc import Callable, Sequence
+from enum import Enum
+from functools import lru_cache
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autograder.diagnosis.location.deadline import Deadline
+from autograder.protocol.prints import LOOSE, Prints, factors, part_shapes, same_order, same_values
+from autograder.results import Place
+from autograder.runner.traces import Step, Trace
+
+TOLERANCES = {"float16": 1e-2, "bfloat16": 4e-2}
+TOLERANCE = 5e-5
+
+_MOVING = (
+    "__getitem__ chunk clone contiguous detach expand expand_as flatten movedim mT narrow permute repeat reshape select"
+    " split squeeze swapaxes t T to transpose type float double unbind unflatten unsqueeze view view_as cpu"
+)
+NEUTRAL = frozenset(_MOVING.split())
+"""Operations that only choose or move what is there."""
+
+
+BLANK = frozenset(["empty", "empty_like", "new_empty", "zeros", "zeros_like", "new_zeros"])
+"""Operations that make room for what is written later."""
+
+CONVERSIONS = frozenset(["to", "double", "float", "half", "bfloat16", "type", "cpu"])
+"""Operations the check does in another dtype for the exact values, or not at all."""
+
+
+Numbers: TypeAlias = NDArray[np.intp]
+
+Where = Callable[[Sequence[Place]], Place | None]
+"""Chooses, of the places in the student's frames, the one to show."""
+
+
+class State(Enum):
+    """How a step stands to the solution's: it agrees, holds its numbers in another form or order, or matches none."""
+
+    AGREES = "agrees"
+    RESHAPED = "reshaped"
+    MOVED = "moved"
+    UNKNOWN = "unknown"
+    UNFINISHED = "unfinished"
+    WRITTEN = "written"
+    MISUSED = "misused"
+    CUT = "cut"
+
+
+class Matching:
+    """The steps of a student's trace, each with its state.
+
+    What the check itself does is the same in both traces, so it divides them into calls: a step is matched with those
+    of the same call only.
+    """
+
+    def __init__(self, trace: Trace, reference: Trace, where: Where, deadline: Deadline | None = None) -> None:
+        self.trace = trace
+        self.where = where
+        self.places = [where(step.stack) for step in trace.steps]
+        self.reference = reference
+        self.shapes = _shapes(reference)
+        self.wholes = {step.prints[0] for step in reference.steps}
+        self.calls, self.own_of_call, self.check_steps = _calls(reference)
+        self.states: list[State] = []
+        self.matched: list[int | None] = []
+        self.constant: list[bool] = []
+        self._kept: dict[tuple[int, bool], tuple[Numbers, Prints, Numbers]] = {}
+        self._numbers: dict[tuple[int, ...], int] = {}
+        self._good: list[bool] = []
+        done = 0
+        for step in trace.steps:
+            if deadline is not None:
+                deadline.check()
+            self._match(step, done)
+            done += is_check_step(step)
+
+    def _match(self, step: Step, done: int) -> None:
+        """Find a step of the reference for one of the student's, made after so many steps of the check."""
+        candidates, prints, shapes = self._candidates(done, is_check_step(step))
+        own, shape = self.trace.print_of(step), _squeezed(step.shape)
+        tolerance = TOLERANCES.get(step.dtype, TOLERANCE)
+        alike = same_values(own, prints, tolerance)
+        ordered = alike.copy()
+        if alike.any():
+            ordered[alike] = same_order(own, prints[alike], tolerance)
+        fitting = shapes == self._number_of(shape)
+        matched, part = None, False
+        if (ordered & fitting).any():
+            state = State.AGREES
+            found = candidates[np.flatnonzero(ordered & fitting)]
+            matched = self.calls[int(found[-1])]
+            part = not any(int(each) in self.wholes for each in found)
+        else:
+            state = State.RESHAPED if ordered.any() else State.MOVED if alike.any() else State.UNKNOWN
+        handed_on = all(self._good[each] for each in step.inputs)
+        if state is State.AGREES and step.name in NEUTRAL and not handed_on and part:
+            state, matched = State.MOVED, None
+        self.states.append(state)
+        self.matched.append(matched)
+        comparable = fitting.any() and math.prod(step.shape) > 1
+        alone = not comparable and not is_check_step(step)
+        innocent = step.name in BLANK or _loads(step)
+        self._good.append(state is State.AGREES or innocent or (alone and (state is State.RESHAPED or handed_on)))
+        self.constant.append(bool(step.stack) and all(self.constant[each] for each in step.inputs))
+
+    def _candidates(self, done: int, marks: bool) -> tuple[Numbers, Prints, Numbers]:
+        """Return what a step may be matched with, after so many steps of the check: numbers, fingerprints, shapes."""
+        if (done, marks) not in self._kept:
+            earlier = self.check_steps[:done]
+            found = self.check_steps[done : done + 1]
+            if not marks:
+                found = np.concatenate([self.own_of_call.get(done, _NONE), earlier])
+            shapes = np.array([self._number_of(self.shapes[each]) for each in found], dtype=np.intp)
+            self._kept[done, marks] = found, self.reference.prints[found], shapes
+        return self._kept[done, marks]
+
+    def _number_of(self, shape: tuple[int, ...]) -> int:
+        return self._numbers.setdefault(shape, len(self._numbers))
+
+    def good(self, at: int) -> bool:
+        """Whether a step is beyond suspicion: it agrees, or there is nothing to hold it against and its inputs do."""
+        return self._good[at]
+
+    def equal(self, mine: int, theirs: int) -> bool:
+        """Whether a step holds what a step of the reference holds."""
+        step, other = self.trace.steps[mine], self.reference.steps[theirs]
+        own, prints = self.trace.print_of(step), self.reference.print_of(other)[None]
+        tolerance = TOLERANCES.get(step.dtype, TOLERANCE)
+        same = same_values(own, prints, tolerance) & same_order(own, prints, tolerance)
+        return bool(same[0]) and step.shape == other.shape
+
+    def is_telling(self, at: int) -> bool:
+        """Whether a step holds enough different numbers to be known by them."""
+        own = self.trace.print_of(self.trace.steps[at])
+        return bool(own[0] > 4 and own[LOOSE][2] < own[LOOSE][-1])
+
+    def factor(self, at: int) -> float | None:
+        step = self.trace.steps[at]
+        if not self.is_telling(at):
+            return None
+        found = factors(self.trace.print_of(step), self.reference.prints, TOLERANCES.get(step.dtype, TOLERANCE))
+        alike = [
+            float(each)
+            for each, shape in zip(found, self.shapes, strict=True)
+            if shape == _squeezed(step.shape) and np.isfinite(each)
+        ]
+        return next((each for each in reversed(alike) if abs(each - 1) > 1e-3), None)
+
+
+_NONE = np.empty(0, dtype=np.intp)
+
+
+def is_check_step(step: Step) -> bool:
+    """Whether the check itself made a step, and the same in both traces."""
+    return not step.stack and step.name not in CONVERSIONS
+
+
+def _loads(step: Step) -> bool:
+    """Whether a step only brings the weights it was given into another layout."""
+    return any((each.function or "").split(".")[-1] == "from_reference" for each in step.stack)
+
+
+def _calls(reference: Trace) -> tuple[list[int], dict[int, np.ndarray], np.ndarray]:
+    """Return the step behind every fingerprint, the fingerprints of each call, and those of the check's own steps."""
+    behind: list[int] = []
+    of_call: dict[int, list[int]] = {}
+    check_steps: list[int] = []
+    for at, step in enumerate(reference.steps):
+        first, count = step.prints
+        behind += [at] * count
+        if is_check_step(step):
+            check_steps.append(first)
+        elif step.stack:
+            of_call.setdefault(len(check_steps), []).extend(range(first, first + count))
+    return behind, {call: np.array(each) for call, each in of_call.items()}, np.array(check_steps, dtype=np.intp)
+
+
+def _shapes(reference: Trace) -> list[tuple[int, ...]]:
+    """Return the shape behind every fingerprint: of the whole tensor, then of its parts."""
+    shapes: list[tuple[int, ...]] = []
+    for step in reference.steps:
+        shapes.append(_squeezed(step.shape))
+        if step.prints[1] > 1:
+            shapes += [_squeezed(each) for each in part_shapes(step.shape)]
+    return shapes
+
+
+@lru_cache(maxsize=4096)
+def _squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(each for each in shape if each != 1)

@@ -1,0 +1,136 @@
+"""Two arrays that differ, what is known about them, and when two numbers are the same."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autograder.comparison.arrays import Numbers
+from autograder.diagnosis.patterns.axes import Axes
+
+Places = NDArray[np.bool_]
+
+CLOSE = 1e-4
+"""Two arrays are the same if the norm of their difference is this part of the norm: 100 times float32's rounding."""
+
+_CLOSE_OF = {"float16": 4e-3, "bfloat16": 2e-2}
+
+FEW = 4
+"""So few numbers are explained by anything: for them only a constant with a name counts."""
+
+LARGE = 300_000
+"""Arrays with more elements are only held against the cheap patterns."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """What was observed and what was expected, with a name for every axis of the expected.
+
+    `dtypes` are those of yours and of the expected; `known` has the other expected parts of the observation by name;
+    `constants` are numbers of the check itself, such as a rate; `off` is where the judge found yours wrong.
+    """
+
+    yours: Numbers
+    expected: Numbers
+    axes: Axes = field(default_factory=Axes)
+    words: tuple[str, ...] = ()
+    dtypes: tuple[str, str] = ("float32", "float32")
+    known: Mapping[str, Numbers] = field(default_factory=dict)
+    constants: Mapping[str, float] = field(default_factory=dict)
+    off: Places | None = None
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the expected's axes."""
+        return self.words or self.axes.names(self.expected.shape)
+
+    @cached_property
+    def tau(self) -> float:
+        """The largest relative difference that still is rounding, for the coarser of the two dtypes."""
+        return max(_CLOSE_OF.get(each, CLOSE) for each in self.dtypes)
+
+    @cached_property
+    def finite(self) -> bool:
+        """Whether all numbers are finite, in both."""
+        return bool(np.isfinite(self.yours).all() and np.isfinite(self.expected).all())
+
+    @cached_property
+    def is_bool(self) -> bool:
+        """Whether both are true or false everywhere."""
+        return self.dtypes[1] == "bool" and are_bits(self.yours) and are_bits(self.expected)
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether whole numbers are expected: ids, counts, or true and false."""
+        return self.dtypes[1] == "bool" or "int" in self.dtypes[1]
+
+    @cached_property
+    def values(self) -> int:
+        """How many different numbers are expected, counted up to 20."""
+        scale = max(float(np.abs(self.expected).max(initial=0.0)), 1e-30) if self.finite else 1.0
+        return min(20, len(np.unique(np.round(self.expected.reshape(-1)[:2000] / scale, 5))))
+
+    @cached_property
+    def wrong(self) -> Places:
+        """Where the two differ by more than rounding.
+
+        It is where the judge says so if that is nowhere, if whole numbers are expected, or nothing but 0.
+        """
+        if self.off is not None and (self.is_whole or not self.expected.any()):
+            return self.off
+        with np.errstate(invalid="ignore"):
+            gap = np.abs(self.yours - self.expected)
+            finite = np.abs(self.expected[np.isfinite(self.expected)])
+            bound = self.tau * (2 * np.abs(self.expected) + 0.2 * float(finite.max(initial=0.0)))
+            same = (self.yours == self.expected) | (np.isnan(self.yours) & np.isnan(self.expected))
+            near = (gap <= bound) & np.isfinite(self.expected)
+        found = np.asarray(~(near | same), dtype=np.bool_)
+        return found if found.any() or self.off is None else self.off
+
+    @cached_property
+    def nearly_right(self) -> bool:
+        """Whether the two are the same up to rounding, taken together."""
+        return self.finite and close(self.yours, self.expected, self.tau)
+
+    def same(self, one: Numbers, other: Numbers) -> bool:
+        """Whether two arrays are the same up to rounding."""
+        return close(one, other, self.tau)
+
+    def at(self, axis: int) -> str:
+        """Return the name of an axis of the expected."""
+        return self.names[axis]
+
+
+def are_bits(array: Numbers) -> bool:
+    """Whether an array holds nothing but 0 and 1."""
+    return bool(((array == 0) | (array == 1)).all())
+
+
+def close(one: Numbers, other: Numbers, tau: float) -> bool:
+    """Whether two arrays of one shape are the same up to a part of their size; what is not finite has to coincide."""
+    if one.shape != other.shape:
+        return False
+    finite = np.isfinite(other)
+    if not finite.all():
+        if not np.array_equal(one[~finite], other[~finite], equal_nan=True):
+            return False
+        one, other = one[finite], other[finite]
+    if not other.size:
+        return True
+    with np.errstate(invalid="ignore", over="ignore"):
+        gap = (one - other).ravel()
+        size = float(np.linalg.norm(other.ravel()))
+        far = float(np.abs(gap).max())
+        return float(np.linalg.norm(gap)) <= tau * size and far <= 10 * tau * float(np.abs(other).max())
+
+
+def others(count: int, axis: int) -> tuple[int, ...]:
+    """Return all axes but one."""
+    return tuple(each for each in range(count) if each != axis)
+
+
+def joined(words: Sequence[str]) -> str:
+    """Return `a`, `a and b`, `a, b and c`."""
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))

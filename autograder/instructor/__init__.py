@@ -1,0 +1,1 @@
+"""What an instructor works with: grading a class, gradebooks and the class page."""

@@ -1,0 +1,200 @@
+"""Scores filled into the file that an instructor exported from Canvas or Moodle, everything else left as it is.
+
+Canvas: https://community.canvaslms.com, "How do I import grades in the Gradebook". Moodle: the grading worksheet of an
+assignment, or any gradebook export (https://docs.moodle.org/405/en/Grade_import). Both take no harm from empty cells.
+"""
+
+import html
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
+from pathlib import Path
+from typing import Literal
+
+from autograder.instructor.gradebook.feedback import notes, summary
+from autograder.instructor.gradebook.graded import ExportError, Graded, Mark
+from autograder.instructor.gradebook.matching import Person, matched
+from autograder.instructor.gradebook.sheet import Sheet, read_sheet
+from autograder.report.printable import one_line
+from autograder.report.words import points
+from autograder.submission.found import printable, shown
+
+System = Literal["canvas", "moodle"]
+CANVAS = {"number": ("ID",), "strong": ("SIS Login ID", "SIS User ID"), "name": ("Student",)}
+MOODLE = {
+    "number": ("Identifier", "id"),
+    "strong": ("ID number", "Username", "Email address"),
+    "name": ("Full name",),
+}
+FEEDBACK = "Feedback comments"
+_TITLE = re.compile(r"(.*) \((\d+)\)", re.DOTALL)
+_NUMBER = re.compile(r"\D*?(\d+)")
+_IDENTIFIER = re.compile(r"\D+ \d+")
+_READ_ONLY = "(read only)"
+
+
+@dataclass(frozen=True)
+class Filled:
+    """The file's new text, how many scores are in it, what to tell, and how many scores have no place in it."""
+
+    text: str
+    placed: int
+    notes: tuple[str, ...]
+    unplaced: int
+
+
+def fill(graded: Graded, system: System, file: Path, column: str | None, scale: bool) -> Filled:
+    """Return an exported file with the scores in it. A student without a score keeps the cell as it is.
+
+    Raises `ExportError` where the file, its column or its maximum is not what can be filled in.
+    """
+    sheet = read_sheet(file)
+    grades = _canvas_column(sheet, file, column) if system == "canvas" else _moodle_column(sheet, file, column)
+    factor = _factor(graded, _maximum(sheet, system, grades), sheet.header[grades], scale)
+    people = _canvas_people(sheet) if system == "canvas" else _moodle_people(sheet, file)
+    found = matched(people, graded.marks, printable(file.name))
+    comma = _decimal_comma(sheet, grades)
+    feedback = sheet.header.index(FEEDBACK) if system == "moodle" and FEEDBACK in sheet.header else None
+    cells: dict[tuple[int, int], str] = {}
+    short: list[str] = []
+    for row, mark in found.marks.items():
+        if mark.score is None:
+            continue
+        if max(grades, feedback or 0) >= len(sheet.rows[row]):
+            short.append(mark.student)
+            continue
+        cells[row, grades] = _number(mark.score, factor, comma)
+        if feedback is not None:
+            cells[row, feedback] = _told(graded, mark, points(mark.score))
+    told = [f"{printable(file.name)} has too few cells in the row of {printable(each)}" for each in short]
+    placed = sum(column == grades for _, column in cells)
+    return Filled(sheet.filled(cells), placed, (*found.notes, *told), len(found.unplaced) + len(short))
+
+
+def _canvas_column(sheet: Sheet, file: Path, asked: str | None) -> int:
+    """Return the column of an assignment: its title in a Canvas export ends with its number."""
+    if "Student" not in sheet.header or "ID" not in sheet.header:
+        raise _not_exported(sheet, file, "Student and ID", "Grades, Export")
+    titles = {place: match for place, name in enumerate(sheet.header) if (match := _TITLE.fullmatch(name))}
+    if asked is None:
+        return _only(file, sheet, [place for place in titles if not _read_only(sheet, place)])
+    return _only(file, sheet, [place for place, each in titles.items() if asked in (each[0], each[1], each[2])], asked)
+
+
+def _moodle_column(sheet: Sheet, file: Path, asked: str | None) -> int:
+    wanted = asked or "Grade"
+    return _only(file, sheet, [place for place, name in enumerate(sheet.header) if name == wanted], wanted)
+
+
+def _only(file: Path, sheet: Sheet, places: Sequence[int], asked: str | None = None) -> int:
+    """Return the one place there is, or ask for a column."""
+    if len(places) == 1:
+        return places[0]
+    found = f"has {len(places)} columns" + (f" {shown(asked)}" if asked else " of assignments")
+    names = ", ".join(shown(sheet.header[each]) for each in places) or ", ".join(map(shown, sheet.header))
+    raise ExportError(f"{printable(file)} {found}, expected one; name it with --column, one of: {names}")
+
+
+def _maximum(sheet: Sheet, system: System, grades: int) -> Decimal | None:
+    """Return what the column is worth there, None where the file does not say it."""
+    if system == "canvas":
+        rows = [row for row in range(1, len(sheet.rows)) if sheet.value(row, 0) == "Points Possible"]
+        return _decimal(sheet.value(rows[0], grades)) if rows else None
+    after = grades + 1
+    found = {value for value in sheet.column(after) if value} if after < len(sheet.header) else set()
+    worksheet = any(_IDENTIFIER.fullmatch(value) for value in sheet.column(0))
+    return _decimal(next(iter(found))) if worksheet and len(found) == 1 else None
+
+
+def _factor(graded: Graded, maximum: Decimal | None, title: str, scale: bool) -> Decimal:
+    """Return by what a score is multiplied: 1, unless the maximum there is to be kept."""
+    ours = Decimal(graded.policy.maximum) / 100
+    if maximum is None or maximum == ours:
+        return Decimal(1)
+    if not scale:
+        found = f"{shown(title)} is worth {maximum.normalize():f} there, and the course {ours.normalize():f}"
+        raise ExportError(f"{found}; set {ours.normalize():f} there and export again, or turn the scores with --scale")
+    return maximum / ours
+
+
+def _number(score: int, factor: Decimal, comma: bool) -> str:
+    text = str((Decimal(score) / 100 * factor).quantize(Decimal("0.01"), ROUND_HALF_UP))
+    return text.replace(".", ",") if comma else text
+
+
+def _decimal_comma(sheet: Sheet, grades: int) -> bool:
+    """Return whether the numbers beside the scores, or the scores there were, are written with a comma."""
+    near = [*sheet.column(grades), *(sheet.column(grades + 1) if grades + 1 < len(sheet.header) else ())]
+    return any(re.fullmatch(r"-?\d+,\d+", each) for each in near)
+
+
+def _decimal(text: str) -> Decimal | None:
+    try:
+        number = Decimal(text.replace(",", "."))
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() and number > 0 else None
+
+
+def _canvas_people(sheet: Sheet) -> list[Person]:
+    """Return whom the rows are of; rows without an ID are no students."""
+    columns = _columns(sheet, CANVAS)
+    return [_person(sheet, row, columns) for row in range(1, len(sheet.rows)) if sheet.value(row, columns["number"][0])]
+
+
+def _moodle_people(sheet: Sheet, file: Path) -> list[Person]:
+    """Return whom the rows are of, by the columns' English titles, else by what is in them."""
+    columns = {key: list(places) for key, places in _columns(sheet, MOODLE).items()}
+    known = {place for places in columns.values() for place in places}
+    for place in range(len(sheet.header)):
+        if place in known:
+            continue
+        cells = [each for each in sheet.column(place) if each]
+        if cells and all("@" in each and " " not in each for each in cells):
+            columns["strong"].append(place)
+        elif cells and place == 0 and all(_IDENTIFIER.fullmatch(each) for each in cells):
+            columns["number"].append(0)
+            columns["name"] += [1] if not columns["name"] and len(sheet.header) > 1 else []
+    if not any(columns.values()):
+        raise _not_exported(sheet, file, "Identifier, Email address or ID number", "View all submissions, worksheet")
+    names = [sheet.header.index(each) for each in ("First name", "Last name") if each in sheet.header]
+    return [
+        _person(sheet, row, columns, names if len(names) == 2 else ())
+        for row in range(1, len(sheet.rows))
+        if any(sheet.value(row, place) for place in range(len(sheet.rows[row])))
+    ]
+
+
+def _columns(sheet: Sheet, titles: Mapping[str, Iterable[str]]) -> dict[str, list[int]]:
+    return {key: [sheet.header.index(each) for each in names if each in sheet.header] for key, names in titles.items()}
+
+
+def _person(sheet: Sheet, row: int, columns: Mapping[str, Sequence[int]], both: Sequence[int] = ()) -> Person:
+    numbers = [match[1] for place in columns["number"] if (match := _NUMBER.fullmatch(sheet.value(row, place)))]
+    strong = [value for place in columns["strong"] if (value := sheet.value(row, place))]
+    name = [value for place in columns["name"] if (value := sheet.value(row, place))]
+    name += [" ".join(sheet.value(row, place) for place in both)] if both and not name else []
+    return Person(row, tuple(numbers), tuple(strong), name[0] if name else "")
+
+
+def _read_only(sheet: Sheet, column: int) -> bool:
+    return _READ_ONLY in sheet.column(column)[:3]
+
+
+def _not_exported(sheet: Sheet, file: Path, wanted: str, where: str) -> ExportError:
+    found = ", ".join(map(shown, sheet.header[:8])) or "nothing"
+    return ExportError(f"{printable(file)} has the columns {found}, expected {wanted}; export it with {where}")
+
+
+def _told(graded: Graded, mark: Mark, score: str) -> str:
+    """Return the feedback as HTML, which is what Moodle takes it for; a student's own words are in it.
+
+    It begins with a word of ours, so that no spreadsheet takes it for a formula.
+    """
+    assert mark.report is not None
+    failing = [each for each in mark.report.exercises if each.status != "pass"]
+    lines = [f"Score: {score} of {points(graded.policy.maximum)} points.", *notes(mark)]
+    for each in failing:
+        lines += f"{one_line(each.title)}: {summary(each)}".splitlines()
+    return "<br>".join(html.escape(line) for line in lines)

@@ -1,0 +1,115 @@
+"""Gradescope: results.json (https://gradescope-autograders.readthedocs.io/en/latest/specs/)."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from autograder.instructor.gradebook.feedback import notes, told
+from autograder.instructor.gradebook.graded import Exporter, ExportError, Graded, Mark, handed_in_at
+from autograder.report.printable import one_line
+from autograder.report.words import STATES
+from autograder.results import CheckResult, ExerciseResult
+from autograder.submission.found import printable
+from autograder.submission.names import Clue
+from autograder.submission.times import parse_time
+
+Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
+UNFINISHED = "The grader has not finished, so there is no score. This is no fault of yours: ask for it to be run again."
+
+
+@dataclass(frozen=True)
+class Seen:
+    """When a student sees the results, and when the single checks: where any is hidden, there is no total."""
+
+    results: Visibility = "visible"
+    checks: Visibility | None = None
+
+
+def gradescope(graded: Graded, seen: Seen) -> Exporter:
+    """Return what makes a student's results.json."""
+
+    def results(_: Graded, mark: Mark) -> str:
+        return _text(_results(graded, mark, seen))
+
+    return results
+
+
+def unfinished() -> str:
+    """Return the results.json that counts until there is another: no score, and why."""
+    test = {"name": "grading", "status": "failed", "output": UNFINISHED}
+    return _text({"output": UNFINISHED, "output_format": "text", "tests": [test]})
+
+
+def handed_in(graded: Graded, metadata: Path) -> Graded:
+    """Return a class of one report as that of the student, and of the moment, in a submission_metadata.json.
+
+    The moment is when it was handed in, also where it is graded again later. Raises `ExportError`.
+    """
+    try:
+        found: Any = json.loads(metadata.read_bytes())
+        time = parse_time(str(found["created_at"]), graded.policy.grading.zone)
+        users = [(str(each.get("email") or ""), str(each.get("name") or "")) for each in found["users"]]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        time, users = None, []
+    if time is None or not users:
+        wanted = "Gradescope's submission_metadata.json, with created_at and users"
+        raise ExportError(
+            f"{printable(metadata)} cannot be read, expected {wanted}; give another file, or leave it out"
+        )
+    marks = graded.with_report
+    if len(marks) != 1:
+        raise ExportError(f"--metadata is of one submission, and there are {len(marks)}; name one with --student")
+    clues = [Clue("", name=name or None, logins=(email,)) for email, name in users]
+    known = [who[0] for clue in clues if len(who := graded.policy.roster.find(clue)) == 1]
+    return handed_in_at(graded, known[0] if known else users[0][0] or marks[0].student, time)
+
+
+def _results(graded: Graded, mark: Mark, seen: Seen) -> dict[str, Any]:
+    """Return the results; of what the grader failed on there is no score, so that none is taken for one."""
+    exercises = mark.report.exercises if mark.report else ()
+    tests = [
+        _test(graded, mark, exercise, check, f"{at}.{place}", seen)
+        for at, exercise in enumerate(exercises, 1)
+        for place, check in enumerate(exercise.checks, 1)
+    ]
+    failed = [f"{each.title}: {STATES['grader_error'].meaning}" for each in exercises if each.status == "grader_error"]
+    lines = [UNFINISHED, *failed] if mark.failed else notes(mark)
+    score = {} if mark.score is None else {"score": mark.score / 100}
+    seconds = sum(check.seconds for each in exercises for check in each.checks)
+    return {
+        **score,
+        "execution_time": round(seconds, 3),
+        "output": "\n".join(lines),
+        "output_format": "text",
+        "test_output_format": "text",
+        "test_name_format": "text",
+        "visibility": seen.results,
+        "stdout_visibility": "hidden",
+        "extra_data": {"suite": mark.report.suite if mark.report else "", "maximum": graded.policy.maximum / 100},
+        "tests": tests,
+    }
+
+
+def _test(
+    graded: Graded, mark: Mark, exercise: ExerciseResult, check: CheckResult, number: str, seen: Seen
+) -> dict[str, Any]:
+    """Return one check; a bonus has a `max_score` of 0."""
+    bonus = check.bonus or exercise.id in graded.policy.grading.bonus
+    points = {"score": check.score / 100, "max_score": 0 if bonus else check.max_score / 100}
+    return {
+        **({} if mark.failed else points),
+        "status": "passed" if check.status == "pass" else "failed",
+        "name": f"{one_line(exercise.title)}: {one_line(check.title)}",
+        "number": number,
+        "output": told(check),
+        "tags": [exercise.id, check.id],
+        **({"visibility": seen.checks} if seen.checks else {}),
+    }
+
+
+def _text(results: dict[str, Any]) -> str:
+    return json.dumps(results, indent=1, ensure_ascii=False) + "\n"
+
+
+__all__ = ["Seen", "gradescope", "handed_in", "unfinished"]

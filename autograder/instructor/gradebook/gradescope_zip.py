@@ -1,0 +1,127 @@
+"""The zip that Gradescope builds an autograder of: the course, this engine, setup.sh and run_autograder."""
+
+import re
+import zipfile
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+import autograder
+from autograder import DISTRIBUTION, ending
+from autograder.course import Course
+from autograder.instructor.gradebook.graded import ExportError
+from autograder.instructor.gradebook.gradescope import unfinished
+from autograder.submission.found import printable
+
+_TIME = (1980, 1, 1, 0, 0, 0)
+_SEED = ".course/grading_seed"
+_LEFT_OUT = {"__pycache__", ".git", ".venv", ".ipynb_checkpoints"}
+
+
+def write_autograder(course: Course, to: Path, roster: Path | None) -> int:
+    """Write the zip and return how many files it has; made again of the same, it is the same to the byte.
+
+    A roster is in it only where one is named. Raises `ExportError`, and OSError.
+    """
+    if to.suffix != ".zip":
+        raise ExportError(f"{printable(to)} is no zip, expected a name like autograder.zip")
+    missing = [each.file for each in course.exercises if not (course.solutions_dir / each.file).is_file()]
+    if missing:
+        raise ExportError(
+            f"solutions/{missing[0]} is missing, and grading needs it; run this where the course is written"
+        )
+    files = dict(sorted({**_course(course), **_engine()}.items()))
+    if roster is not None:
+        files["roster.csv"] = roster.read_bytes()
+    files |= {"requirements.txt": _requirements().encode(), "unfinished.json": unfinished().encode()}
+    scripts = {"setup.sh": _SETUP, "run_autograder": _RUN}
+    with ending.temporary(lambda: to.with_name(f".{to.name}.part")) as temporary:
+        with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in (*((name, text.encode()) for name, text in scripts.items()), *files.items()):
+                info = zipfile.ZipInfo(name, _TIME)
+                info.external_attr = (0o100755 if name in scripts else 0o100644) << 16
+                info.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(info, content)
+        temporary.replace(to)
+    return len(scripts) + len(files)
+
+
+def _course(course: Course) -> dict[str, bytes]:
+    """Return the files of the course, and the secret seed, so that everybody is graded with the same."""
+    folders = (course.exercises_dir, course.solutions_dir, course.checks_dir)
+    files = [course.root / "course.toml", *(each for folder in folders for each in _files(folder))]
+    files += [each for each in (course.root / _SEED,) if each.is_file()]
+    return {file.relative_to(course.root).as_posix(): file.read_bytes() for file in files}
+
+
+def _engine() -> dict[str, bytes]:
+    root = Path(autograder.__file__).parent
+    return {f"autograder/{file.relative_to(root).as_posix()}": file.read_bytes() for file in _files(root)}
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for file in sorted(folder.rglob("*")):
+        if file.is_file() and not file.is_symlink() and not _LEFT_OUT & set(file.relative_to(folder).parts):
+            yield file
+
+
+def _requirements() -> str:
+    """Return what the engine needs, in the versions that are installed here."""
+    try:
+        needs = [each for each in metadata.requires(DISTRIBUTION) or () if "extra ==" not in each]
+    except metadata.PackageNotFoundError:
+        raise ExportError(
+            "the kit is not installed, so its requirements are not known; in its folder: pip install -e ."
+        ) from None
+    names = [match[0] for each in needs if (match := re.match(r"[A-Za-z0-9._-]+", each))]
+    return "".join(f"{name}=={metadata.version(name).split('+')[0]}\n" for name in sorted(names))
+
+
+_SETUP = """\
+#!/usr/bin/env bash
+# Runs once, when Gradescope builds the image: Python, what the grader needs, and the answer keys. The solutions must
+# come out with full marks here, or there is no image.
+set -euo pipefail
+root="${AUTOGRADER_ROOT:-/autograder}"
+cd "$root/source"
+if [ -z "${AUTOGRADER_PYTHON:-}" ]; then
+  apt-get update && apt-get install --yes python3-pip
+  python3 -m pip install uv || python3 -m pip install --break-system-packages uv
+  uv venv --python 3.12 "$root/venv"
+  # UV_EXTRA_INDEX_URL may name an index with a build of torch without CUDA: it saves gigabytes.
+  uv pip install --python "$root/venv/bin/python" --index-strategy unsafe-best-match --requirement requirements.txt
+fi
+python="${AUTOGRADER_PYTHON:-$root/venv/bin/python}"
+export PYTHONPATH="$root/source" PYTHONDONTWRITEBYTECODE=1
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/class"
+cp -R solutions "$work/class/solutions"
+"$python" -m autograder grade "$work/class" --layout plain --out "$work/out" --isolation "${COURSE_ISOLATION:-sandbox}"
+"$python" -c "import csv, sys
+row = next(csv.DictReader(open(sys.argv[1], newline='')))
+sys.exit(0 if row['score'] == row['max_score'] else 'the solutions do not have full marks here')" "$work/out/scores.csv"
+chmod -R go-rwx "$root/source"
+chmod go+rx "$root/source" "$root/source/autograder"  # the sandbox's user reads the worker, and nothing else
+chmod -R go+rX autograder/__init__.py autograder/checks autograder/protocol autograder/worker
+"""
+
+_RUN = """\
+#!/usr/bin/env bash
+# Grades $root/submission and leaves results/results.json, whatever happens in between.
+set -u
+root="${AUTOGRADER_ROOT:-/autograder}"
+python="${AUTOGRADER_PYTHON:-$root/venv/bin/python}"
+export PYTHONPATH="$root/source" PYTHONDONTWRITEBYTECODE=1
+cd "$root/source" || exit 1
+mkdir -p "$root/results"
+cp unfinished.json "$root/results/results.json"
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/class"
+cp -R "$root/submission" "$work/class/submission"
+"$python" -m autograder grade "$work/class" --layout plain --out "$work/out" --isolation "${COURSE_ISOLATION:-sandbox}"
+"$python" -m autograder export gradescope "$work/out" --to "$root/results/results.json" \\
+  --metadata "$root/submission_metadata.json" --visibility "${COURSE_VISIBILITY:-visible}"
+exit 0  # results.json says how it went
+"""

@@ -1,0 +1,101 @@
+"""A course folder for nbgrader's own commands: its configuration, and an assignment with a notebook for each exercise.
+
+One assignment holds all of them, because an exercise imports the earlier ones from the folder it lies in, and because
+its name and its notebooks' are then those of the gradebook that `course export nbgrader` writes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+
+from autograder.authoring.notebooks import notebook_of_text
+from autograder.course import Course
+from autograder.course.stubs import StubError
+from autograder.instructor.gradebook.graded import ExportError
+from autograder.instructor.gradebook.nbgrader import DEFAULT_COURSE, check_names
+from autograder.learner.progress import write_whole
+from autograder.submission.found import printable
+from autograder.submission.submission import notebook_of
+
+CONFIG = "nbgrader_config.py"
+
+
+@dataclass(frozen=True)
+class Made:
+    """How many notebooks were written, and whether somebody had changed the configuration, so that it stays."""
+
+    notebooks: int
+    config_kept: bool
+
+
+def write_course(course: Course, to: Path, assignment: str, course_id: str | None, drawing: Sequence[str]) -> Made:
+    """Write the folder; notebooks are made anew, a configuration is only written where there is none.
+
+    `drawing` are the ids of the exercises that have pictures. Raises `ExportError`, and OSError.
+    """
+    check_names(course, assignment)
+    _check_place(course, to)
+    bonus = course.grading.bonus if course.grading else ()
+    books = {}
+    for each in course.exercises:
+        solution = course.solutions_dir / each.file
+        if not solution.is_file():
+            raise ExportError(
+                f"solutions/{each.file} is missing, and its notebook is made of it; run this in the course"
+            )
+        try:
+            text = notebook_of_text(solution.read_text("utf-8"), each, draws=each.id in drawing, bonus=each.id in bonus)
+        except StubError as error:
+            raise ExportError(str(error)) from None
+        books[notebook_of(each.file)] = text
+    source = to / "source" / assignment
+    source.mkdir(parents=True, exist_ok=True)
+    for name, text in books.items():
+        write_whole(source / name, text)
+    config, wanted = (
+        to / CONFIG,
+        _CONFIG.substitute(title=printable(course.title), course_id=repr(course_id or DEFAULT_COURSE)),
+    )
+    kept = config.exists() and config.read_text("utf-8") != wanted
+    if not kept:
+        write_whole(config, wanted)
+    return Made(len(books), kept)
+
+
+def _check_place(course: Course, to: Path) -> None:
+    """Refuse a folder from which the kernels would not find the course, or in which its own files lie."""
+    root, folder = course.root.resolve(), to.resolve()
+    inside = [root / "exercises", course.solutions_dir, root / "tests"]
+    if folder == root or not folder.is_relative_to(root) or any(folder.is_relative_to(each) for each in inside):
+        raise ExportError(
+            f"{printable(to)} is no place for nbgrader's course folder: its notebooks look for course.toml in the "
+            f"folders above them; give a folder of its own inside {printable(root)}, like build/nbgrader"
+        )
+
+
+_CONFIG = Template("""\
+# nbgrader's configuration for $title, made by course export nbgrader-course; what you change in it stays.
+
+from pathlib import Path
+
+from autograder.instructor.gradebook.nbgrader_parts import SubmissionExporter, release_preprocessors
+
+c = get_config()
+c.CourseDirectory.root = str(Path(__file__).resolve().parent)
+c.CourseDirectory.course_id = $course_id
+
+# A TODO of the course takes the place of a solution, not nbgrader's own stub.
+c.GenerateAssignment.preprocessors = release_preprocessors()
+
+# A submitted notebook is made anew of its cells' text: what was done to its metadata can stop nothing.
+c.Autograde.exporter_class = SubmissionExporter
+
+# So many seconds a cell may take. A check has limits of its own, but its answer key may have to be made first.
+c.ExecutePreprocessor.timeout = 900
+c.ExecutePreprocessor.startup_timeout = 120
+
+# nbgrader gives 0 to a cell with a word on the standard error. A warning is no mistake, so none is kept.
+c.IgnorePattern.enabled = True
+c.IgnorePattern.pattern = "(?s)."
+""")

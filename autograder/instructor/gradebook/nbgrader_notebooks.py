@@ -1,0 +1,64 @@
+"""Notebooks that stand where nbgrader's autograde would leave its own, so that formgrader and feedback have pages."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from autograder.instructor.gradebook.feedback import summary
+from autograder.instructor.gradebook.graded import Mark
+from autograder.instructor.gradebook.nbgrader_rows import Cells
+from autograder.learner.progress import write_whole
+from autograder.results import ExerciseResult
+
+OURS = "course_export"
+"""What marks a notebook as ours in its metadata: another one is a student's, and stays."""
+
+
+def write_notebooks(marks: tuple[Mark, ...], cells: Mapping[str, Cells], folder: Path, assignment: str) -> int:
+    """Write `folder/STUDENT/ASSIGNMENT/EXERCISE.ipynb`, and return how many. Others' notebooks stay."""
+    written = 0
+    for mark in marks:
+        for result in mark.report.exercises if mark.report else ():
+            file = folder / mark.student / assignment / f"{result.id}.ipynb"
+            if not _is_anothers(file):
+                file.parent.mkdir(parents=True, exist_ok=True)
+                text = json.dumps(_notebook(result, cells[result.id]), indent=1, ensure_ascii=False)
+                write_whole(file, text + "\n")
+                written += 1
+    return written
+
+
+def _notebook(result: ExerciseResult, cells: Cells) -> dict[str, Any]:
+    title = _cell("markdown", "title", f"# {result.title}", {})
+    comment = _cell(
+        "code", "comment", f"# {result.id}.py is in the submission.", _metadata(cells.comment, solution=True)
+    )
+    text = summary(result)
+    output = {"name": "stdout", "output_type": "stream", "text": f"{text}\n"}
+    metadata = _metadata(cells.grade, solution=False) | {"points": cells.grade.max_score}
+    check = _cell("code", "check", f"check({result.id!r})", metadata) | {"outputs": [output]}
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    about = {"kernelspec": kernel, OURS: True}
+    return {"cells": [title, comment, check], "metadata": about, "nbformat": 4, "nbformat_minor": 5}
+
+
+def _cell(kind: str, name: str, source: str, nbgrader: dict[str, Any]) -> dict[str, Any]:
+    metadata = {"nbgrader": nbgrader} if nbgrader else {}
+    code: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
+    return {"cell_type": kind, "id": name, "metadata": metadata, "source": source, **code}
+
+
+def _metadata(cell: Any, *, solution: bool) -> dict[str, Any]:
+    """Return the metadata of nbgrader's schema 3: a cell with an answer, or one with its points."""
+    roles = {"solution": solution, "grade": not solution, "locked": not solution, "task": False}
+    return {"schema_version": 3, "grade_id": cell.name, "cell_type": "code", **roles}
+
+
+def _is_anothers(file: Path) -> bool:
+    try:
+        return OURS not in json.loads(file.read_bytes())["metadata"]
+    except FileNotFoundError:
+        return False
+    except (ValueError, KeyError, TypeError):
+        return True

@@ -1,0 +1,237 @@
+"""Grading a folder of submissions: several at a time, one report each, and only what is not known yet."""
+
+import contextlib
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from threading import Event
+
+from autograder.course import Exercise
+from autograder.course.suite import Suite, suite_digest
+from autograder.instructor.grading.conditions import Conditions
+from autograder.instructor.grading.index import Row, row_of, stamp_of, state_of
+from autograder.instructor.grading.out import Out
+from autograder.instructor.grading.reports import Stored, read_stored, repointed, write_stored
+from autograder.judge.verdict import failed_result
+from autograder.results import ExerciseResult, Report
+from autograder.runner.runner import Cancelled, EnvironmentProblem
+from autograder.submission import Entry, Submission
+
+LOOK_SECONDS = 0.1
+
+HIGHEST = "L3"
+"""The level at which nothing was run that was less confined."""
+
+GradeOne = Callable[[Submission, Sequence[Exercise]], Report]
+"""Grades some exercises of a submission; called from several threads."""
+
+
+class Stopped(Exception):
+    """Somebody asked to stop; what was finished is kept."""
+
+
+class CourseChanged(Exception):
+    """The course is not the one any more that the run began with; the message is a sentence."""
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One submission that has its report, and whether the report was there already."""
+
+    row: Row
+    kept: bool
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What there is to do: `known` are the submissions whose reports stand, `open` the others.
+
+    `exercises` are those that have to be run for them: none where only points have changed.
+    """
+
+    known: tuple[Entry, ...]
+    open: tuple[Entry, ...]
+    exercises: tuple[Exercise, ...]
+
+
+class Bulk:
+    """Grades submissions into a folder. A report, or an exercise of it, that depends on nothing new is kept.
+
+    Those of the students in `anew` are not, and neither is what the grader failed on. Set `stop`, in whatever thread,
+    to begin nothing more.
+    """
+
+    def __init__(self, out: Out, conditions: Conditions, *, anew: Collection[str] = ()) -> None:
+        self.out = out
+        self.conditions = conditions
+        self.anew = frozenset(anew)
+        self.stop = Event()
+
+    def plan(self, entries: Sequence[Entry]) -> Plan:
+        """Find out what there is to do. Raises `Stopped`."""
+        known, others = [], []
+        exercises: set[str] = set()
+        for entry in entries:
+            self._go_on()
+            to_run = None if self._known(entry) else self._to_run(entry)
+            if to_run is None:
+                known.append(entry)
+            else:
+                others.append(entry)
+                exercises |= to_run
+        wanted = tuple(each for each in self.conditions.course.exercises if each.id in exercises)
+        return Plan(tuple(known), tuple(others), wanted)
+
+    def grade_all(
+        self, entries: Sequence[Entry], suite: Suite, run: GradeOne, jobs: int, told: Callable[[Graded], None]
+    ) -> None:
+        """Grade every entry, `jobs` at a time; `told` hears of each one, in this thread.
+
+        Raises `Stopped`, `CourseChanged`, OSError where a report cannot be written, and `EnvironmentProblem` where this
+        machine cannot run checks; what was finished before is kept.
+        """
+        ended: SimpleQueue[Graded | BaseException] = SimpleQueue()
+
+        def grade(entry: Entry) -> None:
+            try:
+                ended.put(self.grade_one(entry, suite, run))
+            except BaseException as error:
+                ended.put(error)
+
+        pool = ThreadPoolExecutor(jobs, thread_name_prefix="grading")
+        try:
+            for entry in entries:
+                pool.submit(grade, entry)
+            for _ in entries:
+                graded = self._next(ended)
+                self.out.index.put(graded.row)
+                told(graded)
+        finally:
+            self.stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            while not ended.empty():
+                if isinstance(late := ended.get(), Graded):
+                    self.out.index.put(late.row)
+
+    def grade_one(self, entry: Entry, suite: Suite, run: GradeOne) -> Graded:
+        """Grade what is not known of one submission, and write its report."""
+        self._go_on()
+        stamp = stamp_of(entry, self.conditions.intake)
+        submission = self.conditions.read(entry)
+        digest = self._digest(submission)
+        stored = self._stored(entry)
+        kept = stored is not None and stored.run == digest and not stored.failed
+        if stored is None or not kept:
+            report = self._graded(submission, stored, suite, run)
+            self._go_on()
+            self._same_course()
+            stored = Stored(report, digest, self.conditions.of_exercises(submission))
+            write_stored(self.out.report(entry.student), stored)
+        return Graded(self._row(entry, stored, stamp), kept)
+
+    def rows(self, entries: Iterable[Entry]) -> Iterator[Row]:
+        """Yield what is known of reports that stand, by the names of their students."""
+        for entry in sorted(entries, key=lambda each: each.student):
+            row = self.out.index.get(entry.student)
+            if row is not None and row.file == state_of(self.out.report(entry.student)):
+                yield row
+            elif (stored := read_stored(self.out.report(entry.student))) is not None:
+                yield self._row(entry, stored, "")
+
+    def _row(self, entry: Entry, stored: Stored, stamp: str) -> Row:
+        file = state_of(self.out.report(entry.student))
+        return row_of(stored, stamp=stamp, file=file, basis=self.conditions.basis)
+
+    def _known(self, entry: Entry) -> bool:
+        """Say whether a report stands, by the index alone: neither it nor the submission is read."""
+        row = self.out.index.get(entry.student) if entry.student not in self.anew else None
+        if row is None or row.failed or row.basis != self.conditions.basis:
+            return False
+        if row.file != state_of(self.out.report(entry.student)):
+            return False
+        return row.stamp == stamp_of(entry, self.conditions.intake)
+
+    def _stored(self, entry: Entry) -> Stored | None:
+        return read_stored(self.out.report(entry.student)) if entry.student not in self.anew else None
+
+    def _digest(self, submission: Submission) -> str:
+        return self.conditions.run(submission.student, submission.digest, submission.notes)
+
+    def _to_run(self, entry: Entry) -> set[str] | None:
+        """Return the exercises that have to be run for a submission; None where its report stands, which is noted."""
+        stored = self._stored(entry)
+        if stored is None:
+            return set(self.conditions.exercises)
+        stamp = stamp_of(entry, self.conditions.intake)
+        submission = self.conditions.read(entry)
+        if stored.run == self._digest(submission) and not stored.failed:
+            self.out.index.put(self._row(entry, stored, stamp))
+            return None
+        return set(self.conditions.exercises) - set(self._results_kept(submission, stored))
+
+    def _results_kept(self, submission: Submission, stored: Stored | None) -> dict[str, ExerciseResult]:
+        """Return the results that depend on nothing new, nor on an exercise that the grader failed on."""
+        if stored is None:
+            return {}
+        now = self.conditions.of_exercises(submission)
+        found = {each.id: each for each in stored.report.exercises if stored.exercises.get(each.id) == now.get(each.id)}
+        failed = {each.id for each in stored.report.exercises if each.status == "grader_error"}
+        course = self.conditions.course
+        return {
+            id_: result
+            for id_, result in found.items()
+            if failed.isdisjoint(each.id for each in course.with_needs(course.exercise(id_)))
+        }
+
+    def _graded(self, submission: Submission, stored: Stored | None, suite: Suite, run: GradeOne) -> Report:
+        """Return the report on a submission: what is kept, at the points of today, and what is run."""
+        points = {each.id: suite.points(each) for each in suite.exercises}
+        kept = {
+            id_: repointed(result, points[id_])
+            for id_, result in self._results_kept(submission, stored).items()
+            if {check.id for check in result.checks} == set(points[id_])
+        }
+        wanted = [each for each in suite.exercises if each.id not in kept]
+        new = self._run(submission, wanted, suite, run) if wanted else None
+        results = kept | {each.id: each for each in (new.exercises if new is not None else ())}
+        made_by = (stored.report if stored is not None and kept else None, new)
+        return Report(
+            course=self.conditions.course.title,
+            submission={"student": submission.student, "digest": submission.digest, "notes": list(submission.notes)},
+            suite=self.conditions.suite,
+            device=self.conditions.device,
+            isolation=self.conditions.isolation,
+            exercises=tuple(results[each.id] for each in suite.exercises),
+            level=min((each.level for each in made_by if each is not None), default=HIGHEST),
+        )
+
+    def _run(self, submission: Submission, wanted: Sequence[Exercise], suite: Suite, run: GradeOne) -> Report:
+        """Run exercises. An error nobody foresaw costs this submission its mark until the next run, not the class."""
+        try:
+            return run(submission, wanted)
+        except (OSError, EnvironmentProblem, Cancelled):
+            raise
+        except Exception as error:
+            self._go_on()
+            text = f"{type(error).__name__}: {error}"
+            results = tuple(failed_result(suite, each, text) for each in wanted)
+            return Report("", {}, "", "", "", results, level=HIGHEST)
+
+    def _next(self, ended: "SimpleQueue[Graded | BaseException]") -> Graded:
+        while True:
+            with contextlib.suppress(Empty):
+                one = ended.get(timeout=LOOK_SECONDS)
+                if isinstance(one, Graded):
+                    return one
+                raise Stopped if self.stop.is_set() else one
+            self._go_on()
+
+    def _go_on(self) -> None:
+        if self.stop.is_set():
+            raise Stopped
+
+    def _same_course(self) -> None:
+        """Refuse to write a result that may be of two courses: of one that was changed while it was graded."""
+        if self.conditions.touched() and suite_digest(self.conditions.course) != self.conditions.suite:
+            raise CourseChanged(f"the files of {self.conditions.course.root} were changed while it was graded by them")

@@ -1,0 +1,29 @@
+"""A course as bytes: what graders on other machines need of it, and the answer keys that are known."""
+
+import io
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from autograder.course import Course
+from autograder.course.suite import suite_files
+from autograder.learner.progress import FOLDER
+
+CACHE = Path(FOLDER) / "cache"
+
+
+def packed(course: Course, keys: Iterable[Path]) -> bytes:
+    """Return a zip of the files verdicts depend on and of files of answer keys. Raises OSError."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for file in suite_files(course):
+            archive.write(file, file.relative_to(course.root))
+        for file in keys:
+            archive.write(file, CACHE / file.name)
+    return data.getvalue()
+
+
+def unpack(bundle: bytes, folder: Path) -> None:
+    """Put a course that was packed, by the same instructor, into an empty folder. Raises OSError."""
+    with zipfile.ZipFile(io.BytesIO(bundle)) as archive:
+        archive.extractall(folder)

@@ -1,0 +1,232 @@
+"""Grading on a Dask cluster: the same function, on bytes, wherever there is a worker.
+
+Scheduler and Dask workers are machines of the instructor's, as trusted as the one that grades: they have the course
+with its solutions and the seed, and pickles go between them. A student's code only ever runs in a Grader's workers.
+"""
+
+import contextlib
+import json
+import logging
+import tempfile
+import threading
+import time
+from asyncio import CancelledError as Abandoned
+from collections.abc import Mapping, Sequence
+from concurrent.futures import CancelledError
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from distributed import Client, Future, WorkerPlugin
+
+from autograder.course import Exercise, read_course
+from autograder.course.suite import load_suite
+from autograder.course.trust import trust_here
+from autograder.instructor.grading.bundle import packed, unpack
+from autograder.instructor.grading.conditions import Conditions, runtime
+from autograder.instructor.grading.isolated import isolated
+from autograder.judge.grader import Grader
+from autograder.results import Report
+from autograder.results.reading import from_json
+from autograder.runner.runner import Cancelled, EnvironmentProblem
+from autograder.runner.sandbox.isolation import Isolation
+from autograder.submission import Submission
+from autograder.submission.notebook import Cells
+
+CONNECT_SECONDS = 15
+ARRIVAL_SECONDS = 60.0
+RETRIES = 2
+"""So often a task that raised is tried again; one whose worker was lost is, as often as the scheduler allows."""
+
+
+class Cluster:
+    """A cluster that has been sent a course. `grade` may be called from many threads, and waits.
+
+    Raises `EnvironmentProblem` where no scheduler answers.
+    """
+
+    def __init__(self, address: str, conditions: Conditions, keys: Sequence[Path]) -> None:
+        self.address = address
+        self.conditions = conditions
+        self._futures: set[Future] = set()
+        self._lock = threading.Lock()
+        self._cancelled = False
+        self._name = f"course-{uuid4().hex}"
+        shipped = Shipped(self._name, packed(conditions.course, keys), conditions)
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # a lost scheduler is told in a sentence of ours
+        for each in ("distributed.client", "distributed.core", "distributed.comm"):
+            logging.getLogger(each).setLevel(logging.CRITICAL)
+        try:
+            self._client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
+            self._client.register_plugin(shipped, name=self._name)
+        except (OSError, ValueError, TimeoutError) as error:
+            found = f"no Dask scheduler answers at {address} ({error})"
+            raise EnvironmentProblem(f"{found}; start one, or give the address that it printed") from None
+
+    def __enter__(self) -> "Cluster":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with contextlib.suppress(Exception, Abandoned):
+            self._client.unregister_worker_plugin(self._name)
+        self._client.close()
+
+    def leave(self) -> None:
+        """Have the workers give up what they grade and remove the course, when this process is about to end."""
+        self.cancel()
+        with contextlib.suppress(Exception, Abandoned):
+            self._client.unregister_worker_plugin(self._name)
+
+    @property
+    def slots(self) -> int:
+        """How many submissions its workers grade at a time, now."""
+        return sum(self._client.nthreads().values())
+
+    def cancel(self) -> None:
+        """Give up what is being graded: `grade` raises `Cancelled`."""
+        with self._lock:
+            self._cancelled = True
+            futures = [*self._futures]
+        with contextlib.suppress(Exception, Abandoned):
+            self._client.cancel(futures, force=True)
+
+    def grade(self, submission: Submission, exercises: Sequence[Exercise]) -> Report:
+        """Return the report on some exercises of a submission, made by one of the workers.
+
+        Raises `EnvironmentProblem` where the cluster is gone, or has another kit than this machine; any other exception
+        means that the workers failed on this submission, or were lost with it again and again.
+        """
+        future = self._submitted(submission, exercises)
+        try:
+            answer = json.loads(future.result())
+        except (Abandoned, CancelledError, OSError) as error:
+            if self._cancelled:
+                raise Cancelled from None
+            found = f"the Dask scheduler at {self.address} is gone ({type(error).__name__})"
+            raise EnvironmentProblem(f"{found}; what was graded is kept: run the same again when it is back") from None
+        finally:
+            with self._lock:
+                self._futures.discard(future)
+        self._same_kit(answer)
+        return from_json(answer["report"])
+
+    def _submitted(self, submission: Submission, exercises: Sequence[Exercise]) -> Future:
+        with self._lock:
+            if self._cancelled:
+                raise Cancelled
+            future = self._client.submit(
+                grade_there,
+                self._name,
+                submission.student,
+                submission.files,
+                dict(submission.sources),
+                submission.digest,
+                submission.notes,
+                dict(submission.cells),
+                dict(submission.unread),
+                submission.unseen,
+                [each.id for each in exercises],
+                pure=False,
+                retries=RETRIES,
+            )
+            self._futures.add(future)
+        return future
+
+    def _same_kit(self, answer: Mapping[str, Any]) -> None:
+        mine = {"suite": self.conditions.suite, **self.conditions.runtime}
+        theirs = {"suite": answer["report"]["suite"], **answer["runtime"]}
+        for name, version in theirs.items():
+            if mine.get(name) != version:
+                what = "kit" if name == "suite" else name
+                found = f"the worker {answer['worker']} has another {what} ({version})"
+                raise EnvironmentProblem(
+                    f"{found}, expected the one of this machine ({mine.get(name)}); install the same on both"
+                )
+
+
+class Shipped(WorkerPlugin):
+    """A course on its way to a Dask worker, and there: unpacked, with its Grader, when the first submission comes."""
+
+    def __init__(self, name: str, bundle: bytes, conditions: Conditions) -> None:
+        self.name = name
+        self.bundle = bundle
+        self.seed = conditions.seed
+        self.device = conditions.device
+        self.isolation = conditions.isolation
+
+    def setup(self, worker: Any) -> None:
+        """Let the tasks of this process find the course."""
+        HERE[self.name] = Grading(self, worker.address, worker.state.nthreads)
+
+    def teardown(self, worker: Any) -> None:  # noqa: ARG002
+        """Kill what still runs, and take the course off the machine; beside the worker's own thread."""
+        if (grading := HERE.pop(self.name, None)) is not None:
+            threading.Thread(target=grading.close).start()
+
+
+class Grading:
+    """A course and its Grader in this process, for all threads of a Dask worker."""
+
+    def __init__(self, shipped: Shipped, address: str, threads: int) -> None:
+        self.address = address
+        self._shipped = shipped
+        self._threads = threads
+        self._lock = threading.Lock()
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._isolation: Isolation | None = None
+        self._made: Grader | None = None
+
+    def grader(self) -> Grader:
+        """Return the Grader; the first to ask waits until it is made, in a folder that nobody else may read."""
+        with self._lock:
+            if self._made is None:
+                self._folder = tempfile.TemporaryDirectory(prefix="course-", ignore_cleanup_errors=True)
+                root = Path(self._folder.name)
+                unpack(self._shipped.bundle, root)
+                trust_here(root)
+                suite = load_suite(read_course(root))
+                at_once, asked = self._threads, self._shipped
+                self._isolation = isolated(asked.isolation, suite, device=asked.device, jobs=at_once)
+                self._made = Grader(
+                    suite, seed=asked.seed, device=asked.device, finders=at_once, isolation=self._isolation
+                )
+            return self._made
+
+    def close(self) -> None:
+        """Kill what runs, and remove the course."""
+        with self._lock:
+            if self._made is not None:
+                self._made.cancel()
+                self._made.__exit__()
+            if self._isolation is not None:
+                self._isolation.close()
+            if self._folder is not None:
+                self._folder.cleanup()
+
+
+HERE: dict[str, Grading] = {}
+"""What was sent to this process, by name."""
+
+
+def grade_there(
+    name: str,
+    student: str,
+    files: tuple[str, ...],
+    sources: dict[str, bytes],
+    digest: str,
+    notes: tuple[str, ...],
+    cells: dict[str, Cells],
+    unread: dict[str, str],
+    unseen: str,
+    exercises: Sequence[str],
+) -> bytes:
+    """Grade some exercises of a submission in a Dask worker; return the report, and who made it, as JSON."""
+    until = time.monotonic() + ARRIVAL_SECONDS
+    while name not in HERE and time.monotonic() < until:
+        time.sleep(0.05)  # a worker that has just joined may be given work before the course has arrived
+    grading = HERE[name]
+    grader = grading.grader()
+    submission = Submission(student, files, sources, digest, notes, cells, unread, unseen)
+    report = grader.grade(submission, [grader.suite.course.exercise(each) for each in exercises])
+    answer = {"report": report.to_json(), "runtime": runtime(), "worker": grading.address}
+    return json.dumps(answer).encode()

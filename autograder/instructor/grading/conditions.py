@@ -1,0 +1,148 @@
+"""What a report depends on, as digests: so a later run knows what it may keep."""
+
+import hashlib
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from importlib import metadata
+from pathlib import Path
+
+from autograder.course import Course, Exercise
+from autograder.course.suite import engine_digest, suite_digest, suite_files
+from autograder.results.model import SCHEMA
+from autograder.submission import Caps, Entry, Submission
+
+
+@dataclass(frozen=True)
+class Conditions:
+    """Everything beside a submission that decides its report.
+
+    `exercises` has a digest for each exercise of all that its result depends on, its points left out; `runtime` the
+    versions that numbers and messages depend on. `intake` is the digest of what reading a submission depends on,
+    `files` has the size and the time of change of the course's files.
+    """
+
+    course: Course
+    suite: str
+    seed: int
+    device: str
+    isolation: str
+    runtime: Mapping[str, str]
+    exercises: Mapping[str, str]
+    intake: str
+    files: Mapping[Path, tuple[int, int]]
+
+    def run(self, student: str, digest: str, notes: tuple[str, ...]) -> str:
+        """Return the digest of everything a student's whole report depends on."""
+        return _sha256(repr((self.basis, student, digest, notes)).encode())
+
+    @cached_property
+    def basis(self) -> str:
+        """The digest of everything that all reports depend on."""
+        return _sha256(repr((SCHEMA, self.course.title, self.suite, *self._common)).encode())
+
+    def of_exercises(self, submission: Submission) -> dict[str, str]:
+        """Return, for each exercise, the digest of everything its result depends on but its points."""
+        left_out = (sorted(submission.unread.items()), submission.unseen) if submission.missing else ()
+        common = (*self._common, submission.digest, *left_out)
+        return {id_: _sha256(repr((*common, each)).encode()) for id_, each in self.exercises.items()}
+
+    @property
+    def _common(self) -> tuple[object, ...]:
+        return self.seed, self.device, self.isolation, sorted(self.runtime.items())
+
+    def read(self, entry: Entry) -> Submission:
+        """Read a submission as the course's limits allow."""
+        return entry.read(self.course.files, _caps(self.course))
+
+    def touched(self) -> bool:
+        """Say whether a file of the course was written since, perhaps with what was in it before."""
+        return _stamps(self.course) != self.files
+
+    def to_json(self) -> dict[str, object]:
+        """Return what run.json says: enough to grade the same again, and to tell runs that may not be merged."""
+        return {
+            "schema": SCHEMA,
+            "course": self.course.title,
+            "seed": self.seed,
+            "device": self.device,
+            "isolation": self.isolation,
+            "suite": self.suite,
+            "runtime": dict(self.runtime),
+            "exercises": list(self.exercises),
+        }
+
+
+def conditions_of(course: Course, *, seed: int, device: str, isolation: str) -> Conditions:
+    """Return the conditions under which a course grades now: its files are read, nothing in them is run.
+
+    Raises OSError where a file is there and cannot be read.
+    """
+    files = _stamps(course)
+    return Conditions(
+        course=course,
+        suite=suite_digest(course),
+        seed=seed,
+        device=device,
+        isolation=isolation,
+        runtime=runtime(),
+        exercises=_exercises(course),
+        intake=_intake(course),
+        files=files,
+    )
+
+
+def runtime() -> dict[str, str]:
+    """Return the versions that what a program computes, or what an exception says, depends on."""
+    python = ".".join(map(str, sys.version_info[:2]))
+    return {"python": python, **{name: metadata.version(name) for name in ("torch", "numpy")}}
+
+
+def _exercises(course: Course) -> dict[str, str]:
+    """Return a digest for each exercise; helpers beside the checks belong to all of them."""
+    checks = {course.checks_file(each) for each in course.exercises}
+    helpers = [each for each in sorted(course.checks_dir.glob("*.py")) if each not in checks]
+    common = [engine_digest(), repr((course.sizes, asdict(course.limits))).encode(), *map(_file, helpers)]
+    return {each.id: _exercise(course, each, common) for each in course.exercises}
+
+
+def _exercise(course: Course, exercise: Exercise, common: list[bytes]) -> str:
+    """Whether the exercises it needs pass decides on its reference parts, so their checks and solutions count too."""
+    needed = course.with_needs(exercise)
+    said = (exercise.title, sorted(exercise.hints.items()), sorted(course.words_of(exercise).items()))
+    rules = [(each.id, each.needs, each.forbidden) for each in needed]
+    files = [course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"]
+    for each in needed:
+        files += [course.checks_file(each), course.solutions_dir / each.file]
+        files += [course.reference_parts_dir / f"{each.id}.json"] if each is not exercise else []
+    return _sha256(*common, repr((said, rules)).encode(), *map(_file, files))
+
+
+def _intake(course: Course) -> str:
+    code = sorted((Path(__file__).parents[2] / "submission").glob("*.py"))
+    return _sha256(repr((course.files, asdict(_caps(course)))).encode(), *map(_file, code))
+
+
+def _stamps(course: Course) -> dict[Path, tuple[int, int]]:
+    stats = {file: file.stat() for file in suite_files(course)}
+    return {file: (stat.st_size, stat.st_mtime_ns) for file, stat in stats.items()}
+
+
+def _caps(course: Course) -> Caps:
+    return Caps(source_kib=course.limits.source_kib)
+
+
+def _file(file: Path) -> bytes:
+    """Return what tells a file from another one, or from none."""
+    try:
+        return file.name.encode() + b"\0" + file.read_bytes()
+    except FileNotFoundError:
+        return b""
+
+
+def _sha256(*parts: bytes) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(len(part).to_bytes(8, "big") + part)
+    return f"sha256:{digest.hexdigest()}"

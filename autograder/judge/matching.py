@@ -1,0 +1,155 @@
+"""Which misconception is it? A wrong program is named only when it gives what a known wrong program gives."""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from autograder.answer_key.model import AnswerKey, BankEntry
+from autograder.checks import Check, Dropout, Like, Raises, Same
+from autograder.checks.draws import Key
+from autograder.comparison.arrays import Numbers, is_floating, numbers, wrong
+from autograder.comparison.compare import Expected, compare, judge_observation
+from autograder.comparison.dropout import shared_axes
+from autograder.protocol import Array, Value
+from autograder.runner.outcomes import Fault, Observed, Outcome
+
+SAME_SHARE = 0.04
+"""Two programs that drop at random do the same if shares and quantiles differ by less."""
+
+RICH = 8
+"""So many wrong floating-point numbers equal to a misconception's are no coincidence."""
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far a misconception explains a submission: the checks it fails in the same way, and whether all agree."""
+
+    entry: BankEntry
+    checks: frozenset[str]
+    full: bool
+
+
+def agreements(
+    outcomes: Mapping[Key, Outcome], failing: Collection[Key], key: AnswerKey, checks: Mapping[str, Check]
+) -> list[Agreement]:
+    """Hold a submission's outcomes in an exercise, and which of them are wrong, against every misconception."""
+    return [_agreement(entry, outcomes, failing, key, checks) for entry in key.bank] if failing else []
+
+
+def _agreement(
+    entry: BankEntry,
+    outcomes: Mapping[Key, Outcome],
+    failing: Collection[Key],
+    key: AnswerKey,
+    checks: Mapping[str, Check],
+) -> Agreement:
+    theirs = entry.outcomes
+    different = {at[0] for at in outcomes if (at in theirs) != (at in failing)}
+    for at, yours in outcomes.items():
+        if at in theirs and at[0] not in different:
+            check = checks[at[0]]
+            if not same_outcome(yours, theirs[at], check, key.reference[at]):
+                different.add(at[0])
+    return Agreement(entry, frozenset({at[0] for at in failing} - different), not different)
+
+
+def name(check: Check, outcomes: Mapping[Key, Outcome], key: AnswerKey, found: list[Agreement]) -> BankEntry | None:
+    """Return the misconception behind a failed check, or None where there is doubt."""
+    candidates = [each for each in found if check.id in each.checks]
+    full = [each for each in candidates if each.full]
+    if full:
+        return full[0].entry if _one_group(full) else None
+    if not _is_rich(check, outcomes, key):
+        return candidates[0].entry if candidates and _one_group(candidates) else None
+    most = max((len(each.checks) for each in candidates), default=0)
+    best = [each for each in candidates if len(each.checks) == most]
+    return best[0].entry if best and _one_group(best) else None
+
+
+def _one_group(found: list[Agreement]) -> bool:
+    first = found[0].entry
+    return all(each.entry.id in (first.id, *first.same_as) for each in found)
+
+
+def _is_rich(check: Check, outcomes: Mapping[Key, Outcome], key: AnswerKey) -> bool:
+    """Whether what is wrong is made of enough numbers to be recognised by them alone."""
+    observed = [(outcomes.get((check.id, draw)), key.reference[check.id, draw]) for draw in range(check.draws)]
+    return any(
+        isinstance(outcome, Observed) and _wrong_numbers(outcome.value, expected) >= RICH
+        for outcome, expected in observed
+    )
+
+
+def _wrong_numbers(yours: Value, expected: Expected) -> int:
+    if isinstance(yours, Array) and isinstance(expected.nominal, Array) and is_floating(yours):
+        if yours.shape != expected.nominal.shape or not isinstance(expected.exact, Array):
+            return 0
+        return int(wrong(numbers(yours), numbers(expected.exact), 1e-3).sum())
+    if isinstance(yours, dict) and isinstance(expected.nominal, dict):
+        parts = [(yours.get(each), Expected(expected.nominal[each], expected.exact[each])) for each in expected.nominal]
+    elif isinstance(yours, list) and isinstance(expected.nominal, list):
+        parts = [(mine, Expected(*both)) for mine, *both in zip(yours, expected.nominal, expected.exact, strict=False)]
+    else:
+        return 0
+    return sum(_wrong_numbers(mine, theirs) for mine, theirs in parts)
+
+
+def same_outcome(yours: Outcome, theirs: Outcome, check: Check, expected: Expected) -> bool:
+    """Whether two wrong programs did the same."""
+    match yours, theirs:
+        case Observed(mine), Observed(other):
+            return _same_value(mine, other, check) or _same_sentence(mine, other, check, expected)
+        case Fault(), Fault():
+            return (yours.type, yours.message) == (theirs.type, theirs.message)
+    return False
+
+
+def _same_sentence(mine: Value, theirs: Value, check: Check, expected: Expected) -> bool:
+    """Whether a judge of the course's own says the same of both: what is drawn at random need not be the same."""
+    if not callable(check.judge):
+        return False
+    said = judge_observation(mine, expected, check.judge)
+    return said is not None and said == judge_observation(theirs, expected, check.judge)
+
+
+def _same_value(mine: Value, theirs: Value, check: Check) -> bool:
+    if isinstance(check.judge, Raises) and isinstance(mine, dict) and isinstance(theirs, dict):
+        raised = mine.get("raised"), theirs.get("raised")
+        return raised[0] == raised[1] and (raised[0] != [] or mine.get("message") == theirs.get("message"))
+    if isinstance(check.judge, Dropout) and isinstance(mine, dict) and isinstance(theirs, dict):
+        return _same_dropout(mine, theirs, check.judge.rate)
+    tolerance = check.judge.tolerance if isinstance(check.judge, Same | Like) else None
+    judge = Same(tolerance=min(tolerance, 1e-4)) if tolerance else Same()
+    try:
+        return compare(mine, Expected(theirs, theirs), judge) is None
+    except (KeyError, IndexError):
+        return False
+
+
+def _same_dropout(mine: Mapping[str, Value], theirs: Mapping[str, Value], rate: float) -> bool:
+    """Compare programs that drop at random by what they drop: the share, along what, and the size of what is kept."""
+    steady = {name: part for name, part in theirs.items() if name != "train"}
+    mine_steady = {name: part for name, part in mine.items() if name != "train"}
+    if compare(mine_steady, Expected(steady, steady), Same()) is not None:
+        return False
+    yours, others, full = mine.get("train"), theirs.get("train"), mine.get("eval")
+    if not (isinstance(yours, Array) and isinstance(others, Array) and isinstance(full, Array)):
+        return type(yours) is type(others)
+    if yours.shape != others.shape or yours.shape != full.shape:
+        return yours.shape == others.shape
+    if len({shared_axes(numbers(each), numbers(full), rate) for each in (yours, others)}) > 1:
+        return False
+    one, two = _kept(numbers(yours), numbers(full)), _kept(numbers(others), numbers(full))
+    return bool(abs(one - two).max() < SAME_SHARE)
+
+
+def _kept(train: Numbers, full: Numbers) -> Numbers:
+    """Return what share is zero, what share is no number, and the quantiles of what is kept over its full value."""
+    there = abs(full) > 1e-2 * abs(full).max(initial=0.0)
+    if not there.any():
+        return np.zeros(7)
+    ratio = train[there] / full[there]
+    kept = ratio[np.isfinite(ratio) & (ratio != 0)]
+    quantiles = np.quantile(kept, (0.05, 0.25, 0.5, 0.75, 0.95)) if kept.size else np.zeros(5)
+    return np.array([*quantiles, (ratio == 0).mean(), np.isnan(ratio).mean()])

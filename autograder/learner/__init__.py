@@ -1,0 +1,1 @@
+"""What a learner works with: watch mode, progress, notebooks and play."""

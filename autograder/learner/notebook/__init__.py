@@ -1,0 +1,13 @@
+"""What a notebook of the course asks: `from autograder.notebook import check, hint, status, why`.
+
+Importing it lets `from exNN_name import ...` find the earlier exercises, as files or as notebooks.
+"""
+
+from autograder.learner.notebook.asking import check, hint, status, why
+from autograder.learner.notebook.earlier import find_earlier_exercises
+from autograder.learner.notebook.runs import begin_to_record
+
+find_earlier_exercises()
+begin_to_record()
+
+__all__ = ["check", "hint", "status", "why"]

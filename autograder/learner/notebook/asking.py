@@ -1,0 +1,216 @@
+"""`check`, `hint`, `why` and `status`: each shows a card, and raises nothing that a student could have caused."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+
+from autograder.cli.check import advice_for
+from autograder.cli.hint import nothing_due, take_hint
+from autograder.cli.overview import Row, rows_of
+from autograder.cli.why import find_page
+from autograder.course import Course, CourseError, Exercise, find_course, read_course
+from autograder.course.names import UsageError, resolve_exercise
+from autograder.course.stubs import StubError
+from autograder.learner.notebook.cards import Card, Shown
+from autograder.learner.notebook.earlier import forget_earlier_exercises
+from autograder.learner.notebook.process import Problem, judge
+from autograder.learner.notebook.runs import folder, graded_by_nbgrader
+from autograder.learner.notebook.work import Work, work_folder, work_on
+from autograder.learner.progress import Progress, Standing, read_progress
+from autograder.learner.progress.digests import digest_of
+from autograder.report.html import Command, exercise_card, hint_card, note_card, table_card, why_card
+from autograder.report.plain import ended, exercise_sentences, fact, next_sentences
+from autograder.report.why import WhyPage, sentences_of_page
+from autograder.report.words import STATES, number, points, points_of
+from autograder.results import ExerciseResult, Report
+from autograder.submission import SubmissionError
+from autograder.submission.own import notebook_file
+
+EXPECTED = (CourseError, UsageError, SubmissionError, StubError, Problem, OSError)
+"""What is told in a sentence."""
+
+
+class Points(float):
+    """The points of an exercise. `ok` says whether it passes; nbgrader takes the number as the score of the cell."""
+
+    ok: bool = False
+    __repr__ = float.__repr__
+
+
+def check(exercise: str | int | None = None, *, strict: bool = False) -> Points:
+    """Check an exercise, show what came of it, and return its points; with `strict`, raise where it does not pass.
+
+    What counts is the notebook's cells as they were last run, or the file in exercises/ where that has the work.
+    """
+    shown = Shown()
+    earned, why_not = Points(0.0), "it could not be checked"
+    try:
+        course, progress, meant = _course_and(exercise)
+        report, work = _judged(course, meant, shown)
+        [result] = report.exercises
+        progress = _progress(course)
+        shown.show(_checked_card(course, meant, progress, report, result, work))
+        forget_earlier_exercises()
+        earned = Points(min(result.score, result.max_score) / 100)
+        earned.ok = result.status == "pass"
+        why_not = f"{STATES[result.status].word}, {points_of(result.score, result.max_score)}"
+    except EXPECTED as error:
+        shown.show(_problem(str(error)))
+        why_not = str(error)
+    if strict and not earned.ok:
+        raise AssertionError(f"check({exercise!r}): {why_not}")
+    return earned
+
+
+def hint(exercise: str | int | None = None, *, now: bool = False) -> None:
+    """Show the next hint for the last failure; after the first, one is due when the code has changed, or with `now`."""
+    _shown(lambda: _hint(exercise, now))
+
+
+def why(misconception: str | None = None) -> None:
+    """Show what is behind a misconception, that of the last failure if none is named."""
+    _shown(lambda: _why(misconception))
+
+
+def status() -> None:
+    """Show where you are in the course."""
+    _shown(_status)
+
+
+def _shown(make: Callable[[], Card]) -> None:
+    try:
+        card = make()
+    except EXPECTED as error:
+        card = _problem(str(error))
+    Shown().show(card)
+
+
+def _course_and(exercise: str | int | None) -> tuple[Course, Progress, Exercise]:
+    """Return the course, how far it is, and the exercise that is meant."""
+    course = read_course(find_course(folder()))
+    progress = _progress(course)
+    meant = resolve_exercise(course, str(exercise)) if exercise is not None else progress.current(course)
+    return course, progress, meant or course.exercises[-1]
+
+
+def _progress(course: Course) -> Progress:
+    """Return how far the learner is; where nbgrader grades, what is kept here is another person's."""
+    return Progress() if graded_by_nbgrader() else read_progress(course)
+
+
+def _judged(course: Course, exercise: Exercise, shown: Shown) -> tuple[Report, Work]:
+    title = f"{exercise.number} {exercise.title}"
+
+    def told(said: str) -> None:
+        card = note_card(f"Checking {title}", [said] if said else [])
+        shown.show(Card.of(card, [f"Checking exercise {title}. {said}"]), passing=True)
+
+    told("")
+    work = work_on(course, exercise)
+    report, unkept = judge(course, exercise, work.book, told, folder=work_folder(course), kept=not graded_by_nbgrader())
+    return report, work.noting(unkept) if unkept else work
+
+
+def _checked_card(
+    course: Course, exercise: Exercise, progress: Progress, report: Report, result: ExerciseResult, work: Work
+) -> Card:
+    standing = progress.of(exercise)
+    advice = advice_for(exercise, standing).replace("`course diff", "In a terminal, `course diff")
+    notes = [*work.notes, *([advice] if advice else [])]
+    commands = _next(course, exercise, progress, result)
+    hints = max(standing.hints_shown, 1)
+    unused = standing.hints[standing.hints_shown :] if result.status == "pass" else ()
+    html = exercise_card(
+        result,
+        log=report.log,
+        hints_shown=hints,
+        attempt=standing.attempts,
+        unused_hints=unused,
+        notes=notes,
+        next_commands=commands,
+    )
+    said = exercise_sentences(result, [], report.log, hints, standing.attempts, unused)
+    return Card.of(html, [*said, *map(ended, notes), *next_sentences(commands)])
+
+
+def _next(course: Course, exercise: Exercise, progress: Progress, result: ExerciseResult) -> list[Command]:
+    again = f'check("{exercise.id[:4]}")'
+    if result.status == "pass":
+        following = progress.current(course)
+        if following is None:
+            return [("status()", "every exercise passes")]
+        book = notebook_file(course, following)
+        return [(book.name if book.is_file() else following.file, f"on to {following.number} {following.title}")]
+    if result.status == "grader_error":
+        return [(again, "once more"), ("course doctor", "in a terminal: what this machine has and lacks")]
+    if result.status in ("not_started", "missing"):
+        return [(again, "when a TODO is written and its cell has run")]
+    commands = [(again, "after you changed a cell and ran it")]
+    standing = progress.of(exercise)
+    if standing.hints_shown < len(standing.hints):
+        level = f"hint {standing.hints_shown + 1} of {len(standing.hints)}, after a change"
+        commands.append((f'hint("{exercise.id[:4]}")', level))
+    finding = result.first_failure.finding if result.first_failure else None
+    if finding and finding.kind == "misconception":
+        commands.append((f'why("{finding.id}")', "what is behind it"))
+    return commands
+
+
+def _hint(asked: str | int | None, now: bool) -> Card:
+    course, progress, exercise = _course_and(asked)
+    title = f"{exercise.number} {exercise.title}"
+    nothing = nothing_due(course, progress, exercise)
+    if nothing:
+        return Card.of(note_card(title, nothing), nothing)
+    standing = progress.of(exercise)
+    if not standing.check:
+        not_yet = [f'No hint is due yet: run check("{exercise.id[:4]}") first.']
+        return Card.of(note_card(title, not_yet), not_yet)
+    taken = take_hint(course, exercise, standing, _digest(course, exercise, standing), at_once=now)
+    place = len(taken.hints)
+    notes = []
+    if taken.waits:
+        notes.append(f"Hint {place + 1} comes when the code has changed since this one was shown, and was run.")
+    head = f"{title}: {taken.title}"
+    said = [fact(f"Hint {at} of {taken.everything}", each) for at, each in enumerate(taken.hints, 1)]
+    return Card.of(hint_card(head, taken.hints, taken.everything, notes), [head, *said, *notes])
+
+
+def _digest(course: Course, exercise: Exercise, standing: Standing) -> str | None:
+    source = work_on(course, exercise).source
+    return digest_of(source) if source is not None else standing.hint_file
+
+
+def _why(misconception: str | None) -> Card:
+    course = read_course(find_course(folder()))
+    progress = _progress(course)
+    page, exercise = find_page(course, progress, misconception)
+    title = f"{exercise.number} {exercise.title}" if exercise else page.exercise
+    lesson = notebook_file(course, exercise).name if exercise else ""
+    shown = WhyPage(**{**asdict(page), "exercise": title, "lesson": lesson})
+    again = [(f'check("{exercise.id[:4]}")', "after your next change")] if exercise else []
+    return Card.of(why_card(shown, again), sentences_of_page(shown, again))
+
+
+def _status() -> Card:
+    course = read_course(find_course(folder()))
+    progress = _progress(course)
+    rows = rows_of(course, progress)
+    current = progress.current(course)
+    cells = [
+        (f"{number(row.exercise.id)} {row.exercise.title}", row.word, row.checks, row.points, _here(row, current))
+        for row in rows
+    ]
+    score = sum(row.standing.score for row in rows)
+    every = points(sum(each.points for each in course.exercises))
+    beside = f"{progress.passed(course)} of {len(rows)} exercises passed, {points(score)} of {every} points"
+    html = table_card(course.title, beside, ("exercise", "state", "checks", "points", ""), cells, [])
+    said = [f"{course.title}: {beside}.", *(f"Exercise {', '.join(filter(None, row))}." for row in cells)]
+    return Card.of(html, said)
+
+
+def _here(row: Row, current: Exercise | None) -> str:
+    return "you are here" if row.exercise is current else ""
+
+
+def _problem(sentence: str) -> Card:
+    return Card.of(note_card("! NOT CHECKED", [sentence], kind="problem"), [ended(sentence)])

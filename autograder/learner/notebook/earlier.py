@@ -1,0 +1,76 @@
+"""`from exNN_name import ...` in a notebook: the earlier exercise as its student wrote it, a file or a notebook."""
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import re
+import sys
+from collections.abc import Sequence
+from types import CodeType, ModuleType
+
+from autograder.course import CourseError, find_course, read_course
+from autograder.course.stubs import StubError
+from autograder.learner.notebook.runs import folder
+from autograder.learner.notebook.work import work_folder
+from autograder.submission import SubmissionError
+from autograder.submission.own import read_own
+
+_ID = re.compile(r"ex\d\d_\w+")
+
+
+def find_earlier_exercises() -> None:
+    """Let imports find the exercises of the course that the working folder is in."""
+    if not any(isinstance(each, _Finder) for each in sys.meta_path):
+        sys.meta_path.insert(0, _Finder())
+
+
+def forget_earlier_exercises() -> None:
+    """Have exercises imported anew the next time: their files may have changed."""
+    for name, module in list(sys.modules.items()):
+        if isinstance(getattr(module, "__loader__", None), _Loader):
+            del sys.modules[name]
+
+
+class _Finder(importlib.abc.MetaPathFinder):
+    """Finds the exercises of the course. A module beside the notebook of the same name is not looked at."""
+
+    def find_spec(
+        self,
+        fullname: str,
+        path: Sequence[str] | None,  # noqa: ARG002
+        target: ModuleType | None = None,  # noqa: ARG002
+    ) -> importlib.machinery.ModuleSpec | None:
+        if not _ID.fullmatch(fullname):
+            return None
+        try:
+            course = read_course(find_course(folder()))
+            exercise = next((each for each in course.exercises if each.id == fullname), None)
+            if exercise is None:
+                return None
+            where = work_folder(course)
+            read = read_own(course, [exercise], folder=where)
+        except (CourseError, SubmissionError, StubError, OSError):
+            return None
+        source = read.sources.get(exercise.file)
+        if source is None:
+            return None
+        name = f"{exercise.id}.ipynb" if exercise.file in read.cells else exercise.file
+        loader = _Loader(source, str((where or course.exercises_dir) / name))
+        return importlib.util.spec_from_loader(fullname, loader, origin=loader.path)
+
+
+class _Loader(importlib.abc.InspectLoader):
+    """Loads one source that was read already."""
+
+    def __init__(self, source: bytes, path: str) -> None:
+        self.source = source
+        self.path = path
+
+    def get_source(self, fullname: str) -> str:  # noqa: ARG002
+        return importlib.util.decode_source(self.source)
+
+    def get_code(self, fullname: str) -> CodeType:  # noqa: ARG002
+        return self.source_to_code(self.source, self.path)
+
+    def is_package(self, fullname: str) -> bool:  # noqa: ARG002
+        return False

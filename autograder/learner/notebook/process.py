@@ -1,0 +1,92 @@
+"""Asks the process that judges, and waits for its answer."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from autograder.course import Course, Exercise
+from autograder.results import Report
+from autograder.results.reading import from_json
+from autograder.submission.notebook import Notebook
+
+PACKAGE = Path(__file__).parents[3]
+
+
+class Problem(Exception):
+    """Nothing could be judged; the message is a sentence."""
+
+
+def judge(
+    course: Course,
+    exercise: Exercise,
+    book: Notebook | None,
+    told: Callable[[str], None],
+    *,
+    folder: Path | None = None,
+    kept: bool = True,
+) -> tuple[Report, str]:
+    """Return the report on an exercise, and why progress could not be kept, if so. `told` hears what goes on.
+
+    `book` is the notebook as it was last run, where that is what counts; `folder` where the work lies if not in
+    exercises/; `kept` whether it is somebody's progress. Raises `Problem`.
+    """
+    live = {"source": book.source.decode("utf-8", "replace"), "cells": book.cells} if book else None
+    where = str(folder) if folder else None
+    request = json.dumps(
+        {"root": str(course.root), "exercise": exercise.id, "live": live, "folder": where, "kept": kept}
+    )
+    with tempfile.TemporaryFile() as errors:
+        answer = _answer(course, request, errors, told)
+        if "report" in answer:
+            return from_json(answer["report"]), str(answer["unkept"] or "")
+        if "problem" in answer:
+            raise Problem(str(answer["problem"]))
+        errors.seek(0)
+        said = errors.read()[-4000:].decode("utf-8", "replace").strip().split("\n")[-1]
+    raise Problem(f"the grader itself ended without a verdict{f' ({said})' if said else ''}; run the cell again")
+
+
+def _answer(course: Course, request: str, errors: IO[bytes], told: Callable[[str], None]) -> Mapping[str, Any]:
+    paths = [str(PACKAGE), *filter(None, [os.environ.get("PYTHONPATH")])]
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-m", "autograder.learner.notebook.judging"],
+        cwd=course.root,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONIOENCODING": "utf-8"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        encoding="utf-8",
+    )
+    try:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(request)
+        process.stdin.close()
+        answer: Mapping[str, Any] = {}
+        for line in process.stdout:
+            answer = _read(line)
+            if "told" in answer:
+                done, everything = answer["told"]
+                told(f"Comparing with known mistakes: {done} of {everything}, once per exercise.")
+        return answer
+    except BrokenPipeError:
+        return {}
+    finally:
+        if process.poll() is None:
+            process.terminate()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+def _read(line: str) -> Mapping[str, Any]:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}

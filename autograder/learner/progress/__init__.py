@@ -1,0 +1,7 @@
+"""Where a learner is: what was done, what passes, and which hints were shown. There is no code and no name in it."""
+
+from autograder.course.storage import FOLDER, write_whole
+from autograder.learner.progress.standing import Progress, Standing
+from autograder.learner.progress.store import Kept, keep, read_progress
+
+__all__ = ["FOLDER", "Kept", "Progress", "Standing", "keep", "read_progress", "write_whole"]

@@ -1,0 +1,68 @@
+"""What is kept of a report: an event for each exercise, and the report itself for `course diff`."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from autograder.course import Course, Exercise
+from autograder.learner.progress.digests import digest_of, exercise_version, line_digests, lines_edited
+from autograder.learner.progress.events import Event, name_or_none, now
+from autograder.learner.progress.last import Last, keep_last, read_last
+from autograder.learner.progress.store import Kept, keep
+
+if TYPE_CHECKING:
+    from autograder.results import ExerciseResult, Report
+
+
+def record(course: Course, report: "Report", sources: Mapping[str, bytes], *, command: str) -> Kept:
+    """Keep what came of a check of one's own files. What the grader itself failed on says nothing and is left out."""
+    results = [each for each in report.exercises if each.status != "grader_error"]
+    at = now()
+    lasts = {each.id: _last(report, each, sources.get(f"{each.id}.py"), at) for each in results}
+    events = [_event(course, each, lasts[each.id], command) for each in results]
+    texts = {each.id: _texts(each) for each in results if each.status != "pass"}
+    kept = keep(course, events, texts)
+    try:
+        for exercise_id, last in lasts.items():
+            keep_last(course, course.exercise(exercise_id), last)
+    except OSError as error:
+        return Kept(kept.progress, kept.problem or error)
+    return kept
+
+
+def _last(report: "Report", result: "ExerciseResult", source: bytes | None, at: str) -> Last:
+    alone = replace(report, exercises=(result,)).to_json()
+    return Last(alone, at, digest_of(source) if source is not None else None, line_digests(source or b""))
+
+
+def _event(course: Course, result: "ExerciseResult", last: Last, command: str) -> Event:
+    exercise = course.exercise(result.id)
+    failure = result.first_failure
+    return Event(
+        at=last.at,
+        kind="check",
+        exercise=result.id,
+        command=command,
+        result=result.status,
+        check=failure.id if failure else None,
+        finding=name_or_none(failure.finding.id) if failure and failure.finding else None,
+        file=last.file,
+        edited=_edited(course, exercise, last),
+        version=exercise_version(course, exercise),
+        passing=sum(each.status == "pass" for each in result.checks),
+        checks=len(result.checks),
+        score=result.score,
+        max_score=result.max_score,
+        hints=len(failure.hints) if failure else 0,
+        seconds=round(sum(each.seconds for each in result.checks), 3),
+    )
+
+
+def _edited(course: Course, exercise: Exercise, last: Last) -> int | None:
+    before = read_last(course, exercise)
+    return lines_edited(before.lines, last.lines) if before and last.file is not None else None
+
+
+def _texts(result: "ExerciseResult") -> tuple[str | None, tuple[str, ...]]:
+    failure = result.first_failure
+    return (failure.title, failure.hints) if failure else (None, ())

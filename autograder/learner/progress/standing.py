@@ -1,0 +1,281 @@
+"""Where a learner stands in an exercise: what all events so far add up to."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from typing import Any
+
+from autograder.course import Course, Exercise
+from autograder.learner.progress.events import Carried, Event, seconds_of
+
+ALL_AT_ONCE = "check --all"
+"""The command that says nothing about which exercise a learner works on."""
+
+OFFER_AFTER = 4
+"""After so many runs with the same finding the second hint is shown unasked."""
+
+BURST, BURST_SECONDS = 5, 60
+"""So many runs in so many seconds, each edit no larger than the one before, are a reason to step back."""
+
+LEVELS_KEPT = 20
+UNTRIED = ("not_started", "missing")
+
+
+@dataclass(frozen=True)
+class Standing:
+    """The last verdict of one exercise, its first failure, and how many of that failure's hints were shown.
+
+    `first_passed` is when it passed for the first time, "" where that is not known; what passes now is `status`.
+    `version` is the digest of the exercise that gave the verdict, `file` that of the learner's file, and `hint_file`
+    that of the file when the last hint was shown. `attempts` are the runs of a changed file. `offering` and `pausing`
+    say what to add to the last failure.
+    """
+
+    status: str = "not_started"
+    score: int = 0
+    max_score: int = 0
+    passing: int = 0
+    checks: int = 0
+    first_passed: str | None = None
+    version: str | None = None
+    check: str | None = None
+    title: str | None = None
+    finding: str | None = None
+    hints: tuple[str, ...] = ()
+    hints_shown: int = 0
+    file: str | None = None
+    hint_file: str | None = None
+    first_at: str | None = None
+    last_at: str | None = None
+    runs: int = 0
+    attempts: int = 0
+    hints_taken: int = 0
+    hints_now: int = 0
+    solution_shown: str | None = None
+    resets: int = 0
+    same_runs: int = 0
+    offering: bool = False
+    pausing: bool = False
+    levels: Mapping[str, int] = field(default_factory=dict)
+    recent: tuple[tuple[float, int], ...] = ()
+    unknown: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def passes_now(self) -> bool:
+        """Whether the last check passed."""
+        return self.status == "pass"
+
+    @property
+    def ever_passed(self) -> bool:
+        """Whether it passed once; breaking it again does not undo that."""
+        return self.first_passed is not None
+
+    @property
+    def broken(self) -> bool:
+        """Whether it passed once and does not any more."""
+        return self.ever_passed and not self.passes_now
+
+    def stale(self, version: str) -> bool:
+        """Whether the verdict is about another version of the exercise."""
+        return self.runs > 0 and self.version not in (None, version) and self.status not in UNTRIED
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the standing as JSON-ready data; what a later version wrote stays in it."""
+        data = asdict(self)
+        unknown = data.pop("unknown")
+        return {**unknown, **data, "passes_now": self.passes_now}
+
+
+_KNOWN = {each.name: each.default for each in fields(Standing) if each.name != "unknown"}
+_DERIVED = ("passes_now", "ever_passed")
+
+
+def standing_of(data: Mapping[str, Any]) -> Standing:
+    """Return a standing from its JSON, also that of earlier versions; raises ValueError or TypeError for another."""
+    known = {name: data[name] for name in _KNOWN if name in data}
+    if data.get("ever_passed") is True and known.get("first_passed") is None:
+        known["first_passed"] = ""
+    known["hints"] = tuple(str(each) for each in known.get("hints", ()))
+    known["recent"] = tuple((float(at), int(edited)) for at, edited in known.get("recent", ()))
+    known["levels"] = {str(name): int(level) for name, level in dict(known.get("levels", {})).items()}
+    unknown = {str(name): value for name, value in data.items() if name not in _KNOWN and name not in _DERIVED}
+    standing = Standing(**known, unknown=unknown)
+    for name, default in _KNOWN.items():
+        value = getattr(standing, name)
+        if isinstance(default, int) and not isinstance(value, int):
+            raise ValueError(f"{name} is no number")
+        if isinstance(default, str | None) and not isinstance(value, str | None):
+            raise ValueError(f"{name} is no text")
+    return standing
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The standings by exercise, and the exercise last worked on; names that the course does not know are kept."""
+
+    standings: Mapping[str, Standing] = field(default_factory=dict)
+    here: str | None = None
+
+    def of(self, exercise: Exercise) -> Standing:
+        """Return the standing of an exercise, the empty one where nothing was done with it."""
+        return self.standings.get(exercise.id, Standing())
+
+    def current(self, course: Course) -> Exercise | None:
+        """Return the exercise to work on; None when all pass.
+
+        It is the one last worked on; when that passes, the first that never did, else the first that fails now.
+        """
+        here = next((each for each in course.exercises if each.id == self.here), None)
+        if here is not None and not self.of(here).passes_now:
+            return here
+        never = (each for each in course.exercises if not self.of(each).ever_passed)
+        broken = (each for each in course.exercises if not self.of(each).passes_now)
+        return next(never, next(broken, None))
+
+    def passed(self, course: Course) -> int:
+        """Return how many exercises passed, now or before."""
+        return sum(self.of(each).ever_passed for each in course.exercises)
+
+    def after(self, event: Event | Carried) -> "Progress":
+        """Return the progress with one more event in it."""
+        if isinstance(event, Carried):
+            return _from_carried(event)
+        before = self.standings.get(event.exercise, Standing())
+        standings = {**self.standings, event.exercise: _AFTER[event.kind](before, event)}
+        here = self.here if event.command == ALL_AT_ONCE else event.exercise
+        return Progress(standings, here)
+
+    def with_texts(self, exercise: str, title: str | None, hints: tuple[str, ...]) -> "Progress":
+        """Return the progress with the words of a failure, which are the course's and not in the events."""
+        standing = self.standings.get(exercise, Standing())
+        return replace(self, standings={**self.standings, exercise: replace(standing, title=title, hints=hints)})
+
+
+def folded(events: Iterable[Event | Carried], start: Progress | None = None) -> Progress:
+    """Return the progress that events lead to."""
+    progress = start or Progress()
+    for event in events:
+        progress = progress.after(event)
+    return progress
+
+
+def standings_of(data: Mapping[str, Any]) -> dict[str, Standing]:
+    """Return standings from their JSON, without those that are none."""
+    standings = {}
+    for name, each in data.items():
+        try:
+            standings[str(name)] = standing_of(each)
+        except (ValueError, TypeError, AttributeError, KeyError):
+            continue
+    return standings
+
+
+def _from_carried(carried: Carried) -> Progress:
+    here = carried.here if isinstance(carried.here, str) else None
+    return Progress(standings_of(carried.exercises), here)
+
+
+def _touched(before: Standing, event: Event) -> Standing:
+    return replace(before, first_at=before.first_at or event.at, last_at=event.at)
+
+
+def _after_check(before: Standing, event: Event) -> Standing:
+    """The first hint of a failure is shown with it; after a pass the hints that were not needed stay."""
+    same = event.check is not None and (before.check, before.finding) == (event.check, event.finding)
+    key = f"{event.check}:{event.finding or ''}"
+    seen = before.levels.get(key, before.hints_shown if same else 0)
+    shown = max(seen, 1) if event.hints else 0
+    passes = event.result == "pass"
+    standing = replace(
+        _touched(before, event),
+        status=event.result or "fail",
+        score=event.score or 0,
+        max_score=event.max_score or 0,
+        passing=event.passing or 0,
+        checks=event.checks or 0,
+        first_passed=event.at if passes and not before.ever_passed else before.first_passed,
+        version=event.version,
+        check=event.check,
+        title=before.title if same else None,
+        finding=event.finding,
+        hints=before.hints if same or passes else (),
+        hints_shown=before.hints_shown if passes else shown,
+        hint_file=before.hint_file if seen else event.file if shown else None,
+        levels=_levels(before.levels, key, shown),
+        file=event.file,
+        runs=before.runs + 1,
+        attempts=before.attempts + (event.file is None or event.file != before.file),
+    )
+    if same and event.file is not None and event.file == before.file:
+        return standing  # the same code in the same state is told the same
+    return _with_advice(standing, before, event, same)
+
+
+def _with_advice(standing: Standing, before: Standing, event: Event, same: bool) -> Standing:
+    """Add what the runs so far suggest: the second hint unasked, or a step back."""
+    if event.check is None or event.result in UNTRIED:
+        return replace(standing, same_runs=0, recent=(), offering=False, pausing=False)
+    at = seconds_of(event.at) or 0.0
+    recent = tuple(each for each in before.recent if 0 <= at - each[0] <= BURST_SECONDS)
+    recent = (*recent, (at, event.edited or 0))[-BURST:]
+    edits = [edited for _, edited in recent[1:]]
+    pausing = len(recent) == BURST and edits == sorted(edits, reverse=True)
+    runs = before.same_runs + 1 if same else 1
+    offering = runs >= OFFER_AFTER and standing.hints_shown == 1 and (event.hints or 0) > 1
+    if offering:
+        key = f"{event.check}:{event.finding or ''}"
+        levels = _levels(standing.levels, key, 2)
+        standing = replace(standing, hints_shown=2, hint_file=event.file, levels=levels)
+    return replace(standing, same_runs=runs, recent=() if pausing else recent, offering=offering, pausing=pausing)
+
+
+def _levels(levels: Mapping[str, int], key: str, shown: int) -> Mapping[str, int]:
+    if not shown:
+        return levels
+    others = {name: level for name, level in levels.items() if name != key}
+    return dict([*others.items(), (key, shown)][-LEVELS_KEPT:])
+
+
+def _after_hint(before: Standing, event: Event) -> Standing:
+    shown = max(before.hints_shown, event.hint or 0)
+    return replace(
+        _touched(before, event),
+        hints_shown=shown,
+        hint_file=event.file,
+        hints_taken=before.hints_taken + (shown > before.hints_shown),
+        hints_now=before.hints_now + bool(event.now),
+        levels=_levels(before.levels, f"{before.check}:{before.finding or ''}", shown),
+    )
+
+
+def _after_solution(before: Standing, event: Event) -> Standing:
+    return replace(_touched(before, event), solution_shown=before.solution_shown or event.at)
+
+
+def _after_reset(before: Standing, event: Event) -> Standing:
+    """The verdict on what was put aside goes; that it passed once, and which hints were shown, stay."""
+    return Standing(
+        first_passed=before.first_passed,
+        first_at=before.first_at,
+        last_at=event.at,
+        runs=before.runs,
+        attempts=before.attempts,
+        hints_taken=before.hints_taken,
+        hints_now=before.hints_now,
+        solution_shown=before.solution_shown,
+        resets=before.resets + 1,
+        levels=before.levels,
+        unknown=before.unknown,
+    )
+
+
+def _after_next(before: Standing, _: Event) -> Standing:
+    return before
+
+
+_AFTER = {
+    "check": _after_check,
+    "hint": _after_hint,
+    "next": _after_next,
+    "solution": _after_solution,
+    "reset": _after_reset,
+}

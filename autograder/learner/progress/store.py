@@ -1,0 +1,161 @@
+"""Progress as it is kept: `.course/progress.json`, a view of the events in `.course/events.jsonl`.
+
+The view says how far it has read the events. Whoever reads it adds those that came later, so two processes at once
+lose nothing; one that is damaged or missing is made anew from the events.
+"""
+
+import json
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from autograder.course import Course
+from autograder.course.storage import FOLDER, alone, own_folder, write_whole
+from autograder.learner.progress import events as lines
+from autograder.learner.progress.events import Carried, Event
+from autograder.learner.progress.standing import Progress, folded, standing_of
+
+VERSION = 1
+VIEW, EVENTS = "progress.json", "events.jsonl"
+_OPENING_BYTES = 64
+
+
+@dataclass(frozen=True)
+class View:
+    """The view as it was read: `read` bytes of the events file that began with `opening` are in it."""
+
+    progress: Progress = field(default_factory=Progress)
+    read: int = 0
+    opening: int = 0
+    unknown: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The progress after something was done, and why it could not be kept, if it could not."""
+
+    progress: Progress
+    problem: OSError | None = None
+
+
+Texts = Mapping[str, tuple[str | None, tuple[str, ...]]]
+"""The words of the first failure of an exercise: the check's title and its hints."""
+
+
+def read_progress(course: Course) -> Progress:
+    """Return the progress kept beside a course; an empty one where there is none, or none that can be read."""
+    return _caught_up(course.root / FOLDER).progress
+
+
+def keep(course: Course, events: Sequence[Event], texts: Texts | None = None) -> Kept:
+    """Append events and return the progress they lead to, which is right also where it cannot be written."""
+    try:
+        folder = own_folder(course.root)
+        with alone(folder):
+            return Kept(_keep(folder, events, texts or {}))
+    except OSError as error:
+        return Kept(_with(folded(events, read_progress(course)), texts or {}), error)
+
+
+def _keep(folder: Path, events: Sequence[Event], texts: Texts) -> Progress:
+    before = _caught_up(folder)
+    first: list[Event | Carried] = []
+    if not _size(folder / EVENTS) and before.progress.standings:
+        first = [_carried(before.progress)]  # kept before there were events
+    lines.append(folder / EVENTS, [*first, *events])
+    progress = _with(folded(events, before.progress), texts)
+    if _size(folder / EVENTS) > lines.MOST_BYTES:
+        _fold(folder)
+    read = _size(folder / EVENTS)
+    _write_view(folder, View(progress, read, _opening(folder / EVENTS), before.unknown))
+    return progress
+
+
+def _with(progress: Progress, texts: Texts) -> Progress:
+    for exercise, (title, hints) in texts.items():
+        progress = progress.with_texts(exercise, title, hints)
+    return progress
+
+
+def _caught_up(folder: Path) -> View:
+    """Return the view with the events it had not read."""
+    view = _read_view(folder)
+    file = folder / EVENTS
+    try:
+        if not _size(file):
+            return view or View()
+        fits = view is not None and view.opening == _opening(file) and view.read <= _size(file)
+        if view is not None and fits:
+            events, read = lines.read_lines(file, view.read)
+            return replace(view, progress=folded(events, view.progress), read=read)
+        events, read = lines.read_lines(file)
+        made = folded(events)
+        return View(_merged(made, view.progress) if view else made, read, _opening(file), view.unknown if view else {})
+    except OSError:
+        return view or View()
+
+
+def _merged(made: Progress, view: Progress) -> Progress:
+    """Add to what the events say what only the view knows, where the events began anew: what passed stays passed."""
+    standings = dict(made.standings)
+    for name, old in view.standings.items():
+        new = standings.get(name)
+        if new is None:
+            standings[name] = old
+        elif old.ever_passed and not new.ever_passed:
+            standings[name] = replace(new, first_passed=old.first_passed)
+    return Progress(standings, made.here or view.here)
+
+
+def _read_view(folder: Path) -> View | None:
+    """Return the view; None where it is missing or damaged."""
+    try:
+        data = json.loads((folder / VIEW).read_text("utf-8"))
+        standings = {str(name): standing_of(each) for name, each in data["exercises"].items()}
+        here = data.get("here")
+        place = data.get("events") or {}
+        unknown = {
+            name: value for name, value in data.items() if name not in ("version", "exercises", "here", "events")
+        }
+        progress = Progress(standings, here if isinstance(here, str) else None)
+        return View(progress, int(place.get("read", 0)), int(place.get("opening", 0)), unknown)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+
+
+def _write_view(folder: Path, view: View) -> None:
+    data = {
+        **view.unknown,
+        "version": VERSION,
+        "here": view.progress.here,
+        "events": {"read": view.read, "opening": view.opening},
+        "exercises": {name: each.to_json() for name, each in view.progress.standings.items()},
+    }
+    write_whole(folder / VIEW, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+
+
+def _fold(folder: Path) -> None:
+    """Let old events go: one line stands for what they led to, and the newest stay."""
+    events, _ = lines.read_lines(folder / EVENTS)
+    old, newest = lines.newest(events)
+    kept = [_carried(folded(old)), *newest]
+    write_whole(folder / EVENTS, b"".join(each.line for each in kept).decode("ascii"))
+
+
+def _carried(progress: Progress) -> Carried:
+    return Carried({name: each.to_json() for name, each in progress.standings.items()}, progress.here)
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
+
+
+def _opening(file: Path) -> int:
+    """Return a number that tells this events file from another one, by how its first line begins."""
+    with file.open("rb") as stream:
+        return zlib.crc32(stream.read(_OPENING_BYTES).split(b"\n")[0])

@@ -1,0 +1,76 @@
+"""One check of an exercise, in a thread and a process of its own, that can be given up at any time."""
+
+import threading
+from collections.abc import Callable
+
+from autograder.course import Exercise
+from autograder.judge.grader import Grader
+from autograder.results import Report
+from autograder.runner.runner import Cancelled, Runner
+from autograder.submission import Submission
+
+
+class Checking:
+    """A check that has begun. `told` is called, in its thread, when it is over."""
+
+    def __init__(
+        self,
+        grader: Grader,
+        runner: Runner,
+        submission: Submission,
+        exercise: Exercise,
+        told: Callable[[], None],
+    ) -> None:
+        self.grader = grader
+        self.runner = runner
+        self.submission = submission
+        self.exercise = exercise
+        self.told = told
+        self.over = False
+        self._report: Report | None = None
+        self._error: BaseException | None = None
+        self._thread = threading.Thread(target=self._check, name="check", daemon=True)
+        self._thread.start()
+
+    @property
+    def alive(self) -> bool:
+        """Whether its worker may still be there."""
+        return self._thread.is_alive()
+
+    @property
+    def report(self) -> Report:
+        """What came of it, once it is over; raises what it failed with, such as `EnvironmentProblem`."""
+        if self._report is None:
+            raise self._error or Cancelled
+        return self._report
+
+    def doing(self) -> str:
+        """Say what it is at, in a few words."""
+        at = self.runner.at
+        if at is None:
+            return "comparing with what is expected" if self.runner.ready else "loading torch"
+        exercise, key = at
+        if key is None:
+            return f"reading {exercise}.py"
+        checks = [each.id for each in self.grader.suite.checks[exercise]]
+        if key[0] not in checks:
+            return f"drawing {key[0].replace('_', ' ')}"
+        of = "" if exercise == self.exercise.id else f" of {exercise}"
+        return f"running check {checks.index(key[0]) + 1}{of}: {key[0].replace('_', ' ')}"
+
+    def cancel(self) -> None:
+        """Give it up; its worker is dead when this returns, or soon after."""
+        self.runner.cancel()
+
+    def join(self) -> None:
+        """Wait until its worker is gone."""
+        self._thread.join()
+
+    def _check(self) -> None:
+        try:
+            self._report = self.grader.report(self.submission, [self.exercise], self.runner)
+        except BaseException as error:
+            self._error = error
+        self.over = True
+        self.told()
+        self.runner.close()

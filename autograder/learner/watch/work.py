@@ -1,0 +1,86 @@
+"""What counts of each exercise that is watched: its file, or its notebook where only that was written in."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from os.path import lexists
+
+from autograder.course import Course, Exercise
+from autograder.learner.watch.files import Content, Files
+from autograder.submission import Caps
+from autograder.submission.found import FileError
+from autograder.submission.notebook import Cells, Notebook, read_notebook
+from autograder.submission.own import NOTEBOOKS, given_out
+from autograder.submission.submission import notebook_of
+
+
+@dataclass(frozen=True)
+class Counted:
+    """What counts of an exercise: its name below the folder, its source, and of a notebook where its lines come from.
+
+    Where it cannot be read, `problem` is the rest of a sentence that begins with its name. `beside` is the name of a
+    notebook that holds work too and does not count.
+    """
+
+    name: str
+    source: bytes = b""
+    cells: Cells = ()
+    problem: str | None = None
+    beside: str | None = None
+
+
+class Work:
+    """The work on some exercises as it lies on disk, polled. The rules of what counts are those of `course check`."""
+
+    def __init__(self, course: Course, exercises: Iterable[Exercise]) -> None:
+        exercises = tuple(exercises)
+        self.names = tuple(each.file for each in exercises)
+        self._books = {name: f"{NOTEBOOKS}/{notebook_of(name)}" for name in self.names}
+        self._folder = course.exercises_dir
+        self._given = given_out(course, exercises)
+        caps = Caps(source_kib=course.limits.source_kib)
+        self._limit = caps.source_bytes
+        self._files = Files(self._folder, self.names, caps)
+        self._notebooks = Files(self._folder, self._books.values(), Caps(source_kib=caps.notebook_kib))
+        self._read = {name: self._notebook(name) for name in self.names}
+        self._counted = {name: self._counts(name) for name in self.names}
+
+    def __getitem__(self, name: str) -> Counted:
+        """Return what counts of the exercise with that file."""
+        return self._counted[name]
+
+    def changed(self) -> tuple[str, ...]:
+        """Look once, and return the names of what holds other code than before; outputs of a notebook are none."""
+        touched = set(self._notebooks.changed())
+        changed = list(self._files.changed())
+        for name, book in self._books.items():
+            if book in touched:
+                before, self._read[name] = self._read[name], self._notebook(name)
+                changed += [book] if self._read[name] != before else []
+        if touched or changed:
+            self._counted = {name: self._counts(name) for name in self.names}
+        return tuple(changed)
+
+    def _notebook(self, name: str) -> Notebook | str | None:
+        """Return the notebook of an exercise, the problem it has, or None where there is none."""
+        book = self._books[name]
+        content = self._notebooks[book]
+        if content.problem is not None:
+            return content.problem if lexists(self._folder / book) else None
+        try:
+            return read_notebook(content.source, self._limit)
+        except FileError as error:
+            return str(error)
+
+    def _counts(self, name: str) -> Counted:
+        own, book, told = self._files[name], self._read[name], self._books[name]
+        if isinstance(book, Notebook) and self._given.is_notebook(notebook_of(name), book, self._limit):
+            book = None  # nobody wrote in it
+        if book is None or self._is_begun(name, own):
+            beside = told if isinstance(book, Notebook) else None
+            return Counted(name, own.source, problem=own.problem, beside=beside)
+        if isinstance(book, str):
+            return Counted(told, problem=book)
+        return Counted(told, book.source, book.cells)
+
+    def _is_begun(self, name: str, own: Content) -> bool:
+        return own.problem is None and not self._given.is_stub(name, own.source)

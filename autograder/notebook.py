@@ -1,0 +1,5 @@
+"""What a notebook of the course imports: `from autograder.notebook import check, hint, status, why`."""
+
+from autograder.learner.notebook import check, hint, status, why
+
+__all__ = ["check", "hint", "status", "why"]

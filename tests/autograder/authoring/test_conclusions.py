@@ -1,0 +1,264 @@
+"""No check can be passed with what is known without computing, and a worker is not told the seed of the run."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.checks import Check, Like
+from autograder.checks.draws import Key, sizes_of
+from autograder.comparison.arrays import is_floating
+from autograder.comparison.compare import Expected, judge_observation
+from autograder.course import Course, Exercise, read_course
+from autograder.course.suite import Suite, load_suite
+from autograder.protocol import Array, Value
+from autograder.runner.outcomes import Observed, Outcome
+from autograder.runner.runner import Runner
+
+ROOT = Path(__file__).parents[3]
+SEED = 7_312_904_518_663_027
+
+KNOWN = {
+    # <PAD>, <SOS>, <EOS> and <UNK> are 0, 1, 2 and 3, as the course says: there is nothing to compute.
+    ("ex12_batching", "special_tokens"),
+}
+
+FORMS = {
+    # The shape is what it claims, of a size that is drawn; the numbers, all set to 0, have other checks.
+    ("ex02_positional_encoding", "buffer"),
+}
+
+Outcomes = dict[str, dict[Key, Outcome]]
+
+
+def fixed_sizes(course: Course) -> Course:
+    """Return the course with one column of sizes, so that only what is drawn differs from seed to seed."""
+    return replace(course, sizes=course.sizes[:1])
+
+
+def sources(course: Course) -> dict[str, bytes]:
+    return {each.file: (course.solutions_dir / each.file).read_bytes() for each in course.exercises}
+
+
+@pytest.fixture(scope="module")
+def suite() -> Suite:
+    return load_suite(fixed_sizes(read_course(ROOT)))
+
+
+@pytest.fixture(scope="module")
+def runs(suite: Suite) -> list[Outcomes]:
+    """What the solutions return under three seeds, for inputs of the same sizes."""
+    found = []
+    with Runner(suite, seed=0, shared=True) as runner:
+        for seed in (5, 6, 7):
+            runner.seed = seed
+            found.append(runner.run(sources(suite.course), suite.plan(suite.course.exercises)).outcomes)
+    return found
+
+
+def every_check(suite: Suite) -> Iterator[tuple[Exercise, Check]]:
+    for exercise in suite.course.exercises:
+        for check in suite.checks[exercise.id]:
+            yield exercise, check
+
+
+def value(outcome: Outcome) -> Value:
+    assert isinstance(outcome, Observed)
+    return outcome.value
+
+
+def test_what_is_right_under_one_seed_is_wrong_under_another(suite: Suite, runs: list[Outcomes]) -> None:
+    known = set()
+    for exercise, check in every_check(suite):
+        for other in runs[1:]:
+            passed = []
+            for draw in range(check.draws):
+                right = value(runs[0][exercise.id][check.id, draw])
+                sent = value(other[exercise.id][check.id, draw])
+                expected = Expected(right, right)
+                assert judge_observation(right, expected, check.judge) is None, (exercise.id, check.id)
+                passed.append(judge_observation(sent, expected, check.judge) is None)
+            if all(passed):
+                known.add((exercise.id, check.id))
+    assert known == KNOWN
+
+
+def made_up(sent: Value, number: float) -> Value:
+    """Return an observation of the right form in which every number is the same, and every other part is right."""
+    if isinstance(sent, Array):
+        numbers = np.full(sent.shape, number).astype("f4" if sent.dtype == "bfloat16" else sent.dtype)
+        data = (numbers.view("u4") >> 16).astype("<u2").tobytes() if sent.dtype == "bfloat16" else numbers.tobytes()
+        return replace(sent, data=data)
+    if isinstance(sent, dict):
+        return {name: made_up(part, number) for name, part in sent.items()}
+    if isinstance(sent, list):
+        return [made_up(part, number) for part in sent]
+    return float(number) if isinstance(sent, float) else sent
+
+
+@pytest.mark.parametrize(("number", "enough"), [(0.0, FORMS), (1.0, set())])
+def test_zeros_and_ones_pass_no_check_that_compares_numbers(
+    suite: Suite, runs: list[Outcomes], number: float, enough: set[tuple[str, str]]
+) -> None:
+    passed = set()
+    for exercise, check in every_check(suite):
+        right = value(runs[0][exercise.id][check.id, 0])
+        sent = made_up(right, number)
+        has_numbers = sent != made_up(right, number + 1)
+        if has_numbers and judge_observation(sent, Expected(right, right), check.judge) is None:
+            passed.add((exercise.id, check.id))
+    assert passed == enough
+
+
+def observed(numbers: Any, dtype: str = "float32") -> Array:
+    made = np.asarray(numbers).astype(dtype)
+    return Array(dtype, made.shape, made.tobytes())
+
+
+DRAWN = np.random.RandomState(3).standard_normal((4, 5))
+LARGEST = DRAWN.max() == DRAWN
+OTHER = np.random.RandomState(4).standard_normal((4, 5))
+
+
+def like(yours: Value, expected: Value, judge: Like | None = None) -> str | None:
+    found = judge_observation({"it": yours}, Expected({"it": expected}, {"it": expected}), judge or Like())
+    return found.sentence if found else None
+
+
+def test_what_resembles_the_reference_is_enough() -> None:
+    expected = observed(DRAWN)
+    assert like(observed(3 * DRAWN + 2), expected) is None
+    assert like(observed(-DRAWN), expected) is None
+    assert "20 of 20 numbers differ" in str(like(observed(OTHER), expected))
+    assert "20 of 20" in str(like(observed(np.zeros((4, 5))), expected))
+    assert "shape (4, 4)" in str(like(observed(DRAWN[:, :4]), expected))
+    assert "float64, expected float32" in str(like(observed(DRAWN, "float64"), expected))
+    assert "1 of 20 numbers are NaN" in str(like(observed(np.where(LARGEST, np.nan, DRAWN)), expected))
+
+
+def test_what_is_all_alike_has_to_be_just_that() -> None:
+    expected = observed(np.full((4, 5), 0.25))
+    assert like(observed(np.full((4, 5), 0.25)), expected) is None
+    assert like(observed(np.full((4, 5), 0.5)), expected) is not None
+
+
+def test_two_ways_have_to_agree_and_the_first_to_resemble_the_reference() -> None:
+    expected: Value = [observed(DRAWN), observed(DRAWN)]
+    assert like([observed(2 * DRAWN), observed(2 * DRAWN)], expected) is None
+    assert "20 of 20" in str(like([observed(2 * DRAWN), observed(DRAWN)], expected))
+    assert like([observed(OTHER), observed(OTHER)], expected) is not None
+    assert like([observed(OTHER), observed(OTHER)], expected, Like(free=("it",))) is None
+    assert like([observed(DRAWN)], expected) == "it: 1 parts, expected 2"
+    assert like([observed(DRAWN), None], expected) is not None
+    gone = np.where(LARGEST, np.nan, DRAWN)
+    assert "1 of 20 numbers are NaN" in str(like([observed(DRAWN), observed(gone)], expected))
+    assert like([observed(DRAWN), observed(DRAWN)], [observed(DRAWN), observed(gone)]) is None  # nothing to agree with
+    assert "1 of 20 numbers are NaN" in str(like([observed(gone), observed(DRAWN)], expected))
+    assert like([observed(np.full((4, 5), np.nan))] * 2, expected) is not None
+
+
+NAN = np.full((4, 5), np.nan)
+
+
+@pytest.mark.parametrize("right", [0, 1, 2, 5])
+def test_two_ways_that_are_nan_but_for_a_few_numbers_do_not_pass(right: int) -> None:
+    few = np.where(np.arange(20).reshape(4, 5) < right, DRAWN, np.nan)
+    expected: Value = [observed(DRAWN), observed(DRAWN)]
+    for judge in (Like(), Like(free=("it",))):
+        assert like([observed(few), observed(few)], expected, judge) is not None
+        assert like([observed(DRAWN), observed(few)], expected, judge) is not None
+        assert like([observed(NAN), observed(NAN)], expected, judge) is not None
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_fewer_than_four_numbers_resemble_only_what_they_equal(count: int) -> None:
+    expected = observed(DRAWN[0, :count])
+    assert like(expected, expected) is None
+    assert like(observed(2 * DRAWN[0, :count]), expected) is not None
+    assert like(observed(OTHER[0, :count]), expected) is not None
+    assert like(observed(OTHER[0, :count]), expected, Like(free=("it",))) is None
+
+
+@pytest.mark.parametrize("count", [4, 5, 6, 8, 12, 20, 100])
+def test_made_up_numbers_hardly_ever_resemble(count: int) -> None:
+    random = np.random.RandomState(count)
+    expected = observed(random.standard_normal(count))
+    passed = sum(like(observed(random.standard_normal(count)), expected) is None for _ in range(1000))
+    assert passed <= 6
+
+
+def test_the_bias_that_all_vectors_share_resembles_nothing_and_the_rest_of_them_does() -> None:
+    bias = 5 * np.random.RandomState(5).standard_normal(8)
+    vectors = np.random.RandomState(6).standard_normal((6, 8)) + bias
+    assert like(observed(np.broadcast_to(bias, (6, 8))), observed(vectors)) is not None
+    assert like(observed(vectors - bias), observed(vectors)) is None
+
+
+def test_with_a_spread_the_numbers_vary_as_much_as_the_reference() -> None:
+    judge = Like(spread=2.5)
+    assert like(observed(2 * DRAWN), observed(DRAWN), judge) is None
+    assert like(observed(3 * DRAWN), observed(DRAWN), judge) is not None
+    assert like(observed(DRAWN / 3), observed(DRAWN), judge) is not None
+
+
+def with_part(sent: Value, at: int, change: Any) -> tuple[Value, int]:
+    """Return an observation with its tensor number `at` changed, and how many tensors it has."""
+    count = 0
+
+    def walk(part: Value) -> Value:
+        nonlocal count
+        if isinstance(part, Array):
+            count += 1
+            return change(part) if count - 1 == at else part
+        if isinstance(part, dict):
+            return {name: walk(each) for name, each in part.items()}
+        return [walk(each) for each in part] if isinstance(part, list) else part
+
+    return walk(sent), count
+
+
+def test_no_check_passes_with_nan_in_any_of_its_tensors(suite: Suite, runs: list[Outcomes]) -> None:
+    """A program that is right in one setting and NaN in the others does not collect the others."""
+    passed = []
+    for exercise, check in every_check(suite):
+        right = value(runs[0][exercise.id][check.id, 0])
+        _, count = with_part(right, -1, None)
+        for at in range(count):
+            sent, _ = with_part(right, at, lambda part: made_up(part, float("nan")) if is_floating(part) else part)
+            if sent != right and judge_observation(sent, Expected(right, right), check.judge) is None:
+                passed.append((exercise.id, check.id, at))
+    assert not passed
+
+
+def test_zeros_stand_just_where_they_are_expected() -> None:
+    zeros, judge = np.where(DRAWN > 0, DRAWN, 0), Like(exact_zeros=True)
+    assert like(observed(2 * zeros), observed(zeros), judge) is None
+    assert like(observed(zeros + 0.01), observed(zeros), judge) is not None
+    assert like(observed(np.where(zeros == zeros.max(), 0, zeros)), observed(zeros), judge) is not None
+    assert like([observed(zeros + 1e-9), observed(zeros)], [observed(zeros)] * 2, judge) is not None
+
+
+def test_a_worker_is_told_neither_the_seed_of_the_run_nor_one_seed_for_two_draws(suite: Suite) -> None:
+    runner = Runner(suite, seed=SEED)
+    plan = suite.plan(suite.course.exercises)
+    job = runner._job({}, plan, False, False, {}, SEED)
+    told = json.dumps(
+        {name: part for name, part in job.items() if name not in ("checks", "reference_parts")}, default=str
+    )
+    assert str(SEED) not in told
+    assert f"{SEED:x}" not in told
+    seeds = [seed for _, draws in job["plan"] for _, _, seed, _ in draws]
+    assert len(set(seeds)) == len(seeds) == sum(map(len, plan.values()))
+    assert str(SEED) not in str(runner.warm_up()["plan"])
+
+
+def test_a_worker_is_told_the_sizes_that_the_judge_speaks_of() -> None:
+    suite = load_suite(read_course(ROOT))
+    job = Runner(suite, seed=SEED)._job({}, suite.plan(suite.course.exercises), False, False, {}, SEED)
+    for exercise, draws in job["plan"]:
+        for check, draw, _, column in draws:
+            assert job["sizes"][column] == sizes_of(suite.course.sizes, SEED, exercise, check, draw)

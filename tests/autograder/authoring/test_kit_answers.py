@@ -1,0 +1,63 @@
+"""Nothing that a student is given is an answer: a sample of what `tests/proof/kit_answers.py` tries as a whole."""
+
+from collections.abc import Mapping
+from contextlib import nullcontext
+
+import pytest
+
+from autograder.answer_key.keys import Keys
+from autograder.answer_key.model import AnswerKey
+from autograder.course import Exercise, read_course
+from autograder.course.suite import Suite, load_suite
+from autograder.runner.runner import Runner
+from tests.support import tiny
+from tests.support.kit_attempts import (
+    EMPTY,
+    Attempt,
+    answers,
+    brief,
+    by_empty_programs,
+    earned,
+    every_attempt,
+    meets_parts,
+)
+
+SEED = 5
+COURSE = read_course(tiny.REPOSITORY)
+NEAREST = ("autograder/worker/parts.py", "autograder/checks/given.py", "reference_parts/", "exercises/ex", "test_ex05")
+"""What is most like an answer: it is always in the sample."""
+
+EVERY = 700
+
+
+def sample() -> list[Attempt]:
+    attempts = [each for each in every_attempt(COURSE) if not each.name.endswith(".ipynb")]
+    near = [each for each in attempts if any(part in each.name for part in NEAREST) or " " in each.name]
+    return list({each.name: each for each in (*near[::14], *attempts[::EVERY])}.values())
+
+
+@pytest.fixture(scope="module")
+def suite() -> Suite:
+    return brief(load_suite(COURSE))
+
+
+@pytest.fixture(scope="module")
+def keys(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, AnswerKey]:
+    with Keys(suite, seed=SEED, cache=tmp_path_factory.mktemp("keys")) as keys:
+        return {each.id: keys.reference(each) for each in suite.exercises}
+
+
+def test_nothing_in_the_kit_earns_a_point(suite: Suite, keys: Mapping[str, AnswerKey]) -> None:
+    found: dict[str, Mapping[str, int]] = {}
+
+    def key(exercise: Exercise) -> AnswerKey:
+        return keys[exercise.id]
+
+    with Runner(suite, seed=SEED, shared=True) as runner:
+        empty = by_empty_programs(suite, runner, key, EMPTY[:4])
+        for attempt in sample():
+            # As in grading, what looks into memory has a worker of its own: others would leave parts there.
+            with Runner(suite, seed=SEED, shared=True) if meets_parts(attempt) else nullcontext(runner) as own:
+                found[attempt.name] = answers(earned(suite, own, attempt, key), empty)
+    assert len(found) >= 8
+    assert {name: points for name, points in found.items() if points} == {}

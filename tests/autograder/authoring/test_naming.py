@@ -1,0 +1,148 @@
+"""A student's wrong program as a patch of the solution: patched, the solution is that program."""
+
+import ast
+import tomllib
+
+import pytest
+
+from autograder.answer_key.catalogue import patched, read_bank
+from autograder.authoring.naming import entry_of, patches_of
+from autograder.course import read_course
+from autograder.course.names import UsageError
+from tests.support import tiny
+
+COURSE = read_course(tiny.REPOSITORY)
+EVERY = 12
+"""Of the whole bank so many are passed over for each that is tried."""
+
+SOLUTION = '''"""A part."""
+import math
+
+
+def helper(x):
+    """Help."""
+    return x + 1
+
+
+class Part:
+    """A part."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        ### BEGIN SOLUTION
+        self.scale = math.sqrt(size)
+
+    def forward(self, x: float) -> float:
+        """Go."""
+        ### BEGIN SOLUTION
+        y = helper(x)
+        z = y / self.scale
+        ### END SOLUTION
+        return z
+'''
+
+
+def applied(solution: str, patches: tuple[tuple[str, str], ...]) -> str:
+    for find, replace in patches:
+        assert solution.count(find) == 1, find
+        solution = solution.replace(find, replace)
+    return solution
+
+
+def plain(source: str, names: tuple[str, ...] = ()) -> dict[str, str]:
+    """Return the definitions of a program by name, without its docstrings, comments and types."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            node.body = [each for each in node.body if ast.get_docstring(node) is None or each is not node.body[0]]
+        if isinstance(node, ast.FunctionDef):
+            node.returns = None
+        if isinstance(node, ast.arg):
+            node.annotation = None
+    found = {each.name: ast.dump(each) for each in tree.body if isinstance(each, ast.FunctionDef | ast.ClassDef)}
+    return {name: found[name] for name in names or found}
+
+
+def test_what_is_patched_is_as_little_as_makes_the_program() -> None:
+    wrong = SOLUTION.replace("z = y / self.scale", "z = y * self.scale  # ada: was that it?")
+    assert patches_of(SOLUTION, wrong, ["Part.forward"]) == (
+        ("        z = y / self.scale", "        z = y * self.scale"),
+    )
+    left_out = SOLUTION.replace("        z = y / self.scale\n", "").replace("return z", "return y")
+    [(find, replace)] = patches_of(SOLUTION, left_out, ["Part"])
+    assert find.startswith("        z = y / self.scale\n")
+    assert replace == "        return y"
+
+
+def test_what_the_program_needs_beside_comes_with_it() -> None:
+    wrong = '''"""Mine."""
+import numpy as np
+from cmath import sqrt as root
+
+EXTRA = 3
+
+
+def twice(x):
+    return np.asarray(x) * EXTRA
+
+
+class Part:
+    def __init__(self, size):
+        self.size = size
+        self.scale = root(size)
+
+    def forward(self, x):
+        return twice(x) / self.scale
+'''
+    made = applied(SOLUTION, patches_of(SOLUTION, wrong, ["Part"]))
+    assert plain(made, ("Part", "twice")) == plain(wrong)
+    assert {"import numpy as np", "from cmath import sqrt as root", "EXTRA = 3"} <= set(made.splitlines())
+    assert ast.parse(made)
+
+
+def test_a_class_of_other_methods_is_replaced_as_a_whole() -> None:
+    wrong = "class Part:\n    size = 3\n\n    def go(self):\n        return self.size\n"
+    [(find, replace)] = patches_of(SOLUTION, wrong, ["Part"])
+    assert find.startswith("class Part:")
+    assert plain(applied(SOLUTION, ((find, replace),)), ("Part",)) == plain(wrong)
+
+
+def test_a_file_is_read_as_python_reads_it() -> None:
+    wrong = SOLUTION.replace("z = y / self.scale", "z = y * self.scale")
+    assert patches_of(SOLUTION, b"\xef\xbb\xbf" + wrong.encode(), ["Part"]) == patches_of(SOLUTION, wrong, ["Part"])
+
+
+def test_what_is_made_of_a_part_afterwards_does_not_stand_for_it() -> None:
+    wrong = SOLUTION.replace("z = y / self.scale", "z = y * self.scale")
+    assert patches_of(SOLUTION, f"{wrong}\nPart = compiled(Part)\n", ["Part"]) == patches_of(SOLUTION, wrong, ["Part"])
+
+
+@pytest.mark.parametrize(
+    ("source", "sentence"),
+    [
+        ("def (", "is no Python"),
+        ("x" * 3 + "\0", "is no Python"),
+        (SOLUTION, "those of the solution"),
+        ("", "those of the"),
+        (f"class Part:\n    size = {'-' * 1500}3\n", "nested too deeply"),
+        (b"# coding: no-such-one\n", "is no Python"),
+    ],
+)
+def test_what_is_no_patch_is_told(source: str | bytes, sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        patches_of(SOLUTION, source, ["Part"])
+
+
+@pytest.mark.parametrize("exercise", COURSE.exercises, ids=lambda each: each.id)
+def test_every_misconception_of_the_course_can_be_made_again_from_its_program(exercise) -> None:
+    solution = (COURSE.solutions_dir / exercise.file).read_text("utf-8")
+    bank = read_bank(COURSE.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution)
+    right = plain(solution)
+    for entry in bank[::EVERY]:
+        wrong = patched(solution, entry)
+        parts = [name for name, text in plain(wrong).items() if right.get(name) != text]
+        patches = patches_of(solution, wrong, parts)
+        assert plain(applied(solution, patches)) == plain(wrong)
+        [read] = tomllib.loads(entry_of(exercise, "a-name", "3 students", patches)).values()
+        told = read.get("patches", [read])
+        assert tuple((each["find"].removesuffix("\n"), each["replace"].removesuffix("\n")) for each in told) == patches

@@ -1,0 +1,104 @@
+"""The notebooks that `course build` makes: the lesson, the code to fill in, the cell that checks, and no solution."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+from autograder.authoring.notebooks import ROOM, SETUP, notebook_of_text, stale_notebooks
+from autograder.course import Exercise, read_course
+from autograder.course.stubs import BEGIN, END, stub_of
+from autograder.course.suite import load_suite
+from autograder.submission.notebook import read_notebook
+from autograder.submission.own import given_out, notebook_file
+from autograder.submission.submission import notebook_of
+from tests.support import tiny
+
+COURSE = read_course(tiny.REPOSITORY)
+EXERCISE = Exercise("ex07_example", "example", 450, (), {}, ())
+LESSON = "# %% [markdown]\n# # Example\n#\n# $x^2$ of `(T,)`\n\n"
+BODY = f"    # TODO\n    {BEGIN}\n    secret = x\n    return x + secret\n    {END}\n"
+CODE = f"# %%\nimport math\n\n\n# %%\ndef double(x):\n{BODY}"
+TRY = "\n\n# %% [markdown]\n# ## Try\n#\n# Something.\n"
+LIMIT = 1 << 18
+
+
+def made(text: str, **options: bool) -> dict[str, Any]:
+    book: dict[str, Any] = json.loads(notebook_of_text(text, EXERCISE, **options))
+    return book
+
+
+def sources(book: dict[str, Any], kind: str = "code") -> list[str]:
+    return ["".join(each["source"]) for each in book["cells"] if each["cell_type"] == kind]
+
+
+def books() -> list[Path]:
+    return [notebook_file(COURSE, each) for each in COURSE.exercises]
+
+
+def test_a_notebook_has_the_lesson_the_code_the_check_and_room_to_try_in_this_order() -> None:
+    book = made(stub_of(LESSON + CODE + TRY, EXERCISE))
+    kinds = [each["cell_type"] for each in book["cells"]]
+    assert kinds == ["markdown", "code", "code", "code", "markdown", "code", "markdown", "code"]
+    assert sources(book, "markdown")[0] == "# Example\n\n$x^2$ of `(T,)`"
+    assert sources(book, "markdown")[2] == "## Try\n\nSomething."
+    setup, imports, code, check, room = sources(book)
+    assert (setup, imports, check, room) == (SETUP, "import math", 'check("ex07")', ROOM)
+    assert code.endswith('raise NotImplementedError("ex07: double")')
+
+
+def test_the_cells_to_fill_in_and_the_cell_that_checks_are_marked_for_nbgrader() -> None:
+    marks = [each["metadata"].get("nbgrader") for each in made(stub_of(LESSON + CODE + TRY, EXERCISE))["cells"]]
+    both = {"schema_version": 3, "cell_type": "code", "task": False}
+    assert [each for each in marks if each] == [
+        {**both, "grade_id": "ex07-double", "grade": False, "solution": True, "locked": False},
+        {**both, "grade_id": "ex07-check", "grade": True, "solution": False, "locked": True, "points": 4.5},
+    ]
+
+
+def test_a_lesson_without_things_to_try_or_of_nothing_but_code_is_a_notebook_too() -> None:
+    assert sources(made(CODE))[0] == SETUP
+    assert len(made(LESSON + CODE)["cells"]) == 7
+    assert "draws what you built" in "".join(sources(made(CODE, draws=True), "markdown"))
+
+
+def test_the_same_text_gives_the_same_notebook() -> None:
+    assert notebook_of_text(LESSON + CODE, EXERCISE) == notebook_of_text(LESSON + CODE, EXERCISE)
+    assert "jupytext" not in notebook_of_text(LESSON + CODE, EXERCISE)
+
+
+def test_the_notebooks_of_the_course_are_up_to_date() -> None:
+    drawing = [name for name, drawings in load_suite(COURSE).pictures.items() if drawings]
+    assert stale_notebooks(COURSE, drawing) == {}
+
+
+@pytest.mark.parametrize("file", books(), ids=lambda file: file.stem)
+def test_each_notebook_is_valid_has_nothing_of_the_solution_and_is_no_work(file: Path) -> None:
+    book = nbformat.reads(file.read_text("utf-8"), as_version=4)
+    nbformat.validate(book)
+    assert len({each.id for each in book.cells}) == len(book.cells)
+    marks = [each.metadata.nbgrader for each in book.cells if "nbgrader" in each.metadata]
+    assert len({each.grade_id for each in marks}) == len(marks)
+    assert [each.points for each in marks if each.grade] == [COURSE.exercise(file.stem).points / 100]
+    assert any(each.solution for each in marks)
+    solution = (COURSE.solutions_dir / f"{file.stem}.py").read_text("utf-8")
+    inside = solution.split(BEGIN)[1:]
+    secrets = {line.strip() for part in inside for line in part.split(END)[0].splitlines() if len(line.strip()) > 25}
+    stub = (COURSE.exercises_dir / f"{file.stem}.py").read_text("utf-8")
+    text = "\n".join(each.source for each in book.cells) + json.dumps(book.metadata)
+    assert not [each for each in secrets if each in text and each not in stub]
+    assert not any(each.get("outputs") for each in book.cells)
+    exercise = COURSE.exercise(file.stem)
+    given = given_out(COURSE, [exercise])
+    assert given.is_notebook(notebook_of(exercise.file), read_notebook(file.read_bytes(), LIMIT), LIMIT)
+
+
+def test_without_jupytext_there_is_a_sentence(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocked = course / "blocked"
+    blocked.mkdir()
+    (blocked / "jupytext.py").write_text("raise ImportError\n")
+    done = tiny.run_course(course, "build", PYTHONPATH=str(blocked))
+    assert done.returncode == 2
+    assert "notebooks are made with jupytext, which is not installed: pip install jupytext" in done.stderr

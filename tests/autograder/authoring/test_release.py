@@ -1,0 +1,520 @@
+"""The student's kit: what is in it, that it works without the solutions, and what it says where it is broken."""
+
+import json
+import lzma
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.answer_key.digests import from_steps, to_steps
+from autograder.answer_key.keys import Keys
+from autograder.answer_key.released import KitKeys, open_keys
+from autograder.authoring.release import MOST_KEY_BYTES, ReleaseError, kit_of, write_kit
+from autograder.authoring.release_key import packed_key
+from autograder.authoring.release_tables import TableError, without_tables
+from autograder.comparison.arrays import TOLERANCES, allowed, numbers
+from autograder.course.handed_out import MANIFEST
+from autograder.judge.grader import Grader
+from autograder.protocol import Array
+from autograder.runner.outcomes import Observed
+from autograder.runner.run import EnvironmentProblem, GraderProblem
+from autograder.runner.runner import Runner
+from autograder.submission import read_submission
+from tests.support import tiny
+
+SEED = tiny.COURSE.seed
+WRONG = tiny.mean_with("return x.cumsum(dim=-1)")
+
+Kit = dict[str, bytes]
+
+
+@pytest.fixture(scope="module")
+def files(key_cache: Path) -> Kit:
+    """The files of the tiny course's kit."""
+    with Keys(tiny.SUITE, seed=SEED, cache=key_cache) as keys:
+        return kit_of(tiny.COURSE, tiny.SUITE, keys)
+
+
+@pytest.fixture
+def kit(files: Kit, tmp_path: Path) -> Path:
+    """A kit, to break at will."""
+    write_kit(files, tmp_path / "kit")
+    return tmp_path / "kit"
+
+
+def test_a_kit_holds_what_is_to_be_written_what_checks_it_and_what_installs_it(files: Kit) -> None:
+    own = {name for name in files if not name.startswith("autograder/")}
+    exercises = {f"{folder}/{name}" for folder in ("exercises", ".course/stubs") for name in tiny.FILES}
+    checks = {f"tests/exercises/test_{name}" for name in tiny.FILES}
+    keys = {f"key/{each.id}/key.xz" for each in tiny.COURSE.exercises}
+    traces = {
+        f"key/{each.id}/traces-{one.id}.xz" for each in tiny.COURSE.exercises for one in tiny.SUITE.checks[each.id]
+    }
+    others = {
+        "course.toml",
+        "README.md",
+        "pyproject.toml",
+        "constraints.txt",
+        "LICENSE",
+        ".gitignore",
+        ".gitattributes",
+    }
+    catalogue = {"tests/exercises/misconceptions.json", "key/manifest.json"}
+    assert own == exercises | checks | keys | traces | others | catalogue
+    assert files["autograder/answer_key/released.py"]
+    assert not [name for name in files if "__pycache__" in name]
+
+
+def test_a_kit_is_the_same_bytes_again_though_its_keys_are_made_anew(files: Kit, tmp_path: Path) -> None:
+    root = tiny.copied(tmp_path / "elsewhere")
+    suite = tiny.suite_at(root)
+    with Keys(suite, seed=SEED) as keys:
+        assert kit_of(suite.course, suite, keys) == files
+
+
+def test_of_course_toml_only_what_is_the_instructors_is_missing(course: Path, key_cache: Path) -> None:
+    text = (course / "course.toml").read_text("utf-8")
+    own = "# when it is due, and what late days cost\n[grading]\ndue = 2026-03-01T23:59:00Z\nbonus = []\n\n"
+    (course / "course.toml").write_text(text.replace("[[exercises]]", f"{own}[[exercises]]", 1), "utf-8")
+    suite = tiny.suite_at(course)
+    with Keys(suite, seed=SEED, cache=key_cache) as keys:
+        made = kit_of(suite.course, suite, keys)
+    assert made["course.toml"].decode() == text
+    assert "tool" in tomllib.loads(made["pyproject.toml"].decode())
+    assert set(tomllib.loads(made["pyproject.toml"].decode())["tool"]) == {"hatch"}
+
+
+def test_a_table_that_cannot_be_left_out_is_no_silent_leak() -> None:
+    assert without_tables("[a]\nx = 1\n[a.b]\ny = 2\n[c]\nz = 3\n", ["a"]) == "[c]\nz = 3\n"
+    assert without_tables('a = 1\n\n# of b\n["b"]\nx = 2\n', ["b"]) == "a = 1\n"
+    with pytest.raises(TableError, match="cannot be left out"):
+        without_tables('[b]\nx = """\n[c]\n"""\n', ["b"])
+    with pytest.raises(TableError, match=r"write it as a table of its own, \[a\]"):
+        without_tables("a.x = 1\nb = 2\n", ["a"])
+
+
+def graded(course: Path, text: str, runner: Runner) -> list[object]:
+    suite = tiny.suite_at(course)
+    with Grader(suite, seed=SEED, evidence=True) as grader:
+        report = grader.grade(tiny.submitted(text), None, runner)
+    return [(check.status, check.score, check.finding) for each in report.exercises for check in each.checks]
+
+
+@pytest.mark.parametrize("text", [tiny.MEAN, WRONG, tiny.MEAN.replace("raise ValueError", "return ValueError")])
+def test_a_kit_says_of_a_program_what_the_course_says(kit: Path, course: Path, text: str, runner: Runner) -> None:
+    assert graded(kit, text, runner) == graded(course, text, runner)
+
+
+def test_what_is_rounded_in_a_key_is_a_third_at_most_of_what_a_judge_takes_for_rounding(
+    kit: Path, key_cache: Path
+) -> None:
+    exercise = tiny.COURSE.exercises[0]
+    with Keys(tiny.SUITE, seed=SEED, cache=key_cache) as keys, open_keys(tiny.suite_at(kit), seed=SEED) as brought:
+        assert isinstance(brought, KitKeys)
+        full, short = keys.get(exercise), brought.get(exercise)
+    assert set(full.reference) == set(short.reference)
+    assert [each.id for each in full.bank] == [each.id for each in short.bank]
+    pairs = [(full.reference[at].exact, short.reference[at].exact, "float64") for at in full.reference]
+    for one, other in zip(full.bank, short.bank, strict=True):
+        assert (one.marks, one.hint, set(one.outcomes)) == (other.marks, other.hint, set(other.outcomes))
+        for at, outcome in one.outcomes.items():
+            twin = other.outcomes[at]
+            if isinstance(outcome, Observed) and isinstance(twin, Observed):
+                pairs.append((outcome.value, twin.value, "float32"))
+    arrays = [(one, other, of) for one, other, of in pairs if isinstance(one, Array)]
+    assert len(arrays) > 10
+    for one, other, of in arrays:
+        exact, brief = numbers(one), numbers(other)
+        finite = np.isfinite(exact)
+        assert np.array_equal(exact[~finite], brief[~finite], equal_nan=True)
+        assert np.abs(exact[finite] - brief[finite]).max(initial=0.0) <= allowed(exact, TOLERANCES[of]) / 3
+        assert ((exact == 0) == (brief == 0)).all()
+
+
+def test_fingerprints_come_back_within_a_third_of_the_tolerance() -> None:
+    random = np.random.RandomState(0)
+    prints = random.standard_normal((200, 15)) * np.exp2(random.randint(-30, 14, (200, 1)))
+    prints[:, :4] = random.randint(0, 1 << 17, (200, 4))
+    prints[:, 5] = np.abs(prints[:, 5]) + np.abs(prints[:, 4:]).max(1) / 4
+    prints[0, 4:] = 0
+    back = np.frombuffer(from_steps(to_steps(prints)).data).reshape(prints.shape)
+    assert (back[:, :4] == prints[:, :4]).all()
+    size = np.maximum(prints[:, 5:6], 1e-6)
+    assert (np.abs(back - prints)[:, 4:] <= 5e-5 / 3 * size).all()
+
+
+def test_infinities_nan_zeros_and_the_largest_numbers_stay_what_they_are(key_cache: Path) -> None:
+    with Keys(tiny.SUITE, seed=SEED, cache=key_cache) as keys:
+        key = keys.get(tiny.COURSE.exercises[0])
+    odd = np.array([np.inf, -np.inf, np.nan, 0.0, 1e-30, 3.4028235e38, 1.0, -2.5], "<f4")
+    entry = replace(key.bank[0], outcomes={("values", 0): Observed(Array("float32", (8,), odd.tobytes()))})
+    packed = lzma.decompress(packed_key(replace(key, bank=(entry,))))
+    back = np.frombuffer(packed[packed.index(odd[:2].tobytes()) :][: odd.nbytes], "<f4")
+    assert np.array_equal(back[:4], odd[:4], equal_nan=True)
+    assert back[4] != 0
+    assert back[5] == pytest.approx(odd[5], rel=1e-4)
+
+
+def kit_keys(kit: Path, **options: object) -> KitKeys:
+    return KitKeys(tiny.suite_at(kit), **{"seed": SEED, **options})
+
+
+BREAKS = {
+    "check": (
+        "tests/exercises/test_ex01_running_mean.py",
+        "shift=1.0",
+        "shift=2.0",
+        "test_ex01_running_mean.py is not",
+    ),
+    "sizes": ("course.toml", "T = [7, 9, 5, 11]", "T = [7, 9, 5, 13]", r"\[sizes\] in course.toml is not what"),
+    "manifest": ("key/manifest.json", '"seed": 11', '"seed": x', "key/manifest.json cannot be read"),
+}
+
+
+@pytest.mark.parametrize("what", BREAKS)
+def test_a_kit_that_was_changed_says_what_no_longer_fits_and_what_to_do(kit: Path, what: str) -> None:
+    name, old, new, sentence = BREAKS[what]
+    tiny.replaced(kit / name, old, new)
+    with pytest.raises(EnvironmentProblem, match=f"{sentence}.*take it out of the kit anew"):
+        kit_keys(kit)
+
+
+def test_another_engine_another_seed_and_a_damaged_key_are_told_apart(kit: Path) -> None:
+    with pytest.raises(EnvironmentProblem, match=r"for the seed 11 only, not for 12.*leave --seed out"):
+        kit_keys(kit, seed=12)
+    with pytest.raises(EnvironmentProblem, match=r"made on the CPU, and those for cuda .* leave --device out"):
+        kit_keys(kit, device="cuda")
+    (kit / "key" / tiny.FIRST / "key.xz").write_bytes(b"x")
+    with pytest.raises(GraderProblem, match=f"key/{tiny.FIRST}/key.xz cannot be read .it is not the file"):
+        kit_keys(kit).get(tiny.COURSE.exercises[0])
+    (kit / "key" / tiny.FIRST / "key.xz").unlink()
+    with pytest.raises(GraderProblem, match="No such file"):
+        kit_keys(kit).get(tiny.COURSE.exercises[0])
+    manifest = kit / "key" / "manifest.json"
+    data = json.loads(manifest.read_text())
+    data["files"]["autograder/answer_key/keys.py"] = "0"
+    manifest.write_text(json.dumps(data))
+    with pytest.raises(EnvironmentProblem, match=r"autograder/answer_key/keys.py of the engine that runs here"):
+        kit_keys(kit)
+
+
+def test_ends_of_lines_and_hints_may_change(kit: Path) -> None:
+    for file in (kit / "tests" / "exercises").glob("*.py"):
+        file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
+    tiny.replaced(kit / "course.toml", "Sum along dim=-1.", "Sum along the last axis.")
+    assert kit_keys(kit).get(tiny.COURSE.exercises[0]).reference
+
+
+def test_every_command_of_a_learner_works_in_a_kit(kit: Path) -> None:
+    tiny.handed_in(kit / "exercises", WRONG, None)
+    done = tiny.run_course(kit, "check", "1", "--plain")
+    assert done.returncode == 1
+    assert "Misconception: mean-not-divided." in done.stdout
+    assert "Place: ex01_running_mean.py line" in done.stdout
+    assert tiny.run_course(kit, "why").returncode == 0
+    assert tiny.run_course(kit, "hint", "1").returncode == 0
+    assert tiny.run_course(kit, "diff", "1").returncode == 0
+    for command in ("", "status", "list", "next"):
+        assert tiny.run_course(kit, *command.split()).returncode == 0
+    doctor = tiny.run_course(kit, "doctor", "--plain")
+    assert "answer keys: 2 of 2 came with this kit" in doctor.stdout
+    seeded = tiny.run_course(kit, "check", "1", "--seed", "3")
+    assert (seeded.returncode, "leave --seed out" in seeded.stderr) == (3, True)
+    reset = tiny.run_course(kit, "reset", "1", "--yes")
+    assert reset.returncode == 0
+    assert (kit / "exercises" / tiny.FILES[0]).read_bytes() == (tiny.ROOT / "exercises" / tiny.FILES[0]).read_bytes()
+    solution = tiny.run_course(kit, "solution", "1")
+    assert (solution.returncode, "does not carry the solution" in solution.stderr) == (2, True)
+    assert tiny.run_course(kit, "check", "1", "--device", "cpu:0").returncode == 1
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "release another",
+        "validate",
+        "validate 1",
+        "build",
+        "build --check",
+        "new ex03_more",
+        "export gradescope-autograder --to a.zip",
+        "export nbgrader-course --to a",
+        "grade class --out out",
+        "grade class --out out --seed 3",
+    ],
+)
+def test_what_needs_the_solutions_says_so_in_a_kit_and_writes_nothing(kit: Path, command: str) -> None:
+    tiny.handed_in(kit / "class" / "ada", WRONG)
+    before = sorted(kit.rglob("*"))
+    done = tiny.run_course(kit, *command.split())
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "course: this is a kit, and course " in done.stderr
+    assert " needs the solutions" in done.stderr
+    assert "run it in the course it was released from" in done.stderr
+    assert sorted(kit.rglob("*")) == before
+
+
+def test_a_kit_grades_with_the_public_seed(kit: Path) -> None:
+    tiny.handed_in(kit / "class" / "ada", WRONG)
+    done = tiny.run_course(kit, "grade", "class", "--out", "out", "--seed", str(SEED), *tiny.TRUSTED)
+    assert done.returncode == 0, done.stderr
+    assert "mean-not-divided" in (kit / "out" / "reports" / "ada.json").read_text("utf-8")
+
+
+def test_pytest_checks_a_kit(kit: Path) -> None:
+    tiny.handed_in(kit / "exercises", tiny.mean_with("return (x.cumsum(dim=-1) / count).float()"))
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "tests/exercises", "-q", "-p", "no:cacheprovider", "-k", "running_mean"],
+        cwd=kit,
+        env=tiny.environment({}),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert "passed" in done.stdout
+    assert "mean" in done.stdout
+    assert "INTERNAL" not in done.stdout
+
+
+def test_the_two_commands_of_the_readme_install_a_kit_and_check_it(kit: Path, tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
+    [site] = (tmp_path / "venv").glob("lib/python*/site-packages")
+    others = [each for each in sys.path if each.endswith("site-packages")]
+    (site / "others.pth").write_text("\n".join(others))  # where torch is: nothing is fetched for a test
+    [block] = re.findall(r"```sh\n(.*?)```", (kit / "README.md").read_text("utf-8"), re.DOTALL)
+    install, check = block.splitlines()
+    assert install.startswith("pip install ")
+    assert check == "course check"
+    python = tmp_path / "venv" / "bin" / "python"
+    pip = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        str(python),
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-build-isolation",
+    ]
+    unasked = {**tiny.environment({}), "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INDEX": "1"}
+    subprocess.run([*pip, *install.split()[2:]], cwd=kit, env=unasked, check=True)
+    done = subprocess.run(
+        [python.parent / "course", "check"], cwd=kit, env=unasked, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "NOT STARTED" in done.stdout
+    where = subprocess.run(
+        [python, "-c", "import autograder; print(autograder.__file__)"],
+        cwd="/",
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert Path(where.stdout.strip()).is_relative_to(kit.resolve())
+
+
+def test_release_writes_a_kit_and_says_what_it_is(course: Path, tmp_path: Path, files: Kit) -> None:
+    done = tiny.run_course(course, "release", str(tmp_path / "kit"))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "nothing of the solutions is in them" in done.stdout
+    made = {file.relative_to(tmp_path / "kit").as_posix() for file in (tmp_path / "kit").rglob("*") if file.is_file()}
+    assert made == set(files)
+    checked = tiny.run_course(course, "release", str(tmp_path / "kit"), "--check")
+    assert (checked.returncode, checked.stderr) == (0, "")
+
+
+PLANTS = {
+    "a check": (
+        "tests/exercises/test_ex01_running_mean.py",
+        "\n# count = torch.arange(1, x.size(-1) + 1, device=x.device)\n",
+    ),
+    "course.toml": ("course.toml", "\n# the seed of grading is 3141592653589793238\n"),
+    "a notebook": (
+        "exercises/notebooks/ex01_running_mean.ipynb",
+        json.dumps({"cells": [{"metadata": {"was": "count = torch.arange(1, x.size(-1) + 1, device=x.device)"}}]}),
+    ),
+}
+
+
+@pytest.mark.parametrize("where", PLANTS)
+def test_nothing_is_written_where_the_course_itself_leaks(course: Path, tmp_path: Path, where: str) -> None:
+    name, text = PLANTS[where]
+    (course / ".course" / "grading_seed").write_text("3141592653589793238\n")
+    (course / name).parent.mkdir(exist_ok=True)
+    with (course / name).open("a", encoding="utf-8") as file:
+        file.write(text)
+    done = tiny.run_course(course, "release", str(tmp_path / "kit"))
+    assert done.returncode == 1
+    assert f"course: {name} has " in done.stderr
+    assert not (tmp_path / "kit").exists()
+
+
+def test_a_leak_that_came_later_is_found_by_check(course: Path, kit: Path) -> None:
+    shutil.copy(course / "solutions" / tiny.FILES[0], kit / "exercises" / "old.txt")
+    done = tiny.run_course(course, "release", str(kit), "--check")
+    assert done.returncode == 1
+    assert "exercises/old.txt has line 16 of solutions/ex01_running_mean.py in line 16" in done.stderr
+    assert "1 file has what students must not get; take it out of there" in done.stderr
+
+
+def test_an_earlier_kit_is_replaced_and_what_anybody_changed_is_not(kit: Path, files: Kit) -> None:
+    (kit / ".git").mkdir()
+    (kit / ".git" / "config").write_text("")
+    write_kit({**{name: data for name, data in files.items() if name != "LICENSE"}}, kit)
+    assert not (kit / "LICENSE").exists()
+    assert (kit / ".git" / "config").exists()
+    write_kit(files, kit)
+    (kit / "README.md").write_text("mine")
+    with pytest.raises(ReleaseError, match=r"holds README.md, which no earlier release put there as it is now"):
+        write_kit(files, kit)
+    assert (kit / "README.md").read_text() == "mine"
+    assert (kit / "LICENSE").exists()
+
+
+def test_a_kit_is_not_written_over_anything_else(tmp_path: Path, files: Kit) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(ReleaseError, match=r"holds notes.txt, which no earlier release"):
+        write_kit(files, tmp_path)
+    with pytest.raises(ReleaseError, match="is a file, expected a folder"):
+        write_kit(files, tmp_path / "notes.txt")
+
+
+def test_a_release_that_was_interrupted_is_written_again(kit: Path, files: Kit) -> None:
+    for name in ("README.md", f"key/{tiny.FIRST}/key.xz"):
+        (kit / name).unlink()
+    write_kit(files, kit)
+    assert all((kit / name).read_bytes() == data for name, data in files.items())
+
+
+@pytest.mark.parametrize("what", ["unlink", "write_bytes", "replace"])
+def test_a_release_that_ends_at_any_moment_is_written_again(
+    kit: Path, files: Kit, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    for moment in (0, 1, 2, len(files) // 2):
+        with monkeypatch.context() as until:
+            until.setattr(Path, what, ended_at(moment, getattr(Path, what)))
+            with pytest.raises(KeyboardInterrupt):
+                write_kit(files, kit)
+        write_kit(files, kit)
+        assert {file.relative_to(kit).as_posix() for file in kit.rglob("*") if file.is_file()} == set(files)
+
+
+def ended_at(moment: int, method: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a method that does half of what it should, and ends the program, when it was called so often before."""
+    calls = count()
+
+    def ended(self: Path, *arguments: Any, **options: Any) -> Any:
+        if next(calls) < moment:
+            return method(self, *arguments, **options)
+        if arguments and isinstance(arguments[0], bytes):
+            method(self, arguments[0][: len(arguments[0]) // 2])
+        raise KeyboardInterrupt
+
+    return ended
+
+
+@pytest.mark.parametrize("manifest", ['{"files": []}', '{"files": 1}', "[]", "[" * 100_000])
+def test_a_manifest_that_is_none_knows_no_file(manifest: str, kit: Path, files: Kit) -> None:
+    (kit / MANIFEST).write_text(manifest)
+    with pytest.raises(ReleaseError, match="which no earlier release put there"):
+        write_kit(files, kit)
+
+
+def test_a_key_that_is_too_large_is_refused(key_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert MOST_KEY_BYTES == 15_000_000
+    monkeypatch.setattr("autograder.authoring.release.MOST_KEY_BYTES", 1000)
+    with (
+        Keys(tiny.SUITE, seed=SEED, cache=key_cache) as keys,
+        pytest.raises(ReleaseError, match="at most 1,000 may be"),
+    ):
+        kit_of(tiny.COURSE, tiny.SUITE, keys)
+
+
+def test_a_course_without_a_solution_is_not_released(course: Path, tmp_path: Path) -> None:
+    (course / "solutions" / tiny.FILES[1]).unlink()
+    done = tiny.run_course(course, "release", str(tmp_path / "kit"))
+    assert done.returncode in (2, 3)
+    assert tiny.FILES[1] in done.stderr
+    assert not (tmp_path / "kit").exists()
+
+
+def test_a_seed_of_grading_that_is_no_secret_is_said(course: Path, tmp_path: Path) -> None:
+    (course / ".course" / "grading_seed").write_text(f"{SEED}\n")
+    done = tiny.run_course(course, "release", str(tmp_path / "kit"))
+    assert done.returncode == 0
+    assert "the seed of grading, 11, is no secret: remove .course/grading_seed" in done.stderr
+
+
+@pytest.fixture
+def begun(kit: Path) -> Path:
+    (kit / "exercises" / tiny.FILES[0]).write_text(WRONG, "utf-8")
+    return kit
+
+
+def test_submit_packs_the_same_bytes_for_the_same_work_and_says_what_it_is(begun: Path, tmp_path: Path) -> None:
+    done = tiny.run_course(begun, "submit", "--plain")
+    assert (done.returncode, done.stderr) == (0, "")
+    packed = (begun / "submission.zip").read_bytes()
+    again = tiny.run_course(begun, "submit", "--json", "-", "--out", str(tmp_path / "again.zip"))
+    facts = json.loads(again.stdout)
+    assert (tmp_path / "again.zip").read_bytes() == packed
+    with zipfile.ZipFile(begun / "submission.zip") as archive:
+        assert sorted(archive.namelist()) == sorted(tiny.FILES)
+    read = read_submission(begun / "submission.zip", tiny.FILES)
+    assert facts["digest"] == read.digest
+    assert read.digest in done.stdout
+    assert (facts["files"], facts["not_started"], facts["missing"]) == ([tiny.FILES[0]], [tiny.FILES[1]], [])
+    assert facts["bytes"] == len(packed)
+
+
+def test_submit_takes_only_the_files_of_the_course_and_names_what_is_missing(begun: Path) -> None:
+    (begun / "exercises" / "diary.txt").write_text("mine")
+    (begun / "exercises" / tiny.FILES[1]).unlink()
+    done = tiny.run_course(begun, "submit", "--plain")
+    assert f"not there, and not packed: {tiny.FILES[1]}" in done.stdout
+    with zipfile.ZipFile(begun / "submission.zip") as archive:
+        assert archive.namelist() == [tiny.FILES[0]]
+
+
+def test_submit_takes_the_code_of_a_notebook_that_was_written_in(kit: Path) -> None:
+    name = tiny.FILES[0].replace(".py", ".ipynb")
+    stub = tiny.notebook((kit / "exercises" / tiny.FILES[0]).read_text("utf-8"))
+    for folder in (kit / ".course" / "stubs", kit / "exercises"):
+        (folder / "notebooks").mkdir()
+        (folder / "notebooks" / name).write_bytes(stub)
+    (kit / "exercises" / tiny.FILES[0]).unlink()
+    assert tiny.run_course(kit, "submit").returncode == 1, "nothing was written in it"
+    (kit / "exercises" / "notebooks" / name).write_bytes(tiny.notebook(WRONG))
+    done = tiny.run_course(kit, "submit", "--plain")
+    assert done.returncode == 0
+    assert f"{tiny.FILES[0]} is the code of notebooks/{name}" in done.stdout
+    with zipfile.ZipFile(kit / "submission.zip") as archive:
+        assert archive.read(tiny.FILES[0]).decode().strip() == WRONG.strip()
+
+
+def test_submit_packs_nothing_where_nothing_was_begun(kit: Path) -> None:
+    done = tiny.run_course(kit, "submit")
+    assert done.returncode == 1
+    assert "every file there is the stub still" in done.stdout
+    assert not (kit / "submission.zip").exists()
+
+
+def test_submit_says_where_it_cannot_write(begun: Path) -> None:
+    folder = tiny.run_course(begun, "submit", "--out", "exercises")
+    assert (folder.returncode, "is a folder, expected the name of the zip" in folder.stderr) == (2, True)
+    nowhere = tiny.run_course(begun, "submit", "--out", os.path.join("a", "b.zip"))  # noqa: PTH118
+    assert (nowhere.returncode, "does not exist; make it" in nowhere.stderr) == (2, True)

@@ -1,0 +1,159 @@
+"""The proof of a course: it holds for a sound one, and says in one sentence what is wrong with another."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.authoring.validate import validate
+from autograder.course.stubs import BEGIN, END
+from tests.support import tiny
+
+BANK = f"solutions/misconceptions/{tiny.FIRST}.toml"
+SOLUTION = f"solutions/{tiny.FIRST}.py"
+
+
+def proof(course: Path, *arguments: str) -> tuple[int, dict[str, Any]]:
+    done = tiny.run_course(course, "validate", *arguments, "--json", "-")
+    assert done.stderr == ""
+    return done.returncode, json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("seed", ["11", "7"])
+def test_the_tiny_course_holds_under_more_than_one_seed(course: Path, seed: str) -> None:
+    done = tiny.run_course(course, "validate", "--seed", seed, "--plain")
+    assert done.returncode == 0
+    assert done.stdout.splitlines()[-1].startswith("the course holds: 12 of 13 misconceptions named as themselves")
+    assert f"exercise: {tiny.FIRST}. checks: 4. caught: 8 of 8. named: 8 of 8. accepted: 1 of 1." in done.stdout
+
+
+def test_the_json_of_a_proof_says_what_was_proved(course: Path) -> None:
+    status, found = proof(course, "1")
+    assert status == 0
+    assert (found["schema"], found["ok"], found["seed"]) == (1, True, tiny.COURSE.seed)
+    [exercise] = found["exercises"]
+    assert (exercise["id"], exercise["checks"], exercise["misconceptions"], exercise["caught"]) == (tiny.FIRST, 4, 8, 8)
+    assert exercise["problems"] == []
+    assert {each["kind"] for each in found["proofs"]} >= {"solution", "stub", "misconception", "accepted"}
+
+
+def problems_after(course: Path) -> list[str]:
+    """Return what is wrong with the first exercise of a course that was just broken."""
+    suite = tiny.suite_at(course)
+    first = replace(suite, checks={tiny.FIRST: suite.checks[tiny.FIRST]})
+    found = validate(first, seed=tiny.COURSE.seed, jobs=1, cache=course / ".course" / "cache")
+    assert not found.ok
+    for sentence in found.problems:
+        assert sentence.startswith(f"{tiny.FIRST}: ")
+        assert "\n" not in sentence
+    return [sentence.removeprefix(f"{tiny.FIRST}: ") for sentence in found.problems]
+
+
+def without(file: Path, table: str) -> None:
+    """Take one [table] out of a TOML file."""
+    before, after = file.read_text().split(f"[{table}]\n")
+    file.write_text(before + after[after.index("\n[") + 1 :] if "\n[" in after else before)
+
+
+def test_a_check_that_no_misconception_fails_is_told(course: Path) -> None:
+    without(course / BANK, "mean-of-nothing")
+    assert problems_after(course) == ["no misconception fails the check empty"]
+
+
+def test_a_misconception_that_passes_everything_is_told(course: Path) -> None:
+    tiny.replaced(
+        course / BANK, "'return x.mean(dim=-1, keepdim=True).expand_as(x)'", "'return (x.cumsum(dim=-1) / count)'"
+    )
+    assert problems_after(course) == [
+        "the misconception mean-of-everything passes every check; sharpen one, or take it out of the bank"
+    ]
+
+
+def test_two_misconceptions_that_no_output_can_tell_apart_must_be_declared_a_group(course: Path) -> None:
+    bank = course / BANK
+    for line in ('same_as = ["mean-of-last-count"]\n', 'same_as = ["mean-divided-by-length"]\n'):
+        tiny.replaced(bank, line, "")
+    found = problems_after(course)
+    assert "the misconception mean-divided-by-length is named nothing by the check values" in found
+    assert "the misconception mean-of-last-count is named nothing by the check values" in found
+
+
+def test_a_group_that_only_one_of_its_members_declares_is_told(course: Path) -> None:
+    tiny.replaced(course / BANK, 'same_as = ["mean-of-last-count"]\n', "")
+    assert problems_after(course) == [
+        f"{course / BANK}: mean-of-last-count: same_as names mean-divided-by-length, which names it not"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ('name = "the counts begin at 0"\n', "", "mean-counts-from-zero: has no name"),
+        ('name = "the counts begin at 0"\n', 'name = "the counts begin at 0"\ntitle = 1\n', "which means nothing here"),
+        ("find = 'x.cumsum(dim=-1)'", "find = 'x.cumsum(dim=5)'", "its find occurs 0 times in the solution"),
+        ("find = 'x.cumsum(dim=-1)'", "find = 'x'", "its find occurs"),
+        ("replace = 'x.cumsum(dim=0)'", "replace = 'x.cumsum(dim=-1)'", "its find and replace are the same"),
+        ("find = 'x.cumsum(dim=-1)'\n", "", "needs find and replace"),
+        (
+            "find = 'x.cumsum(dim=-1)'",
+            "tempting = ''\nfind = 'x.cumsum(dim=-1)'",
+            "its tempting is no text of 1 to 240 characters",
+        ),
+        ("[mean-axis-fixed]", "[mean-axis-fixed", "Expected ']'"),
+    ],
+)
+def test_a_bank_that_cannot_be_read_is_told_by_name(course: Path, old: str, new: str, sentence: str) -> None:
+    tiny.replaced(course / BANK, old, new)
+    [found] = problems_after(course)
+    assert sentence in found
+
+
+def test_a_variant_that_is_wrong_is_told_with_its_check(course: Path) -> None:
+    variant = course / "solutions" / "accepted" / tiny.FIRST / "sum.py"
+    variant.write_text(
+        "def running_mean(x):\n    if not x.numel(): raise ValueError(x.shape)\n    return x.cumsum(-1)\n"
+    )
+    found = problems_after(course)
+    assert len(found) == 2
+    assert found[0].startswith("the accepted variant sum fails the check values: The running sum is not divided.")
+
+
+def test_a_stub_that_is_a_solution_is_told(course: Path) -> None:
+    solution = course / SOLUTION
+    solution.write_text(solution.read_text().replace(f"    {BEGIN}\n", "").replace(f"    {END}\n", ""))
+    assert problems_after(course) == ["the stub is pass with 4000 points, expected not_started with 0"]
+
+
+def test_a_mark_that_is_missing_is_told_with_its_line(course: Path) -> None:
+    tiny.replaced(course / SOLUTION, f"    {END}\n", "")
+    [found] = problems_after(course)
+    assert found.startswith(f"{tiny.FIRST}.py:")
+    assert found.endswith(f"this region has no {END}")
+
+
+def test_hints_that_are_missing_or_for_no_check_are_told(course: Path) -> None:
+    text = (course / "course.toml").read_text()
+    (course / "course.toml").write_text(text.replace("\nempty = [", "\nempti = ["))
+    assert problems_after(course) == ["the check empty has no hints", "there are hints for empti, which is no check"]
+
+
+def test_a_solution_that_fails_is_told_and_the_other_exercise_is_still_proved(course: Path) -> None:
+    tiny.replaced(course / "solutions" / tiny.FILES[1], "    return power\n", "    return 1 / 0\n")
+    (course / "solutions" / "misconceptions" / f"{tiny.SECOND}.toml").unlink()
+    status, found = proof(course)
+    assert status == 1
+    first, second = found["exercises"]
+    assert first["problems"] == []
+    assert first["caught"] == 8
+    assert len(second["problems"]) == 1
+    assert f"the solution of {tiny.SECOND} fails the check power: ZeroDivisionError" in second["problems"][0]
+
+
+def test_what_is_wrong_is_printed_one_sentence_a_line_and_the_exit_is_1(course: Path) -> None:
+    (course / SOLUTION).unlink()
+    done = tiny.run_course(course, "validate", "1")
+    assert done.returncode == 1
+    assert done.stdout.splitlines()[-1].startswith("1 problems")
+    assert SOLUTION.split("/")[1] in done.stdout

@@ -1,0 +1,636 @@
+"""The commands around a check, as a learner starts them: hint, why, diff, next, list, reset, solution and the rest."""
+
+import html.parser
+import io
+import json
+import os
+import re
+import select
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from autograder.cli import waiting
+from autograder.cli.waiting import Waiting
+from autograder.course.misconceptions import CATALOGUE, catalogue
+from autograder.judge.grader import Grader
+from autograder.learner.progress import read_progress
+from autograder.runner.runner import Runner
+from tests.support import tiny
+from tests.support.accessibility import faults
+from tests.support.browser import Browser
+
+WRONG = tiny.mean_with("return x.cumsum(dim=-1)")
+UNKNOWN = tiny.mean_with("return x * 2")
+QUICK = ("", "list", "status", "next", "hint", "why", "diff", "report", "hint --now", "why mean-counts-from-zero")
+
+
+@pytest.fixture
+def failed(course: Path, grader: Grader, runner: Runner) -> Path:
+    """A course whose first exercise failed with a known misconception."""
+    tiny.checked(course, grader, runner, WRONG)
+    return course
+
+
+@pytest.fixture
+def passed(course: Path, grader: Grader, runner: Runner) -> Path:
+    """A course whose first exercise passed."""
+    tiny.checked(course, grader, runner, tiny.MEAN)
+    return course
+
+
+def edit(course: Path, text: str = "\n# edited\n") -> None:
+    file = course / "exercises" / tiny.FILES[0]
+    file.write_text(file.read_text("utf-8") + text, "utf-8")
+
+
+def said(course: Path, *arguments: str, **env: str) -> str:
+    done = tiny.run_course(course, *arguments, **env)
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    return done.stdout
+
+
+def events(course: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in (course / ".course" / "events.jsonl").read_text().splitlines()]
+
+
+# Hints.
+
+
+def test_a_hint_is_due_after_an_edit_and_until_then_the_last_one_stays(failed: Path) -> None:
+    first = said(failed, "hint")
+    assert "Hint 1 of 3  Is your result for equal numbers" in first, "the misconception's own comes first"
+    assert "Hint 2 comes when ex01_running_mean.py has changed" in first
+    assert said(failed, "hint") == first, "the same code in the same state is told the same"
+    edit(failed)
+    assert "Hint 2 of 3" in said(failed, "hint")
+    assert "Hint 2 of 3" in said(failed, "hint"), "one edit is good for one hint"
+    edit(failed)
+    assert "that was the last hint" in said(failed, "hint")
+    assert [each.get("now") for each in events(failed) if each["kind"] == "hint"] == [None, None]
+
+
+def test_a_hint_asked_for_without_an_edit_is_given_and_counted(failed: Path) -> None:
+    assert "Hint 2 of 3" in said(failed, "hint", "--now")
+    assert "Hint 3 of 3" in said(failed, "hint", "1", "--now")
+    assert [each.get("now") for each in events(failed) if each["kind"] == "hint"] == [True, True]
+    assert "2 without an edit" in " ".join(said(failed, "report").split())
+
+
+def test_hints_survive_the_loss_of_the_view_and_of_the_last_report(failed: Path) -> None:
+    (failed / ".course" / "progress.json").unlink()
+    first = said(failed, "hint")
+    assert "Hint 1 of 3  Is your result for equal numbers" in first
+    shutil.rmtree(failed / ".course" / "last")
+    assert "Hint 1 of 3  What is the second number of the result made of?" in said(failed, "hint")
+
+
+def test_the_fourth_run_with_one_finding_brings_the_second_hint(failed: Path, grader: Grader, runner: Runner) -> None:
+    for each in range(2):
+        tiny.checked(failed, grader, runner, f"{WRONG}\n{'# ' * each}\n")
+    file = failed / "exercises" / tiny.FILES[0]
+    file.write_text(f"{WRONG}\n# a fourth\n")
+    shown = tiny.run_course(failed, "check", "1").stdout
+    assert f"Hint 2 of 3  {tiny.COURSE.exercises[0].hints['values'][1]}" in shown
+    assert "hint 3 of 3" in shown
+    assert tiny.run_course(failed, "check", "1").stdout == shown, "the same code in the same state is told the same"
+
+
+def test_five_small_edits_in_a_minute_bring_one_line(course: Path, grader: Grader, runner: Runner) -> None:
+    lines = ["# a\n# b\n# c\n", "# a\n# b\n# d\n# e\n", "# a\n# b\n# d\n# f\n", "# a\n# b\n# d\n# g\n"]
+    for each in lines:
+        tiny.checked(course, grader, runner, UNKNOWN + each)
+    (course / "exercises" / tiny.FILES[0]).write_text(UNKNOWN + "# a\n# b\n# d\n# h\n")
+    for arguments in (("check", "1"), ("check", "1", "--plain")):
+        shown = tiny.run_course(course, *arguments).stdout
+        assert "5 runs in a minute. `course diff 01` shows all that was measured." in " ".join(shown.split())
+        assert shown.index("5 runs") < shown.index("Next"), "the next command stays the last thing"
+
+
+# Why and diff.
+
+
+def test_why_shows_the_wrong_line_and_the_right_one_only_after_a_pass(
+    failed: Path, grader: Grader, runner: Runner
+) -> None:
+    page = said(failed, "why")
+    assert "mean-not-divided" in page
+    assert "A sum grows with every number" in page
+    assert "return x.cumsum(dim=-1)" in page
+    assert "/ count" not in page
+    assert "expected" in page, "what was measured on the learner's own program is the experiment"
+    assert f"exercises/{tiny.FILES[0]}" in page
+    data = json.loads(said(failed, "why", "--json", "-"))
+    assert (data["id"], data["right"]) == ("mean-not-divided", [])
+    tiny.checked(failed, grader, runner, tiny.MEAN)
+    assert "return x.cumsum(dim=-1) / count" in said(failed, "why", "mean-not-divided")
+
+
+def test_why_says_what_an_author_wrote_for_the_page(failed: Path) -> None:
+    bank = failed / "solutions" / "misconceptions" / f"{tiny.FIRST}.toml"
+    texts = 'tempting = "Sums are shorter."\nexperiment = """\nx = torch.ones(3)\nrunning_mean(x)\n"""\n'
+    tiny.replaced(bank, "[mean-not-divided]\n", f"[mean-not-divided]\n{texts}")
+    page = said(failed, "why")
+    assert "Why it tempts  Sums are shorter." in page
+    assert "    x = torch.ones(3)\n    running_mean(x)\n" in page
+    text = bank.read_text("utf-8").replace("return x.cumsum(dim=-1)'", "[broken")
+    bank.write_text(text, "utf-8")
+    assert "mean-not-divided" in said(failed, "why"), "the last report still knows"
+
+
+def test_why_knows_what_may_have_been_meant(failed: Path) -> None:
+    for word, meant in (("mean-not-divide", "mean-not-divided"), ("of-everything", "mean-of-everything")):
+        done = tiny.run_course(failed, "why", word)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"no misconception is called '{word}'; is {meant}" in done.stderr
+    assert "a failure says which one it is" in tiny.run_course(failed, "why", "?[red]").stderr
+
+
+def test_why_of_a_failure_that_has_no_name_says_so(course: Path, grader: Grader, runner: Runner) -> None:
+    assert "run `course check 01`" in tiny.run_course(course, "why").stderr
+    tiny.checked(course, grader, runner, UNKNOWN)
+    assert "`course diff 01` shows all there is" in tiny.run_course(course, "why").stderr
+
+
+def test_a_kit_without_solutions_explains_what_it_can(failed: Path) -> None:
+    texts = catalogue(tiny.course_at(failed))
+    shutil.rmtree(failed / "solutions")
+    page = said(failed, "why")
+    assert "A sum grows with every number" in page
+    assert tiny.run_course(failed, "why", "mean-of-everything").returncode == 2
+    assert "count" not in json.dumps(texts["mean-not-divided"])
+    (failed / "tests" / "exercises" / CATALOGUE).write_text(json.dumps(texts))
+    assert "A running mean knows nothing of what comes later." in said(failed, "why", "mean-of-everything")
+    (failed / "tests" / "exercises" / CATALOGUE).write_text("{")
+    assert tiny.run_course(failed, "why", "mean-of-everything").returncode == 2
+
+
+def test_diff_shows_the_last_failure_and_says_when_the_file_has_changed(failed: Path) -> None:
+    shown = said(failed, "diff")
+    assert "expected" in shown
+    assert "yours" in shown
+    assert "has changed since" not in shown
+    edit(failed)
+    assert f"{tiny.FILES[0]} has changed since this check" in said(failed, "diff", "1")
+    data = json.loads(said(failed, "diff", "--json", "-"))
+    assert (data["exercise"]["id"], data["changed_since"]) == (tiny.FIRST, True)
+
+
+def test_diff_without_a_failure_says_so(passed: Path) -> None:
+    assert "passes: there is no difference to show" in said(passed, "diff", "1")
+    done = tiny.run_course(passed, "diff", "2")
+    assert done.returncode == 2
+    assert "run `course check 02` first" in done.stderr
+    file = passed / ".course" / "last" / f"{tiny.FIRST}.json"
+    report = json.loads(file.read_text())
+    check = {"id": "values", "status": "fail", "finding": {"place": 7}}
+    report["report"]["exercises"][0]["checks"] = [check]
+    file.write_text(json.dumps(report))
+    done = tiny.run_course(passed, "diff", "1")
+    assert done.returncode == 2
+    assert "of another version" in done.stderr
+
+
+# Where a learner is.
+
+
+def test_next_goes_on_and_back_in_any_order(failed: Path) -> None:
+    shown = said(failed, "next")
+    assert "02 matrix power" in shown
+    assert "edit exercises/ex02_matrix_power.py" in shown
+    assert "`course next 01` goes back to it" in shown
+    assert said(failed, "next") != "", "an exercise that was not tried is not skipped"
+    assert "02 matrix power" in said(failed, "next")
+    assert "▸ · 02" in said(failed)
+    assert "At each place, the mean of everything up to it" in said(failed, "next", "1")
+    assert "▸ ✗ 01" in said(failed)
+
+
+def test_after_a_pass_next_is_the_first_that_is_open(passed: Path) -> None:
+    assert "02 matrix power" in said(passed)
+    assert said(passed, "next").startswith("02 matrix power")
+
+
+def test_the_list_can_be_cut_to_what_is_asked_for(failed: Path) -> None:
+    def numbers(*arguments: str) -> list[str]:
+        return [each["id"][2:4] for each in json.loads(said(failed, "list", *arguments, "--json", "-"))["exercises"]]
+
+    assert numbers() == ["01", "02"]
+    assert numbers("--failing") == ["01"]
+    assert numbers("--done") == []
+    assert numbers("--open") == ["01", "02"]
+    assert "There is no such exercise." in said(failed, "list", "--done")
+    assert tiny.run_course(failed, "list", "--done", "--open").returncode == 2
+
+
+def test_checks_that_changed_ask_for_another_run_and_take_nothing_back(passed: Path) -> None:
+    file = passed / "tests" / "exercises" / f"test_{tiny.FIRST}.py"
+    file.write_text(file.read_text() + "\n# another check\n")
+    shown = said(passed, "list")
+    assert "RE-CHECK" in shown
+    assert "1 of 2 exercises passed" in shown
+    assert "The checks of 01 have changed since your last run" in shown
+    assert json.loads(said(passed, "list", "--json", "-"))["exercises"][0]["recheck"] is True
+
+
+def test_status_has_the_numbers(failed: Path) -> None:
+    said(failed, "hint", "--now")
+    shown = said(failed, "status")
+    assert "0 of 2 exercises passed" in shown
+    assert "FAIL: 01" in shown
+    assert "1 run, 1 hint asked for, 20" in shown
+
+
+# Reset and solution.
+
+
+def test_reset_asks_first_and_keeps_what_was_written(failed: Path) -> None:
+    file = failed / "exercises" / tiny.FILES[0]
+    no = tiny.run_course(failed, "reset", "1", typed="y\n")
+    assert (no.returncode, file.read_text()) == (1, WRONG)
+    assert "Nothing was changed." in no.stdout
+    assert tiny.run_course(failed, "reset", "1").returncode == 1, "nobody there to answer"
+    yes = tiny.run_course(failed, "reset", "1", typed="yes\n")
+    assert yes.returncode == 0
+    assert file.read_text() == (tiny.ROOT / "exercises" / tiny.FILES[0]).read_text()
+    [backup] = (failed / ".course" / "backups").iterdir()
+    assert re.fullmatch(rf"{tiny.FIRST}-\d{{4}}-\d\d-\d\dT\d{{4}}\.py", backup.name)
+    assert backup.read_text() == WRONG
+    assert f".course/backups/{backup.name}" in yes.stdout
+    assert "is the stub already" in said(failed, "reset", "1", "--yes")
+    assert "NOT STARTED" in said(failed, "list")
+
+
+def test_resets_within_a_minute_keep_every_copy(failed: Path) -> None:
+    texts = [f"version = {each}\n" for each in range(3)]
+    for text in texts:
+        (failed / "exercises" / tiny.FILES[0]).write_text(text)
+        said(failed, "reset", "1", "--yes")
+    kept = [each.read_text() for each in (failed / ".course" / "backups").iterdir()]
+    assert sorted(kept) == texts
+
+
+def test_what_cannot_be_kept_is_not_reset(failed: Path) -> None:
+    (failed / ".course" / "backups").write_text("in the way")
+    done = tiny.run_course(failed, "reset", "1", "--yes")
+    assert done.returncode == 3
+    assert (failed / "exercises" / tiny.FILES[0]).read_text() == WRONG
+
+
+def test_a_kit_without_solutions_resets_from_its_stubs(failed: Path) -> None:
+    shutil.rmtree(failed / "solutions")
+    done = tiny.run_course(failed, "reset", "1", "--yes")
+    assert done.returncode == 2
+    assert "is not part of this kit" in done.stderr
+    assert (failed / "exercises" / tiny.FILES[0]).read_text() == WRONG
+    shutil.copytree(tiny.ROOT / "exercises", failed / ".course" / "stubs")
+    said(failed, "reset", "1", "--yes")
+    assert (failed / "exercises" / tiny.FILES[0]).read_text() == (tiny.ROOT / "exercises" / tiny.FILES[0]).read_text()
+
+
+def test_a_file_that_was_deleted_is_put_back_without_a_question(failed: Path) -> None:
+    (failed / "exercises" / tiny.FILES[0]).unlink()
+    assert "is the stub again" in said(failed, "reset", "1")
+
+
+def test_the_solution_comes_after_the_last_hint_and_a_typed_yes(failed: Path) -> None:
+    early = tiny.run_course(failed, "solution", "1", "--yes")
+    assert (early.returncode, early.stdout) == (2, "")
+    assert "`course hint 01` shows hint 2 of 3" in early.stderr
+    for _ in range(2):
+        said(failed, "hint", "--now")
+    assert tiny.run_course(failed, "solution", "1", typed="no\n").returncode == 1
+    assert not [each for each in events(failed) if each["kind"] == "solution"]
+    shown = tiny.run_course(failed, "solution", "1", typed="yes\n").stdout
+    assert "return x.cumsum(dim=-1) / count" in shown
+    assert "SOLUTION" not in shown
+    assert "markdown" not in shown
+    assert [each["exercise"] for each in events(failed) if each["kind"] == "solution"] == [tiny.FIRST]
+    assert "solution shown" in said(failed, "report")
+
+
+def test_after_a_pass_the_solution_is_shown_at_once(passed: Path) -> None:
+    assert "course solution 01" in tiny.run_course(passed, "check", "1").stdout
+    assert "x.cumsum(dim=-1) / count" in said(passed, "solution", "1")
+    assert "write ex02_matrix_power first" in tiny.run_course(passed, "solution", "2").stderr
+    shutil.rmtree(passed / "solutions")
+    done = tiny.run_course(passed, "solution", "1")
+    assert done.returncode == 2
+    assert "this kit does not carry the solution" in done.stderr
+
+
+# Report and doctor.
+
+
+class Page(html.parser.HTMLParser):
+    """What stands in a page: its tags, the addresses it names, and its words."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.words = ""
+        self.open: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in ("meta", "!doctype"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words += data
+
+
+def test_the_report_is_one_page_that_loads_nothing(failed: Path, tmp_path: Path) -> None:
+    said(failed, "report", "--html", str(tmp_path / "me.html"))
+    text = (tmp_path / "me.html").read_text("utf-8")
+    page = Page(text)
+    assert page.open == []
+    assert not {"script", "img", "link", "iframe", "form"} & set(page.tags)
+    assert not {"src", "href", "onclick"} & {name for name, _ in page.attributes}
+    assert not re.search(r"https?:|url\(|@import", text)
+    assert ("lang", "en") in page.attributes
+    assert page.tags.count("th") >= 8 + 2, "heads of columns and of rows"
+    for told in ("running mean", "FAIL", "0 of 4", "0 of 40"):
+        assert told in page.words
+    for private in ("cumsum", str(failed), Path.home().name + "/"):
+        assert private not in text
+
+
+def test_the_report_has_the_pictures_of_what_passed(passed: Path, tmp_path: Path) -> None:
+    said(passed, "report", "--html", str(tmp_path / "me.html"))
+    text = (tmp_path / "me.html").read_text("utf-8")
+    page = Page(text.replace("/>", ">").replace("<path", "<meta"))
+    assert page.open == []
+    assert page.tags.count("svg") == 1
+    assert "a jump and a zigzag, smoothed" in page.words
+    last = passed / ".course" / "last" / f"{tiny.FIRST}.json"
+    tiny.replaced(last, '"parts"', '"portions"')
+    said(passed, "report", "--html", str(tmp_path / "me.html"))
+    assert "<svg" not in (tmp_path / "me.html").read_text("utf-8"), "what cannot be read is left out"
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_everybody_can_read_the_report(passed: Path, tmp_path: Path, chromium: Browser, axe: str, dark: bool) -> None:
+    said(passed, "report", "--html", str(tmp_path / "me.html"))
+    chromium.open(tmp_path / "me.html", width=390, dark=dark)
+    assert (chromium.requests, chromium.said) == ([(tmp_path / "me.html").as_uri()], [])
+    assert chromium.value("document.documentElement.scrollWidth") == 390
+    assert faults(chromium, axe) == []
+
+
+def test_the_report_escapes_what_a_course_is_called(failed: Path, tmp_path: Path) -> None:
+    tiny.replaced(failed / "course.toml", 'title = "running mean"', 'title = "<b>[red]mean & more"')
+    said(failed, "report", "--html", str(tmp_path / "me.html"))
+    assert "<b>" not in (tmp_path / "me.html").read_text("utf-8")
+    assert "<b>[red]mean & more" in said(failed, "list"), "and no markup is read in it"
+
+
+def test_the_report_says_the_same_as_text_and_as_json(failed: Path) -> None:
+    assert "01 running mean: FAIL; 0 of 4 checks, 0 of 40 points" in said(failed, "report", COLUMNS="100")
+    [first, second] = json.loads(said(failed, "report", "--json", "-"))["exercises"]
+    assert (first["status"], first["runs"], second["runs"]) == ("fail", 1, 0)
+
+
+def test_the_doctor_finds_nothing_wrong_and_tells_no_secrets(failed: Path) -> None:
+    shown = said(failed, "doctor", HOME=str(failed.parent), SECRET_TOKEN="hunter2")
+    for told in (
+        "python ",
+        "torch import",
+        "numpy",
+        "rich",
+        "pytest",
+        "writing",
+        "encoding",
+        "terminal",
+        "answer keys",
+    ):
+        assert told in shown
+    assert "~/course/course.toml" in shown
+    assert str(failed.parent) not in shown
+    assert "hunter2" not in shown
+    assert "Nothing is wrong here." in shown
+
+
+def test_the_doctor_exits_with_3_where_something_has_to_be_mended(failed: Path) -> None:
+    shutil.rmtree(failed / ".course")
+    (failed / ".course").write_text("in the way")
+    done = tiny.run_course(failed, "doctor", "--json", "-")
+    assert done.returncode == 3
+    data = json.loads(done.stdout)
+    assert data["ok"] is False
+    assert "cannot be written to" in data["wrong"]["writing"]
+
+
+# Waiting for answer keys.
+
+
+class Stream(io.StringIO):
+    """A standard error that is a terminal, or is none."""
+
+    def __init__(self, terminal: bool) -> None:
+        super().__init__()
+        self.terminal = terminal
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+
+def waited(monkeypatch: pytest.MonkeyPatch, *, terminal: bool, plain: bool) -> str:
+    stream = Stream(terminal)
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(waiting, "QUIET_SECONDS", -1.0)
+    monkeypatch.setattr(waiting, "EVERY_SECONDS", -1.0)
+    line = Waiting(plain=plain)
+    line.told(tiny.FIRST, 3, 9)
+    line.told(tiny.FIRST, 4, 9)
+    line.close()
+    line.told(tiny.FIRST, 5, 9)
+    return stream.getvalue()
+
+
+def test_a_terminal_is_told_how_far_the_known_mistakes_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = "01 comparing with known mistakes: {} of 9, once per exercise"
+    three, four = text.format(3), text.format(4)
+    assert waited(monkeypatch, terminal=True, plain=False) == f"\r{three}\r{four}\r{' ' * len(four)}\r"
+    assert waited(monkeypatch, terminal=False, plain=False) == ""
+    sentence = "Exercise 01: comparing with 9 known mistakes, once per exercise.\n"
+    assert waited(monkeypatch, terminal=False, plain=True) == sentence
+
+
+def test_a_sentence_is_only_said_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = Stream(terminal=True)
+    monkeypatch.setattr(sys, "stderr", stream)
+    line = Waiting(plain=True)
+    line.told(tiny.FIRST, 0, 9)
+    line.close()
+    assert stream.getvalue() == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
+def test_on_a_terminal_the_line_comes_and_goes_and_colours_are_used(failed: Path) -> None:
+    shutil.rmtree(failed / ".course" / "cache")
+    text = on_terminal(failed, "check", "1", TERM="xterm-256color")
+    assert "comparing with known mistakes" in text
+    after = text[text.rindex("once per exercise") :]
+    assert after.startswith("once per exercise\r "), "the line is taken away"
+    assert "\x1b[31m" in after or "\x1b[1;31m" in after
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
+def test_a_dumb_terminal_gets_no_control_sequences(failed: Path) -> None:
+    for command in ("list", "status", "hint", "why", "diff"):
+        assert "\x1b" not in on_terminal(failed, command, TERM="dumb")
+        coloured = r"\x1b\[(\d+;)*[39]\d"
+        assert not re.search(coloured, on_terminal(failed, command, "--no-color", TERM="xterm"))
+        assert not re.search(coloured, on_terminal(failed, command, NO_COLOR="1", TERM="xterm"))
+    assert "\x1b[31m" in on_terminal(failed, "list", TERM="xterm")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
+def test_a_long_solution_comes_a_screenful_at_a_time(passed: Path) -> None:
+    solution = passed / "solutions" / tiny.FILES[0]
+    solution.write_text(solution.read_text() + "".join(f"line_{each} = {each}\n" for each in range(60)))
+    first = on_terminal(passed, "solution", "1", typed=b"q\n", TERM="xterm", LINES="20")
+    assert "Enter shows more, q ends" in first
+    assert "line_59" not in first
+    assert "line_59" in on_terminal(passed, "solution", "1", typed=b"\n" * 9, TERM="xterm", LINES="20")
+
+
+def on_terminal(course: Path, *arguments: str, typed: bytes = b"", **env: str) -> str:
+    """Run the program on a pseudo terminal, and return all that was written to it."""
+    import pty
+
+    ours, theirs = pty.openpty()
+    program = subprocess.Popen(
+        [sys.executable, "-m", "autograder", *arguments],
+        cwd=course,
+        env=tiny.environment({"COLUMNS": "80", "LINES": "40", **env}),
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    os.write(ours, typed)
+    data = b""
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        if select.select([ours], [], [], 0.2)[0]:
+            try:
+                part = os.read(ours, 65536)
+            except OSError:
+                break  # the other end is closed
+            if not part:
+                break
+            data += part
+    assert program.wait(60) in (0, 1)
+    os.close(ours)
+    text = data.decode("utf-8")
+    assert "Traceback" not in text
+    return text
+
+
+# Bad terminals.
+
+
+def shell(course: Path, command: str, **env: str) -> subprocess.CompletedProcess[bytes]:
+    program = f"{sys.executable} -m autograder"
+    return subprocess.run(
+        ["bash", "-c", f"set -o pipefail; {command}"],
+        cwd=course,
+        env=tiny.environment({"COURSE": program, **env}),
+        capture_output=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
+@pytest.mark.parametrize("command", [*QUICK, "solution 1 --yes", "doctor"])
+def test_a_poor_encoding_gets_what_it_can_show(command: str, encoding: str, failed: Path) -> None:
+    tiny.replaced(failed / "course.toml", 'title = "running mean"', 'title = "running ✓ √½ mean"')
+    done = shell(failed, f"$COURSE {command}", PYTHONIOENCODING=encoding, PYTHONUTF8="0")
+    assert b"Traceback" not in done.stderr, done.stderr
+    assert done.returncode == (2 if command.startswith("solution") else 0), done.stderr
+    done.stdout.decode(encoding)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
+@pytest.mark.parametrize("end", ["| head -c 1", "| true", "> /dev/full", ">&-", "2>&-"])
+def test_an_output_that_is_closed_early_is_no_accident(end: str, failed: Path) -> None:
+    for command in (*QUICK, "doctor --json -" if end == "| true" else "list --json -"):
+        done = shell(failed, f"$COURSE {command} {end}")
+        assert b"Traceback" not in done.stderr, (command, done.stderr)
+        assert b"Exception ignored" not in done.stderr, (command, done.stderr)
+        assert b"grader itself" not in done.stderr, (command, done.stderr)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
+def test_a_verdict_nobody_reads_is_kept_all_the_same(course: Path) -> None:
+    tiny.handed_in(course / "exercises", WRONG)
+    done = shell(course, "$COURSE check 1 | true")
+    assert b"Traceback" not in done.stderr
+    assert read_progress(tiny.course_at(course)).of(tiny.COURSE.exercises[0]).finding == "mean-not-divided"
+    assert "expected" in said(course, "diff")
+
+
+@pytest.mark.parametrize("command", QUICK)
+def test_nothing_is_wider_than_a_narrow_terminal(command: str, failed: Path) -> None:
+    shown = said(failed, *command.split(), COLUMNS="40")
+    wide = [line for line in shown.splitlines() if len(line) > 40]
+    assert not [line for line in wide if " " in line.strip()], shown
+
+
+@pytest.mark.parametrize("command", QUICK)
+def test_plain_output_is_one_fact_a_line_in_plain_letters(command: str, failed: Path) -> None:
+    shown = said(failed, *command.split(), "--plain")
+    assert shown.isascii()
+    assert all(line and not line.startswith(" ") for line in shown.splitlines()), shown
+    if command not in ("next", "hint --now"):  # these change what comes next
+        assert said(failed, *command.split(), ACCESSIBLE="1") == shown
+    narrow = said(failed, *command.split(), COLUMNS="30")
+    assert all(not line.startswith(" ") for line in narrow.splitlines())
+
+
+def test_options_of_all_commands_may_stand_before_the_command(failed: Path) -> None:
+    assert said(failed, "--plain", "list") == said(failed, "list", "--plain") != said(failed, "list")
+    assert said(failed, "--json", "-", "list") == said(failed, "list", "--json", "-")
+
+
+@pytest.mark.parametrize("command", ["list", "status", "hint", "next", "report", "", "why", "diff"])
+def test_json_can_go_to_a_file_as_well(command: str, failed: Path) -> None:
+    shown = said(failed, *command.split(), "--json", "found.json")
+    assert shown, "with a file it is shown as well"
+    assert json.loads((failed / "found.json").read_text())["schema"] == 1
+
+
+# Quick.
+
+HEAVY = ("torch", "numpy", "pytest", "nbformat")
+
+
+@pytest.mark.parametrize("command", QUICK)
+def test_what_answers_at_once_loads_nothing_heavy(command: str, failed: Path) -> None:
+    heavy = HEAVY if command.startswith(("why", "diff")) else (*HEAVY, "rich")
+    program = f"import sys; from autograder.cli import run; run({command.split()!r}); print(sorted(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=failed,
+        env=tiny.environment({}),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    loaded = done.stdout.splitlines()[-1]
+    assert not [each for each in heavy if f"'{each}'" in loaded]

@@ -1,0 +1,350 @@
+"""What a course.toml may say, and the sentence for each mistake in one."""
+
+import pickle
+from pathlib import Path
+
+import pytest
+
+from autograder.course import Course, CourseError, Limits, find_course, read_course
+
+COURSE = '''\
+title = "A course"
+seed = 7
+
+[limits]
+cpu_seconds = 5
+
+[sizes]
+T = [7, 9]
+K = [6, 5]
+
+[[exercises]]
+id = "ex01_embeddings"
+title = "token embeddings"
+points = 2.5
+needs = []
+forbidden = ["torch.nn.Embedding"]
+
+[exercises.hints]
+rows = ["Which row?", "A row of the table is a token.", """
+Index the table."""]
+
+[[exercises]]
+id = "ex05_attention"
+title = "attention"
+points = 90
+needs = ["ex01_embeddings"]
+
+[[exercises]]
+id = "ex06_multi_head"
+title = "heads"
+points = 7.50
+built = "Heads side by side."
+'''
+
+
+@pytest.fixture
+def course(tmp_path: Path) -> Course:
+    return written(tmp_path, COURSE)
+
+
+def written(folder: Path, text: str) -> Course:
+    (folder / "course.toml").write_text(text, encoding="utf-8")
+    return read_course(folder)
+
+
+def mistakes(folder: Path, old: str, new: str) -> list[str]:
+    """Return what is said about the course with one part of it replaced."""
+    assert COURSE.count(old) == 1, f"{old!r} must name one place"
+    with pytest.raises(CourseError) as caught:
+        written(folder, COURSE.replace(old, new))
+    return str(caught.value).splitlines()
+
+
+def test_a_course_is_read_into_its_types(course: Course) -> None:
+    assert (course.title, course.seed) == ("A course", 7)
+    assert course.limits == Limits(cpu_seconds=5)
+    assert course.sizes == ({"T": 7, "K": 6}, {"T": 9, "K": 5})
+    assert course.files == ("ex01_embeddings.py", "ex05_attention.py", "ex06_multi_head.py")
+    first, second, third = course.exercises
+    assert first.forbidden == ("torch.nn.Embedding",)
+    assert first.hints == {"rows": ("Which row?", "A row of the table is a token.", "Index the table.")}
+    assert second.needs == ("ex01_embeddings",)
+    assert (second.built, third.built) == (None, "Heads side by side.")
+
+
+def test_points_are_whole_hundredths(course: Course) -> None:
+    assert [each.points for each in course.exercises] == [250, 9000, 750]
+
+
+def test_a_course_can_be_sent_to_another_process(course: Course) -> None:
+    assert pickle.loads(pickle.dumps(course)) == course
+
+
+def test_every_exercise_of_this_repository_says_what_was_built() -> None:
+    assert [each.id for each in read_course(Path(__file__).parents[3]).exercises if each.built is None] == []
+
+
+def test_the_course_of_this_repository_can_be_read() -> None:
+    course = read_course(find_course(Path(__file__).parent))
+    assert sum(each.points for each in course.exercises) == 10000
+
+
+def test_a_byte_order_mark_and_windows_line_ends_are_no_mistake(tmp_path: Path) -> None:
+    (tmp_path / "course.toml").write_bytes(b"\xef\xbb\xbf" + COURSE.replace("\n", "\r\n").encode())
+    assert read_course(tmp_path).title == "A course"
+
+
+def test_the_nearest_course_above_is_found(tmp_path: Path) -> None:
+    inner = tmp_path / "inner" / "deep"
+    inner.mkdir(parents=True)
+    (tmp_path / "course.toml").touch()
+    assert find_course(inner) == tmp_path.resolve()
+    (tmp_path / "inner" / "course.toml").touch()
+    assert find_course(inner) == tmp_path.resolve() / "inner"
+
+
+def test_the_working_folder_is_where_looking_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "course.toml").touch()
+    monkeypatch.chdir(tmp_path)
+    assert find_course() == tmp_path.resolve()
+
+
+def test_no_course_above_says_where_was_looked_and_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(CourseError, match="found none; go to the folder of your course") as caught:
+        find_course(tmp_path)
+    assert str(tmp_path.resolve()) in str(caught.value)
+
+
+def test_a_course_toml_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(CourseError, match="No such file or directory"):
+        read_course(tmp_path)
+
+
+def test_bad_syntax_is_reported_with_its_line(tmp_path: Path) -> None:
+    assert mistakes(tmp_path, "seed = 7", "seed 7")[0].startswith("course.toml:2: this is not TOML: Expected '='")
+
+
+def test_a_file_that_ends_too_early_is_reported_at_its_last_line(tmp_path: Path) -> None:
+    [found] = mistakes(tmp_path, 'built = "Heads side by side."\n', "built = ")
+    assert found.startswith(f"course.toml:{len(COURSE.splitlines())}: this is not TOML")
+
+
+def test_an_encoding_other_than_utf8_is_reported_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "course.toml").write_bytes(COURSE.encode().replace(b'"heads"', b'"t\xeates"'))
+    with pytest.raises(CourseError) as caught:
+        read_course(tmp_path)
+    assert str(caught.value) == "course.toml:30: found the byte 0xea, expected UTF-8; save the file as UTF-8"
+
+
+@pytest.mark.parametrize(
+    "value", ["[" * 20_000 + "]" * 20_000, "1" * 5000, "1e99999999999999999999", "2000-13-45", "nan", "1e999999"]
+)
+def test_values_no_reader_likes_are_mistakes_like_others(tmp_path: Path, value: str) -> None:
+    with pytest.raises(CourseError):
+        written(tmp_path, COURSE.replace("points = 7.50", f"points = {value}"))
+
+
+TEN = 'course.toml:14: exercises "ex01_embeddings": points is "ten", expected a number above 0'
+ONE_MISTAKE = [
+    ('title = "A course"\n', "", "course.toml: title is missing, expected a string"),
+    ('title = "A course"', 'title = " "', 'course.toml:1: title is " ", expected a string'),
+    ("seed = 7", "seed = 7.5", "course.toml:2: seed is 7.5, expected an integer"),
+    ("seed = 7", "seed = true", "course.toml:2: seed is true, expected an integer"),
+    ("seed = 7", "seed = 7\nsizs = 1", "course.toml:3: sizs is not a known key; is sizes meant?"),
+    (
+        "seed = 7",
+        "seed = 7\nzebra = 1",
+        "course.toml:3: zebra is not a known key; expected title, seed, limits, sizes, words, forbidden_groups, "
+        "exercises, grading, play",
+    ),
+    ("[limits]\ncpu_seconds = 5\n", "limits = 5\n", "course.toml:4: limits is 5, expected a table"),
+    (
+        '"Heads side by side."',
+        '"Two\\nlines."',
+        'course.toml:32: exercises "ex06_multi_head": built is "Two\\nlines.", '
+        "expected one line that says what was built",
+    ),
+    (
+        '"Heads side by side."',
+        f'"{"x" * 111}"',
+        'course.toml:32: exercises "ex06_multi_head": built has 111 characters, expected at most 110',
+    ),
+    (
+        "cpu_seconds = 5",
+        "cpu_second = 5",
+        "course.toml:5: limits: cpu_second is not a known key; is cpu_seconds meant?",
+    ),
+    ("cpu_seconds = 5", "cpu_seconds = 0", "course.toml:5: limits: cpu_seconds is 0, expected an integer above 0"),
+    ("cpu_seconds = 5", "cpu_seconds = 1.0", "course.toml:5: limits: cpu_seconds is 1.0, expected an integer above 0"),
+    (
+        "T = [7, 9]\nK = [6, 5]\n",
+        "",
+        "course.toml:7: sizes is a table, expected a table of axes, like T = [7, 9]",
+    ),
+    ("T = [7, 9]", "T = 7", "course.toml:8: sizes: T is 7, expected a list of integers above 0"),
+    ("T = [7, 9]", "T = [7, -9]", "course.toml:8: sizes: T is a list of 2, expected a list of integers above 0"),
+    ("K = [6, 5]", "K = [6, 9]", "course.toml:9: sizes: T and K are both 9 in column 2, expected different sizes"),
+    (
+        "K = [6, 5]",
+        "K = [6, 5]\nH = [4]",
+        "course.toml:10: sizes: H has 1 column, expected 2 as most axes have",
+    ),
+    (
+        "K = [6, 5]",
+        "K = [6, 5]\n[words]\nKv = 'feature'",
+        "course.toml:11: words: Kv is not in [sizes]; is K meant?",
+    ),
+    (
+        "K = [6, 5]",
+        "K = [6, 5]\n[words]\nT = 3",
+        "course.toml:11: words: T is 3, expected a word, or a list of words of which the first that is free is used",
+    ),
+    (
+        "K = [6, 5]",
+        "K = [6, 5]\n[words]\nT = ['query', '']",
+        "course.toml:11: words: T is a list of 2, expected a word, or a list of words of which the first that is free"
+        " is used",
+    ),
+    (
+        "K = [6, 5]",
+        "K = [6, 5]\n[words]\nT = ['query', 'query']",
+        "course.toml:11: words: T has a word twice, expected different ones",
+    ),
+    (
+        "K = [6, 5]",
+        "K = [6, 5]\n[words]\nT = 'a position in the sequence'",
+        'course.toml:11: words: T has "a position in the sequence", expected at most 24 characters',
+    ),
+    ("points = 2.5", 'points = "ten"', TEN),
+    ("points = 2.5", "points = 0", TEN.replace('"ten"', "0")),
+    ("points = 2.5", "points = -1", TEN.replace('"ten"', "-1")),
+    ("points = 2.5", "points = true", TEN.replace('"ten"', "true")),
+    ("points = 2.5", "points = inf", TEN.replace('"ten"', "Infinity")),
+    ("points = 2.5\n", "", 'course.toml:11: exercises "ex01_embeddings": points is missing, expected a number above 0'),
+    (
+        "points = 2.5",
+        "points = 2.505",
+        'course.toml:14: exercises "ex01_embeddings": points is 2.505, expected at most two decimals',
+    ),
+    (
+        "points = 2.5",
+        "points = 101",
+        'course.toml:14: exercises "ex01_embeddings": points is 101, expected at most 100',
+    ),
+    (
+        "points = 2.5",
+        "points = 2.51",
+        "course.toml:11: the points of the exercises add up to 100.01, expected exactly 100",
+    ),
+    (
+        '"ex06_multi_head"',
+        '"ex05_attention"',
+        'course.toml:29: exercises "ex05_attention": id ex05_attention is already taken by an earlier exercise,'
+        " expected another",
+    ),
+    (
+        '"ex06_multi_head"',
+        '"ex6_Heads"',
+        'course.toml:29: exercises "ex6_Heads": id is "ex6_Heads", expected exNN_name in lower case,'
+        " like ex05_attention",
+    ),
+    (
+        'id = "ex06_multi_head"\n',
+        "",
+        "course.toml:28: exercises number 3: id is missing, expected exNN_name in lower case, like ex05_attention",
+    ),
+    (
+        'needs = ["ex01_embeddings"]',
+        'needs = ["ex01_embedding"]',
+        'course.toml:26: exercises "ex05_attention": needs names "ex01_embedding", which is no exercise;'
+        " is ex01_embeddings meant?",
+    ),
+    (
+        'needs = ["ex01_embeddings"]',
+        'needs = ["ex06_multi_head"]',
+        'course.toml:26: exercises "ex05_attention": needs names ex06_multi_head, a later exercise,'
+        " expected earlier ones only",
+    ),
+    (
+        'needs = ["ex01_embeddings"]',
+        'needs = ["ex05_attention"]',
+        'course.toml:26: exercises "ex05_attention": needs names ex05_attention, the exercise itself,'
+        " expected earlier ones only",
+    ),
+    (
+        'needs = ["ex01_embeddings"]',
+        'needs = "ex01_embeddings"',
+        'course.toml:26: exercises "ex05_attention": needs is "ex01_embeddings", expected a list of exercise ids',
+    ),
+    (
+        '"torch.nn.Embedding"',
+        '"torch nn"',
+        'course.toml:16: exercises "ex01_embeddings": forbidden has "torch nn", expected a dotted name'
+        " like torch.nn.LayerNorm",
+    ),
+    (
+        '"torch.nn.Embedding"',
+        '"Embedding"',
+        'course.toml:16: exercises "ex01_embeddings": forbidden has "Embedding", expected a dotted name'
+        " like torch.nn.LayerNorm",
+    ),
+    (
+        '"Which row?", ',
+        "",
+        'course.toml:19: exercises "ex01_embeddings" hints: rows has 2, expected three: a question, the principle,'
+        " the step",
+    ),
+    (
+        '"Which row?"',
+        '""',
+        'course.toml:19: exercises "ex01_embeddings" hints: hint 1 of rows is empty, expected a sentence',
+    ),
+    (
+        '"Which row?"',
+        f'"{"x" * 201}"',
+        'course.toml:19: exercises "ex01_embeddings" hints: hint 1 of rows has 201 characters, expected at most 200',
+    ),
+    (
+        '"Which row?"',
+        "3",
+        'course.toml:19: exercises "ex01_embeddings" hints: rows is a list of 3, expected a list of three strings',
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "expected"), ONE_MISTAKE)
+def test_one_mistake_is_one_sentence_with_its_line(tmp_path: Path, old: str, new: str, expected: str) -> None:
+    assert mistakes(tmp_path, old, new) == [expected]
+
+
+def test_words_say_what_the_axes_count_and_an_exercise_may_have_its_own(tmp_path: Path) -> None:
+    text = COURSE.replace("[[exercises]]", '[words]\nT = "position"\nK = ["feature", "input"]\n\n[[exercises]]', 1)
+    text = text.replace('needs = ["ex01_embeddings"]', 'needs = ["ex01_embeddings"]\nwords = { T = "query" }')
+    course = written(tmp_path, text)
+    assert course.words == {"T": ("position",), "K": ("feature", "input")}
+    assert course.words_of(course.exercises[0]) == course.words
+    assert course.words_of(course.exercises[1]) == {"T": ("query",), "K": ("feature", "input")}
+
+
+def test_words_may_be_left_out(course: Course) -> None:
+    assert course.words == {}
+    assert course.words_of(course.exercises[0]) == {}
+
+
+def test_one_column_of_sizes_is_too_few(tmp_path: Path) -> None:
+    found = mistakes(tmp_path, "T = [7, 9]\nK = [6, 5]", "T = [7]")
+    assert found == ["course.toml:8: sizes: T has one column, expected two at least, since each check runs on two"]
+
+
+@pytest.mark.parametrize("rest", ["", "exercises = []\n", "exercises = 3\n"])
+def test_a_course_without_exercises_is_a_mistake(tmp_path: Path, rest: str) -> None:
+    with pytest.raises(CourseError, match=r"expected at least one \[\[exercises\]\] table"):
+        written(tmp_path, f'title = "A course"\nseed = 7\n{rest}[sizes]\nT = [7, 9]\n')
+
+
+def test_every_mistake_is_reported_at_once_in_the_order_of_the_lines(tmp_path: Path) -> None:
+    text = COURSE.replace("seed = 7", "seed = 'x'").replace("= 2.5", "= 'ten'").replace("K = [6, 5]", "K = [7, 5]")
+    with pytest.raises(CourseError) as caught:
+        written(tmp_path, text)
+    assert [problem.line for problem in caught.value.problems] == [2, 9, 14]

@@ -1,0 +1,401 @@
+"""How a difference is told: its words, the numbers shown beside it, and what two draws have to agree on."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from autograder.answer_key.model import BankEntry
+from autograder.checks import Same
+from autograder.comparison.compare import Expected, compare
+from autograder.comparison.dropout import dropped_wrongly
+from autograder.diagnosis.exceptions import of_fault
+from autograder.diagnosis.findings import LONGEST, ONLY_SOME_SIZES, Drawn, excerpt, of_difference, of_misconception
+from autograder.diagnosis.patterns import Axes, agreed
+from autograder.diagnosis.patterns.constants import factors, named, simplest
+from autograder.protocol import Opaque, Value
+from autograder.results import Evidence, Finding, Place
+from autograder.runner.outcomes import Fault, Survey
+from tests.support.observations import CHECK, drawn, observed
+from tests.support.zoo import COLUMNS, WORDS, Draw, causal, scores, softmax
+
+AXES = Axes(COLUMNS[0], WORDS)
+
+
+def found(yours: Any, expected: Any, other: tuple[Any, Any] | None = None) -> Finding:
+    """Return the finding of two draws; without another the first stands for both."""
+    second = other or (yours, expected)
+    return of_difference(CHECK, [drawn(yours, expected, 0), drawn(*second, 0 if other is None else 1)], evidence=True)
+
+
+def evidence(finding: Finding) -> Evidence:
+    assert finding.evidence is not None
+    return finding.evidence
+
+
+# Words for axes.
+
+
+def test_a_size_tells_what_its_axis_counts() -> None:
+    assert AXES.names((3, 4, 7, 5)) == ("batch", "head", "query", "key")
+    assert AXES.names((3, 7, 24)) == ("batch", "query", "feature")
+
+
+def test_a_word_that_is_taken_gives_way_to_the_next() -> None:
+    assert AXES.names((7, 7)) == ("query", "key")
+    assert AXES.names((24, 24, 24)) == ("feature", "input feature", "second input feature")
+
+
+def test_an_axis_of_an_unknown_size_has_its_number_alone() -> None:
+    assert AXES.names((3, 1, 99)) == ("batch", "axis 1", "axis 2")
+    assert Axes().names((3, 4)) == ("axis 0", "axis 1")
+
+
+def test_a_word_that_only_one_draw_has_is_a_coincidence() -> None:
+    assert agreed(("batch", "query"), ("batch", "feature")) == ("batch", "axis 1")
+    assert agreed(("batch",), ("batch", "query")) == ("axis 0",)
+
+
+# Names for constants.
+
+
+def name_of(value: float) -> list[str]:
+    return [each.text for each in simplest(named(value, factors(COLUMNS[0], {})))]
+
+
+def test_a_number_of_one_size_is_named_by_it_before_all_others() -> None:
+    assert name_of(24**0.5) == ["√D"]
+    assert name_of(1 / 6**0.5) == ["1/√K"]
+    assert name_of((23 / 24) ** 0.5) == ["√((D-1)/D)"]
+
+
+def test_a_number_that_is_a_size_and_a_plain_number_has_both_names() -> None:
+    assert name_of(4.0) == ["H", "4"]
+
+
+def test_a_number_without_a_name_has_none() -> None:
+    assert name_of(1.2345) == []
+
+
+def test_a_name_has_to_fit_both_draws() -> None:
+    one, other = Draw(0, "names").normal("B T D"), Draw(1, "names").normal("B T D")
+    finding = found(4 * one, one, (4 * other, other))
+    assert finding.message == "Your result: 4 × the expected in every element."
+    finding = found(4 * one, one, (3 * other, other))
+    assert finding.message == "Your result: 4 × the expected in every element; 4 = H (H = 4)."
+    finding = found(1.7 * one, one, (1.7 * other, other))
+    assert finding.message == "Your result: 1.7 × the expected in every element; the same for other sizes."
+
+
+# What two draws have to agree on.
+
+
+def test_a_pattern_that_the_second_draw_does_not_show_is_not_told() -> None:
+    one, other = Draw(0, "second").normal("B T D"), Draw(1, "second").normal("B T D")
+    finding = found(2 * one, one, (other**3, other))
+    assert finding.id == "value"
+    assert "no known pattern fits" in finding.message
+
+
+def test_a_check_that_runs_once_is_told_what_its_one_draw_shows() -> None:
+    right = Draw(0, "once").normal("B T D")
+    finding = of_difference(replace(CHECK, draws=1), [drawn(-right, right, 0)], evidence=True)
+    assert finding.id == "sign"
+
+
+def test_a_draw_that_is_right_is_told_of() -> None:
+    right = Draw(0, "sizes").normal("B T D")
+    draws = [drawn(-right, right, 0), Drawn(None, AXES)]
+    assert of_difference(CHECK, draws, evidence=True).detail == ONLY_SOME_SIZES
+
+
+def test_a_part_whose_name_holds_a_size_is_the_same_part_in_both_draws() -> None:
+    one, other = causal(7), causal(9)
+    finding = found({"size 7": one.T}, {"size 7": one}, ({"size 9": other.T}, {"size 9": other}))
+    assert finding.message == "size 7: right after swapping query and key."
+
+
+def test_what_is_not_finite_for_two_reasons_is_counted_and_placed() -> None:
+    one, other = Draw(0, "special").normal("B T D"), Draw(1, "special").normal("B T D")
+    lost, infinite = one.copy(), other.copy()
+    lost[1, 2, 3], infinite[0, 0, 0] = np.nan, np.inf
+    message = found(lost, one, (infinite, other)).message
+    assert message == (
+        "Your result: 1 of 504 numbers are NaN, expected finite ones; the first at batch 1, query 2, feature 3."
+    )
+
+
+# Length and letters.
+
+
+def test_a_message_sheds_what_has_no_room_and_is_never_cut() -> None:
+    name = "output for twice the value - twice the output, in a layer of its own, under a mask of two axes"
+    one, other = Draw(0, "long"), Draw(1, "long")
+    draws = [
+        drawn({name: draw.normal("B H T S")}, {name: draw.normal("B H T S")}, at)
+        for at, draw in enumerate((one, other))
+    ]
+    message = of_difference(CHECK, draws, evidence=True).message
+    assert len(message) <= LONGEST
+    assert message.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("the mask is inverted", "The mask is inverted."),
+        ("top_k keeps one token more", "top_k keeps one token more."),
+        ("item() of the next word", "item() of the next word."),
+        ("forward returns a tuple", "forward returns a tuple."),
+        ("backward is never called", "Backward is never called."),
+    ],
+)
+def test_a_name_that_begins_with_code_keeps_its_letters(name: str, message: str) -> None:
+    entry = BankEntry("an-id", name, "It is so.", "Is it?", (), {})
+    assert of_misconception(entry, None, Survey({"Model.forward": (1, 2)}, ())).message == message
+
+
+def test_a_named_misconception_keeps_what_was_seen_of_a_device_and_the_numbers() -> None:
+    entry = BankEntry("an-id", "it stays on the CPU", "It is so.", "Is it?", (), {})
+    place = Place("a.py", 3)
+    fault = Fault("RuntimeError", (), "two devices", "device", (place,), tensor="positions")
+    seen = of_fault(fault, "ex01_first.py", b"")
+    assert seen.message.startswith("positions stays on the CPU")
+    named = of_misconception(entry, replace(seen, evidence=Evidence("output")))
+    assert named.detail == f"It is so.\n{seen.message}"
+    assert (named.place, named.evidence) == (place, Evidence("output"))
+
+
+# What stands in place of a tensor.
+
+RIGHT = observed(np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
+WRONG = observed(np.ones((2, 3)))
+
+
+def told(yours: Value, expected: Value) -> str:
+    difference = compare(yours, Expected(expected, expected), Same())
+    assert difference is not None
+    return difference.sentence
+
+
+@pytest.mark.parametrize(
+    ("yours", "expected", "sentence"),
+    [
+        ([RIGHT, WRONG], RIGHT, "result: item 0 of the 2 you return is right; return it alone"),
+        ({"a": WRONG, "b": RIGHT}, RIGHT, "result: item b of the 2 you return is right; return it alone"),
+        ([WRONG, WRONG], RIGHT, "result: a list of 2, expected a tensor of shape (2, 3)"),
+        (
+            [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]],
+            RIGHT,
+            "result: a list of 2 with the right values, expected a tensor of shape (2, 3)",
+        ),
+        (2.5, observed(np.array(2.5)), "result: 2.5 with the right values, expected a tensor of shape ()"),
+        (Opaque("numpy.ndarray"), RIGHT, "result: a numpy.ndarray, expected a tensor of shape (2, 3)"),
+        (observed(np.array(2.5)), 2.5, "your result: a tensor of shape (), expected 2.5; its value is right"),
+        (observed(np.array(9.5)), 2.5, "your result: a tensor of shape (), expected 2.5"),
+        (
+            observed(np.array([1, 2])),
+            [1, 2],
+            "your result: a tensor of shape (2,), expected a list of 2; its value is right",
+        ),
+    ],
+)
+def test_what_stands_in_place_of_the_expected_is_told_and_whether_it_is_right(
+    yours: Value, expected: Value, sentence: str
+) -> None:
+    assert told(yours, expected) == sentence
+
+
+def test_a_gradient_that_is_missing_asks_for_what_stops_it() -> None:
+    sentence = told({"gradient of the input": None}, {"gradient of the input": RIGHT})
+    assert sentence.startswith("gradient of the input: none gets there: is there a detach()")
+
+
+def test_a_gradient_of_zeros_is_asked_about_as_one() -> None:
+    right = Draw(0, "gradient").normal("D V")
+    finding = found({"gradient of w_q": 0 * right}, {"gradient of w_q": right})
+    assert finding.message == "gradient of w_q: 0 everywhere."
+    assert "detached" in (finding.detail or "")
+
+
+def test_what_dropout_keeps_is_told_as_a_range_where_it_differs() -> None:
+    random = np.random.default_rng(4)
+    full = 1 + random.random((40, 50))
+    kept = random.random(full.shape) >= 0.25
+    uneven = dropped_wrongly(full * kept * (1 + random.random(full.shape)), full, 0.25)
+    assert uneven is not None
+    assert uneven[1].startswith("what is kept is 1.05 to 1.95 × its value")
+
+
+def test_the_lines_of_an_excerpt_are_those_that_python_counts() -> None:
+    source = 'first = "\x0c \x85 \u2028 \x1c"\r\nsecond\nthird'.encode()
+    assert excerpt(source, Place("a.py", 2, "f"))[1:] == ((2, "second"), (3, "third"))
+
+
+@pytest.mark.parametrize(("shape", "relu"), [((21, 7, 8), False), ((3, 1200), True), ((2, 3), False)])
+def test_a_mask_of_dropout_that_is_shared_along_an_axis_is_wrong_where_chance_cannot_be_to_blame(
+    shape: tuple[int, ...], relu: bool
+) -> None:
+    random = np.random.default_rng(5)
+    for _ in range(20):
+        full = random.standard_normal(shape)
+        full = np.maximum(full, 0) if relu else full
+        own = full * (random.random(shape) >= 0.4) / 0.6
+        assert dropped_wrongly(own, full, 0.4) is None
+        for axis in range(len(shape)):
+            one = tuple(1 if each == axis else size for each, size in enumerate(shape))
+            shared = dropped_wrongly(full * (random.random(one) >= 0.4) / 0.6, full, 0.4)
+            assert (shared is not None) == (full.size > 6), (shape, axis)
+            assert shared is None or shared[0] == "dropout"
+
+
+# The numbers beside a finding.
+
+
+def attention() -> tuple[Any, Any]:
+    """Return weights under a causal mask that only made the scores 0."""
+    x, mask = scores(Draw(0, "evidence"), "T"), causal(7)
+    return softmax(x * mask), softmax(np.where(mask, x, -np.inf))
+
+
+def test_the_witnesses_are_those_of_the_pattern_not_the_largest_differences() -> None:
+    finding = found(*attention())
+    shown = evidence(finding)
+    assert finding.id == "mask-number"
+    assert shown.witness_title == "where no weight is expected"
+    assert len(shown.witnesses) == 5
+    for index, expected, yours in shown.witnesses:
+        *_, query, key = map(int, index.split(", "))
+        assert key > query
+        assert expected == "0"
+        assert float(yours) > 0
+
+
+def test_the_last_row_belongs_to_the_pattern() -> None:
+    yours, expected = attention()
+    rows = evidence(found(yours, expected)).rows
+    assert [label for label, _, _ in rows] == ["shape", "dtype", "min", "mean", "max", "row sums"]
+    assert rows[-1] == ("row sums", "1", "1")
+    right = Draw(0, "row").normal("B T D")
+    assert evidence(found(2 * right, right)).rows[-1][0] == "std"
+
+
+def test_the_map_is_a_slice_with_a_caption_in_words() -> None:
+    yours, expected = attention()
+    shown = evidence(found(yours, expected))
+    assert shown.maps is not None
+    assert shown.axes == "batch, head, query, key"
+    head, batch = (int(word.strip(",")) for word in shown.maps.caption.split() if word.strip(",").isdigit())
+    assert shown.maps.caption == f"head {head} of batch {batch}, query × key"
+    assert shown.maps.yours == tuple(tuple(float(f"{x:.4g}") for x in row) for row in yours[batch, head])
+
+
+def test_a_map_is_cut_to_what_can_be_drawn_around_the_largest_difference() -> None:
+    right = Draw(0, "large").normal("T V")
+    wrong = np.sin(right)
+    wrong[3, 28] = 50.0
+    shown = evidence(found(wrong, right)).maps
+    assert shown is not None
+    assert shown.caption == "query × token 5 to 28 of 29"
+    assert {len(row) for row in (*shown.yours, *shown.expected)} == {24}
+    assert shown.yours[3][-1] == 50.0
+
+
+def test_what_is_no_finite_number_is_none_in_a_map() -> None:
+    right = Draw(0, "finite").normal("T D")
+    wrong = np.where(right > 1, np.nan, right)
+    shown = evidence(found(wrong, right))
+    assert shown.maps is not None
+    assert shown.maps.yours[int(shown.witnesses[0][0].split(", ")[0])].count(None) > 0
+    assert {yours for _, _, yours in shown.witnesses} == {"NaN"}
+
+
+def test_masks_and_ids_have_no_mean() -> None:
+    shown = evidence(found(~causal(7), causal(7)))
+    assert shown.rows[2:] == (("True", "28", "21"),)
+    assert shown.maps is not None
+    ids = np.arange(21).reshape(3, 7)
+    shown = evidence(found((ids * 5 + 2) % 21, ids))
+    assert [label for label, _, _ in shown.rows] == ["shape", "dtype", "min", "max"]
+    assert shown.maps is None
+
+
+def test_there_is_no_map_where_it_says_nothing() -> None:
+    right = Draw(0, "nothing").normal("B T D")
+    assert evidence(found(0 * right, right)).maps is None, "one colour is no picture"
+    assert evidence(found(right[:, :-1], right)).maps is None, "two shapes are not on one scale"
+    assert evidence(found(right.astype(np.float16), right)).maps is None, "rounding cannot be seen"
+    assert evidence(found(np.sin(right[0, 0]), right[0, 0])).maps is None, "a row is no map"
+
+
+def test_a_shape_that_follows_no_pattern_has_its_axes_named() -> None:
+    draw = Draw(0, "shape")
+    finding = found(draw.random.standard_normal((5, 3, 2, 2)), draw.normal("B T D"))
+    assert finding.message == "Your result: shape (5, 3, 2, 2), expected (3, 7, 24)."
+    assert finding.detail == "Expected: batch 3, query 7, feature 24."
+
+
+def test_arrays_without_words_are_told_by_their_index() -> None:
+    values = np.random.default_rng(1).standard_normal((2, 2, 51))
+    finding = found(values[0], values[1])
+    assert "first at [0, 0]: expected" in finding.message or "first at index 0 of axis 0" in finding.message
+
+
+def test_a_few_bits_are_no_region() -> None:
+    """A small tensor of true and false has no meaning along its axes that one could claim."""
+    expected = np.array([[True, True, False, False], [True, True, True, False]])
+    yours = np.array([[True, False, False, True], [True, False, True, False]])
+    finding = found({"seen, the likeliest first": yours}, {"seen, the likeliest first": expected})
+    assert finding.message.startswith("seen, the likeliest first: 3 of 8 places differ and no known pattern fits")
+
+
+def test_zeros_that_have_to_be_exact_are_shown_where_they_are_not() -> None:
+    expected = np.array([[1.0, 0.0, 2.0], [0.5, 3.0, 0.0]])
+    yours = expected + np.array([[0, 1e-9, 0], [0, 0, 0]])
+    exact = Expected(observed(expected), observed(expected, "float64"))
+    difference = compare(observed(yours), exact, Same(exact_zeros=True))
+    finding = of_difference(CHECK, [Drawn(difference, AXES), Drawn(difference, AXES)], evidence=True)
+    assert finding.message.startswith("Your result: wrong only where 0 is expected, at 1 of 2 such places")
+
+
+# Whatever a student's code returns.
+
+ODD = (0.0, -0.0, 1.0, -1.0, 1e-45, 1e30, -3e38, np.inf, -np.inf, np.nan, 2.5)
+SHAPES = (
+    (),
+    (0,),
+    (1,),
+    (3,),
+    (5,),
+    (3, 7),
+    (7, 3),
+    (7, 7),
+    (3, 1, 7),
+    (3, 0),
+    (3, 4, 7, 5),
+    (1, 1, 1),
+    (7, 24),
+    (24, 7),
+)
+
+
+def odd(random: np.random.Generator, shape: tuple[int, ...]) -> Any:
+    """Return an array of normal numbers, of odd ones, of both, of ids, or of true and false."""
+    normal = random.standard_normal(shape)
+    some = random.choice(ODD, shape)
+    kinds = [normal, some, np.where(random.random(shape) < 0.2, some, normal), np.ones(shape), np.zeros(shape)]
+    kinds += [random.integers(-5, 9, shape), random.random(shape) < 0.5, np.where(normal > 0, np.nan, 1.0)]
+    return kinds[random.integers(len(kinds))]
+
+
+@pytest.mark.filterwarnings("error")
+def test_no_result_is_so_odd_that_it_cannot_be_told() -> None:
+    random = np.random.default_rng(9)
+    for _ in range(1_500):
+        shape = SHAPES[random.integers(len(SHAPES))]
+        other = shape if random.random() < 0.7 else SHAPES[random.integers(len(SHAPES))]
+        draws = [drawn(odd(random, shape), odd(random, other), number) for number in range(2)]
+        if any(each.difference is not None for each in draws):
+            finding = of_difference(CHECK, draws, evidence=True)
+            assert 0 < len(finding.message) <= LONGEST, finding

@@ -1,0 +1,108 @@
+"""What a wrong tensor is called: a zoo of wrong results with their findings, and pairs that nothing relates."""
+
+import statistics
+import time
+
+import numpy as np
+import pytest
+
+from autograder.diagnosis.findings import LONGEST, Drawn, of_difference
+from autograder.diagnosis.patterns import Axes, Case, explain
+from autograder.results import Finding
+from tests.support.observations import CHECK, drawn
+from tests.support.zoo import COLUMNS, WORDS, ZOO, Draw, Numbers, Wrong, softmax
+
+UNRELATED = 2_200
+"""So many pairs of tensors that have nothing to do with each other are held against every pattern."""
+
+
+def finding_of(each: Wrong, *, evidence: bool = True) -> Finding:
+    return of_difference(CHECK, draws_of(each), evidence=evidence)
+
+
+def draws_of(each: Wrong) -> list[Drawn]:
+    draws = []
+    for number in range(2):
+        yours, expected = each.make(Draw(number, each.name))
+        dtype = "float64" if each.name == "another_dtype" else None
+        draws.append(drawn(yours, expected, number, dtype))
+    return draws
+
+
+PLAIN = ("value", "special", "shape", "dtype")
+"""The ids of findings that know no pattern."""
+
+
+@pytest.mark.parametrize("each", ZOO, ids=lambda each: each.name)
+def test_a_wrong_result_is_called_what_it_is(each: Wrong) -> None:
+    found = finding_of(each)
+    assert each.says in found.message, found
+    assert found.id == (each.id or "value"), found
+    assert len(found.message) <= LONGEST
+    assert "…" not in found.message
+
+
+def test_the_zoo_is_large_and_almost_all_of_it_is_named() -> None:
+    assert len(ZOO) >= 94
+    assert len({each.name for each in ZOO}) == len(ZOO)
+    assert sum(each.id is None for each in ZOO) <= 8
+
+
+def test_no_finding_tells_a_number_of_the_key_unless_the_seed_is_public() -> None:
+    for each in ZOO:
+        if each.id is None and each.name != "another_loss":
+            found = finding_of(each, evidence=False)
+            assert found.evidence is None
+            assert ": expected" not in found.message, found
+
+
+KINDS = ("normal", "weights", "causal weights", "positive", "waves", "bits", "ids", "few values", "sparse")
+SHAPES = ("B T D", "B H T S", "T D", "B T T", "B T", "N D", "K", "B H T K", "B")
+
+
+def unrelated(kind: str, draw: Draw, shape: str) -> Numbers:
+    """Return a tensor of a kind: another one at every call."""
+    x = draw.normal(shape)
+    made = {
+        "normal": lambda: x,
+        "weights": lambda: softmax(x),
+        "causal weights": lambda: softmax(np.where(np.tril(np.ones(x.shape[-2:])), x, -np.inf)) if x.ndim > 1 else x,
+        "positive": lambda: np.maximum(x, 0),
+        "waves": lambda: np.sin(x.cumsum(-1)),
+        "bits": lambda: x > 0,
+        "ids": lambda: np.floor(30 * np.abs(x)).astype(np.int64),
+        "few values": lambda: np.round(x),
+        "sparse": lambda: np.where(x > 1, x, 0),
+    }
+    return made[kind]()
+
+
+def test_tensors_that_nothing_relates_are_given_no_name() -> None:
+    """Structural patterns are never claimed; what is said of single indices and of regions is true, and rare."""
+    told: list[str] = []
+    for at in range(UNRELATED):
+        kind, shape = KINDS[at % len(KINDS)], SHAPES[at // len(KINDS) % len(SHAPES)]
+        cases = []
+        for number in range(2):
+            draw = Draw(number, f"unrelated {at}")
+            yours, expected = unrelated(kind, draw, shape), unrelated(kind, draw, shape)
+            dtype = {"bits": "bool", "ids": "int64"}.get(kind, "float32")
+            cases.append(Case(yours + 0.0, expected + 0.0, Axes(COLUMNS[number], WORDS), dtypes=(dtype, dtype)))
+        found = explain(*cases)
+        if found is not None:
+            told.append(f"{kind}, {shape}: {found.id} {found.phrase}")
+    print("\n".join(told), len(told), "of", UNRELATED)
+    assert len(told) <= 0.005 * UNRELATED, told
+
+
+def test_the_patterns_are_fast() -> None:
+    """The median over the zoo stays below 10 ms, the slowest below 200 ms."""
+    taken = []
+    for each in ZOO:
+        draws = draws_of(each)
+        started = time.process_time()
+        of_difference(CHECK, draws, evidence=True)
+        taken.append(time.process_time() - started)
+    print(f"median {statistics.median(taken):.4f} s, slowest {max(taken):.4f} s")
+    assert statistics.median(taken) < 0.01
+    assert max(taken) < 0.2

@@ -1,0 +1,110 @@
+"""Where a mistake is: in programs of other styles than the solution's, with one fault each."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from autograder.course import Exercise, find_course, read_course
+from autograder.course.names import resolve_exercise
+from autograder.course.suite import load_suite
+from autograder.judge.grader import Grader
+from autograder.results import ExerciseResult
+from autograder.runner.runner import Runner
+from autograder.submission import Submission
+from autograder.submission.submission import digest
+
+FAULTS = [
+    ("5", "einsum", " * query.shape[-1] ** -0.5", "", "...tk,...sk->...ts"),
+    ("5", "einsum", "weights = scores.softmax(-1)", "weights = scores.softmax(-2)", "softmax(-2)"),
+    ("5", "einsum", "torch.where(mask, scores, lowest)", "torch.where(mask, lowest, scores)", "torch.where"),
+    ("5", "einsum", '...ts,...sv->...tv", dropped, value', '...ts,...sv->...tv", dropped**2, value', "dropped**2"),
+    ("5", "loops", "torch.softmax(row, dim=0)", "torch.sigmoid(row)", "torch.stack(rows)"),
+    ("5", "loops", "mask[i, t].logical_not()", "mask[i, t]", "torch.stack(rows)"),
+    ("5", "additive_mask", "masked_fill(~mask,", "masked_fill(mask,", "masked_fill(mask,"),
+    ("5", "additive_mask", "else dropout(weights)) @ value", "else dropout(weights)) @ value * 2", "@ value * 2"),
+    ("5", "numbers", "depth = query.shape[-1]", "depth = query.shape[-2]", "depth**-0.5"),
+    ("5", "numbers", "share = depth**-0.5", "share = query.dim() ** -0.5", "query.dim()"),
+    ("5", "numbers", "raw * share", "raw / share", "raw / share"),
+    ("5", "sizes", "depth = query.shape[-1]", "depth = query.shape[-2]", "shape[-2]"),
+    ("5", "sizes", "raw / depth**0.5", "raw / depth", "raw / depth"),
+    ("6", "folded_into_batch", ".permute(0, 2, 1, 3)\n", ".permute(0, 2, 1, 3).flip(1)\n", ".flip(1)"),
+    ("6", "folded_into_batch", "self.fold(self.w_v(value))", "self.fold(self.w_k(value))", "self.w_k(value)"),
+    ("6", "own_attention", "mixed.reshape(query.shape)", "mixed.mT.reshape(query.shape)", "mixed.mT"),
+    ("6", "projections_by_head", "output.permute(0, 2, 1, 3).flatten", "output.flatten", "output.flatten"),
+]
+
+
+COURSE = read_course(find_course())
+
+SOLUTION = (COURSE.solutions_dir / "ex05_attention.py").read_text("utf-8")
+SCALED = "    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))  # (..., T, S)\n"
+BY_STEPS = "    depth = query.shape[-1]\n    raw = query @ key.transpose(-2, -1)\n"
+OWN = {
+    "numbers": SOLUTION.replace(SCALED, f"{BY_STEPS}    share = depth**-0.5\n    scores = raw * share\n"),
+    "sizes": SOLUTION.replace(SCALED, f"{BY_STEPS}    scores = raw / depth**0.5\n"),
+}
+"""Programs that are right, to be made wrong."""
+
+
+@pytest.fixture(scope="module")
+def graded() -> Iterator[Callable[[Exercise, str], ExerciseResult]]:
+    """Return a function that grades one exercise of a program, the others being the solutions."""
+    suite = load_suite(COURSE, [resolve_exercise(COURSE, each) for each in ("2", "5", "6")])
+    with (
+        Runner(suite, seed=COURSE.seed, shared=True) as runner,
+        Grader(suite, seed=COURSE.seed, evidence=True) as grader,
+    ):
+
+        def grade(exercise: Exercise, source: str) -> ExerciseResult:
+            files = COURSE.with_needs(exercise)
+            sources = {each.file: (COURSE.solutions_dir / each.file).read_bytes() for each in files}
+            sources[exercise.file] = source.encode()
+            submission = Submission("wrong", COURSE.files, sources, digest(sources), ())
+            return grader.report(submission, [exercise], runner).exercises[0]
+
+        yield grade
+
+
+@pytest.mark.parametrize(("number", "variant", "find", "replace", "line"), FAULTS)
+def test_the_place_is_the_faulty_line_whatever_the_style(
+    graded: Callable[[Exercise, str], ExerciseResult], number: str, variant: str, find: str, replace: str, line: str
+) -> None:
+    exercise = resolve_exercise(COURSE, number)
+    source = OWN.get(variant) or (COURSE.solutions_dir / "accepted" / exercise.id / f"{variant}.py").read_text("utf-8")
+    assert source.count(find) == 1
+    wrong = source.replace(find, replace)
+    failure = graded(exercise, wrong).first_failure
+    assert failure is not None
+    assert failure.finding is not None
+    found = failure.finding
+    assert found.place is not None
+    flagged = wrong.splitlines()[found.place.line - 1]
+    assert line in flagged
+    if found.place.column is not None:
+        assert flagged[found.place.column : found.place.end].strip() == flagged[found.place.column : found.place.end]
+
+
+def test_a_misconception_is_not_claimed_for_one_of_its_statements_alone(
+    graded: Callable[[Exercise, str], ExerciseResult],
+) -> None:
+    exercise = resolve_exercise(COURSE, "2")
+    solution = (COURSE.solutions_dir / exercise.file).read_text("utf-8")
+    failure = graded(exercise, solution.replace("torch.sin(angle)", "torch.cos(angle)")).first_failure
+    assert failure is not None
+    assert failure.finding is not None
+    assert failure.finding.kind == "place"
+    assert failure.finding.place is not None
+    assert "torch.cos(angle)" in solution.replace("sin(", "cos(").splitlines()[failure.finding.place.line - 1]
+
+
+def test_the_first_of_two_mistakes_is_named_and_the_rest_is_not_hidden(
+    graded: Callable[[Exercise, str], ExerciseResult],
+) -> None:
+    exercise = resolve_exercise(COURSE, "5")
+    solution = (COURSE.solutions_dir / exercise.file).read_text("utf-8")
+    at = solution.index("def scaled_dot_product_attention")
+    wrong = solution[at:].replace(" / math.sqrt(query.size(-1))", "").replace("dim=-1)  # (..., T, S)", "dim=-2)")
+    failures = {each.id: each.finding for each in graded(exercise, solution[:at] + wrong).checks if each.finding}
+    named = {each.id for each in failures.values() if each.kind == "misconception"}
+    assert named <= {"attention-not-scaled", "attention-softmax-over-queries"}
+    assert named

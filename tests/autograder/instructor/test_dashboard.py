@@ -1,0 +1,440 @@
+"""The figures of the class page: what they are, when they are silent, and what of a student they tell."""
+
+import csv
+import io
+import math
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.cli.dashboard import _hider
+from autograder.comparison.fingerprint import fingerprint
+from autograder.course.names import UsageError
+from autograder.instructor.dashboard.clusters import clusters_of, find_cluster
+from autograder.instructor.dashboard.gathered import Class, gathered
+from autograder.instructor.dashboard.page import Findings, page, tables
+from autograder.instructor.dashboard.pseudonyms import FILE, pseudonyms
+from autograder.instructor.dashboard.similar import pairs_of
+from autograder.instructor.dashboard.statistics import FEWEST, Share, figures, wilson
+from autograder.instructor.dashboard.stuck import stuck
+from autograder.instructor.dashboard.why import why, without_comment
+from autograder.instructor.gradebook.graded import Graded, Mark
+from autograder.instructor.gradebook.policy import Policy
+from autograder.instructor.gradebook.roster import Student
+from autograder.protocol import Array, Value
+from autograder.results import Finding, Report
+from tests.support import class_examples as examples
+from tests.support import export_examples, tiny
+from tests.support.elements import Elements
+
+HOSTILE = '</script><script>alert(1)</script><img src=x onerror="y">&\x1b[31m\u202e" \'{}'
+COURSE = examples.titles(2, 3)
+FIRST, SECOND = COURSE
+bounded = settings(max_examples=40, derandomize=True, deadline=None, database=None)
+
+
+def found(room: Class) -> Findings:
+    whys = why(room, tiny.COURSE, lambda _, text: text)
+    return Findings(room, stuck(room), whys, figures(room), clusters_of(room), None, "Not looked for.", [])
+
+
+def rows(table: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(table)))
+
+
+def test_the_interval_is_wilsons() -> None:
+    assert wilson(8, 10) == pytest.approx((0.49016, 0.94331), abs=1e-5)  # Brown, Cai and DasGupta's formula, by hand
+    assert wilson(0, 10) == pytest.approx((0.0, 0.27753), abs=1e-5)
+    assert wilson(10, 10) == pytest.approx((0.72247, 1.0), abs=1e-5)
+    assert Share(0, 0).interval is None
+
+
+@given(st.integers(1, 400), st.integers(0, 400))
+@bounded
+def test_an_interval_holds_its_share_and_is_narrower_for_more(of: int, count: int) -> None:
+    low, high = wilson(min(count, of), of)
+    assert 0 <= low <= min(count, of) / of <= high <= 1
+    wider_low, wider_high = wilson(10 * min(count, of), 10 * of)
+    assert wider_high - wider_low < high - low
+
+
+def graded_by_skill(students: int) -> list[Report]:
+    """The first check is passed by the better half, the second by the worse half, the third by all."""
+    made = []
+    for at in range(students):
+        failing = {}
+        if at < students // 2:
+            failing[FIRST, "check_1"] = examples.check("check_1", "fail", examples.unexplained())
+            failing |= {(SECOND, each): examples.check(each, "fail", examples.unexplained()) for each in COURSE[SECOND]}
+        else:
+            failing[FIRST, "check_2"] = examples.check("check_2", "fail", examples.named(FIRST, "not-scaled"))
+        made.append(examples.report(f"s{at}", COURSE, failing))
+    return made
+
+
+def test_discrimination_is_the_correlation_with_all_other_checks() -> None:
+    room = examples.room(graded_by_skill(FEWEST))
+    by_check = {each.item.key: each for each in figures(room)}
+    totals = np.array([each.score for each in room.reports], dtype=float)
+    for (exercise, check), each in by_check.items():
+        got = [100.0 * (status == "pass") for status in room.verdicts[exercise, check]]
+        if np.ptp(got):
+            assert each.discrimination == pytest.approx(np.corrcoef(got, totals - got)[0, 1])
+    assert (by_check[FIRST, "check_1"].discrimination or 0) > 0.9
+    assert (by_check[FIRST, "check_2"].discrimination or 0) < -0.9
+    assert by_check[FIRST, "check_3"].discrimination is None
+    assert "who does well elsewhere fails it more" in by_check[FIRST, "check_2"].remark
+    assert "everybody passes" in by_check[FIRST, "check_3"].remark
+    assert by_check[FIRST, "check_1"].fifths == pytest.approx((0, 0, 0.5, 1, 1))
+    assert by_check[FIRST, "check_1"].unexplained == Share(10, 10)
+    assert by_check[FIRST, "check_2"].unexplained == Share(0, 10)
+
+
+def test_of_few_students_neither_discrimination_nor_fifths_are_told() -> None:
+    room = examples.room(graded_by_skill(FEWEST - 1))
+    assert all(each.discrimination is None and not each.fifths for each in figures(room))
+    assert f"told from {FEWEST} on" in Elements(page(found(room))).text
+    assert all(not row["discrimination"] and not row["by fifths"] for row in rows(tables(found(room))["checks.csv"]))
+
+
+def test_what_the_grader_failed_on_counts_in_no_score() -> None:
+    broken = examples.report("broken", COURSE, {(FIRST, "check_1"): examples.check("check_1", "grader_error")})
+    room = examples.room([*graded_by_skill(4), broken])
+    first = figures(room)[0]
+    assert (first.difficulty, first.grader) == (Share(2, 4), 1)
+    assert "The grader failed on 1 submission" in page(found(room))
+
+
+def test_a_misconception_counts_once_a_student_and_the_most_frequent_comes_first() -> None:
+    plan = {"off-by-one": 2, "not-scaled": 5, "axis-fixed": 3}
+    made = []
+    for mistake, count in plan.items():
+        finding = examples.named(FIRST, mistake)
+        for at in range(count):
+            failing = {(FIRST, each): examples.check(each, "fail", finding) for each in COURSE[FIRST]}
+            made.append(examples.report(f"{mistake}-{at}", COURSE, failing))
+    held = why(examples.room(made), tiny.COURSE, lambda _, text: text)
+    assert [(each.id, each.share) for each in held] == [
+        ("not-scaled", Share(5, 10)),
+        ("axis-fixed", Share(3, 10)),
+        ("off-by-one", Share(2, 10)),
+    ]
+
+
+def test_an_example_has_neither_comments_nor_the_name_of_its_student() -> None:
+    finding = examples.named(FIRST, "not-scaled")
+    room = examples.room(
+        [examples.report("ada", COURSE, {(FIRST, "check_1"): examples.check("check_1", "fail", finding)})]
+    )
+    [only] = why(room, tiny.COURSE, lambda student, text: text.replace(student, "…"))
+    assert only.example == ((11, "    count = x.size(-1)"), (12, "    return x.sum(-1)"), (13, ""))
+    assert without_comment("x = '# not one'  # one") == "x = '# not one'"
+
+
+def test_equal_results_are_one_group_over_all_checks_that_the_same_students_fail() -> None:
+    made = []
+    for at in range(5):
+        failing = {
+            (FIRST, each): examples.check(
+                each, "fail", examples.unexplained(), f"{'a' if at < 3 else 'b'}0000000{each}"
+            )
+            for each in ("check_1", "check_2")
+        }
+        made.append(examples.report(f"s{at}", COURSE, failing))
+    broken = Finding("exception", "SyntaxError", "Python cannot read it.")
+    made.append(examples.report("no-python", COURSE, {(FIRST, "check_3"): examples.check("check_3", "error", broken)}))
+    groups = clusters_of(examples.room(made))
+    assert [(each.id, each.checks, len(each.students)) for each in groups] == [
+        ("a0000000", ("check_1", "check_2"), 3),
+        ("b0000000", ("check_1", "check_2"), 2),
+    ]
+    assert all(each.unexplained for each in groups)
+    assert find_cluster(groups, " A0000000 ") is groups[0]
+    with pytest.raises(UsageError, match="no group of failures is called 'c0'; expected one"):
+        find_cluster(groups, "c0")
+
+
+def array(values: np.ndarray) -> Array:
+    return Array(str(values.dtype), values.shape, values.astype(values.dtype.newbyteorder("<")).tobytes())
+
+
+def test_results_that_are_equal_but_for_rounding_have_one_fingerprint() -> None:
+    random = np.random.default_rng(1)
+    same = 0
+    for _ in range(300):
+        exact = random.normal(size=(3, 7, 5))
+        noise = 1 + 1e-7 * random.normal(size=exact.shape)
+        one, other = (fingerprint(["c"], [array(each.astype(np.float32))]) for each in (exact, exact * noise))
+        same += one == other
+    assert same >= 295
+
+
+def test_results_that_differ_have_fingerprints_that_differ() -> None:
+    random = np.random.default_rng(2)
+    base = random.normal(size=(3, 7, 5)).astype(np.float32)
+    one_off = base.copy()
+    one_off[1, 2, 3] += 1
+    odd = base.copy()
+    odd[0, 0, 0] = np.nan
+    infinite = base.copy()
+    infinite[0, 0, 0] = np.inf
+    values: list[Value] = [
+        *map(array, (base, -base, base * 1.01, base.swapaxes(0, 1).copy(), base[::-1].copy(), one_off, odd, infinite)),
+        *map(array, (base.astype(np.float64), base.reshape(7, 15), np.zeros_like(base), np.zeros((0, 3), np.float32))),
+        *(None, True, 1, 1.0, "1", [1], {"a": 1}, {"b": 1}, [array(base)], [array(base), None]),
+    ]
+    assert len({fingerprint(["c"], [each]) for each in values}) == len(values)
+    assert fingerprint(["c"], [values[0]]) != fingerprint(["d"], [values[0]])
+    assert fingerprint(["c"], [values[0]]) == fingerprint(["c"], [array(base.copy())])
+
+
+def test_pseudonyms_stay_are_for_one_alone_and_lie_in_a_file_of_their_own(tmp_path: Path) -> None:
+    file = tmp_path / FILE
+    first = pseudonyms(file, ["ada", "=cmd", "bob"])
+    again = pseudonyms(file, ["bob", "zoe", "=cmd"])
+    assert again["bob"] == first["bob"]
+    assert again["=cmd"] == first["=cmd"]
+    assert len({*first.values(), *again.values()}) == 4
+    assert file.stat().st_mode & 0o077 == 0
+    assert "'=cmd" in file.read_text("utf-8")
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes().replace(b"\n", b"\r\n"))  # as a spreadsheet saves it
+    assert pseudonyms(file, ["bob", "zoe", "=cmd"]) == again
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        ("pseudonym;student\nB2C3;ada\n", "its first line"),
+        ("ada\n", "its first line"),
+        ("pseudonym,student\nB2C3,ada\nB2C3,bob\n", "line 3"),
+        ("pseudonym,student\nB2C3,ada\nada\n", "line 3"),
+        ("pseudonym,student\nB2C3,Zo\xeb\n", "its letters"),
+    ],
+)
+def test_pseudonyms_that_cannot_be_read_are_not_replaced(text: str, where: str, tmp_path: Path) -> None:
+    file = tmp_path / FILE
+    file.write_text(text, "latin-1")
+    with pytest.raises(UsageError, match=rf"who is who as an earlier page left it \({where}\); put that back"):
+        pseudonyms(file, ["ada"])
+    assert file.read_text("latin-1") == text
+
+
+def test_what_is_kept_from_others_is_never_open_to_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    modes = []
+    monkeypatch.setattr(Path, "chmod", lambda _, mode: modes.append(mode))
+    pseudonyms(tmp_path / FILE, ["ada"])
+    assert modes == [0o600]
+
+
+def test_hostile_names_and_findings_are_text_on_the_page() -> None:
+    finding = Finding("pattern", "value", HOSTILE, HOSTILE, HOSTILE)
+    mistake = examples.named(FIRST, HOSTILE)
+    failing = {
+        (FIRST, "check_1"): examples.check("check_1", "fail", finding, HOSTILE),
+        (FIRST, "check_2"): examples.check("check_2", "fail", mistake),
+        (SECOND, "check_3"): examples.check("check_3", "error", Finding("exception", HOSTILE, HOSTILE)),
+    }
+    room = examples.room([examples.report(HOSTILE, COURSE, failing), examples.report("=1+1", COURSE, failing)])
+    text = page(found(room))
+    parsed = Elements(text)
+    assert parsed.open == []
+    assert sum(tag == "script" for tag, _ in parsed.tags) == 3
+    assert not [
+        attributes
+        for tag, attributes in parsed.tags
+        if tag == "img" or "onerror" in attributes or "style" in attributes
+    ]
+    assert "\u202e" not in text
+    assert "\x1b" not in text
+    assert "alert(1)" in parsed.text
+    for table in tables(found(room)).values():
+        assert not [cell for row in csv.reader(io.StringIO(table)) for cell in row if cell[:1] in ("=", "+", "-", "@")]
+
+
+def test_a_thousand_students_are_a_page_of_few_elements() -> None:
+    room = examples.room(examples.large_class(1000))
+    made = found(room)
+    text = page(made)
+    assert len(room.reports) * len(room.items) > 250_000
+    assert len(text) < 3_000_000
+    assert text.count("<") < 45_000
+    matrix = list(csv.reader(io.StringIO(tables(made)["matrix.csv"])))
+    assert (len(matrix), len(matrix[0])) == (1 + len(room.items), 3 + 1000)
+
+
+def test_a_page_loads_nothing_and_takes_no_other_script() -> None:
+    made = found(examples.room(graded_by_skill(3)))
+    parsed = Elements(page(made))
+    [policy] = [each["content"] for tag, each in parsed.tags if each.get("http-equiv") == "Content-Security-Policy"]
+    assert policy is not None
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    links = {each["href"] or "" for tag, each in parsed.tags if tag == "a"}
+    assert {each for each in links if not each.startswith("#")} == {f"class/{name}" for name in tables(made)}
+    assert not [each for _, each in parsed.tags if "src" in each]
+
+
+def test_who_is_nowhere_stuck_is_not_listed_and_the_worst_comes_first() -> None:
+    room = examples.room([*graded_by_skill(4), examples.report("done", COURSE, {})])
+    listed = stuck(room)
+    assert [each.name for each in listed] == ["s0", "s1", "s2", "s3"]
+    assert listed[0].failing == 2
+    assert listed[0].exercise == FIRST
+
+
+WAYS = (
+    """\
+def part(values, count):
+    total = 0
+    for each in values:
+        total = total + each * each
+    return total / count if count > 0 else None
+
+
+def other(rows):
+    return [part(row, len(row)) for row in rows]
+""",
+    """\
+import math
+
+
+def part(values, count):
+    return math.fsum(v ** 2 for v in values) / count if count else None
+
+
+def other(rows):
+    found = []
+    for row in rows:
+        found.append(part(row, len(row)))
+    return found
+""",
+    """\
+def part(values, count):
+    if not count:
+        return None
+    squares = list(map(lambda v: v * v, values))
+    return sum(squares) / count
+
+
+other = lambda rows: list(map(lambda row: part(row, len(row)), rows))
+""",
+    """\
+def part(values, count):
+    sums = 0.0
+    at = 0
+    while at < len(values):
+        sums += pow(values[at], 2)
+        at += 1
+    try:
+        return sums / count
+    except ZeroDivisionError:
+        return None
+
+
+def other(rows):
+    yield from (part(row, len(row)) for row in rows)
+
+
+def third(rows, start):
+    best = None
+    for index, row in enumerate(rows[start:]):
+        if best is None or row > best:
+            best = row
+        elif index % 3 == 2:
+            best = best * 0.5 + row
+    return best
+""",
+)
+
+
+def copied(text: str) -> str:
+    """The same program: with other names, comments, and its functions the other way round."""
+    first, second = text.split("\n\n\ndef other")
+    second = second.replace("best = None", "best = None  # with Bob")
+    renamed = (
+        f"def other{second}\n\n\n{first}\n".replace("sums", "acc").replace("at ", "place ").replace("values", "xs")
+    )
+    return f"# all my own work\n{renamed}"
+
+
+def test_a_copy_under_other_names_is_found_and_other_ways_are_not() -> None:
+    pytest.importorskip("copydetect", reason="copydetect is not installed: pip install -e '.[similar]'")
+    sources = {f"s{at}": {"a.py": text} for at, text in enumerate(WAYS)} | {"thief": {"a.py": copied(WAYS[3])}}
+    pairs = pairs_of(sources, {"a.py": "def part(values, count):\n    raise NotImplementedError\n"})
+    assert not any("#" in line for each in pairs[0].files[0].lines for _, line in each)
+    assert [each.students for each in pairs] == [("s3", "thief")]
+    [alike] = pairs[0].files
+    assert min(alike.shares) > 0.8
+    assert [text for _, text in alike.lines[0] if "while" in text] == ["    while at < len(values):"]
+    assert [text for _, text in alike.lines[1] if "while" in text] == ["    while place < len(xs):"]
+    assert pairs_of(sources, {"a.py": WAYS[3]}) == ()
+    crowd = sources | {f"c{at}": {"a.py": WAYS[3]} for at in range(3)}
+    assert pairs_of(crowd, {}) == ()
+
+
+def test_the_command_writes_page_and_tables_without_a_name(tmp_path: Path) -> None:
+    course = export_examples.graded_class(tmp_path)
+    done = tiny.run_course(course, "dashboard", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "out" / "class.html").read_text("utf-8")
+    all_of_it = text + "".join(each.read_text("utf-8") for each in (tmp_path / "out" / "class").iterdir())
+    for row in export_examples.ROSTER.splitlines()[1:]:
+        for part in ("Lovelace", row.split(",")[0], "example.org"):
+            assert f">{part}<" not in all_of_it
+            assert f"\n{part}," not in all_of_it
+    assert "Lovelace" not in all_of_it
+    assert "zoe" in (tmp_path / "out" / FILE).read_text("utf-8")
+    with_names = tiny.run_course(course, "dashboard", str(tmp_path / "out"), "--names")
+    assert with_names.returncode == 0
+    assert "Bob Ünal (bob)" in (tmp_path / "out" / "class.html").read_text("utf-8")
+
+
+def test_one_report_is_no_class(tmp_path: Path) -> None:
+    course = export_examples.graded_class(tmp_path)
+    file = tmp_path / "out" / "reports" / "ada.json"
+    done = tiny.run_course(course, "dashboard", str(file))
+    assert done.returncode == 2
+    assert f"{file} is one file, expected the folder that course grade wrote" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("def ada_softmax(x):", "def B2C3_softmax(x):"),
+        ("_ünal = Ada.Ünal", "_B2C3 = B2C3.B2C3"),
+        ("# by u\u0308nal and BU1x, bu1", "# by B2C3 and BU1x, B2C3"),
+        ("self.d = 512; number = 20231234", "self.d = 512; number = B2C3"),
+        ("adagrad, bobsled, lambada", "adagrad, bobsled, lambada"),
+    ],
+)
+def test_a_name_is_hidden_wherever_it_is_a_word_of_its_own(text: str, hidden: str) -> None:
+    row = Student("20231234", "Ada Ünal", login="bu1", lms_id="512")
+    hide = _hider(Graded(tiny.COURSE, Policy(), (Mark(row),)), {row.student: "B2C3"})
+    assert hide(row.student, text) == hidden
+
+
+def test_a_folder_that_was_not_graded_to_is_refused(tmp_path: Path) -> None:
+    course = tiny.copied(tmp_path / "course")
+    (tmp_path / "empty").mkdir()
+    done = tiny.run_course(course, "dashboard", str(tmp_path / "empty"))
+    assert done.returncode == 2
+    assert "has no reports, expected a folder of course grade" in done.stderr
+
+
+def test_full_marks_are_what_the_exercises_that_are_no_bonus_are_worth(tmp_path: Path) -> None:
+    course = export_examples.graded_class(tmp_path)
+    tiny.replaced(course / "course.toml", "[grading]", f'[grading]\nbonus = ["{tiny.SECOND}"]')
+    assert gathered(export_examples.read(course), dict.fromkeys(export_examples.SCORES, "")).maximum == 4000
+    room = examples.room(graded_by_skill(3))
+    texts = [Elements(page(found(each))).text for each in (room, replace(room, maximum=500))]
+    assert [" of 5" in each for each in texts] == [False, True]
+
+
+def test_the_median_of_an_even_class_lies_between(tmp_path: Path) -> None:
+    room = examples.room(graded_by_skill(2))
+    scores = sorted(each.score for each in room.reports)
+    assert f"{math.fsum(scores) / 200:g} of 6" in Elements(page(found(room))).text

@@ -1,0 +1,297 @@
+"""`course export`: who has which score, what is not a score, and the formats that show one student's results."""
+
+import csv
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+
+from autograder.course import read_course
+from autograder.instructor.gradebook.classroom import _harmless, classroom, workflow
+from autograder.instructor.gradebook.exercism import exercism
+from autograder.instructor.gradebook.feedback_page import feedback
+from autograder.instructor.gradebook.graded import ExportError, Graded, handed_in_times, read_graded
+from autograder.instructor.gradebook.gradescope import Seen, gradescope, unfinished
+from autograder.instructor.gradebook.junit import junit
+from autograder.instructor.gradebook.roster import read_roster
+from tests.support import export_examples as examples
+from tests.support import tiny
+
+INVISIBLE = ("\u202e", "\x07", "\x1b")
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return examples.graded_class(tmp_path_factory.mktemp("export"))
+
+
+@pytest.fixture(scope="module")
+def graded(course: Path) -> Graded:
+    return examples.read(course)
+
+
+@pytest.fixture
+def own(course: Path, tmp_path: Path) -> Path:
+    """A copy of the course and of what grading left, to be spoiled."""
+    shutil.copytree(course.parent, tmp_path / "own")
+    return tmp_path / "own" / "course"
+
+
+def results(graded: Graded, make: Any, student: str) -> Any:
+    return json.loads(make(graded, next(each for each in graded.marks if each.student == student)))
+
+
+def exported(course: Path, *arguments: str) -> tuple[int, str]:
+    done = tiny.run_course(course, "export", *arguments)
+    return done.returncode, done.stdout + done.stderr
+
+
+def other_points(out: Path) -> None:
+    for before in ("points = 40", "points = 60"):
+        tiny.replaced(out.parent / "course" / "course.toml", before, "points = 50")
+
+
+def strings(data: Any) -> str:
+    """Return every text in JSON."""
+    if isinstance(data, dict | list):
+        return "\n".join(map(strings, data.values() if isinstance(data, dict) else data))
+    return data if isinstance(data, str) else ""
+
+
+# Who has which score.
+
+
+def test_a_score_is_what_the_rules_of_the_class_make_of_it(graded: Graded) -> None:
+    assert {each.student: each.score for each in graded.marks} == examples.SCORES
+
+
+def test_who_handed_in_nothing_or_met_a_failing_grader_has_no_score(graded: Graded) -> None:
+    without = {each.student: each.failed for each in graded.marks if each.score is None}
+    assert without == {"fay": True, "zoe": False}
+
+
+def test_the_times_come_from_the_table(course: Path) -> None:
+    times = handed_in_times(course.parent / "out")
+    assert {name: f"{time:%d %H:%M}" for name, time in times.items()} == {
+        "ada": "01 12:00", "bob": "03 00:10", "eve": "01 10:00", "fay": "04 00:10"
+    }  # fmt: skip
+
+
+def test_the_table_is_made_anew_by_the_rules_of_today(own: Path, tmp_path: Path) -> None:
+    tiny.replaced(own / "course.toml", "late_percent = 10", "late_percent = 20")
+    status, said = exported(own, "scores", "../out", "--to", str(tmp_path / "scores.csv"))
+    assert status == 4
+    assert "the grader failed on 1 student, and no score is written: fay" in said
+    assert "1 student handed in nothing, and no score is written: zoe" in said
+    with (tmp_path / "scores.csv").open(newline="", encoding="utf-8") as file:
+        finals = {row["student"]: row["final"] for row in csv.DictReader(file)}
+    assert finals == {"ada": "102.50", "bob": "31.43", "eve": "71.43", "fay": "", "'=cmd": "94.29", "zoe": ""}
+
+
+@pytest.mark.parametrize(
+    ("spoil", "expected"),
+    [
+        (lambda out: (out / "scores.csv").unlink(), "scores.csv is missing, so the run did not finish"),
+        (lambda out: (out / "reports" / "bob.json").unlink(), "reports/bob.json is missing, and scores.csv has a row"),
+        (lambda out: tiny.replaced(out / "scores.csv", "bob,71.43", "bob,1.00"),
+         "scores.csv has 1.00 for bob, and the report 71.43"),
+        (lambda out: tiny.replaced(out / "run.json", "sha256:1", "sha256:2"), "ada was made by other checks than"),
+        (lambda out: (out / "scores.csv").write_text("who,what\n1,2\n"), "scores.csv is not what course grade wrote"),
+        (lambda out: (out / "reports" / "eve.json").write_text("{"), "eve.json is no report"),
+        (lambda out: shutil.rmtree(out / "reports"), "has no reports, expected a folder of course grade"),
+        (lambda out: shutil.copy(out / "reports" / "ada.json", out / "reports" / "eve.json"),
+         "reports/eve.json is not the report of eve"),
+        (other_points, "has ex01_running_mean worth 40 points, and it is 50 now"),
+    ],
+)  # fmt: skip
+def test_what_is_no_finished_run_of_this_course_is_refused(own: Path, spoil: Any, expected: str) -> None:
+    spoil(own.parent / "out")
+    with pytest.raises(ExportError, match=re.escape(expected)):
+        examples.read(own)
+
+
+@pytest.mark.parametrize(
+    ("student", "expected"),
+    [("../escaped", "says it is of '../escaped', expected the id"), (None, "does not say whose it is"), (7, "of '7',")],
+)
+def test_a_report_that_says_no_student_names_no_file(student: Any, expected: str, own: Path) -> None:
+    file = own.parent / "out" / "reports" / "ada.json"
+    data = json.loads(file.read_text("utf-8"))
+    data["submission"] = {"student": student} if student else {}
+    file.write_text(json.dumps(data), "utf-8")
+    course = read_course(own)
+    with pytest.raises(ExportError, match=re.escape(expected)):
+        read_graded(course, read_roster(course, None), file)
+
+
+def test_a_report_that_the_table_has_not_is_left_out_and_named(own: Path) -> None:
+    shutil.copy(own.parent / "out" / "reports" / "ada.json", own.parent / "out" / "reports" / "old.json")
+    graded = examples.read(own)
+    assert "old" not in {each.student for each in graded.marks}
+    assert graded.notes == ("1 report not in scores.csv, left out: old",)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("scores", "../out", "--to", "x.csv", "--student", "bop"), "nobody is called bop; is bob meant?"),
+        (("scores", "--to", "x.csv"), "course export scores needs OUT"),
+        (("canvas", "../out", "--to", "x.csv"), "course export canvas needs --into FILE"),
+        (("junit", "../out", "--to", "x", "--into", "x.csv"), "--into is for canvas and moodle, and not for junit"),
+        (("junit", "../out", "--to", "x.xml"), "x.xml is one file, and there are 5 reports"),
+        (("gradescope-autograder", "../out", "--to", "x.zip"), "takes no OUT"),
+        (("scores", "../nothing", "--to", "x.csv"), "../nothing has no reports"),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_a_sentence(course: Path, arguments: tuple[str, ...], expected: str) -> None:
+    status, said = exported(course, *arguments)
+    assert status == 2
+    assert expected in said
+
+
+def test_a_folder_gets_a_file_for_each_report_and_a_file_the_only_one(course: Path, tmp_path: Path) -> None:
+    assert exported(course, "junit", "../out", "--to", str(tmp_path / "all"))[0] == 4
+    assert {file.name for file in (tmp_path / "all").iterdir()} == {f"{each}.xml" for each in examples.REPORTS}
+    one = ("junit", "../out/reports/bob.json", "--to", str(tmp_path / "one.xml"))
+    assert exported(course, *one)[0] == 0
+    assert ElementTree.parse(tmp_path / "one.xml").getroot()[0].get("failures") == "2"
+
+
+# Gradescope.
+
+
+def test_gradescope_has_the_final_score_and_every_check(graded: Graded) -> None:
+    found = results(graded, gradescope(graded, Seen("after_published", "hidden")), "bob")
+    assert found["score"] == 51.43
+    assert found["output"] == "2 days late: 20 % of the maximum taken off."
+    assert found["visibility"] == "after_published"
+    assert {each["visibility"] for each in found["tests"]} == {"hidden"}
+    assert [each["number"] for each in found["tests"]] == [
+        f"{one}.{two}" for one in (1, 2) for two in range(1, 4 + one)
+    ]
+    assert [each["status"] for each in found["tests"]][:3] == ["failed", "failed", "passed"]
+    assert sum(each["max_score"] for each in found["tests"]) == pytest.approx(100)
+
+
+def test_gradescope_gets_no_score_where_the_grader_failed_or_has_not_finished(graded: Graded) -> None:
+    for found in (results(graded, gradescope(graded, Seen()), "fay"), json.loads(unfinished())):
+        assert "score" not in found
+        assert found["tests"]
+        assert not any("score" in test for test in found["tests"])
+        assert "no fault of yours" in found["output"]
+
+
+def test_a_bonus_is_worth_nothing_and_earns_points(own: Path) -> None:
+    tiny.replaced(own / "course.toml", 'time_zone = "UTC"', f'time_zone = "UTC"\nbonus = ["{tiny.FIRST}"]')
+    graded = examples.read(own)
+    first = results(graded, gradescope(graded, Seen()), "ada")["tests"][0]
+    assert (first["score"], first["max_score"]) == (17.14, 0)
+    runners = results(graded, classroom(graded), "bob")
+    counted = [each for each in runners.values() if each["max_score"]]
+    assert sum(each["max_score"] for each in counted) == pytest.approx(60)
+    assert sum(test["score"] for each in counted for test in each["tests"]) == pytest.approx(71.43)
+    assert {each["status"] for each in runners.values()} == {"pass"}, "a bonus that is not earned fails no job"
+
+
+# GitHub Classroom.
+
+
+def test_each_runner_says_the_same_by_its_sum_and_by_its_share_of_passes(graded: Graded) -> None:
+    for student in ("ada", "bob", "eve", "=cmd"):
+        for runner in results(graded, classroom(graded), student).values():
+            share = sum(each["status"] == "pass" for each in runner["tests"]) / len(runner["tests"])
+            assert sum(each["score"] for each in runner["tests"]) == pytest.approx(
+                share * runner["max_score"], abs=0.02
+            )
+
+
+def test_classroom_tells_where_each_check_is_written(course: Path, graded: Graded) -> None:
+    for runner in results(graded, classroom(graded), "bob").values():
+        assert runner["version"] == 3
+        for test in runner["tests"]:
+            line = (course / test["filename"]).read_text("utf-8").splitlines()[test["line_no"] - 1]
+            assert line.startswith("def test_")
+
+
+def test_the_workflow_of_nobodys_report_is_refused(course: Path) -> None:
+    status, said = exported(course, "classroom-workflow", "../out", "--to", "x.yml", "--student", "zoe")
+    assert status == 2
+    assert "zoe handed in nothing, expected one report at least; leave --student out" in said
+
+
+def test_classroom_reports_nothing_where_the_grader_failed(graded: Graded) -> None:
+    with pytest.raises(ExportError, match="the grader failed on fay"):
+        results(graded, classroom(graded), "fay")
+
+
+def test_a_students_words_are_no_command_of_a_workflow(graded: Graded) -> None:
+    for runner in results(graded, classroom(graded), "eve").values():
+        for test in runner["tests"]:
+            assert "::" not in test["message"] + test["name"]
+    for colons in ("::", ":::error::", "::::"):
+        assert "::" not in _harmless(colons)
+
+
+def test_the_workflow_reports_exactly_the_runners_there_are(graded: Graded) -> None:
+    text = workflow(graded)
+    runners = results(graded, classroom(graded), "ada")
+    assert f"runners: {','.join(runners)}\n" in text
+    assert re.fullmatch(r"([a-zA-Z0-9]+,)*[a-zA-Z0-9]+", ",".join(runners))
+    for name in runners:
+        assert f"{name.upper()}_RESULTS: ${{{{ steps.grade.outputs.{name} }}}}" in text
+    assert "permissions:\n  checks: write\n  actions: read\n  contents: read\n" in text
+    assert "  run-autograding-tests:\n" in text
+
+
+# Exercism and JUnit.
+
+
+def test_exercism_has_every_check_with_its_code(graded: Graded) -> None:
+    found = results(graded, exercism(graded), "bob")
+    assert (found["version"], found["status"], len(found["tests"])) == (3, "fail", 9)
+    assert [each["task_id"] for each in found["tests"]] == [1] * 4 + [2] * 5
+    assert found["tests"][0]["test_code"].startswith("def test_values(impl, given):")
+    assert found["tests"][0]["output"] == "seen\n"
+    assert all(("message" in each) == (each["status"] != "pass") for each in found["tests"])
+
+
+def test_exercism_has_an_error_with_a_message_where_the_grader_failed(graded: Graded) -> None:
+    found = results(graded, exercism(graded), "fay")
+    assert found["status"] == "error"
+    assert found["message"]
+
+
+def test_junit_counts_as_pytest_does_and_has_the_points(graded: Graded) -> None:
+    marks = {each.student: each for each in graded.marks}
+    counts = {}
+    for student in examples.REPORTS:
+        (suite,) = ElementTree.fromstring(junit(graded, marks[student]).encode())
+        counts[student] = tuple(suite.get(name) for name in ("tests", "failures", "errors", "skipped"))
+        values = [float(each.get("value")) for each in suite.iterfind(".//property[@name='score']")]
+        assert sum(values) == pytest.approx(examples.REPORTS[student].score / 100)
+    assert counts == {
+        "ada": ("9", "0", "0", "0"), "bob": ("9", "2", "0", "0"), "eve": ("9", "1", "0", "1"),
+        "fay": ("9", "0", "4", "0"), "=cmd": ("9", "1", "0", "0"),
+    }  # fmt: skip
+
+
+# A student's words.
+
+
+@pytest.mark.parametrize("name", ["gradescope", "classroom", "exercism", "junit", "feedback"])
+def test_what_is_invisible_in_a_students_words_is_written_out(graded: Graded, name: str) -> None:
+    make = {
+        "gradescope": gradescope(graded, Seen()),
+        "classroom": classroom(graded),
+        "exercism": exercism(graded),
+        "junit": junit,
+        "feedback": feedback,
+    }
+    text = make[name](graded, next(each for each in graded.marks if each.student == "eve"))
+    said = text if name in ("junit", "feedback") else strings(json.loads(text))
+    assert "\\u202egnp" in said
+    assert not [each for each in INVISIBLE if each in said]

@@ -1,0 +1,205 @@
+"""Scores in the files of Canvas and Moodle: the right cells, and every other byte as it was."""
+
+import csv
+import io
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.instructor.gradebook.filling import Filled, System, fill
+from autograder.instructor.gradebook.graded import ExportError, Graded
+from autograder.instructor.gradebook.sheet import read_sheet
+from tests.support import export_examples as examples
+from tests.support import tiny
+
+CANVAS = """\
+Student,ID,SIS User ID,SIS Login ID,Section,Homework 1 (77),Transformer (78),Final Score\r
+    Points Possible,,,,,10,100.00,(read only)\r
+"Lovelace, Ada",123,S1,other,"Sec ""A""\nand B",9,,90\r
+"Ünal, Bob",999,S2,bu1,A,"",5,\r
+"Eve, E",998,S3,EVE,A,,,\r
+"O'Neil, Fay",126,,,A,,"3",\r
+"Smith, Zoe",125,S4,zs9,A,,7,\r
+"Student, Test",555,,abc,A,,,\r
+"""
+WORKSHEET = """\
+\ufeffIdentifier,Full name,Email address,Status,Grade,Maximum Grade,Grade can be changed,Last modified (submission),\
+Last modified (grade),Feedback comments
+Participant 123,Ada Lovelace,someone@else.org,Submitted for grading,,100.00,Yes,-,-,
+Participant 900,Bob Ünal,BOB@example.org,Submitted for grading,,100.00,Yes,-,-,
+Participant 901,Eve,eve,Submitted for grading,,100.00,Yes,-,-,
+Participant 902,=cmd,=cmd,Submitted for grading,,100.00,Yes,-,-,
+"""
+GERMAN = """\
+"ID";"Vollständiger Name";"E-Mail-Adresse";"Status";"Bewertung";"Bestwertung";"Feedback als Kommentar"
+"Teilnehmer/in 123";"Ada Lovelace";"x@y.org";"";"";"50,00";""
+"Teilnehmer/in 7";"Bob Ünal";"bob@example.org";"";"";"50,00";""
+"""
+
+bounded = settings(max_examples=200, derandomize=True, deadline=None, database=None)
+cells = st.text(st.sampled_from('ab",;\t\n é\u202e'), max_size=6)
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
+    return examples.read(examples.graded_class(tmp_path_factory.mktemp("filling")))
+
+
+def filled(
+    graded: Graded, folder: Path, text: str, system: System, column: str | None = None, scale: bool = False
+) -> Filled:
+    file = folder / "exported.csv"
+    file.write_text(text, "utf-8", newline="")
+    return fill(graded, system, file, column, scale)
+
+
+def changes(before: str, after: str, delimiter: str = ",") -> dict[tuple[str, str], str]:
+    """Return the cells that are another now, by the first cell of the row and the title of the column."""
+    old, new = (
+        list(csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=delimiter))
+        for text in (before, after)
+    )
+    assert [len(row) for row in old] == [len(row) for row in new]
+    return {
+        (row[0], old[0][place]): other[place]
+        for row, other in zip(old, new, strict=True)
+        for place in range(len(row))
+        if row[place] != other[place]
+    }
+
+
+def test_canvas_gets_the_scores_there_are_and_keeps_everything_else(graded: Graded, tmp_path: Path) -> None:
+    found = filled(graded, tmp_path, CANVAS, "canvas", "Transformer")
+    title = "Transformer (78)"
+    assert changes(CANVAS, found.text) == {
+        ("Lovelace, Ada", title): "102.50", ("Ünal, Bob", title): "51.43", ("Eve, E", title): "71.43"
+    }  # fmt: skip
+    untouched = re.sub(r"102\.50|51\.43|71\.43", "", found.text)
+    assert untouched == CANVAS.replace('"",5,', '"",,'), "to the byte, with quotes and line breaks"
+
+
+def test_who_cannot_be_placed_is_named_and_nobody_is_forgotten(graded: Graded, tmp_path: Path) -> None:
+    found = filled(graded, tmp_path, CANVAS, "canvas", "78")
+    assert found.placed == 3
+    assert found.unplaced == 1
+    assert found.notes == (
+        "1 row of exported.csv left as found, of whom there is no report: Student, Test",
+        "1 score of students that exported.csv has not: =cmd; name them in roster.csv as they are named there",
+    )
+
+
+def test_a_row_that_two_students_fit_and_a_student_with_two_rows_stay_as_they_are(
+    graded: Graded, tmp_path: Path
+) -> None:
+    text = CANVAS.replace("999,S2,bu1", "123,S2,bu1").replace("998,S3,EVE", "124,S3,EVE").replace("other", "")
+    found = filled(graded, tmp_path, text, "canvas", "Transformer")
+    assert found.placed == 0
+    assert found.unplaced == 4
+    assert "3 rows of exported.csv left as found, whose it is cannot be told: Lovelace, Ada" in found.notes[1]
+
+
+def test_without_a_roster_the_ids_of_the_downloads_are_known(tmp_path: Path) -> None:
+    course = examples.graded_class(tmp_path, roster=None)
+    reports = {name: examples.report(name, {}) for name in ("123", "Bob Ünal_7")}
+    examples.write_out(course, tmp_path / "out", reports)
+    graded = examples.read(course)
+    assert filled(graded, tmp_path, CANVAS, "canvas", "Transformer").placed == 2
+    (tmp_path / "out" / "reports" / "123.json").unlink()
+    examples.write_out(course, tmp_path / "out", {"Bob Ünal_7": examples.report("Bob Ünal_7", {})})
+    found = filled(examples.read(course), tmp_path, GERMAN, "moodle", "Bewertung", scale=True)
+    assert changes(GERMAN, found.text, ";") == {("Teilnehmer/in 7", "Bewertung"): "50,00"}
+
+
+def test_a_worksheet_of_moodle_gets_scores_and_feedback(graded: Graded, tmp_path: Path) -> None:
+    found = filled(graded, tmp_path, WORKSHEET, "moodle")
+    changed = changes(WORKSHEET, found.text)
+    scores = {row: text for (row, title), text in changed.items() if title == "Grade"}
+    assert scores == {
+        "Participant 123": "102.50", "Participant 900": "51.43", "Participant 901": "71.43", "Participant 902": "94.29"
+    }  # fmt: skip
+    assert found.text.startswith("\ufeffIdentifier")
+    feedback = changed["Participant 901", "Feedback comments"]
+    assert "&lt;script&gt;alert" in feedback
+    assert "<script" not in feedback
+    assert "\u202e" not in feedback
+    assert {title for _, title in changed} == {"Grade", "Feedback comments"}
+    assert not [text for text in changed.values() if text.startswith(("=", "+", "-", "@"))]
+
+
+def test_a_localised_worksheet_has_its_separator_its_comma_and_its_quotes(graded: Graded, tmp_path: Path) -> None:
+    found = filled(graded, tmp_path, GERMAN, "moodle", "Bewertung", scale=True)
+    assert found.text == GERMAN.replace('"";"";"50,00"', '"";"51,25";"50,00"', 1).replace(
+        '"";"";"50,00"', '"";"25,72";"50,00"', 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "system", "column", "expected"),
+    [
+        (CANVAS, "canvas", None, "has 2 columns of assignments, expected one; name it with --column, one of: Homework"),
+        (CANVAS, "canvas", "Homework 1", "Homework 1 (77) is worth 10 there, and the course 100; set 100 there"),
+        (CANVAS, "canvas", "Homework 9", "has 0 columns Homework 9, expected one"),
+        ("a,b\n1,2\n", "canvas", None, "has the columns a, b, expected Student and ID"),
+        (GERMAN, "moodle", None, "has 0 columns Grade, expected one; name it with --column, one of: ID, Vollst"),
+        ("Grade,other\n1,2\n", "moodle", None, "expected Identifier, Email address or ID number"),
+        ("", "canvas", None, "is empty, expected an exported CSV file"),
+        ('Student,ID\n"never closed,1\n', "canvas", None, "exported.csv:2: this is no CSV"),
+    ],
+)
+def test_what_cannot_be_filled_in_is_refused(
+    graded: Graded, tmp_path: Path, text: str, system: System, column: str | None, expected: str
+) -> None:
+    with pytest.raises(ExportError, match=re.escape(expected)):
+        filled(graded, tmp_path, text, system, column)
+
+
+def test_another_encoding_is_refused(graded: Graded, tmp_path: Path) -> None:
+    (tmp_path / "latin.csv").write_bytes("Student,ID\nÜnal,1\n".encode("latin-1"))
+    with pytest.raises(ExportError, match="is not UTF-8; export it again"):
+        fill(graded, "canvas", tmp_path / "latin.csv", None, scale=False)
+
+
+def test_the_command_says_what_it_did_and_exits_with_4_where_a_score_has_no_place(tmp_path: Path) -> None:
+    course = examples.graded_class(tmp_path)
+    (tmp_path / "canvas.csv").write_text(CANVAS, "utf-8", newline="")
+    options = ("--into", "../canvas.csv", "--column", "Transformer", "--to", "../filled.csv")
+    done = tiny.run_course(course, "export", "canvas", "../out", *options)
+    assert done.returncode == 4
+    assert done.stdout == "Written: ../filled.csv\n3 scores filled in\n"
+    assert (tmp_path / "canvas.csv").read_bytes() == CANVAS.encode(), "the file that was exported stays"
+
+
+@bounded
+@given(
+    st.lists(st.lists(cells, min_size=2, max_size=4), min_size=1, max_size=5),
+    st.sampled_from(",;\t"),
+    st.sampled_from(["\n", "\r\n"]),
+    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    st.booleans(),
+    st.data(),
+)
+def test_a_cell_that_is_filled_changes_that_cell_alone(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[list[str]],
+    separator: str,
+    end: str,
+    quoting: int,
+    mark: bool,
+    data: st.DataObject,
+) -> None:
+    rows[0] = ["first", "second"]  # by which the separator is told
+    text = io.StringIO(newline="")
+    csv.writer(text, delimiter=separator, lineterminator=end, quoting=quoting).writerows(rows)  # type: ignore[arg-type]
+    file = tmp_path_factory.getbasetemp() / "sheet.csv"
+    file.write_text("\ufeff" * mark + text.getvalue(), "utf-8", newline="")
+    sheet = read_sheet(file)
+    assert [[cell.value for cell in row] for row in sheet.rows] == rows
+    assert sheet.filled({}) == "\ufeff" * mark + text.getvalue()
+    row = data.draw(st.integers(0, len(rows) - 1))
+    column = data.draw(st.integers(0, len(rows[row]) - 1))
+    rows[row][column] = data.draw(cells)
+    after = sheet.filled({(row, column): rows[row][column]}).lstrip("\ufeff")
+    assert list(csv.reader(io.StringIO(after, newline=""), delimiter=separator)) == rows

@@ -1,0 +1,335 @@
+"""The page a graded student gets: what it says, what it keeps to itself, and that no text of a student is markup."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from autograder.instructor.gradebook.feedback_next import next_of
+from autograder.instructor.gradebook.feedback_page import LONGEST_NAME, feedback
+from autograder.instructor.gradebook.graded import Graded, Mark
+from autograder.instructor.gradebook.policy import final, policy_of
+from autograder.instructor.gradebook.roster import Roster, Student
+from autograder.results import ExerciseResult, Status
+from autograder.results.model import Picture
+from tests.support import export_examples as classes
+from tests.support import report_examples as examples
+from tests.support import tiny
+from tests.support.accessibility import faults
+from tests.support.browser import Browser
+
+PHONE, LAPTOP = 390, 1280
+EVIL = '</title></style><script>alert("x")</script>\'"><img src=x onerror=alert(1)> & \u202egnp\x07\x1b[31m\ud800'
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
+    return classes.read(classes.graded_class(tmp_path_factory.mktemp("feedback")))
+
+
+def page(graded: Graded, student: str) -> str:
+    return feedback(graded, next(each for each in graded.marks if each.student == student))
+
+
+def page_of(*exercises: ExerciseResult, name: str = "Ada", run: Mapping[str, Any] | None = None, **report: Any) -> str:
+    """Return the page about these results, of a class that has no rules."""
+    row = Student("ada", name)
+    policy = policy_of(tiny.COURSE, Roster((row,)))
+    told = replace(examples.report("ada", *exercises), **report)
+    mark = Mark(row, told, final(policy, "ada", None, told.score))
+    return feedback(Graded(tiny.COURSE, policy, (mark,), run=run or {}), mark)
+
+
+class Tags(HTMLParser):
+    """The elements of a page with their attributes; one that is not closed as it was opened is an error."""
+
+    EMPTY = frozenset({"meta", "br"})
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self._open: list[str] = []
+        self.feed(page)
+        assert self._open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+        if tag not in self.EMPTY:
+            self._open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self._open.pop() == tag
+
+
+def words(html: str) -> str:
+    """Return a page without its style and its tags."""
+    return " ".join(re.sub(r"<style>.*?</style>|<[^>]*>", " ", html, flags=re.DOTALL).split())
+
+
+# What it says.
+
+
+def test_it_has_the_score_what_became_of_it_and_every_check_that_fails(graded: Graded) -> None:
+    bob = page(graded, "bob")
+    assert '<h1>Feedback for <bdi dir="auto">Bob Ünal</bdi></h1>' in bob
+    assert '<p class="total">51.43 of 100 points</p>' in bob
+    said = words(bob)
+    assert "what the checks gave 71.43 2 days late: 20 % of the maximum taken off −20 what counts 51.43" in said
+    assert "1 of 2 exercises, and 7 of 9 checks pass. None of the checks is hidden" in said
+    assert "the values are right ✗ FAIL 0 of 17.14 the axes are right ✗ FAIL 0 of 11.43 the dtype are right ✓" in said
+    assert "By the same mistake this check fails: the axes are right." in said
+    assert "handed in 2026-03-03 00:10 (UTC) due 2026-03-01 23:59 (UTC)" in said
+
+
+def test_a_score_that_is_what_the_checks_gave_is_not_explained(graded: Graded) -> None:
+    assert "points by hand +2.5 what counts 102.5" in words(page(graded, "ada"))
+    assert "how it comes about" not in page(graded, "=cmd")
+
+
+def test_it_has_no_score_where_the_grader_failed(graded: Graded) -> None:
+    fay = words(page(graded, "fay"))
+    assert "No score yet" in fay
+    assert "The grader failed on a part of it, which is no fault of yours" in fay
+    assert "0 of 40" not in fay
+    assert "Begin with" not in fay, "there is nothing that she could do"
+
+
+def test_what_a_program_printed_is_left_out(graded: Graded) -> None:
+    assert not re.search(r"\bseen\b", page(graded, "eve"))
+
+
+def test_the_line_is_marked_and_one_mistake_is_told_once() -> None:
+    checks = examples.FAIL.checks
+    fail = {"status": "fail", "score": 0}
+    same, here, other = (
+        replace(checks[4], **fail, finding=examples.UNSCALED),
+        replace(checks[5], **fail, finding=replace(examples.UNSCALED, message="Another one.", detail=None)),
+        replace(checks[6], **fail, finding=examples.RATIO),
+    )
+    exercise = replace(examples.FAIL, checks=(*checks[:4], same, here, other))
+    html = page_of(exercise)
+    assert "<u>query @ key.transpose(-2, -1)</u>" in html
+    assert html.count("Every score is 2.449") == 2, "on the card, and where it is said what to begin with"
+    said = words(html)
+    assert f"By the same mistake this check fails: {same.title}." in said
+    assert f"What fails besides, at the same line: {here.title} Another one." in said
+    assert "What else does not pass scores is 2.449 × the expected tensor" in said
+    assert said.count(other.title) == 2, "in the table, and beside its own lines"
+
+
+def test_a_file_that_cannot_be_read_is_told_once() -> None:
+    checks = tuple(replace(each, finding=examples.UNREADABLE) for each in examples.SYNTAX.checks)
+    assert "By the same mistake every other check of the exercise fails." in words(
+        page_of(replace(examples.SYNTAX, checks=checks))
+    )
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        ({"seed": 987_654_321}, "seed of the inputs secret"),
+        ({"seed": tiny.COURSE.seed}, f"seed of the inputs {tiny.COURSE.seed}, the public one"),
+        ({}, "seed of the inputs not known"),
+        ({"seed": "987654321", "runtime": ["x"]}, "seed of the inputs not known"),
+    ],
+)
+def test_a_secret_seed_is_not_told(run: Mapping[str, Any], said: str) -> None:
+    html = page_of(examples.PASS, run=run)
+    assert said in words(html)
+    assert "987654321" not in html
+
+
+def test_it_says_of_which_files_checks_and_versions_it_is() -> None:
+    said = words(page_of(examples.PASS, run={"seed": 1, "runtime": {"python": "3.11", "torch": "2.13.0"}}))
+    assert "your files sha256:0 exercises and checks sha256:1 " in said
+    assert "versions python 3.11 and torch 2.13.0" in said
+
+
+def test_it_says_how_the_submission_was_read() -> None:
+    note = "ex09_gpt.py is not a file of this course; it was left out"
+    told = examples.report("ada", examples.PASS, notes=(note,)).submission
+    assert note in words(page_of(examples.PASS, submission=told))
+    assert "There was nothing to note." in words(page_of(examples.PASS))
+
+
+# What to begin with.
+
+
+def exercises(first: Status, second: Status) -> tuple[ExerciseResult, ExerciseResult]:
+    return tuple(  # type: ignore[return-value]
+        examples.exercise(name, name, status, 1000 if status == "pass" else 500)
+        for name, status in ((tiny.FIRST, first), (tiny.SECOND, second))
+    )
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "begin", "why"),
+    [
+        ("fail", "fail", tiny.FIRST, "the first of the 2 that are written and do not pass"),
+        ("pass", "error", tiny.SECOND, "the only one that is written and does not pass"),
+        ("not_started", "fail", tiny.SECOND, "the only one that is written and does not pass"),
+        ("missing", "not_started", tiny.FIRST, "Nothing is written yet."),
+        ("pass", "missing", tiny.SECOND, "the only one that is not written"),
+        ("grader_error", "fail", tiny.SECOND, "the only one that is written and does not pass"),
+    ],
+)
+def test_it_is_the_first_that_fails_else_the_first_that_is_not_written(
+    first: Status, second: Status, begin: str, why: str
+) -> None:
+    found = next_of(tiny.COURSE, exercises(first, second))
+    assert found is not None
+    assert found.exercise.id == begin
+    assert why in found.why[0]
+    assert found.commands[0][0] == f"course check {begin[2:4]}"
+
+
+def test_of_several_that_are_not_written_it_is_the_first() -> None:
+    passing, missing = exercises("pass", "missing")
+    found = next_of(tiny.COURSE, [passing, missing, replace(missing, id="ex03_x", status="not_started")])
+    assert found is not None
+    assert found.exercise is missing
+    assert found.why[0] == "Nothing that you have written fails, and this is the first of those that are not written."
+
+
+@pytest.mark.parametrize("first", ["pass", "grader_error"])
+def test_where_nothing_is_left_to_do_there_is_nothing_to_begin_with(first: Status) -> None:
+    assert next_of(tiny.COURSE, exercises(first, "pass")) is None
+
+
+def test_what_builds_on_it_is_a_reason() -> None:
+    course = replace(
+        tiny.COURSE, exercises=(tiny.COURSE.exercises[0], replace(tiny.COURSE.exercises[1], needs=(tiny.FIRST,)))
+    )
+    found = next_of(course, exercises("fail", "fail"))
+    assert found is not None
+    assert found.why[1:] == ("5 of its 10 points are still to be had.", "Exercise 02 builds on it.")
+
+
+def test_the_commands_are_those_that_help_with_the_mistake() -> None:
+    found = next_of(tiny.COURSE, [examples.FAIL])
+    assert found is not None
+    assert [command for command, _ in found.commands] == [
+        "course check 05", "course hint 05", "course why attention-not-scaled"
+    ]  # fmt: skip
+
+
+# What a student wrote is words.
+
+
+def evil_page() -> str:
+    place = replace(examples.UNSCALED.place, file=EVIL, function=EVIL)
+    finding = replace(
+        examples.UNSCALED,
+        id=EVIL, message=EVIL, name=EVIL, detail=EVIL, place=place, label=EVIL, source=((21, EVIL), (22, EVIL)),
+    )  # fmt: skip
+    checks = tuple(replace(each, id=EVIL, title=EVIL) for each in examples.attention("mask", "fail", finding).checks)
+    picture = Picture(EVIL, ((1.0, None), (0.0, 1.0)), EVIL, EVIL, (EVIL, EVIL), (EVIL, EVIL))
+    bars = replace(picture, values=((1.0, -2.0),), bars=True)
+    shown = replace(examples.PASS, id="ex01_x", title=EVIL, built=EVIL, pictures=(picture, bars))
+    submission = {"student": EVIL, "digest": EVIL, "notes": [EVIL]}
+    results = (replace(examples.FAIL, title=EVIL, checks=checks), shown)
+    return page_of(*results, name=EVIL * 200, submission=submission, suite=EVIL, device=EVIL, course=EVIL)
+
+
+def test_no_text_of_a_student_is_markup() -> None:
+    html = evil_page()
+    made = Tags(html)
+    assert {tag for tag, _ in made.found}.isdisjoint({"script", "img", "link", "iframe", "object", "form", "base"})
+    assert [tag for tag, _ in made.found].count("style") == 1
+    names = {name for _, attrs in made.found for name in attrs}
+    assert not [each for each in names if each.startswith("on") or "<" in each]
+    assert "style" not in names
+    assert not [each for each in html if not (each.isprintable() or each == "\n")]
+    html.encode("utf-8")
+
+
+def test_a_name_of_ten_thousand_letters_is_cut() -> None:
+    html = page_of(examples.PASS, name="A" * 10_000)
+    assert "A" * LONGEST_NAME in html
+    assert "A" * (LONGEST_NAME + 1) not in html
+
+
+def test_it_is_one_file_that_may_load_and_run_nothing(graded: Graded) -> None:
+    for student in classes.REPORTS:
+        made = Tags(page(graded, student))
+        targets = {value for _, attrs in made.found for name, value in attrs.items() if name in ("href", "src")}
+        assert targets == {f"#{each}" for each in (tiny.FIRST, tiny.SECOND)}
+        policy = [attrs["content"] or "" for tag, attrs in made.found if tag == "meta" and "http-equiv" in attrs]
+        allowed = {"default-src 'none'", "base-uri 'none'", "form-action 'none'", "style-src 'unsafe-inline'"}
+        assert [set(each.split("; ")) for each in policy] == [allowed]
+    assert "&lt;script&gt;alert" in page(graded, "eve")
+
+
+# Who can read it.
+
+
+def test_a_screen_reader_finds_its_language_its_parts_and_the_heads_of_its_tables() -> None:
+    html = whole_page()
+    made = Tags(html)
+    tags = [tag for tag, _ in made.found]
+    assert [tags.count(each) for each in ("header", "main", "footer", "h1")] == [1, 1, 1, 1]
+    assert ("html", {"lang": "en"}) in made.found
+    assert all("scope" in attrs for tag, attrs in made.found if tag == "th")
+    levels = [
+        int(attrs.get("aria-level") or tag[1])
+        for tag, attrs in made.found
+        if re.fullmatch(r"h\d", tag) or "aria-level" in attrs
+    ]
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+    assert all(attrs.get("aria-label") for tag, attrs in made.found if tag == "svg")
+
+
+def whole_page() -> str:
+    """Return a page with one of everything."""
+    shown = (
+        examples.FAIL, examples.MASK, examples.ERROR, examples.TIMEOUT, examples.NOT_STARTED, examples.GRADER_PROBLEM,
+        examples.PICTURES, examples.WAVES_PASS, examples.RATE_PASS, examples.MISSING,
+    )  # fmt: skip
+    results = [replace(each, id=f"ex{number:02d}_part") for number, each in enumerate(shown, 1)]
+    return page_of(*results, name="Ada Lovelace", run={"seed": 1, "runtime": {"python": "3.11"}})
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("page") / "ada.html"
+    file.write_text(whole_page(), "utf-8")
+    return file
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [PHONE, LAPTOP])
+def test_everybody_can_read_it_and_it_asks_for_nothing(
+    chromium: Browser, file: Path, axe: str, width: int, dark: bool
+) -> None:
+    chromium.open(file, width=width, dark=dark)
+    assert (chromium.requests, chromium.said) == ([file.as_uri()], [])
+    assert chromium.value("document.documentElement.scrollWidth") == width
+    assert faults(chromium, axe) == []
+    ground = chromium.value("getComputedStyle(document.body).backgroundColor")
+    assert ground == ("rgb(23, 25, 31)" if dark else "rgb(255, 255, 255)")
+
+
+def test_all_of_it_is_printed_dark_on_white(chromium: Browser, file: Path) -> None:
+    chromium.open(file, width=LAPTOP, media="print", dark=True)
+    assert chromium.value("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    closed = "[...document.querySelectorAll('details:not([open]) table')]"
+    assert chromium.value(f"{closed}.length") > 0
+    assert chromium.value(f"{closed}.every(each => each.checkVisibility() && each.offsetHeight > 20)")
+    assert chromium.value("[...document.querySelectorAll('pre')].every(each => each.scrollWidth <= each.clientWidth)")
+
+
+def test_what_is_evil_stays_words_in_a_browser(chromium: Browser, tmp_path: Path) -> None:
+    file = tmp_path / "evil.html"
+    file.write_text(evil_page(), "utf-8")
+    chromium.open(file, width=PHONE)
+    assert (chromium.requests, chromium.said) == ([file.as_uri()], [])
+    assert chromium.value("document.querySelectorAll('script, img').length") == 0
+    assert chromium.value("document.documentElement.scrollWidth") == PHONE

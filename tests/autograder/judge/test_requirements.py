@@ -1,0 +1,132 @@
+"""Checks that count only where another passes: who earns what, what a learner reads, and what an author may write."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from autograder.authoring.empty import FAMILIES, over_budget
+from autograder.authoring.validate import validate
+from autograder.checks import Check, Same, counting
+from autograder.course.suite import SuiteError
+from autograder.judge.grader import Grader
+from autograder.judge.verdict import overall
+from autograder.results import ExerciseResult
+from tests.support import tiny
+
+CHECKS = "tests/exercises/test_ex01_running_mean.py"
+REFUSED = 'judge=Raises(), draws=1, requires_any=("values", "axes"))'
+
+
+def declared(*required: Mapping[str, tuple[str, ...]]) -> list[Check]:
+    return [
+        Check(name, "", lambda *_: None, 1, Same(), None, 1, requires_any=needed)
+        for each in required
+        for name, needed in each.items()
+    ]
+
+
+def test_a_check_counts_where_one_of_those_it_requires_counts() -> None:
+    checks = declared({"a": (), "b": (), "c": ("a", "b"), "d": ("c",)})
+    assert counting(checks, {"a", "c", "d"}) == {"a", "c", "d"}
+    assert counting(checks, {"b", "c"}) == {"b", "c"}
+    assert counting(checks, {"c", "d"}) == set()
+    assert counting(checks, {"a", "d"}) == {"a"}
+    assert counting(checks, set()) == set()
+
+
+def graded(grader: Grader, first: str) -> ExerciseResult:
+    return tiny.result_of(grader.grade(tiny.submitted(first, tiny.POWER_ALONE)), tiny.FIRST)
+
+
+def test_what_is_refused_rightly_counts_for_nothing_while_nothing_is_computed(grader: Grader) -> None:
+    result = graded(grader, tiny.mean_with("return x * 0"))
+    assert result.score == 0
+    assert {check.id: check.status for check in result.checks} == {
+        "values": "fail",
+        "axes": "fail",
+        "dtype": "waits",
+        "empty": "waits",
+    }
+    assert result.status == "fail"
+
+
+def test_what_waits_says_for_which_checks_and_is_not_looked_at_first(grader: Grader) -> None:
+    result = graded(grader, tiny.mean_with("return x * 0"))
+    waiting = next(check for check in result.checks if check.id == "empty")
+    assert waiting.finding is not None
+    assert waiting.finding.message == "This counts as soon as one of `values` or `axes` passes."
+    assert waiting.finding.detail is not None
+    assert "`values`: each number is the mean of all up to it" in waiting.finding.detail
+    assert not waiting.hints
+    assert result.first_failure is not None
+    assert result.first_failure.id == "values"
+
+
+def test_one_of_the_required_checks_is_enough(grader: Grader) -> None:
+    result = graded(grader, tiny.mean_with("return x.cumsum(dim=-1) / count if x.dim() == 1 else x * 0"))
+    statuses = {check.id: check.status for check in result.checks}
+    assert statuses == {"values": "pass", "axes": "fail", "dtype": "pass", "empty": "pass"}
+
+
+def test_an_exercise_that_is_begun_but_for_its_core_is_not_started() -> None:
+    assert overall(["not_started", "waits"]) == "not_started"
+    assert overall(["fail", "waits"]) == "fail"
+
+
+@pytest.mark.parametrize(
+    ("requires", "sentence"),
+    [
+        ('("value",)', "empty requires value, which is no check here; is it values?"),
+        ('("empty",)', "empty requires itself"),
+        ('"values"', "requires_any is the text 'values', expected a tuple of checks"),
+    ],
+)
+def test_a_requirement_that_cannot_hold_is_refused_when_the_checks_are_read(
+    course: Path, requires: str, sentence: str
+) -> None:
+    tiny.replaced(course / CHECKS, REFUSED, f"judge=Raises(), draws=1, requires_any={requires})")
+    with pytest.raises(SuiteError, match=sentence.replace("?", "[?]")):
+        tiny.suite_at(course)
+
+
+def test_a_circle_of_requirements_is_refused(course: Path) -> None:
+    tiny.replaced(course / CHECKS, REFUSED, 'judge=Raises(), draws=1, requires_any=("dtype",))')
+    tiny.replaced(course / CHECKS, 'of="running_mean", requires_any=("values", "axes"))', 'requires_any=("empty",))')
+    with pytest.raises(SuiteError, match="requires itself, through the checks that it requires"):
+        tiny.suite_at(course)
+
+
+def test_a_check_for_points_requires_no_bonus(course: Path) -> None:
+    tiny.replaced(course / CHECKS, 'points=3, of="running_mean")', 'points=3, of="running_mean", bonus=True)')
+    with pytest.raises(SuiteError, match="which is a bonus; full marks never need bonus points"):
+        tiny.suite_at(course)
+
+
+def problems(course: Path) -> tuple[list[str], dict[str, int]]:
+    found = validate(tiny.suite_at(course), seed=tiny.COURSE.seed, jobs=2, cache=course / ".course" / "cache")
+    return found.problems, dict(found.exercises[0].empty)
+
+
+def test_no_family_of_empty_programs_earns_a_point_in_the_tiny_course(course: Path) -> None:
+    found, empty = problems(course)
+    assert found == []
+    assert empty == dict.fromkeys(FAMILIES, 0)
+
+
+def test_points_for_an_empty_program_fail_the_proof_and_an_exception_has_a_budget(course: Path) -> None:
+    tiny.replaced(course / CHECKS, REFUSED, "judge=Raises(), draws=1)")
+    found, empty = problems(course)
+    assert len(found) == 1
+    assert "the check empty is passed by programs that compute nothing (zeros, ones," in found[0]
+    assert empty["zeros"] > 0
+    tiny.replaced(course / CHECKS, "judge=Raises(), draws=1)", 'judge=Raises(), draws=1, empty="a reason")')
+    found, _ = problems(course)
+    assert [each for each in found if "worth" not in each] == []
+    assert "expected at most 1: ex01_running_mean/empty" in str(over_budget(tiny.suite_at(course)))
+
+
+def test_an_exception_that_nothing_needs_is_told(course: Path) -> None:
+    tiny.replaced(course / CHECKS, 'points=3, of="running_mean")', 'points=3, of="running_mean", empty="a reason")')
+    found, _ = problems(course)
+    assert any("the check values has a reason in `empty`, but no empty program passes it" in each for each in found)

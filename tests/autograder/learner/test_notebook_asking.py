@@ -1,0 +1,194 @@
+"""`check`, `hint`, `why` and `status` as a notebook calls them: what they say, and that they raise nothing."""
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from autograder.authoring.notebooks import notebook_of_text
+from autograder.course.stubs import stub_of
+from autograder.learner.notebook import asking, check, hint, process, status, why
+from autograder.learner.notebook.cards import Card
+from autograder.learner.notebook.earlier import forget_earlier_exercises
+from autograder.learner.notebook.work import work_on
+from autograder.learner.progress import read_progress
+from autograder.submission.own import read_own
+from tests.support import tiny
+
+FIRST, SECOND = tiny.COURSE.exercises
+WRONG = tiny.mean_with("return x.cumsum(dim=-1)")
+
+
+@pytest.fixture(autouse=True)
+def _in_the_course(course: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.chdir(course)
+    (course / "exercises" / "notebooks").mkdir()
+    yield
+    forget_earlier_exercises()
+
+
+def in_a_file(course: Path, text: str) -> None:
+    (course / "exercises" / FIRST.file).write_text(text, "utf-8")
+
+
+def in_a_notebook(course: Path, text: str) -> Path:
+    file = course / "exercises" / "notebooks" / f"{FIRST.id}.ipynb"
+    file.write_text(notebook_of_text(text, FIRST), "utf-8")
+    return file
+
+
+def test_a_file_that_passes_gives_its_points_and_is_kept_as_progress(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    in_a_file(course, tiny.MEAN)
+    earned = check("ex01", strict=True)
+    assert (float(earned), earned.ok, repr(earned)) == (40.0, True, "40.0")
+    said = capsys.readouterr()
+    assert said.out.startswith("PASS. Exercise 01, running mean.")
+    assert said.err == ""
+    assert read_progress(tiny.course_at(course)).of(FIRST).passes_now
+
+
+def test_a_notebook_counts_where_the_file_is_the_stub_and_places_are_told_by_its_cells(
+    course: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    in_a_notebook(course, WRONG)
+    earned = check(1)
+    assert not earned.ok
+    said = capsys.readouterr().out
+    assert said.startswith("FAIL. Exercise 01, running mean.")
+    [place] = [line for line in said.splitlines() if line.startswith("Place: ")]
+    source = read_own(tiny.course_at(course)).sources[FIRST.file].decode().splitlines()
+    assert place.startswith(f"Place: {FIRST.id}.ipynb cell ")
+    cell, line = map(int, re.findall(r"cell (\d+), line (\d+)", place)[0])
+    cells = json.loads((course / "exercises" / "notebooks" / f"{FIRST.id}.ipynb").read_text())["cells"]
+    assert cells[cell - 1]["source"][line - 1].rstrip("\n") in source
+    hint("ex01")
+    why()
+    status()
+    told = capsys.readouterr().out
+    assert "Hint 1 of 3: " in told
+    assert "Exercise 01 running mean, FAIL" in told
+
+
+def test_the_terminal_tells_the_place_in_a_notebook_too(course: Path) -> None:
+    in_a_notebook(course, WRONG)
+    done = tiny.run_course(course, "check", "1")
+    assert f"{FIRST.id}.ipynb, cell " in done.stdout
+    assert f"exercises/notebooks/{FIRST.id}.ipynb" in done.stdout.split("Next")[1]
+    shown = json.loads(tiny.run_course(course, "check", "1", "--json", "-").stdout)
+    finding = next(each["finding"] for each in shown["exercises"][0]["checks"] if each["finding"])
+    assert finding["place"]["file"] == f"{FIRST.id}.ipynb"
+    assert all(number >= 1 for number, _ in finding["source"])
+
+
+def test_a_hint_in_the_terminal_waits_for_a_change_of_the_notebook(course: Path) -> None:
+    in_a_notebook(course, WRONG)
+    tiny.run_course(course, "check", "1")
+    assert "Hint 2 comes when" in tiny.run_course(course, "hint", "1").stdout
+    in_a_notebook(course, WRONG.replace("return x.cumsum(dim=-1)", "return 2 * x.cumsum(dim=-1)"))
+    assert "Hint 2 of 3" in tiny.run_course(course, "hint", "1").stdout
+
+
+def test_strict_raises_and_names_what_came_of_it(course: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(AssertionError, match=r"check\('ex01'\): NOT STARTED, 0 of 40 points"):
+        check("ex01", strict=True)
+    assert capsys.readouterr().out.startswith("NOT STARTED.")
+
+
+def test_an_exercise_that_does_not_exist_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert float(check("ex99")) == 0.0
+    hint("nothing")
+    why("no-such-misconception")
+    said = capsys.readouterr()
+    assert said.out.count("no exercise is called") == 2
+    assert "no misconception is called" in said.out
+    assert said.err == ""
+
+
+def test_outside_of_a_course_there_is_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for ask in (check, hint, why, status):
+        ask()
+    assert capsys.readouterr().out.count("go to the folder of your course") == 4
+
+
+def test_a_process_that_ends_without_a_verdict_is_told_with_its_last_words(
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    false = course / "python"
+    false.write_text("#!/bin/sh\necho nothing good >&2\nexit 3\n")
+    false.chmod(0o755)
+    monkeypatch.setattr(process.sys, "executable", str(false))
+    assert float(check("ex01")) == 0.0
+    assert "ended without a verdict (nothing good); run the cell again" in capsys.readouterr().out
+
+
+def test_a_notebook_that_cannot_be_read_is_told_and_the_file_counts(course: Path) -> None:
+    in_a_file(course, tiny.MEAN)
+    in_a_notebook(course, tiny.MEAN).write_text("{")
+    work = work_on(tiny.course_at(course), FIRST)
+    assert work.source == (course / "exercises" / FIRST.file).read_bytes()
+    assert [each for each in work.notes if "is no notebook" in each]
+
+
+def test_a_stub_beside_a_notebook_that_cannot_be_read_does_not_count(course: Path) -> None:
+    in_a_notebook(course, tiny.MEAN).write_text("{")
+    work = work_on(tiny.course_at(course), FIRST)
+    assert work.source is None, "the work lies in the notebook, and the stub would be called not started"
+    assert [each for each in work.notes if "is no notebook" in each]
+
+
+@pytest.mark.parametrize("form", ["file", "notebook"])
+def test_an_earlier_exercise_is_imported_from_where_it_was_finished(course: Path, form: str) -> None:
+    (in_a_file if form == "file" else in_a_notebook)(course, tiny.MEAN)
+    assert FIRST.id not in sys.modules
+    module = __import__(FIRST.id)
+    assert Path(module.__loader__.path).suffix == (".py" if form == "file" else ".ipynb")
+    assert "cumsum" in module.__loader__.get_source(FIRST.id)
+    forget_earlier_exercises()
+    assert FIRST.id not in sys.modules
+
+
+def test_notebooks_in_a_folder_of_their_own_are_the_work_there(
+    course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    in_a_file(course, WRONG)
+    folder = course / "handed_in" / "ada"
+    folder.mkdir(parents=True)
+    (folder / f"{FIRST.id}.ipynb").write_text(notebook_of_text(tiny.MEAN, FIRST), "utf-8")
+    monkeypatch.chdir(folder)
+    assert float(check("ex01")) == 40.0
+    assert __import__(FIRST.id).__loader__.path == str(folder / f"{FIRST.id}.ipynb")
+    monkeypatch.chdir(course / "solutions")
+    assert float(check("ex01")) < 40.0, "a folder without a notebook of the course is no folder of work"
+    assert read_progress(tiny.course_at(course)).of(FIRST).runs == 2
+
+
+def test_what_nbgrader_runs_is_nobodys_progress(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_a_file(course, tiny.MEAN)
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    assert float(check("ex01")) == 40.0
+    assert not read_progress(tiny.course_at(course)).of(FIRST).runs
+
+
+def test_a_stub_in_both_forms_imports_as_the_stub(course: Path) -> None:
+    in_a_notebook(course, stub_of(tiny.MEAN, FIRST))
+    with pytest.raises(NotImplementedError, match="ex01: running_mean"):
+        __import__(FIRST.id).running_mean(None)
+
+
+def test_a_card_stands_alone_in_plain_words() -> None:
+    card = Card.of("<b>√</b>", ["√4 is 2.", "one\ntwo"])
+    assert card._repr_mimebundle_() == {"text/html": "<b>√</b>", "text/plain": "sqrt 4 is 2.\none two"}
+    assert repr(card) == "sqrt 4 is 2.\none two"
+
+
+def test_points_never_exceed_what_an_exercise_is_worth() -> None:
+    assert isinstance(asking.Points(1.5), float)
+    assert f"{asking.Points(1.5)!r}" == "1.5"

@@ -1,0 +1,354 @@
+"""`course play`: the exercises first, then a process of its own, its checkpoint, and a sentence for every end."""
+
+import importlib
+import io
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+from rich.console import Console
+from torch import nn
+
+from autograder.cli import play as cli_play
+from autograder.course import CourseError, read_course
+from autograder.learner.play.checkpoint import Checkpoint, CheckpointError
+from autograder.learner.play.live import Live
+from autograder.learner.play.running import _activity, _made_by
+from autograder.learner.play.stage import Stopped
+from autograder.submission.own import read_own
+from tests.support import tiny
+
+GROW = '''
+"""Count up, step by step, with a number of the student's."""
+
+import torch
+
+
+def play(stage):
+    sizes = {"size": int(stage.options["size"])}
+    kept = stage.checkpoint.load(sizes)
+    step, total = (kept["step"], kept["total"]) if kept else (0, torch.zeros(1))
+    mean = stage.own("ex01_running_mean").running_mean
+    steps = stage.steps or 4
+    while stage.options["wait"] and not stage.stop.wait(1):
+        stage.tell("waiting")
+    with stage.live(steps) as live:
+        while step < steps:
+            step += 1
+            total = total + mean(torch.tensor([2.0, 4.0]))[-1]
+            live.show(step, {"total": f"{float(total):g}"}, curve=float(total), rows=[("a", "b", True)])
+            stage.checkpoint.save({"step": step, "total": total}, sizes)
+            if step == stage.options["stop-at"] or stage.stop.is_set():
+                stage.stopped()
+    if stage.options["astray"]:
+        stage.astray("ex01_running_mean", "the total is not what it should be")
+    for line in stage.asked("> "):
+        stage.tell(f"heard {line}")
+    return {"total": float(total)}
+'''
+TABLE = """
+[[play]]
+id = "grow"
+title = "add up what you have built"
+needs = ["ex01_running_mean"]
+
+[play.options]
+size = [1, "how large"]
+share = ["all", "how much, in %"]
+careful = [true, "whether it is careful"]
+stop-at = [0, "where to stop"]
+wait = [false, "whether to wait for Ctrl-C"]
+astray = [false, "whether it goes wrong"]
+"""
+
+
+@pytest.fixture
+def playing(course: Path) -> Path:
+    """A copy of the tiny course that has something to play, and the first exercise solved."""
+    with (course / "course.toml").open("a", encoding="utf-8") as stream:
+        stream.write(TABLE)
+    (course / "play").mkdir()
+    (course / "play" / "__init__.py").write_text("", "utf-8")
+    (course / "play" / "grow.py").write_text(GROW, "utf-8")
+    shutil.copy(course / "solutions" / tiny.FILES[0], course / "exercises" / tiny.FILES[0])
+    return course
+
+
+def figures(course: Path, *arguments: str) -> dict[str, object]:
+    done = tiny.run_course(course, "play", "grow", *arguments, "--json", "-")
+    assert (done.returncode, done.stderr) == (0, "")
+    return dict(json.loads(done.stdout))
+
+
+def test_it_ends_quietly_where_nobody_reads_what_it_says(playing: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "autograder", "play", "grow", "--plain"]
+    streams = {"stdout": writer, "stderr": subprocess.PIPE}
+    done = subprocess.run(command, cwd=playing, env=tiny.environment({}), **streams, check=False)
+    os.close(writer)
+    assert done.stderr == b""
+
+
+def test_an_activity_trains_says_what_came_of_it_and_goes_on_where_it_was(playing: Path) -> None:
+    done = tiny.run_course(playing, "play", "grow", "--plain", "--stop-at", "2", "--say", "hello")
+    assert done.returncode == 130
+    assert "Step 2 of 4: total 6." in done.stdout
+    assert "  a -> b" in done.stdout
+    assert "Next: the same command goes on from here." in done.stdout
+    again = tiny.run_course(playing, "play", "grow", "--plain", typed="hello\nagain\n\nmore\n")
+    assert (again.returncode, again.stderr) == (0, "")
+    assert "Step 2 of 4" not in again.stdout
+    assert again.stdout.endswith("heard hello\nheard again\n")
+    assert figures(playing) == {"schema": 1, "activity": "grow", "wrong": [], "figures": {"total": 12.0}}
+
+
+def test_an_exercise_that_is_not_right_is_named_unless_it_is_to_be_played_anyway(playing: Path) -> None:
+    (playing / "exercises" / tiny.FILES[0]).write_text(tiny.mean_with("return x.cumsum(dim=-1)"), "utf-8")
+    done = tiny.run_course(playing, "play", "grow", "--plain")
+    assert done.returncode == 1
+    assert done.stdout.startswith("01 running mean: ")
+    assert "Next: course check 01" in done.stdout
+    assert "Step" not in done.stdout
+    assert "hint" in tiny.run_course(playing, "hint", "1", "--json", "-").stdout
+    data = json.loads(tiny.run_course(playing, "play", "grow", "--anyway", "--astray", "--json", "-").stdout)
+    assert [exercise for exercise, _ in data["wrong"]] == [tiny.FIRST, tiny.FIRST]
+    assert data["figures"]["total"] == 24.0
+
+
+def test_what_an_activity_sees_to_be_wrong_names_the_exercise_too(playing: Path) -> None:
+    done = tiny.run_course(playing, "play", "grow", "--plain", "--astray")
+    assert done.returncode == 1
+    assert done.stdout.endswith("01 running mean: the total is not what it should be\nNext: course check 01\n")
+
+
+def test_ctrl_c_keeps_what_was_learned(playing: Path) -> None:
+    command = [sys.executable, "-m", "autograder", "play", "grow", "--plain", "--wait"]
+    env = tiny.environment({"PYTHONUNBUFFERED": "1"})
+    process = subprocess.Popen(
+        command, cwd=playing, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "waiting\n"
+    os.killpg(process.pid, signal.SIGINT)
+    said, errors = process.communicate(timeout=60)
+    assert (process.returncode, "once more stops at once" in errors) == (130, True)
+    assert "Stopped; what was learned so far is kept. Next: the same command goes on from here." in said
+    assert (playing / ".course" / "play" / "grow.pt").is_file()
+
+
+def test_what_is_no_part_of_an_activity_does_not_change_what_it_was_made_by(playing: Path) -> None:
+    course = read_course(playing)
+    submission = read_own(course)
+
+    def made_by() -> dict[str, str]:
+        return _made_by(course, course.play[0], submission, 1)
+
+    before = made_by()
+    assert {"play/grow.py", "--seed"} < set(before)
+    for stray in (".DS_Store", "grow.py~", ".ipynb_checkpoints/grow.py", "notes.md"):
+        file = playing / "play" / stray
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("stray", "utf-8")
+    assert made_by() == before
+    (playing / "play" / "words.toml").write_text("a = 1", "utf-8")
+    assert made_by() != before
+
+
+def test_what_is_missing_is_told_where_it_is_played_anyway(playing: Path) -> None:
+    (playing / "exercises" / tiny.FILES[0]).write_text("def other(x):\n    return x\n", "utf-8")
+    done = tiny.run_course(playing, "play", "grow", "--plain", "--anyway")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert f"it cannot go on with that: AttributeError: module '{tiny.FIRST}' has no attribute" in done.stdout
+    assert done.stdout.endswith("Next: course check 01\n")
+    (playing / "exercises" / tiny.FILES[0]).unlink()
+    done = tiny.run_course(playing, "play", "grow", "--plain", "--anyway")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert f"01 running mean: there is no {tiny.FIRST}.py, and it cannot go on without it" in done.stdout
+
+
+def test_ctrl_c_while_it_begins_ends_it_without_a_word(
+    tmp_path: Path, playing: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "torch.py").write_text("import time\nprint('importing', flush=True)\ntime.sleep(60)\n", "utf-8")
+    process = subprocess.Popen(
+        [sys.executable, "-P", str(cli_play.PROGRAM), "{}"],
+        env=tiny.environment({"PYTHONPATH": str(tmp_path)}),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "importing\n"
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=60) == ("", "")
+    assert process.returncode == -signal.SIGINT
+    monkeypatch.setattr(cli_play, "_status_of", lambda _: process.returncode)
+    course = read_course(playing)
+    own = cli_play._own_options(course.play[0], [])
+    options = SimpleNamespace(plain=True, no_color=True)
+    assert cli_play._run(course, course.play[0], options, own, []) == 130  # type: ignore[arg-type]
+
+
+def test_ctrl_c_ends_what_waits_for_a_line(playing: Path) -> None:
+    command = [sys.executable, "-m", "autograder", "play", "grow", "--plain", "--steps", "1"]
+    env = tiny.environment({"PYTHONUNBUFFERED": "1"})
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(
+        command, cwd=playing, env=env, stdin=pipe, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write("hello\n")
+    process.stdin.flush()
+    while process.stdout.readline() != "heard hello\n":
+        assert process.poll() is None
+    time.sleep(0.2)  # until it waits for the next line
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.communicate(timeout=60) == ("", "")
+    assert process.returncode == 0
+
+
+def test_a_word_that_means_nothing_is_told(playing: Path) -> None:
+    for arguments, said in (
+        (("gro",), "no activity is called 'gro'; is grow meant?"),
+        (("--size", "2"), "no activity is called '2'"),
+        (("grow", "--sise", "2"), "unrecognized arguments: --sise 2"),
+        (("grow", "--size", "x"), "invalid int value: 'x'"),
+        (("grow", "--steps", "0"), "'0' is not a number above 0"),
+        (("grow", "--device", "tpu"), "no device is called 'tpu'"),
+        (("grow", "--seed", "1" * 19), "is not a whole number of at most 18 digits"),
+        (("grow", "--json", "nowhere/x.json"), "--json nowhere/x.json: there is no folder nowhere; make it first"),
+        (("grow", "--json", "play"), "--json play is a folder, expected a file"),
+    ):
+        done = tiny.run_course(playing, "play", *arguments)
+        assert (done.returncode, said in done.stderr) == (2, True), done.stderr
+    shown = tiny.run_course(playing, "play", "grow", "--help").stdout
+    for said in ("how large (1)", "how much, in % (all)", "--careful, --no-careful"):
+        assert said in shown
+    assert "add up what you have built" in tiny.run_course(playing, "play").stdout
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('id = "grow"', 'id = "Grow it"', "expected a name in lower case"),
+        ("ex01_running_mean", "ex01_runing_mean", "which is no exercise; is ex01_running_mean meant?"),
+        ('[1, "how large"]', "1", 'expected a default and what the option does, like [0.8, "how daring"]'),
+        ("size = ", "seed = ", "seed is no name for an option"),
+        ("title = ", "titel = ", "titel is not a known key; is title meant?"),
+    ],
+)
+def test_a_mistake_in_the_table_is_told_with_its_line(playing: Path, old: str, new: str, said: str) -> None:
+    text = (playing / "course.toml").read_text("utf-8")
+    before, _, after = text.rpartition("[[play]]")
+    (playing / "course.toml").write_text(f"{before}[[play]]{after.replace(old, new, 1)}", "utf-8")
+    with pytest.raises(CourseError, match=r"course.toml:\d+: play") as raised:
+        read_course(playing)
+    assert said in str(raised.value)
+
+
+def test_a_checkpoint_is_whole_or_refused(tmp_path: Path) -> None:
+    kept = Checkpoint(tmp_path / "a.pt", {"ex01.py": "1"})
+    assert kept.load({"size": 1}) is None
+    kept.save({"step": 2, "weights": torch.ones(2)}, {"size": 1})
+    assert [each.name for each in tmp_path.iterdir()] == ["a.pt"]
+    assert (kept.load({"size": 1}) or {})["step"] == 2
+    with pytest.raises(CheckpointError, match=r"made by other code: ex01.py changed since; --fresh"):
+        Checkpoint(kept.file, {"ex01.py": "2"}).load()
+    with pytest.raises(CheckpointError, match=r"made with --size 1, this is --size 2; say --size 1, or --fresh starts"):
+        kept.load({"size": 2})
+    seeded = Checkpoint(tmp_path / "b.pt", {"ex01.py": "1", "--seed": "2"})
+    seeded.save({}, {"text": "a.txt (0123)"})
+    with pytest.raises(CheckpointError, match=r"made with --seed 2, this is --seed 1; say --seed 2, or --fresh starts"):
+        Checkpoint(seeded.file, {"ex01.py": "1", "--seed": "1"}).load()
+    with pytest.raises(CheckpointError, match=r"this is --text b.txt \(4567\); --fresh starts"):
+        seeded.load({"text": "b.txt (4567)"})
+    kept.file.write_bytes(kept.file.read_bytes()[:100])
+    with pytest.raises(CheckpointError, match=r"a.pt cannot be read .*--fresh starts over"):
+        kept.load()
+
+
+class Endless(threading.Event):
+    """Stops after so many steps."""
+
+    def __init__(self, steps: int) -> None:
+        super().__init__()
+        self.left = steps
+
+    def is_set(self) -> bool:
+        self.left -= 1
+        return self.left == 0
+
+
+def learned(file: Path, stop_after: int) -> dict[str, torch.Tensor]:
+    """Train a small model with dropout for 6 steps, and return its weights; a stop comes after some of them."""
+    learning = importlib.import_module("play.learning")
+    torch.manual_seed(1)
+    model = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5), nn.Linear(3, 1))
+    optimizer = torch.optim.Adam(model.parameters())
+    checkpoint = Checkpoint(file, {})
+
+    def stopped() -> None:
+        raise Stopped
+
+    def update(step: int) -> tuple[float, int]:
+        loss = model(torch.full((2, 3), float(step))).square().sum()
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return float(loss.detach()), 2
+
+    show: Any = SimpleNamespace(show=lambda *_, **__: None)
+    live: Any = type("Live", (), {"__enter__": lambda _: show, "__exit__": lambda *_: None})
+    stage = SimpleNamespace(
+        device="cpu",
+        checkpoint=checkpoint,
+        stop=Endless(stop_after),
+        wrong=[("ex05_attention", "not scaled")] if stop_after else [],
+        stopped=stopped,
+        tell=print,
+        live=lambda _: live(),
+    )
+    same: dict[str, Any] = {"sizes": {}, "more": {}, "samples": list, "unit": "words", "steps": 6, "update": update}
+    kept = learning.kept_before(stage, {})
+    learning.learn(stage, model, optimizer, kept=kept, rate=lambda step: 0.1 / step, **same)
+    assert stage.wrong == ([("ex05_attention", "not scaled")] if stop_after or kept else [])
+    return model.state_dict()
+
+
+def test_a_training_that_was_stopped_ends_as_one_that_was_not(tmp_path: Path) -> None:
+    _activity(read_course(tiny.REPOSITORY), "learning")
+    whole = learned(tmp_path / "whole.pt", 0)
+    with pytest.raises(Stopped):
+        learned(tmp_path / "parts.pt", 3)
+    parts = learned(tmp_path / "parts.pt", 0)
+    assert all(torch.equal(whole[name], parts[name]) for name in whole)
+
+
+def test_on_a_terminal_the_figures_are_drawn_in_place() -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
+    with Live(console, 400, plain=False, spell=str) as live:
+        for step in range(1, 401):
+            rows = [("how are you", "aap kaise hain", True), ("hello", "ve", False)] if step == 200 else None
+            live.show(step, {"loss": f"{400 - step}"}, curve=400 - step, rows=rows)
+    drawn = console.file.getvalue()  # type: ignore[attr-defined]
+    last = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn).replace("\r", "\n")
+    last = last[last.rindex("step 400 of 400") :]
+    assert "\x1b[1A" in drawn  # it went up, to draw in the same place
+    assert "loss 0\n" in re.sub(r" +\n", "\n", last)
+    assert "█▇" in last
+    assert "how are you  aap kaise hain  ✓" in last
+    assert "hello        ve              ✗" in last
+    assert drawn.count("step") < 20

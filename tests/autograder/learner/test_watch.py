@@ -1,0 +1,335 @@
+"""The real `course watch` in a terminal: saves, keys, signals, and what it leaves behind."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import tiny
+
+if sys.platform == "win32":
+    pytest.skip("needs a pseudo-terminal", allow_module_level=True)
+
+from autograder.cli.check import read_progress
+from tests.support.watching import Watching, saved
+
+WRONG = tiny.mean_with("return x.cumsum(dim=-1)")
+BROKEN = tiny.mean_with("return (x.cumsum(dim=-1)")
+SLOW = f"import time\nprint('begun')\ntime.sleep(600)\n{tiny.MEAN}"
+
+
+@pytest.fixture
+def watching(course: Path) -> Iterator[Watching]:
+    """The program on the first exercise, which is solved, with its first verdict shown."""
+    saved(course, tiny.MEAN)
+    with Watching(course, "1") as program:
+        program.verdict()
+        yield program
+
+
+def left(program: Watching, key: str = "q") -> None:
+    """Quit; the terminal is as it was, and no worker is left."""
+    started = children(program.process.pid)
+    program.press(key)
+    assert program.ended() == 0, program.shown
+    assert_tidy(program, started)
+
+
+def assert_tidy(program: Watching, started: list[int]) -> None:
+    assert program.echoes
+    assert not [each for each in started if Path(f"/proc/{each}/cmdline").exists()]
+
+
+def children(pid: int) -> list[int]:
+    """Return the child processes; none where the system does not tell."""
+    try:
+        return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except OSError:
+        return []
+
+
+def test_the_first_screen_has_the_last_result_and_the_exercise_is_checked_at_once(course: Path) -> None:
+    saved(course, WRONG)
+    tiny.run_course(course, "check", "1")
+    with Watching(course) as program:
+        first = program.until("each save checks it again")
+        assert f"exercises/{tiny.FILES[0]}" in first
+        assert "Last time: FAIL, 0 of 4 checks pass; first failure: each number is the mean" in first
+        assert "The running sum is not divided" in program.verdict()
+        left(program)
+
+
+def test_a_save_is_seen_checked_and_remembered(watching: Watching) -> None:
+    watching.save(WRONG)
+    shown = watching.verdict()
+    seen, verdict = shown.split("changed, checking...")
+    assert re.search(rf"\d\d:\d\d:\d\d {tiny.FILES[0]} $", seen)
+    assert "The running sum is not divided" in verdict
+    assert re.search(r"checked in \d+(\.\d+)? s   0 of 2 done", verdict)
+    standing = read_progress(tiny.course_at(watching.course)).standings[tiny.FIRST]
+    assert (standing.status, standing.ever_passed) == ("fail", True)
+    watching.save(tiny.MEAN)
+    assert "PASS" in watching.verdict()
+    left(watching)
+
+
+def test_the_verdict_is_that_of_course_check(watching: Watching) -> None:
+    watching.save(WRONG)
+    shown = watching.verdict()
+    told = tiny.run_course(watching.course, "check", "1", COLUMNS="100").stdout
+    same = told[: told.index("  Next  ")]
+    assert same in shown
+    left(watching)
+
+
+def test_a_file_that_does_not_parse_is_told_without_a_worker(watching: Watching) -> None:
+    watching.press("?")
+    watching.until("Keys: ")
+    spare = max(children(watching.process.pid), default=None)
+    watching.save(BROKEN)
+    shown = watching.verdict()
+    assert f"Python cannot read {tiny.FILES[0]}" in shown
+    assert re.search(rf"{tiny.FILES[0]}:\d+\n", shown)
+    assert max(children(watching.process.pid), default=None) == spare
+    told = tiny.run_course(watching.course, "check", "1", COLUMNS="100").stdout
+    assert told[: told.index("  Next  ")] in shown
+    left(watching)
+
+
+def test_a_save_during_a_run_starts_over(watching: Watching) -> None:
+    watching.save(SLOW)
+    watching.until(f"reading {tiny.FIRST}.py, ")
+    watching.until("s so far")
+    watching.save(tiny.MEAN)
+    assert f"{tiny.FILES[0]} changed, starting over..." in watching.until("starting over")
+    assert "PASS" in watching.verdict()
+    left(watching)
+
+
+def test_the_same_bytes_saved_again_are_no_change(watching: Watching) -> None:
+    watching.save(tiny.MEAN)
+    (watching.course / "exercises" / f".{tiny.FILES[0]}.swp").write_text("not watched")
+    (watching.course / "exercises" / "notes.py").write_text("not watched")
+    watching.save(WRONG)
+    assert watching.verdict().count("changed") == 1
+    left(watching)
+
+
+def test_an_earlier_exercise_that_is_used_is_watched_too(course: Path) -> None:
+    tiny.handed_in(course / "exercises")
+    with Watching(course, "2") as program:
+        assert f"what it uses: {tiny.FILES[0]}" in program.until("each save")
+        assert "PASS" in program.verdict()
+        program.save(tiny.mean_with("return x"))
+        shown = program.verdict()
+        assert f"{tiny.FILES[0]} changed" in shown
+        left(program)
+
+
+def test_a_notebook_is_watched_in_a_kit_and_its_places_are_cells(course: Path, tmp_path: Path) -> None:
+    assert tiny.run_course(course, "release", str(tmp_path / "kit")).returncode == 0
+    kit = tmp_path / "kit"
+    book = kit / "exercises" / "notebooks" / f"{tiny.FIRST}.ipynb"
+    book.parent.mkdir()
+    with Watching(kit, "1") as program:
+        assert "NOT STARTED" in program.verdict()
+        book.write_bytes(tiny.notebook(WRONG, before=2))
+        shown = program.verdict()
+        assert f"notebooks/{book.name} changed, checking..." in shown
+        assert "The running sum is not divided" in shown
+        assert re.search(rf"{book.name}, cell 3, line \d+", shown)
+        assert f"edit {Path('exercises', 'notebooks', book.name)} " in re.sub(r"\s+", " ", shown)
+        book.write_bytes(tiny.notebook(BROKEN, before=1))
+        shown = program.verdict()
+        assert f"Python cannot read {book.name}" in shown
+        assert re.search(rf"{book.name}, cell 2, line \d+", shown)
+        saved(kit, tiny.MEAN)
+        assert "PASS" in program.verdict()
+        book.write_bytes(tiny.notebook(WRONG))
+        program.until(f"{tiny.FILES[0]} counts, not notebooks/{book.name}: both hold work")
+        assert "PASS" in program.verdict()
+        left(program)
+
+
+@pytest.mark.parametrize("gone", ["file", "folder", "link"])
+def test_what_cannot_be_read_is_waited_for(gone: str, watching: Watching) -> None:
+    folder = watching.course / "exercises"
+    file = folder / tiny.FILES[0]
+    if gone == "folder":
+        folder.rename(watching.course / "elsewhere")
+    else:
+        file.unlink()
+        if gone == "link":
+            file.symlink_to(watching.course / "course.toml")
+    shown = watching.until("waiting until")
+    assert f"{tiny.FILES[0]} {'is a link' if gone == 'link' else 'cannot be read (No such file'}" in shown
+    if gone == "folder":
+        (watching.course / "elsewhere").rename(folder)
+    else:
+        saved(watching.course, tiny.MEAN)
+    assert "PASS" in watching.verdict()
+    left(watching)
+
+
+def test_the_keys_do_what_the_commands_do(watching: Watching) -> None:
+    watching.press("n")
+    watching.until("Watching exercises/ex02")
+    assert "NOT STARTED" in watching.verdict()
+    watching.press("n")
+    watching.until("n goes on to the next exercise once matrix power passes")
+    watching.press("l")
+    watching.until("exercises pass")
+    assert "running mean" in watching.until("Next  ")
+    watching.press("r")
+    watching.until("checking...")
+    watching.verdict()
+    wrong = tiny.POWER.replace("if n < 0:", "if False:")
+    watching.save(wrong, tiny.FILES[1])
+    assert "h  hint 2 of 3" in re.sub(r" +h  +hint", "h  hint", watching.verdict())
+    watching.press("h")
+    assert "Hint 1 of 3" in watching.until(f"Hint 2 comes when {tiny.FILES[1]} has changed")
+    watching.save(f"{wrong}# another try\n", tiny.FILES[1])
+    watching.verdict()
+    watching.press("h")
+    watching.until("Hint 2 of 3")
+    left(watching)
+
+
+def test_a_key_for_a_command_that_refuses_ends_nothing(watching: Watching) -> None:
+    shutil.rmtree(watching.course / ".course")
+    watching.press("h")
+    watching.until("course: no hint is due")
+    watching.press("w")
+    watching.until("none was found")
+    watching.press("?")
+    watching.until("Keys: h hint, w why, d diff, l list, n next, r run, q quit")
+    left(watching)
+
+
+def test_ctrl_c_leaves_in_the_middle_of_a_run_with_exit_0(watching: Watching) -> None:
+    watching.save(SLOW)
+    watching.until("s so far")
+    assert not watching.echoes, "single keys are read without Enter"
+    left(watching, "\x03")
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_to_end_is_obeyed_and_leaves_nothing_behind(number: signal.Signals, watching: Watching) -> None:
+    started = children(watching.process.pid)
+    watching.signal(number)
+    assert watching.ended() == 128 + number
+    assert_tidy(watching, started)
+
+
+def test_a_window_that_is_closed_leaves_no_worker(watching: Watching) -> None:
+    started = children(watching.process.pid)
+    watching.hang_up()
+    watching.process.wait(60)
+    assert not [each for each in started if Path(f"/proc/{each}/cmdline").exists()]
+
+
+def test_while_it_is_stopped_the_terminal_is_the_shells(watching: Watching) -> None:
+    watching.press("\x1a")
+    os.waitid(os.P_PID, watching.process.pid, os.WSTOPPED | os.WNOWAIT)
+    assert watching.echoes
+    watching.signal(signal.SIGCONT)
+    watching.save(WRONG)
+    watching.verdict()
+    assert not watching.echoes
+    left(watching)
+
+
+def test_a_window_of_another_size_gets_other_lines(watching: Watching) -> None:
+    watching.resize(30, 60)
+    watching.save(WRONG)
+    lines = watching.verdict().rpartition("\n" * 10)[2].strip("\n").split("\n")
+    assert max(map(len, lines)) <= 60
+    assert len(lines) < 30
+    left(watching)
+
+
+def test_the_screen_is_scrolled_and_never_wiped(watching: Watching) -> None:
+    watching.save(WRONG)
+    watching.verdict()
+    left(watching)
+    assert "\n" * 40 + "\x1b[H" in watching.shown.replace("\r", "")
+    for wipes in ("\x1b[2J", "\x1b[3J", "\x1b[?1049h", "\x1bc"):
+        assert wipes not in watching.shown
+
+
+def test_plain_is_lines_with_enter_and_nothing_moves(course: Path) -> None:
+    saved(course, WRONG)
+    with Watching(course, "1", "--plain") as program:
+        shown = program.until("Keys, each with Enter: h hint, w why, d diff, l list, r run, q quit.")
+        assert "Finding: " in shown
+        assert re.search(r"Checked in \d+(\.\d+)? s\. 0 of 2 done\.", shown)
+        assert program.echoes
+        program.press("h\n")
+        program.until(f"Hint 2 comes when {tiny.FILES[0]} has changed")
+        program.press("quit\n")
+        assert program.ended() == 0
+        assert "\x1b" not in program.shown
+
+
+def test_without_a_terminal_it_works_as_a_log_and_ends_with_its_reader(course: Path) -> None:
+    saved(course, tiny.MEAN)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "autograder", "watch", "1"],
+        cwd=course,
+        env=tiny.environment({}),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    first = read_until(process, "done")
+    assert "q quit" not in first
+    assert "\x1b" not in first
+    assert "course watch 02" in first
+    started = children(process.pid)
+    process.stdout.close()
+    saved(course, WRONG)
+    assert process.wait(120) in (1, 3)  # rich, or we, notice it first
+    assert process.stderr.read() == ""
+    assert not [each for each in started if Path(f"/proc/{each}/cmdline").exists()]
+
+
+def read_until(process: subprocess.Popen[str], mark: str) -> str:
+    assert process.stdout is not None
+    lines = []
+    for line in process.stdout:
+        lines.append(line)
+        if mark in line:
+            break
+    return "".join(lines)
+
+
+def test_an_interrupt_without_a_terminal_is_exit_0(course: Path) -> None:
+    saved(course, tiny.MEAN)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "autograder", "watch", "1"],
+        cwd=course,
+        env=tiny.environment({}),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    read_until(process, "Checking it now")
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=60)
+    assert (process.returncode, told) == (0, "")
+
+
+def test_outside_of_a_course_it_says_so(tmp_path: Path) -> None:
+    done = tiny.run_course(Path(tmp_path.anchor), "watch")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "go to the folder of your course" in done.stderr

@@ -1,0 +1,149 @@
+"""Who may import what: the judge runs nobody's code, the worker knows nothing of it, and the engine of no subject."""
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import tiny
+
+ENGINE = tiny.REPOSITORY / "autograder"
+FILES = sorted(ENGINE.rglob("*.py"))
+
+
+def imports(file: Path) -> Iterator[str]:
+    """Yield the dotted name of everything a file imports, `from a import b` as a.b."""
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{file}: imports are absolute"
+            yield from (f"{node.module}.{each.name}" for each in node.names)
+
+
+def importers(part: str, of: tuple[str, ...]) -> list[str]:
+    """Return `file: name` for each import in a part of the engine that begins with one of these names."""
+    files = [file for file in FILES if file.is_relative_to(ENGINE / part)]
+    assert files, f"there is no autograder/{part}"
+    names = tuple(f"{each}." for each in of)
+    return [
+        f"{file.relative_to(ENGINE)}: {name}"
+        for file in files
+        for name in imports(file)
+        if f"{name}.".startswith(names)
+    ]
+
+
+ROOMS = (
+    *("ending", "exits", "protocol", "checks", "worker"),
+    *("course", "results", "submission"),
+    *("runner", "comparison", "answer_key", "diagnosis", "judge"),
+    *("report", "authoring", "learner", "instructor"),
+    *("notebook", "cli", "pytest_plugin", "__main__"),
+)
+"""A room imports of the rooms before it only, so that each can be read without those that follow."""
+
+UNDONE = {("learner", "cli")}
+"""What a learner's notebook asks for lies in the commands still."""
+
+
+def rooms(file: Path) -> set[tuple[str, str]]:
+    """Return the pairs of this file's room and the other rooms it imports from."""
+    own = file.relative_to(ENGINE).parts[0].removesuffix(".py")
+    found = {name.split(".")[1] for name in imports(file) if name.startswith("autograder.")}
+    return {(own, room) for room in found - {own} if (ENGINE / room).is_dir() or (ENGINE / f"{room}.py").is_file()}
+
+
+def test_imports_run_one_way() -> None:
+    every = {pair for file in FILES for pair in rooms(file) if file.name != "__init__.py" or file.parent != ENGINE}
+    assert {room for pair in every for room in pair} <= set(ROOMS)
+    assert {(own, room) for own, room in every if ROOMS.index(room) > ROOMS.index(own)} == UNDONE
+
+
+def test_the_worker_knows_the_protocol_and_the_language_of_checks_alone() -> None:
+    assert {room for own, room in set().union(*map(rooms, FILES)) if own == "worker"} == {"protocol", "checks"}
+
+
+SEES_NO_TENSOR = sorted(set(ROOMS) - {"worker", "checks", "learner"})
+
+
+@pytest.mark.parametrize("part", [each for each in SEES_NO_TENSOR if (ENGINE / each).is_dir()])
+def test_what_decides_imports_neither_torch_nor_the_worker(part: str) -> None:
+    assert not importers(part, ("torch", "autograder.worker", "autograder.checks.given", "autograder.checks.filling"))
+
+
+def test_the_checks_of_the_course_need_no_torch() -> None:
+    for folder in (tiny.REPOSITORY, tiny.ROOT):
+        for file in sorted((folder / "tests" / "exercises").glob("test_*.py")):
+            assert not [name for name in imports(file) if name.split(".")[0] in ("torch", "numpy")], file
+
+
+CHECKED = """
+import sys
+import autograder.cli
+status = autograder.cli.run({arguments!r})
+heavy = sorted({{"torch", "numpy", "rich", "pytest", "ex01_running_mean", "ex02_matrix_power"}} & set(sys.modules))
+print("\\n", status, *heavy)
+"""
+
+
+def loaded(course: Path, *arguments: str) -> list[str]:
+    """Return the exit status of a command and the modules that its process had loaded at the end."""
+    done = subprocess.run(
+        [sys.executable, "-c", CHECKED.format(arguments=list(arguments))],
+        cwd=course,
+        env=tiny.environment({}),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert not done.stderr, done.stderr
+    return done.stdout.splitlines()[-1].split()
+
+
+def test_listing_loads_neither_torch_nor_numpy_nor_rich(course: Path) -> None:
+    assert loaded(course, "list") == ["0"]
+
+
+def test_a_whole_check_loads_no_torch_and_no_students_module_into_the_process_that_decides(course: Path) -> None:
+    assert loaded(course, "check", "--submission", "solutions", "--json", "-") == ["0", "numpy"]
+    assert loaded(course, "check", "--all") == ["1", "numpy", "rich"]
+
+
+def test_building_an_answer_key_loads_no_torch_either(course: Path) -> None:
+    for file in (course / ".course" / "cache").glob("*.key"):
+        file.unlink()
+    assert loaded(course, "check", "--submission", "solutions", "--json", "report.json")[0] == "0"
+    assert json.loads((course / "report.json").read_text())["score"] == 10000
+    assert "torch" not in loaded(course, "validate", "1", "--json", "-")
+
+
+def identifiers(file: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        for name in ("id", "attr", "name", "arg", "asname"):
+            if isinstance(found := getattr(node, name, None), str):
+                yield found
+
+
+def test_no_name_in_the_engine_speaks_of_the_subject_of_a_course() -> None:
+    subject = re.compile(r"transformer|attention|embedding|encoder|head|softmax|layer_?norm|token", re.IGNORECASE)
+    plain = {"head", "heads", "header", "headers", "HEADER", "_header", "JSONEncoder", "pytest_report_header"}
+    files = [file for file in FILES if file.name != "lines.py"]  # which reads the tokens of TOML
+    found = {(str(file.relative_to(ENGINE)), name) for file in files for name in identifiers(file)}
+    assert {(file, name) for file, name in found if subject.search(name) and name not in plain} == set()
+
+
+def test_no_file_of_the_engine_is_longer_than_a_reader_can_hold() -> None:
+    long = {str(file.relative_to(ENGINE)): len(file.read_text("utf-8").splitlines()) for file in FILES}
+    assert {name: lines for name, lines in long.items() if lines > 320} == {}
+
+
+def test_nothing_in_the_engine_prints_a_traceback() -> None:
+    for file in FILES:
+        assert not [name for name in imports(file) if name.split(".")[0] == "traceback"], file

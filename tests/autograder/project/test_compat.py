@@ -1,0 +1,133 @@
+"""The supported versions: every text that names them names the same, and an end that cannot be run is a failure."""
+
+import importlib.util
+import re
+import sys
+import tomllib
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from autograder.cli import doctor
+from tests.support import tiny
+
+COMPAT = tiny.REPOSITORY / "tests" / "compat"
+README = (tiny.REPOSITORY / "README.md").read_text("utf-8")
+PROJECT = tomllib.loads((tiny.REPOSITORY / "pyproject.toml").read_text("utf-8"))["project"]
+
+
+@pytest.fixture(scope="module")
+def compat() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("compat", COMPAT / "__main__.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def pinned(end: str) -> dict[str, str]:
+    """Return the versions that an end pins, by package."""
+    lines = (COMPAT / f"{end}.txt").read_text("utf-8").splitlines()
+    return dict(each.split("==") for each in lines if each and not each.startswith("#"))
+
+
+def bounds(package: str) -> tuple[str, str | None]:
+    """Return the lowest version of a package that pyproject.toml admits, and the first that it does not."""
+    [found] = [each for each in PROJECT["dependencies"] if re.match(rf"{package}\b", each)]
+    lower, upper = re.search(r">=([\d.]+)", found), re.search(r"<([\d.]+)", found)
+    assert lower is not None
+    return lower[1], upper and upper[1]
+
+
+def minor(version: str) -> str:
+    return ".".join(f"{version}.0".split(".")[:2])
+
+
+def after(version: str) -> str:
+    """Return the minor version that follows."""
+    major, number = minor(version).split(".")
+    return f"{major}.{int(number) + 1}"
+
+
+def test_the_lowest_versions_that_are_admitted_are_the_oldest_that_are_run() -> None:
+    oldest = pinned("oldest")
+    for package in ("torch", "numpy", "pytest", "rich"):
+        assert minor(oldest[package]) == minor(bounds(package)[0])
+        assert doctor.PACKAGES[package] == tuple(map(int, minor(oldest[package]).split(".")))
+
+
+def test_the_highest_versions_that_are_admitted_are_the_newest_that_are_run() -> None:
+    newest = pinned("newest")
+    for package in ("torch", "numpy"):
+        assert bounds(package)[1] == after(newest[package])
+
+
+def test_the_versions_of_python_that_are_admitted_end_with_those_that_are_run(compat: ModuleType) -> None:
+    oldest, newest = (end.python for end in compat.ENDS)
+    assert PROJECT["requires-python"] == f">={oldest},<{after(newest)}"
+    assert ".".join(map(str, doctor.PYTHON)) == oldest
+
+
+def test_the_readme_names_the_range_that_is_run(compat: ModuleType) -> None:
+    ends = [{"Python": end.python, **pinned(end.name)} for end in compat.ENDS]
+    for name, key in (("Python", "Python"), ("torch", "torch"), ("NumPy", "numpy")):
+        oldest, newest = (minor(end[key]) for end in ends)
+        assert f"{name} {oldest} to {newest}" in README
+
+
+def test_an_interpreter_that_is_not_there_is_a_failure_and_a_sentence(
+    compat: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(compat, "marks", lambda *_: {})
+    for end in compat.ENDS:
+        monkeypatch.setenv(end.variable, "/nowhere/python")
+    assert compat.main() == 1
+    said = capsys.readouterr()
+    assert [line.split() for line in said.out.splitlines()] == [
+        list(compat.COLUMNS),
+        ["oldest", "-", "-", "-", "FAILED", "-", "-"],
+        ["newest", "-", "-", "-", "FAILED", "-", "-"],
+    ]
+    assert "oldest: /nowhere/python was not found; install Python 3.11, or name it: PYTHON_OLD=" in said.err
+
+
+def test_an_interpreter_of_another_version_is_refused(compat: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    here = f"{sys.version_info.major}.{sys.version_info.minor}"
+    end = next(each for each in compat.ENDS if each.python != here)
+    monkeypatch.setenv(end.variable, sys.executable)
+    with pytest.raises(compat.Failed, match=rf"is not Python {end.python} \(it says: {here}\)"):
+        compat.interpreter(end)
+
+
+def test_a_course_that_does_not_hold_fails_its_end(
+    compat: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def fails(*_: object) -> None:
+        raise compat.Failed("validate: 2 problems")
+
+    monkeypatch.setattr(compat, "interpreter", lambda _: "python")
+    monkeypatch.setattr(compat, "environment", lambda *_: tmp_path)
+    monkeypatch.setattr(compat, "versions", lambda _: {"Python": "3.11.7", "torch": "2.4.0", "NumPy": "1.26.0"})
+    monkeypatch.setattr(compat, "call", fails)
+    row, problem = compat.proved(compat.ENDS[0], {})
+    assert row == ("oldest", "3.11.7", "2.4.0", "1.26.0", "FAILED", "-", "-")
+    assert problem == "validate: 2 problems"
+
+
+def test_marks_that_differ_fail_their_end(compat: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    own = {"ada": {"score": "9.00", "ex01": "4.00"}}
+    monkeypatch.setattr(compat, "interpreter", lambda _: "python")
+    monkeypatch.setattr(compat, "environment", lambda *_: tmp_path)
+    monkeypatch.setattr(compat, "versions", lambda _: {"Python": "3.11.7", "torch": "2.4.0", "NumPy": "1.26.0"})
+    monkeypatch.setattr(compat, "call", lambda *_: None)
+    monkeypatch.setattr(
+        compat, "marks", lambda *_: {"ada": {"score": "8.00", "ex01": "4.00"}, "eva": {"score": "1.00"}}
+    )
+    row, problem = compat.proved(compat.ENDS[0], own)
+    assert row == ("oldest", "3.11.7", "2.4.0", "1.26.0", "holds", "FAILED", "-")
+    assert problem == "2 marks differ: ada has 8.00 in score, here 9.00; eva has 1.00 in score, here None"
+    monkeypatch.setattr(compat, "marks", lambda *_: own)
+    assert compat.proved(compat.ENDS[0], own)[0][4:6] == ("holds", "same marks")

@@ -1,0 +1,225 @@
+"""Whatever a worker says, a run of checks ends in verdicts; nothing passes whose right answer was not said."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+from autograder.answer_key.keys import Keys
+from autograder.checks.draws import Key
+from autograder.comparison.compare import Expected, judge_observation
+from autograder.judge.grader import Grader
+from autograder.protocol import Array
+from autograder.protocol.prints import WIDTH
+from autograder.report.glyphs import glyphs_for
+from autograder.report.terminal import make_console, render_report
+from autograder.results import Report
+from autograder.results.reading import from_json
+from autograder.runner import runner as runner_module
+from autograder.runner.process import End
+from autograder.runner.runner import EnvironmentProblem, GraderProblem, Runner
+from autograder.submission import Submission
+from tests.support import fuzzing, tiny
+from tests.support.fuzzing import ENDS, Event, Script, bounded, hostile, seeds
+
+Answers = Mapping[str, Mapping[Key, Expected]]
+
+SEED = tiny.COURSE.seed
+PLAN = tiny.SUITE.plan(tiny.SUITE.exercises)
+PROGRAMS = (
+    tiny.submitted(),
+    tiny.submitted(tiny.mean_with("return x.cumsum(dim=-1)")),
+    tiny.submitted(tiny.mean_with("return (x / count)[..., :, None].sum(dim=-1) + missing")),
+    tiny.submitted(tiny.mean_with("return {'a': [x, None, 'text'], 'b': x.shape, 'c': len}")),
+)
+
+
+@dataclass(frozen=True)
+class Told:
+    """What real workers said of some programs, run plainly and traced, after their greeting; and of their syntax."""
+
+    surveys: Mapping[str, Event] = field(repr=False)
+    logs: tuple[tuple[Event, ...], ...] = field(repr=False)
+
+
+@pytest.fixture(scope="module")
+def told() -> Told:
+    logs: list[tuple[Event, ...]] = []
+    with pytest.MonkeyPatch.context() as patch, Runner(tiny.SUITE, seed=SEED, shared=True) as own:
+        patch.setattr(runner_module, "WorkerProcess", fuzzing.Recording)
+        for program in PROGRAMS:
+            for trace in (False, True):
+                patch.setattr(fuzzing.Recording, "kept", [], raising=False)
+                own.run(program.sources, PLAN, trace=trace)
+                logs.append(tuple(each for each in fuzzing.Recording.kept if each["event"] != "ready"))
+    surveys = {each["exercise"]: each for each in logs[0] if each["event"] == "surveyed"}
+    return Told(surveys, tuple(logs))
+
+
+@pytest.fixture(scope="module")
+def answers(key_cache: Path) -> Answers:
+    with Keys(tiny.SUITE, seed=SEED, cache=key_cache) as keys:
+        return {each.id: keys.reference(each).reference for each in tiny.SUITE.exercises}
+
+
+@pytest.fixture(scope="module")
+def judge(key_cache: Path) -> Iterator[Grader]:
+    with Grader(tiny.SUITE, seed=SEED, evidence=True, cache=key_cache) as made:
+        yield made
+
+
+def script(told: Told, seed: int, changes: int, *, honest: bool) -> Script:
+    """Return what one to three workers say, each some change of what a real one said."""
+    random = Random(seed)
+    logs = [random.choice(told.logs) for _ in range(random.randint(1, 3))]
+    first = [next(at for at, each in enumerate(log) if each["event"] == "load") + 1 if honest else 0 for log in logs]
+    lives = [
+        (hostile(random, log[start:], changes), random.choice(ENDS)) for log, start in zip(logs, first, strict=True)
+    ]
+    sound = frozenset(id(each) for log in told.logs for each in log)
+    return Script(lives, told.surveys if honest else None, sound)
+
+
+@bounded(1500)
+@given(seeds, some.integers(0, 6), some.booleans())
+def test_any_answers_at_all_end_in_outcomes_or_in_a_declared_problem(
+    told: Told, seed: int, changes: int, shared: bool
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        fuzzing.speak(patch, script(told, seed, changes, honest=False))
+        try:
+            found = fuzzing.silent_runner(tiny.SUITE, SEED, shared=shared).run({}, PLAN)
+        except (GraderProblem, EnvironmentProblem):
+            return
+    settled(found.outcomes)
+
+
+@bounded(3000)
+@given(seeds, some.integers(0, 6), some.booleans())
+def test_whatever_a_students_code_makes_a_worker_say_every_draw_has_an_outcome(
+    told: Told, seed: int, changes: int, shared: bool
+) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        fuzzing.speak(patch, script(told, seed, changes, honest=True))
+        settled(fuzzing.silent_runner(tiny.SUITE, SEED, shared=shared).run({}, PLAN).outcomes)
+
+
+def settled(outcomes: Mapping[str, Mapping[Any, object]]) -> None:
+    """Assert that every draw has an outcome, and nothing else has one."""
+    assert {exercise: set(keys) for exercise, keys in PLAN.items()} == {
+        exercise: set(found) for exercise, found in outcomes.items()
+    }
+
+
+@bounded(1000)
+@given(seeds, some.integers(0, 6), some.sampled_from(PROGRAMS))
+def test_whatever_was_said_the_report_is_whole_and_only_right_answers_earn(
+    told: Told, judge: Grader, answers: Answers, seed: int, changes: int, submission: Submission
+) -> None:
+    told_then = script(told, seed, changes, honest=True)
+    with pytest.MonkeyPatch.context() as patch:
+        fuzzing.speak(patch, told_then)
+        report = judge.grade(submission, runner=fuzzing.silent_runner(tiny.SUITE, SEED))
+    assert "grader_error" not in report.statuses, problems_of(report)
+    assert earned(report) <= answered(told_then.said, answers)
+    assert from_json(json.loads(json.dumps(report.to_json(), allow_nan=False))).score == report.score
+    rendered(report)
+
+
+def problems_of(report: Report) -> list[str | None]:
+    return [each.finding.detail for one in report.exercises for each in one.checks if each.finding]
+
+
+def earned(report: Report) -> set[tuple[str, str]]:
+    return {(one.id, each.id) for one in report.exercises for each in one.checks if each.status == "pass"}
+
+
+def answered(said: Sequence[Event], answers: Answers) -> set[tuple[str, str]]:
+    """Return the checks of whose every draw the right answer was said at some time."""
+    return {
+        (exercise, check.id)
+        for exercise, checks in tiny.SUITE.checks.items()
+        for check in checks
+        if all(_said(said, exercise, (check.id, draw), answers[exercise], check.judge) for draw in range(check.draws))
+    }
+
+
+def _said(said: Sequence[Event], exercise: str, at: tuple[str, int], reference: Any, judge: Any) -> bool:
+    values = [
+        each["value"]
+        for each in said
+        if each.get("event") == "observed"
+        and (each.get("exercise"), each.get("check"), each.get("draw")) == (exercise, *at)
+        and "value" in each
+    ]
+    return any(judge_observation(each, reference[at], judge) is None for each in values)
+
+
+def rendered(report: Report) -> None:
+    """Show a report to a terminal, with and without colours; whatever is in it is made printable."""
+    for plain in (True, False):
+        console = make_console(plain=plain, color=not plain)
+        with console.capture() as capture:
+            render_report(console, report, file_paths={}, next_commands=(), glyphs=glyphs_for("utf-8"), plain=plain)
+        assert "\x1b[2J" not in capture.get()
+
+
+WHERE = {"exercise": tiny.FIRST, "check": "values", "draw": 0}
+STEP = ["mul", [0], [], [2], "float32", False, [0, 1], None]
+TRACE = {
+    "event": "traced",
+    "files": [tiny.FILES[0]],
+    "places": [[0, "f", 3, 3, 4, 9]],
+    "steps": [STEP],
+    "results": [0],
+    "prints": Array("float64", (1, WIDTH), bytes(8 * WIDTH)),
+}
+
+FORGED: Mapping[str, Event] = {
+    "a place that is not there": {**TRACE, "steps": [["mul", [7], *STEP[2:]]]},
+    "a file that is not there": {**TRACE, "places": [[7, "f", 3, 3, 4, 9]]},
+    "an array of more places than can be counted": {
+        "event": "observed",
+        "value": Array("float32", (1 << 40, 1 << 40, 0), b""),
+        "seconds": 0.0,
+    },
+}
+
+
+@pytest.mark.parametrize("forged", FORGED)
+def test_an_answer_that_once_was_too_much_for_the_judge_is_the_students_error(
+    told: Told, judge: Grader, forged: str
+) -> None:
+    begin: Event = {"event": "begin", **WHERE}
+    said = Script([([begin, {**WHERE, **FORGED[forged]}], End("exit", 0))], surveys=told.surveys)
+    with pytest.MonkeyPatch.context() as patch:
+        fuzzing.speak(patch, said)
+        report = judge.grade(tiny.submitted(), runner=fuzzing.silent_runner(tiny.SUITE, SEED))
+    assert tiny.check_of(report, tiny.FIRST, "values").status == "error"
+
+
+def test_an_end_counts_without_its_beginning_but_not_in_a_careful_run(told: Told, judge: Grader) -> None:
+    ends = [each for each in told.logs[0] if each.get("event") == "observed" and each["exercise"] == tiny.FIRST]
+    values = [each for each in ends if each["check"] == "values"]
+    careful = [each for each in ends if each["check"] != "values"]
+    said = Script([(values, End("exit", 1)), (careful, End("exit", 1))], surveys=told.surveys)
+    with pytest.MonkeyPatch.context() as patch:
+        fuzzing.speak(patch, said)
+        report = judge.grade(tiny.submitted(), runner=fuzzing.silent_runner(tiny.SUITE, SEED))
+    first = tiny.result_of(report, tiny.FIRST)
+    assert {each.id for each in first.checks if each.status == "pass"} == {"values"}
+
+
+def test_an_end_counts_nothing_where_the_syntax_of_the_file_is_not_known(told: Told, judge: Grader) -> None:
+    start: list[Event] = [{"event": "ready", "torch": "2"}, {"event": "load", "exercise": tiny.FIRST}]
+    ends = [each for each in told.logs[0] if each.get("event") == "observed" and each["exercise"] == tiny.FIRST]
+    with pytest.MonkeyPatch.context() as patch:
+        fuzzing.speak(patch, Script([([*start, *ends], End("exit", 1))]))
+        report = judge.grade(tiny.submitted(), runner=fuzzing.silent_runner(tiny.SUITE, SEED))
+    assert tiny.result_of(report, tiny.FIRST).score == 0

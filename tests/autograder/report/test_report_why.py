@@ -1,0 +1,103 @@
+"""The page of a misconception, and the whole evidence of a failure."""
+
+import io
+from dataclasses import replace
+
+import pytest
+from rich.cells import cell_len
+from rich.console import Console
+
+from autograder.report.diff import render_evidence
+from autograder.report.glyphs import ASCII, UNICODE, Glyphs
+from autograder.report.why import WhyPage, render_why
+from autograder.report.words import opened
+from tests.support import report_examples as examples
+from tests.support.screens import assert_as_read
+
+NEXT = (("course check 5", "after your next edit"),)
+WHOLE = WhyPage(
+    id="attention-not-scaled",
+    name="dot products that are not scaled",
+    explanation=examples.UNSCALED.detail or "",
+    exercise="05 attention",
+    tempting="The product alone already ranks the keys, and small examples come out nearly the same.",
+    wrong=("    scores = query @ key.transpose(-2, -1)",),
+    right=("    scores = query @ key.transpose(-2, -1) / math.sqrt(query.shape[-1])",),
+    hint=examples.HINTS["scaled"][0],
+    experiment="for k in (4, 64, 1024):\n    q, key = torch.randn(k), torch.randn(1000, k)\n    print((key @ q).std())",
+    lesson="exercises/ex05_attention.py",
+)
+BRIEF = WhyPage("mask-inverted", "the mask is used the wrong way round", "True means may be seen.", "04 masks")
+EVIL = "\x1b[2J\x07a\rb \u202e[bold]x[/bold]"
+
+
+def why(page: WhyPage, width: int = 80, plain: bool = False, glyphs: Glyphs = UNICODE) -> str:
+    stream = io.StringIO()
+    render_why(Console(file=stream, width=width), page, glyphs=glyphs, plain=plain, next_commands=NEXT)
+    return stream.getvalue()
+
+
+def diff(name: str, width: int = 80, plain: bool = False, glyphs: Glyphs = UNICODE) -> str:
+    stream, exercise = io.StringIO(), examples.EXERCISES[name]
+    check = exercise.first_failure
+    assert check is not None
+    console = Console(file=stream, width=width)
+    render_evidence(
+        console, exercise, check, glyphs=glyphs, plain=plain, slices=(examples.SCALE_MAPS,), next_commands=NEXT
+    )
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("width", [80, 40])
+def test_the_page_of_a_misconception_is_as_read(width: int) -> None:
+    assert_as_read(f"why-{width}", why(WHOLE, width))
+
+
+def test_the_page_in_sentences_is_as_read() -> None:
+    assert_as_read("why-plain", why(WHOLE, plain=True))
+
+
+def test_a_students_page_has_no_code_and_no_empty_labels() -> None:
+    for plain in (True, False):
+        text = why(BRIEF, plain=plain)
+        assert "True means may be seen." in text
+        for absent in ("wrong line", "✗", "✓", "To see it", "Lesson", "tempts", "question"):
+            assert absent not in text
+
+
+def test_the_wrong_and_the_right_line_can_be_told_apart_on_a_narrow_page() -> None:
+    assert "math.sqrt(query.shape[-1])" in why(WHOLE, 40)
+
+
+def test_a_name_that_begins_with_prose_is_capitalised_and_code_is_not() -> None:
+    for prose in ("the scores are not divided", "input and labels are the same", "cross-attention takes keys"):
+        assert opened(prose) == prose[0].upper() + prose[1:]
+    for code in ("attention_weights are returned first", "x.std() is taken", "max(0, x)", "√K divides", "zero_grad is"):
+        assert opened(code) == code
+    for code in ("eps is added", "view where transpose is needed"):
+        assert opened(code, "    x = x.view(3) + self.eps") == code
+        assert opened(code, "    x = preview + steps") != code
+
+
+@pytest.mark.parametrize("width", [80, 100])
+def test_the_whole_evidence_is_as_read(width: int) -> None:
+    assert_as_read(f"diff-mask-{width}", diff("mask", width))
+
+
+def test_the_whole_evidence_in_sentences_is_as_read() -> None:
+    assert_as_read("diff-mask-plain", diff("mask", plain=True))
+
+
+@pytest.mark.parametrize("name", ["fail", "mask", "error", "timeout", "memory", "shape", "ids", "grader-problem"])
+def test_evidence_of_any_failure_fits_the_page(name: str) -> None:
+    for width in (40, 60, 80, 120):
+        assert all(cell_len(line) <= width for line in diff(name, width).splitlines())
+    assert diff(name, glyphs=ASCII).isascii()
+    assert diff(name, plain=True).isascii()
+
+
+def test_no_text_writes_to_the_terminal() -> None:
+    page = WhyPage(*[EVIL] * 5, (EVIL, EVIL), (EVIL,), EVIL, EVIL + "\n" + EVIL, EVIL)
+    for plain in (True, False):
+        assert all(line.isprintable() for line in why(page, plain=plain).split("\n"))
+    assert "[bold]x[/bold]" in why(replace(BRIEF, explanation="a [bold]x[/bold]"))

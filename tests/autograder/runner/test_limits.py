@@ -1,0 +1,235 @@
+"""Time and memory: hangs cost a bounded part of a slot, and no exercise pays for what another one takes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from autograder.course import Limits, find_course, read_course
+from autograder.judge import marking
+from autograder.judge.grader import Grader
+from autograder.runner import attempt as attempt_module
+from autograder.runner import runner as runner_module
+from autograder.runner.attempt import MOST_DEATHS
+from autograder.runner.outcomes import Died, Observed
+from autograder.runner.patience import Patience
+from autograder.runner.process import GRACE_SECONDS, End
+from autograder.runner.runner import Runner
+from tests.support import fuzzing, tiny
+from tests.support.fuzzing import Event, Script
+
+SEED = tiny.COURSE.seed
+PLAN = tiny.SUITE.plan(tiny.SUITE.exercises)
+SLOT_SECONDS = 60.0
+PART = tiny.part(tiny.FIRST, tiny.MEAN)
+
+
+def test_hangs_in_every_exercise_of_the_course_are_waited_for_a_minute_at_most() -> None:
+    course = read_course(find_course())
+    patience, seconds = Patience(course.limits), 0.0
+    unheard = 1  # the first death in a check that was not announced
+    for _ in range(unheard + MOST_DEATHS * len(course.exercises)):
+        seconds += patience.check_seconds + min(GRACE_SECONDS, patience.check_seconds / 3)
+        patience.time_out()
+    assert seconds < SLOT_SECONDS
+
+
+def test_imports_that_hang_in_every_exercise_are_waited_for_a_minute_at_most() -> None:
+    course = read_course(find_course())
+    patience, seconds = Patience(course.limits), 0.0
+    for _ in range(1 + len(course.exercises)):
+        seconds += patience.import_seconds + min(GRACE_SECONDS, patience.import_seconds / 3)
+        patience.time_out()
+    assert seconds < SLOT_SECONDS
+
+
+def test_a_submission_without_a_time_out_is_waited_for_as_the_course_says() -> None:
+    patience = Patience(Limits(wall_seconds=15))
+    assert (patience.check_seconds, patience.import_seconds, patience.exercise_seconds) == (15, 15, 15)
+
+
+@pytest.mark.parametrize("wall", [1, 2, 3, 15, 300])
+def test_waits_never_grow_and_never_exceed_what_the_course_says(wall: int) -> None:
+    patience = Patience(Limits(wall_seconds=wall))
+    waits = []
+    for _ in range(5):
+        waits.append((patience.check_seconds, patience.import_seconds))
+        patience.time_out()
+    assert waits == sorted(waits, reverse=True)
+    assert waits[0] == (wall, wall)
+    assert waits[-1][0] == min(wall, 1)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a real worker said of the whole plan, by exercise, and of the syntax of the files."""
+
+    surveys: Mapping[str, Event]
+    of: Mapping[str, Sequence[Event]]
+
+
+@pytest.fixture(scope="module")
+def said() -> Said:
+    with pytest.MonkeyPatch.context() as patch, Runner(tiny.SUITE, seed=SEED, shared=True) as own:
+        patch.setattr(runner_module, "WorkerProcess", fuzzing.Recording)
+        patch.setattr(fuzzing.Recording, "kept", [], raising=False)
+        own.run(tiny.submitted().sources, PLAN)
+        kept = list(fuzzing.Recording.kept)
+    surveys = {each["exercise"]: each for each in kept if each["event"] == "surveyed"}
+    loads = {each["exercise"]: each for each in kept if each["event"] == "load"}
+    of: dict[str, list[Event]] = {name: [each] for name, each in loads.items()}
+    for each in kept:
+        if each["event"] == "observed":
+            of[each["exercise"]] += [beginning(each), each]
+    return Said(surveys, of)
+
+
+def beginning(end: Event) -> Event:
+    """Return how a worker announces a draw that it tells the end of."""
+    return {"event": "begin", **{name: end[name] for name in ("exercise", "check", "draw")}}
+
+
+def begun(said: Said, exercise: str) -> Event:
+    """Return the beginning of the first check of an exercise."""
+    return next(each for each in said.of[exercise] if each["event"] == "begin")
+
+
+def exhausted(where: Event, message: str = "", kind: str = "MemoryError") -> Event:
+    """Return what a worker says of a check that lacks something."""
+    fault = {"type": kind, "bases": [kind], "message": message, "kind": "other", "tensor": None}
+    of = {name: where[name] for name in ("exercise", "check", "draw")}
+    return {"event": "raised", **of, "fault": {**fault, "frames": [], "values": []}, "seconds": 0.1}
+
+
+STUCK: Event = {"event": "stuck", "frames": [{"file": tiny.FILES[1], "line": 3, "function": "matrix_power"}]}
+
+
+@pytest.mark.parametrize("how", ["stuck", "memory", "threads", "files", "silent", "crashed"])
+def test_what_ends_an_exercise_beside_another_ends_it_only_if_it_does_so_alone(said: Said, how: str) -> None:
+    """In the first worker the second exercise fails; in one of its own it is right, and that counts."""
+    begin = begun(said, tiny.SECOND)
+    fails = {
+        "stuck": [STUCK],
+        "memory": [exhausted(begin)],
+        "threads": [exhausted(begin, "can't start new thread", "RuntimeError")],
+        "files": [exhausted(begin, "[Errno 24] Too many open files", "OSError")],
+    }
+    load = said.of[tiny.SECOND][0]
+    first = [*said.of[tiny.FIRST][1:], load, begin, *fails.get(how, [])]
+    ends = {"silent": End("silent"), "crashed": End("exit", -11)}
+    script = Script([(first, ends.get(how, End("exit", 0))), (said.of[tiny.SECOND][1:], End("exit", 0))], said.surveys)
+    with pytest.MonkeyPatch.context() as patch:
+        fuzzing.speak(patch, script)
+        found = fuzzing.silent_runner(tiny.SUITE, SEED).run({}, PLAN)
+    assert all(isinstance(each, Observed) for each in found.outcomes[tiny.SECOND].values())
+    assert script.started == 2
+
+
+def test_an_exercise_that_lacks_memory_in_a_worker_of_its_own_is_charged_with_it(said: Said) -> None:
+    begin = begun(said, tiny.SECOND)
+    script = Script([([begin, exhausted(begin)], End("exit", 0))], said.surveys)
+    with pytest.MonkeyPatch.context() as patch:
+        fuzzing.speak(patch, script)
+        found = fuzzing.silent_runner(tiny.SUITE, SEED).run({}, {tiny.SECOND: PLAN[tiny.SECOND]})
+    assert "MemoryError" in str(found.outcomes[tiny.SECOND][begin["check"], begin["draw"]])
+
+
+def test_a_worker_cannot_say_that_another_exercise_runs_than_the_next(said: Said) -> None:
+    begin = begun(said, tiny.SECOND)
+    for forged in ({**said.of[tiny.SECOND][0]}, {"event": "read", "exercise": tiny.SECOND}, begin):
+        script = Script([([forged], End("exit", 0))], said.surveys)
+        with pytest.MonkeyPatch.context() as patch:
+            fuzzing.speak(patch, script)
+            found = fuzzing.silent_runner(tiny.SUITE, SEED).run({}, {**PLAN})
+        first = next(iter(found.outcomes[tiny.FIRST].values()))
+        assert isinstance(first, Died)
+        assert "wrote onto the channel" in first.sentence
+
+
+def test_a_program_that_lies_when_it_is_traced_is_not_traced_again(said: Said) -> None:
+    forged: Event = {"event": "traced", "exercise": tiny.FIRST, "check": "values", "draw": 0, "files": 5}
+    script = Script([([begun(said, tiny.FIRST), forged], End("exit", 0))], said.surveys)
+    with pytest.MonkeyPatch.context() as patch:
+        fuzzing.speak(patch, script)
+        found = fuzzing.silent_runner(tiny.SUITE, SEED).run({}, PLAN, trace=True)
+    assert (script.started, found.traces) == (1, {})
+
+
+def test_what_needs_an_exercise_that_timed_out_is_not_waited_for(said: Said) -> None:
+    begin = begun(said, tiny.FIRST)
+    script = Script([([begin, STUCK], End("exit", 0))], said.surveys)
+    with pytest.MonkeyPatch.context() as patch:
+        fuzzing.speak(patch, script)
+        runner = fuzzing.silent_runner(tiny.SUITE, SEED)
+        found = runner.run({}, PLAN, parts={tiny.SECOND: [tiny.FIRST]})
+    assert {str(each) for each in found.outcomes[tiny.SECOND].values()} == {
+        str(Died("timeout", f"Not run: {tiny.FIRST} timed out, and this exercise uses it."))
+    }
+
+
+def test_an_exercise_whose_checks_together_take_too_long_is_not_run_further(
+    said: Said, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = iter(range(0, 100_000, 7))
+    monkeypatch.setattr(attempt_module.time, "monotonic", lambda: next(clock))
+    script = Script(
+        [(said.of[tiny.FIRST][1:], End("exit", 0)), (said.of[tiny.SECOND][1:], End("exit", 0))], said.surveys
+    )
+    fuzzing.speak(monkeypatch, script)
+    found = fuzzing.silent_runner(tiny.SUITE, SEED).run({}, PLAN)
+    sentences = [each.sentence for each in found.outcomes[tiny.FIRST].values() if isinstance(each, Died)]
+    assert sentences
+    assert set(sentences) == {"Not run: the checks before it took 20 s in all."}
+
+
+HOARD = "HOARD = []\ntry:\n    while True: HOARD.append(bytearray(1 << 23))\nexcept MemoryError:\n    del HOARD[-4:]\n"
+SLEEPS = "import time\ndef running_mean(x):\n    time.sleep(1000)\n"
+
+
+@pytest.fixture
+def cramped(key_cache: Path) -> Grader:
+    """A grader with little memory and little time, that has a reference part for the first exercise."""
+    limits = replace(tiny.COURSE.limits, memory_mib=160, wall_seconds=3)
+    suite = replace(tiny.SUITE, course=replace(tiny.COURSE, limits=limits), reference_parts={tiny.FILES[0]: PART})
+    return Grader(suite, seed=SEED, cache=key_cache)
+
+
+def marks(grader: Grader, first: str, second: str) -> list[tuple[str, str, int]]:
+    """Return the checks of the second exercise, beside a first one."""
+    with grader:
+        report = grader.grade(tiny.submitted(first, second))
+    return [(each.id, each.status, each.score) for each in tiny.result_of(report, tiny.SECOND).checks]
+
+
+def test_memory_that_one_exercise_holds_is_not_charged_to_the_next(cramped: Grader) -> None:
+    needy = f"{tiny.POWER_ALONE}\nBIG = bytearray(96 << 20)\n"
+    assert {status for _, status, _ in marks(cramped, f"{HOARD}{tiny.MEAN}", needy)} == {"pass"}
+
+
+@pytest.mark.parametrize(
+    "first",
+    [SLEEPS, "while True: pass", f"{SLEEPS}time.sleep(1000)"],
+    ids=["every check", "import loop", "import sleep"],
+)
+def test_what_uses_an_exercise_that_hangs_gets_the_marks_of_the_reference_part(cramped: Grader, first: str) -> None:
+    assert {status for _, status, _ in marks(cramped, first, tiny.POWER)} == {"pass"}
+
+
+def test_a_part_that_passes_but_leaves_no_memory_is_replaced_for_what_uses_it(cramped: Grader) -> None:
+    needy = f"{tiny.POWER}\nBIG = bytearray(96 << 20)\n"
+    assert {status for _, status, _ in marks(cramped, f"{HOARD}{tiny.MEAN}", needy)} == {"pass"}
+
+
+def test_an_exercise_whose_place_takes_too_long_to_find_keeps_its_verdict(
+    key_cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong = tiny.submitted(tiny.mean_with("return x.cumsum(dim=-1) / count * 1.25 + 0.1"))
+    with Grader(tiny.SUITE, seed=SEED, cache=key_cache) as grader:
+        located = tiny.check_of(grader.grade(wrong), tiny.FIRST, "values")
+        monkeypatch.setattr(marking, "EXERCISE_SECONDS", -1.0)
+        plain = tiny.check_of(grader.grade(wrong), tiny.FIRST, "values")
+    assert (plain.status, plain.score) == (located.status, located.score) == ("fail", 0)
+    assert located.finding is not None
+    assert plain.finding is not None
+    assert (located.finding.kind, plain.finding.kind) == ("place", "pattern")

@@ -1,0 +1,98 @@
+"""What is no submission, and the submissions of a class in one folder."""
+
+from pathlib import Path
+
+import pytest
+
+from autograder.submission import Caps, SubmissionError, list_submissions
+from tests.support.submission_examples import BOTH, FILES, ONE, laid_out, links, read, zipped
+
+
+def test_what_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    for name in ("nobody", "nobody.zip", "n" * 300, "nul\0"):
+        with pytest.raises(
+            SubmissionError, match=r"cannot be read .* expected a folder of \.py files or a zip of them"
+        ):
+            read(tmp_path / name)
+
+
+@pytest.mark.parametrize("name", ["eve.tar.gz", "eve.py", "eve"])
+def test_a_file_that_is_no_zip_is_refused(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_bytes(b"")
+    with pytest.raises(SubmissionError, match=f"{name} is neither a folder nor a zip, expected a folder"):
+        read(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    "name", ["...zip", "..  .zip", "two\nlines.zip", "\x1b[2J.zip", "\udcff.zip", "é" * 120 + ".zip"]
+)
+def test_a_name_that_cannot_be_a_reports_is_refused(tmp_path: Path, name: str) -> None:
+    try:
+        zipped(tmp_path / "plain.zip", BOTH).rename(tmp_path / name)
+    except (OSError, UnicodeError):
+        pytest.skip("this file system has no such names")
+    with pytest.raises(SubmissionError, match="has a name that cannot be a student's"):
+        read(tmp_path / name)
+    assert len(list_submissions(tmp_path, FILES).problems) == (not name.startswith("."))
+
+
+def test_every_folder_and_zip_is_a_submission_hidden_ones_are_not(tmp_path: Path) -> None:
+    laid_out(tmp_path, {f"bob/{ONE}": b"", f".git/{ONE}": b"", "roster.csv": b"", ".DS_Store": b""})
+    zipped(tmp_path / "alice.zip", BOTH)
+    zipped(tmp_path / "Carol.ZIP", BOTH)
+    found = list_submissions(tmp_path, FILES)
+    assert [entry.path for entry in found.entries] == [tmp_path / "Carol.ZIP", tmp_path / "alice.zip", tmp_path / "bob"]
+    assert found.problems == ()
+    assert found.notes == ("roster.csv is no submission; it was left out",)
+    assert [entry.student for entry in found.entries] == ["Carol", "alice", "bob"]
+
+
+def test_of_two_submissions_of_one_student_one_is_taken_and_the_other_named(tmp_path: Path) -> None:
+    laid_out(tmp_path / "alice", BOTH)
+    zipped(tmp_path / "alice.zip", {ONE: b"zipped"})
+    [entry] = list_submissions(tmp_path, FILES).entries
+    told = "alice.zip counts, not alice: which is the later cannot be told, so the last by name was taken"
+    assert entry.read(FILES, Caps()).sources == {ONE: b"zipped"}
+    assert entry.notes == (told,)
+    assert list_submissions(tmp_path, FILES).notes == (f"alice: {told}",)
+
+
+@pytest.mark.parametrize("folder", ["Alice", "ALICE"])
+def test_names_that_differ_in_case_only_are_a_problem_and_none_is_taken(tmp_path: Path, folder: str) -> None:
+    laid_out(tmp_path / folder, BOTH)
+    laid_out(tmp_path / "bob", BOTH)
+    zipped(tmp_path / "alice.zip", BOTH)
+    found = list_submissions(tmp_path, FILES)
+    assert [entry.path for entry in found.entries] == [tmp_path / "bob"]
+    assert found.problems == (
+        f"{folder}, alice.zip differ in upper and lower case only, and so would their reports, "
+        "so none of them is graded; keep one, or rename them",
+    )
+
+
+@pytest.mark.parametrize("name", ["alice.rar", "alice.tar.gz", "alice.7z", "alice.ipynb", "alice.py"])
+def test_work_in_a_form_that_is_not_read_is_a_problem(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).touch()
+    [problem] = list_submissions(tmp_path, FILES).problems
+    assert problem.startswith(f"{name} is neither a folder nor a zip, so it was left out; make it a folder or a zip")
+
+
+@links
+def test_a_linked_submission_is_a_problem(tmp_path: Path) -> None:
+    laid_out(tmp_path / "bob", BOTH)
+    (tmp_path / "eve").symlink_to("bob", target_is_directory=True)
+    found = list_submissions(tmp_path, FILES)
+    assert [entry.path for entry in found.entries] == [tmp_path / "bob"]
+    assert found.problems == ("eve is a link, and links are not followed; hand in what it leads to",)
+
+
+def test_one_submission_is_not_taken_for_a_folder_of_them(tmp_path: Path) -> None:
+    folder = laid_out(tmp_path / "alice", BOTH)
+    with pytest.raises(SubmissionError, match=f"holds {ONE}, so it looks like one submission") as caught:
+        list_submissions(folder, FILES)
+    assert str(caught.value).endswith(f"give its parent, {tmp_path.resolve()}")
+
+
+def test_a_folder_of_submissions_that_is_not_there_is_a_sentence(tmp_path: Path) -> None:
+    with pytest.raises(SubmissionError, match=r"cannot be read .* expected a folder of submissions: check the path"):
+        list_submissions(tmp_path / "nowhere", FILES)

@@ -1,0 +1,140 @@
+"""Traces: what fingerprints tell, what a hostile worker may say, and that any trace it tells is borne."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.diagnosis.location.divergence import find_astray
+from autograder.diagnosis.location.locating import in_file
+from autograder.protocol import Array
+from autograder.protocol.prints import (
+    WIDTH,
+    factors,
+    fingerprint,
+    part_shapes,
+    parts,
+    same_order,
+    same_values,
+)
+from autograder.runner.traces import Trace, read_trace, to_record
+
+FILE = "ex01_first.py"
+
+
+def told(steps: list[list[object]], prints: int = 4) -> dict[str, object]:
+    """Return a trace as a worker tells it, with so many fingerprints of random numbers."""
+    numbers = np.random.RandomState(0).standard_normal((prints, WIDTH))
+    return {
+        "files": [FILE],
+        "places": [[0, "double", 3, 3, 4, 9], [0, "double", 4, 5, 0, 2]],
+        "steps": steps,
+        "results": [len(steps) - 1] if steps else [],
+        "prints": Array("float64", numbers.shape, numbers.astype("<f8").tobytes()),
+    }
+
+
+STEP: list[object] = ["mul", [0], [], [2, 3], "float32", False, [0, 1], None]
+
+
+@given(st.lists(st.floats(-100, 100), min_size=6, max_size=60))
+def test_a_fingerprint_tells_the_same_numbers_in_other_places(values: list[float]) -> None:
+    one = np.array(values)
+    moved = np.random.RandomState(len(values)).permutation(one)
+    prints = np.stack([fingerprint(one), fingerprint(moved)])
+    assert same_values(prints[0], prints, 1e-6).all()
+    assert same_order(prints[0], prints, 1e-6)[0]
+    if np.abs(one - moved).max() > 1e-3 * max(np.abs(one).max(), 1):
+        assert not same_order(prints[0], prints, 1e-9)[1]
+
+
+def test_a_fingerprint_tells_a_factor_and_nothing_else() -> None:
+    values = np.random.RandomState(1).standard_normal((5, 7))
+    prints = np.stack([fingerprint(values), fingerprint(values.T), fingerprint(values + 1)])
+    found = factors(fingerprint(2.5 * values), prints, 1e-6)
+    assert found[0] == pytest.approx(2.5)
+    assert np.isnan(found[1:]).all()
+
+
+def test_what_a_mask_is_filled_with_makes_no_difference() -> None:
+    scores = np.random.RandomState(2).standard_normal((4, 6))
+    hidden = scores > 0.5
+    lowest, infinite = (fingerprint(np.where(hidden, fill, scores)) for fill in (np.finfo(np.float32).min, -np.inf))
+    assert (lowest == infinite).all()
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (2, 3, 4), (2, 3, 4, 5), (30, 2, 2, 2), ()])
+def test_the_parts_of_an_array_have_the_shapes_that_are_told(shape: tuple[int, ...]) -> None:
+    assert [each.shape for each in parts(np.zeros(shape))] == part_shapes(shape)
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [["mul", [0], [0], [2], "float32", False, [0, 1], None]],  # made of itself
+        [["mul", [0], [-1], [2], "float32", False, [0, 1], None]],
+        [["mul", [7], [], [2], "float32", False, [0, 1], None]],  # a place that is not there
+        [["mul", [-1], [], [2], "float32", False, [0, 1], None]],
+        [["mul", [0], [], [2], "float32", False, [3, 2], None]],  # a fingerprint that is not there
+        [["mul", [0], [], [2], "float32", False, [0, 0], None]],
+        [["mul", [0], [], ["x"], "float32", False, [0, 1], None]],
+        [["mul"]],
+        ["mul"],
+        [None],
+    ],
+)
+def test_a_trace_that_makes_no_sense_is_refused(steps: list[list[object]]) -> None:
+    with pytest.raises((ValueError, TypeError, KeyError, IndexError)):
+        read_trace(told(steps))
+
+
+def test_fingerprints_of_another_form_are_refused() -> None:
+    for array in (Array("float64", (1, 3), bytes(24)), Array("float32", (1, WIDTH), bytes(4 * WIDTH)), None):
+        with pytest.raises(ValueError, match="another form"):
+            read_trace({**told([STEP]), "prints": array})
+
+
+def test_numbers_beyond_all_measure_are_cut() -> None:
+    huge = np.full((4, WIDTH), np.inf).astype("<f8")
+    trace = read_trace({**told([STEP]), "prints": Array("float64", huge.shape, huge.tobytes())})
+    with np.errstate(all="raise"):
+        assert find_astray(trace, read_trace(told([STEP])), in_file(FILE, ())) is not None
+
+
+def test_what_is_kept_of_a_trace_has_lines_and_no_names() -> None:
+    kept = to_record(read_trace(told([STEP])))
+    assert "double" not in repr(kept)
+    assert FILE not in repr(kept)
+    assert read_trace(kept).steps[0].stack[0].line == 3
+
+
+@st.composite
+def traces(draw: st.DrawFn) -> Trace:
+    """Draw a trace of any structure, in which every step may be made of any before."""
+    count = draw(st.integers(1, 40))
+    steps: list[list[object]] = []
+    for at in range(count):
+        inputs = draw(st.lists(st.integers(0, at - 1), max_size=8)) if at else []
+        stack = draw(st.sampled_from([[], [0], [1], [0, 1]]))
+        name = draw(st.sampled_from(["mul", "view", "__setitem__", "empty", "to", "softmax"]))
+        shape = draw(st.sampled_from([[2, 3], [3, 2], [1, 6], [], [4]]))
+        steps.append(
+            [name, stack, inputs, shape, draw(st.sampled_from(["float32", "bool"])), at % 2 == 0, [at % 4, 1], None]
+        )
+    return read_trace(told(steps))
+
+
+@settings(max_examples=200, deadline=None)
+@given(traces(), traces())
+def test_any_two_traces_can_be_held_against_each_other(one: Trace, other: Trace) -> None:
+    found = find_astray(one, other, in_file(FILE, ()))
+    assert found is None or found.place.file == FILE
+
+
+def test_steps_made_of_all_before_them_take_no_time_without_end() -> None:
+    every: list[list[object]] = [
+        ["mul", [0], list(range(max(0, at - 8), at)), [5], "float32", False, [at % 4, 1], None] for at in range(700)
+    ]
+    found = find_astray(read_trace(told(every)), read_trace(told([STEP])), in_file(FILE, ()))
+    assert found is not None
+    assert found.place.line == 3

@@ -1,0 +1,36 @@
+"""What axe-core finds on a page: texts, tables and regions that somebody could not read or reach."""
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.browser import Browser
+
+AXE = Path(__file__).parent / "axe"
+RUN = """
+for (const each of document.querySelectorAll('details')) each.open = true;
+axe.run({resultTypes: ['violations']}).then(found => found.violations.map(each => ({
+  id: each.id, impact: each.impact, at: each.nodes.slice(0, 3).map(node => node.html.slice(0, 200))})))
+"""
+
+
+def script(folder: Path) -> str:
+    """Return axe-core, of the version that the lock file pins, fetched into a folder."""
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("no npm is installed, which fetches axe-core: apt install npm")
+    shutil.copytree(AXE, folder, dirs_exist_ok=True)
+    command = [npm, "ci", "--prefer-offline", "--ignore-scripts", "--no-audit", "--no-fund"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=300, check=False)
+    if done.returncode != 0:
+        pytest.skip(f"npm could not fetch axe-core:\n{done.stderr}")
+    return (folder / "node_modules" / "axe-core" / "axe.min.js").read_text("utf-8")
+
+
+def faults(opened: Browser, axe: str) -> list[dict[str, Any]]:
+    """Return what is wrong with the page that is open, all of it unfolded."""
+    opened.value(f"{axe};0")
+    return list(opened.value(RUN))

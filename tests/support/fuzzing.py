@@ -1,0 +1,216 @@
+"""What the fuzz tests share: how long they look, what a worker may say, and a worker that says it."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any, cast
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as some
+
+from autograder.course.suite import Suite
+from autograder.protocol import Array, Limits, Opaque, ProtocolError, Value, read_frame, write_frame
+from autograder.runner import runner as runner_module
+from autograder.runner.child import Child
+from autograder.runner.process import ANSWER_LIMITS, End, WorkerProcess
+from autograder.runner.runner import Runner
+
+ANEW = bool(os.environ.get("FUZZ_ANEW"))
+"""Whether to try other examples than those that every run of the tests tries."""
+
+Event = dict[str, Any]
+
+NO_LIMITS = Limits(1 << 40, 1 << 40, 1 << 40)
+
+
+def bounded(examples: int) -> Callable[[Any], Any]:
+    """Return the settings of a fuzz test: the same examples every time, unless it is to try others."""
+    return settings(
+        max_examples=examples,
+        derandomize=not ANEW,
+        deadline=None,
+        database=None,
+        print_blob=ANEW,
+        suppress_health_check=list(HealthCheck),
+    )
+
+
+ENDS = (
+    *(End("closed"), End("silent"), End("log"), End("large"), End("nonsense")),
+    *(End("exit", status) for status in (None, 0, 1, 86, -9, -11, -24, -200)),
+)
+
+seeds = some.integers(0, (1 << 64) - 1)
+"""Hypothesis draws a seed and how much is changed, and finds the least change that does harm; all else is made from
+the seed, which is many times faster."""
+
+ODD: Sequence[Value] = (
+    *(None, True, False, 0, 1, 2, -1, 7, 1 << 31, -(1 << 63), 10**400, 0.5, -0.0, 1e308, float("nan"), float("inf")),
+    *("", "0", "self", "\ud800", "\x1b[2J", "x" * 5000, b"", b"\0", Opaque("a"), [], {}, [[]], {"": None}),
+    *(
+        "ready",
+        "read",
+        "surveyed",
+        "load",
+        "unloadable",
+        "begin",
+        "traced",
+        "observed",
+        "raised",
+        "stuck",
+        "done",
+        "unusable",
+    ),
+    *(Array("float32", (), b"\xff" * 4), Array("bool", (2,), b"\1\xff"), Array("bfloat16", (2, 1), b"\x7f" * 4)),
+    *(
+        Array("float32", (1 << 40, 1 << 40, 0), b""),
+        Array("int64", (0,), b"", "cuda:0"),
+        Array("float64", (0, 15), b""),
+    ),
+)
+
+
+def hostile(random: Random, told: Sequence[Event], changes: int) -> list[Event]:
+    """Return what a worker said with so many changes: an answer left out, doubled, put elsewhere, or another one."""
+    events = list(told)
+    for _ in range(changes):
+        at, other = (random.randrange(len(events) or 1) for _ in range(2))
+        how = random.choice(("drop", "double", "move", "change", "change", "change", "change"))
+        if how == "drop" or not events:
+            del events[at : at + random.randint(1, 3)]
+        elif how == "double":
+            events.insert(other, events[at])
+        elif how == "move":
+            events.insert(other, events.pop(at))
+        else:
+            events[at] = changed(random, events[at])
+    return events
+
+
+def changed(random: Random, value: Value, depth: int = 0) -> Value:
+    """Return a value with one part of it replaced, left out, doubled, or put in another's place."""
+    parts = list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ())
+    if not parts or (depth and random.random() < 0.2):
+        return random.choice(ODD)
+    (key, part), (_, other) = random.choice(parts), random.choice(parts)
+    made: Any = value.copy()
+    match random.choice(("change", "change", "change", "change", "drop", "other", "longer")):
+        case "drop":
+            del made[key]
+        case "other":
+            made[key] = other
+        case "longer" if isinstance(made, list):
+            made += made * 3
+        case _:
+            made[key] = changed(random, part, depth + 1)
+    return made
+
+
+@dataclass
+class Script:
+    """What the workers of one run say, one after another, and how each ends; the last one speaks for all after it.
+
+    With `surveys`, what is said of the syntax of each exercise's file, a worker begins as the worker program does
+    before any code of a student's has run. `sound` are the answers, by their ids, that need not be sent to see what
+    arrives.
+    """
+
+    lives: Sequence[tuple[Sequence[Event], End]]
+    surveys: Mapping[str, Event] | None = None
+    sound: frozenset[int] = frozenset()
+    most: int = 80
+    started: int = 0
+    said: list[Event] = field(default_factory=list)
+
+    def life(self) -> "Scripted":
+        """Start the next worker."""
+        self.started += 1
+        assert self.started <= self.most, "a run starts workers without end"
+        events, end = self.lives[min(self.started, len(self.lives)) - 1]
+        return Scripted(self, events, end)
+
+
+class Scripted(WorkerProcess):
+    """A worker that is no process and says what is in a script."""
+
+    def __init__(self, script: Script, events: Sequence[Event], end: End) -> None:
+        self.script = script
+        self.sent = 0
+        self.ready = False
+        self._stream: Iterator[Event | End] = self._answers(events, end)
+
+    log = "said"  # type: ignore[assignment]
+    fresh = False  # type: ignore[assignment]
+
+    def send(self, job: Value) -> None:
+        self.sent += 1
+        self.job = job
+
+    def _answers(self, events: Sequence[Event], end: End) -> Iterator[Event | End]:
+        if self.script.surveys is not None:
+            exercises = [exercise for exercise, _ in self.job["plan"]]
+            yield {"event": "ready", "torch": "2"}
+            for each in exercises:
+                yield {"event": "read", "exercise": each}
+                yield self.script.surveys[each]
+            yield {"event": "load", "exercise": exercises[0]}
+        for each in events:
+            try:
+                yield each if id(each) in self.script.sound else passed_on(each)
+            except ProtocolError as error:
+                yield End("nonsense", detail=str(error))
+                return
+        while True:
+            yield end
+
+    def next_event(self, seconds: float) -> Mapping[str, Any] | End:
+        event = next(self._stream, End("exit", 1))
+        if isinstance(event, End):
+            return event
+        if not isinstance(event, dict) or not isinstance(event.get("event"), str):
+            return End("nonsense", detail="an answer that is no event")
+        self.ready = self.ready or event["event"] == "ready"
+        self.script.said.append(event)
+        return event
+
+    def kill(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+def passed_on(event: Value, limits: Limits = ANSWER_LIMITS) -> Any:
+    """Return what arrives of an event that is sent; raises `ProtocolError`."""
+    rest = memoryview(write_frame(event))
+
+    def read(size: int) -> bytes:
+        nonlocal rest
+        part, rest = rest[:size], rest[size:]
+        return bytes(part)
+
+    return read_frame(read, limits)
+
+
+def speak(monkeypatch: pytest.MonkeyPatch, script: Script) -> None:
+    """Put a script in the place of worker processes."""
+    monkeypatch.setattr(runner_module, "WorkerProcess", lambda *_, **__: script.life())
+
+
+def silent_runner(suite: Suite, seed: int, *, shared: bool = True) -> Runner:
+    """Return a runner that starts no processes; what its workers say is in a script."""
+    return Runner(suite, seed=seed, shared=shared, start=lambda: cast(Child, None))
+
+
+class Recording(WorkerProcess):
+    """A worker process whose answers are kept."""
+
+    kept: list[Event]
+
+    def next_event(self, seconds: float) -> Mapping[str, Any] | End:
+        event = super().next_event(seconds)
+        if not isinstance(event, End):
+            self.kept.append(dict(event))
+        return event

@@ -1,0 +1,33 @@
+"""Values as a worker observes them, and one draw of a check in which they were observed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from autograder.checks import Check, Same
+from autograder.comparison.compare import Expected, compare
+from autograder.diagnosis.findings import Drawn
+from autograder.diagnosis.patterns import Axes
+from autograder.protocol import Array, Value
+from tests.support.zoo import COLUMNS, WORDS
+
+CHECK = Check("scaled", "a title", lambda *_: None, 1, Same(), None, 2)
+
+
+def observed(value: Any, dtype: str | None = None) -> Value:
+    """Return a value as a worker would observe it: numbers in float32 unless they are of another kind."""
+    if isinstance(value, Mapping):
+        return {name: observed(part, dtype) for name, part in value.items()}
+    array = np.asarray(value)
+    kind = dtype or {"b": "bool", "i": "int64"}.get(array.dtype.kind, "float32")
+    with np.errstate(over="ignore"):
+        data = array.astype(np.dtype(kind).newbyteorder("<"))
+    return Array(kind, array.shape, data.tobytes())
+
+
+def drawn(yours: Any, expected: Any, number: int, dtype: str | None = None) -> Drawn:
+    """Return one draw of a check in which yours was observed."""
+    exact = observed(expected) if np.asarray(expected).dtype.kind in "bi" else observed(expected, "float64")
+    reference = Expected(observed(expected), exact)
+    return Drawn(compare(observed(yours, dtype), reference, Same()), Axes(COLUMNS[number], WORDS), reference.exact)

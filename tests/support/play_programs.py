@@ -1,0 +1,93 @@
+"""What there is to play, run and looked at with programs that are right, and with one mistake in them."""
+
+import importlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from autograder.answer_key.catalogue import patched, read_bank
+from autograder.course import read_course
+from autograder.learner.play.stage import Astray
+from autograder.worker.sources import Sources
+from tests.support import tiny
+
+COURSE = read_course(tiny.REPOSITORY)
+PROGRAM = tiny.REPOSITORY / "autograder" / "learner" / "play" / "__main__.py"
+SOLUTIONS = {each.file: (COURSE.solutions_dir / each.file).read_bytes() for each in COURSE.exercises}
+WHOLE = COURSE.solutions_dir / "accepted" / "whole"
+VARIANTS = sorted(path.name for path in WHOLE.iterdir())
+"""Whole courses that are right, and written differently."""
+
+
+def variant(name: str) -> dict[str, bytes]:
+    """Return the sources of an accepted variant."""
+    return {each.name: each.read_bytes() for each in (WHOLE / name).glob("*.py")}
+
+
+def wrong(misconception: str) -> dict[str, bytes]:
+    """Return the solutions, with one misconception put in."""
+    for exercise in COURSE.exercises:
+        solution = SOLUTIONS[exercise.file].decode()
+        for each in read_bank(COURSE.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution):
+            if each.id == misconception:
+                return {**SOLUTIONS, exercise.file: patched(solution, each).encode()}
+    raise AssertionError(f"no misconception is called {misconception}")
+
+
+def solved(folder: Path) -> Path:
+    """Make a course whose exercises are all solved, with what there is to play."""
+    for name in ("course.toml", "play", "solutions"):
+        (folder / name).symlink_to(tiny.REPOSITORY / name)
+    (folder / "exercises").mkdir()
+    for name, source in SOLUTIONS.items():
+        (folder / "exercises" / name).write_bytes(source)
+    return folder
+
+
+def played(root: Path, activity: str, **request: Any) -> subprocess.CompletedProcess[str]:
+    """Run an activity as `course play` does once the exercises are checked."""
+    common = {"device": "cpu", "seed": 1, "say": [], "fresh": False, "anyway": False}
+    more = {"json": None, "submission": None, "plain": True, "color": None, "wrong": []}
+    asked = {"root": str(root), "activity": activity, **common, **more, **request}
+    return subprocess.run(
+        [sys.executable, "-P", str(PROGRAM), json.dumps(asked)],
+        cwd=root,
+        env=tiny.environment({}),
+        capture_output=True,
+        encoding="utf-8",
+        stdin=subprocess.DEVNULL,
+        timeout=300,
+        check=False,
+    )
+
+
+class Told(list):  # type: ignore[type-arg]
+    """A stage that keeps what it is told, for a model that is looked at here."""
+
+    def __init__(self, options: Mapping[str, Any]) -> None:
+        self.options, self.seed, self.device, self.anyway = options, 1, "cpu", False
+        self.tell = self.append
+        self.wrong: list[tuple[str, str]] = []
+
+    def own(self, exercise: str) -> Any:
+        return importlib.import_module(exercise)
+
+    def astray(self, exercise: str, message: str) -> None:
+        self.wrong.append((exercise, message))
+        if not self.anyway:
+            raise Astray(exercise, message)
+
+
+@contextmanager
+def standing_on(sources: Mapping[str, bytes], options: Mapping[str, Any]) -> Iterator[Any]:
+    """A stage on which the modules are made of these sources."""
+    own = Sources(sources, {})
+    own.install()
+    try:
+        yield Told(options)
+    finally:
+        own.uninstall()

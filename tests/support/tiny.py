@@ -1,0 +1,171 @@
+"""The tiny course that the engine's tests run on: copies of it, programs for it, and what is said about them."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from autograder.authoring.parts import compile_text
+from autograder.course import Course, read_course
+from autograder.course.suite import Suite, load_suite
+from autograder.judge.grader import Grader
+from autograder.learner.progress import Progress
+from autograder.learner.progress.record import record
+from autograder.results import CheckResult, ExerciseResult, Report
+from autograder.runner.runner import Runner
+from autograder.submission import Submission
+from autograder.submission.submission import digest
+
+ROOT = Path(__file__).parent / "tiny_course"
+REPOSITORY = Path(__file__).parents[2]
+FIRST, SECOND = "ex01_running_mean", "ex02_matrix_power"
+FILES = (f"{FIRST}.py", f"{SECOND}.py")
+TRUSTED = ("--plain", "--isolation", "process")
+"""For grading programs of our own: no sandbox is started for them."""
+
+FULL = {FIRST: 4000, SECOND: 6000}
+"""What each exercise is worth, in hundredths of a point."""
+
+os.environ["COURSE_TRUST"] = "1"  # of copies of our own courses; nothing of the suite asks, or keeps what is trusted
+
+COURSE = read_course(ROOT)
+SUITE = load_suite(COURSE)
+BRIEF = replace(
+    SUITE,
+    checks={name: tuple(replace(check, draws=1) for check in checks[:1]) for name, checks in SUITE.checks.items()},
+)
+"""Only the first check of each exercise, once: a program that kills its worker then kills one, not three."""
+
+MEAN = (ROOT / "solutions" / FILES[0]).read_text("utf-8")
+POWER = (ROOT / "solutions" / FILES[1]).read_text("utf-8")
+POWER_ALONE = (ROOT / "solutions" / "accepted" / SECOND / "on_its_own.py").read_text("utf-8")
+"""The second exercise without the first, so that the first can be anything."""
+
+RUNNING = "    return x.cumsum(dim=-1) / count  # (..., T)"
+
+
+def part(name: str, text: str) -> bytes:
+    """Return a reference part, compiled, that is written in one file."""
+    return compile_text(name, lambda _: (text, f"{name}.py"), (), ()).encode()
+
+
+def mean_with(line: str) -> str:
+    """Return the first solution with another last line."""
+    assert RUNNING in MEAN
+    return MEAN.replace(RUNNING, f"    {line}")
+
+
+def submitted(first: str | bytes | None = MEAN, second: str | bytes | None = POWER, student: str = "ada") -> Submission:
+    """Return a submission of these two files; None leaves one out."""
+    texts = dict(zip(FILES, (first, second), strict=True))
+    sources = {
+        name: text.encode() if isinstance(text, str) else text for name, text in texts.items() if text is not None
+    }
+    return Submission(student, FILES, sources, digest(sources), ())
+
+
+def handed_in(folder: Path, first: str | None = MEAN, second: str | None = POWER) -> Path:
+    """Write a submission to a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in zip(FILES, (first, second), strict=True):
+        if text is not None:
+            (folder / name).write_text(text, "utf-8")
+    return folder
+
+
+def notebook(code: str, *, before: int = 0, output: str = "") -> bytes:
+    """Return a notebook of one cell of code, with text cells before it."""
+    about: dict[str, Any] = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}}
+    texts = [{"cell_type": "markdown", "source": "text", "metadata": {}}] * before
+    outputs = [{"output_type": "stream", "name": "stdout", "text": output}] if output else []
+    cell = {"cell_type": "code", "source": code, "metadata": {}, "outputs": outputs, "execution_count": None}
+    return json.dumps({**about, "cells": [*texts, cell]}).encode()
+
+
+def copied(folder: Path, cache: Path | None = None) -> Path:
+    """Copy the course, with the answer keys of a cache so that nobody waits for them."""
+    shutil.copytree(ROOT, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".course", "__pycache__"))
+    if cache is not None:
+        shutil.copytree(cache, folder / ".course" / "cache")
+    return folder
+
+
+def replaced(file: Path, old: str, new: str) -> None:
+    """Replace the one place in a file where `old` stands."""
+    text = file.read_text("utf-8")
+    assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {file.name}"
+    file.write_text(text.replace(old, new), "utf-8")
+
+
+def suite_at(root: Path) -> Suite:
+    """Return the suite of a copy."""
+    return load_suite(read_course(root))
+
+
+def course_at(root: Path) -> Course:
+    """Return the course of a copy."""
+    return read_course(root)
+
+
+def environment(extra: Mapping[str, str]) -> dict[str, str]:
+    """Return an environment in which the terminal and the machine wish for nothing."""
+    unwanted = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "ACCESSIBLE", "PYTEST_ADDOPTS", "COURSE_TRACEBACK")
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in unwanted and not name.startswith(("PYTEST_", "COV_", "PYTHONPATH"))
+    }
+    return {**kept, "PYTHONDONTWRITEBYTECODE": "1", **extra}
+
+
+def run_course(root: Path, *arguments: str, typed: str | None = None, **env: str) -> subprocess.CompletedProcess[str]:
+    """Run the program in a folder, with an answer typed in; whatever a user does, no traceback may come of it."""
+    done = subprocess.run(
+        [sys.executable, "-m", "autograder", *arguments],
+        cwd=root,
+        env=environment(env),
+        input=typed or "",
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert "Traceback" not in done.stdout + done.stderr, done.stdout + done.stderr
+    return done
+
+
+def timeless(out: Path) -> dict[str, Any]:
+    """Return everything in the reports of a graded class but the seconds."""
+    reports = {file.name: json.loads(file.read_text("utf-8")) for file in sorted((out / "reports").iterdir())}
+    for report in reports.values():
+        for exercise in report["exercises"]:
+            for check in exercise["checks"]:
+                del check["seconds"]
+    return reports
+
+
+def checked(root: Path, grader: Grader, runner: Runner, text: str) -> Progress:
+    """Check a text as the first exercise of a copy, as `course check 1` does, without a process of its own."""
+    course = read_course(root)
+    submission = submitted(text)
+    (course.exercises_dir / FILES[0]).write_text(text, "utf-8")
+    report = grader.grade(submission, [course.exercises[0]], runner)
+    return record(course, report, submission.sources, command="check").progress
+
+
+def result_of(report: Report, exercise: str) -> ExerciseResult:
+    return next(each for each in report.exercises if each.id == exercise)
+
+
+def check_of(report: Report, exercise: str, check: str) -> CheckResult:
+    return next(each for each in result_of(report, exercise).checks if each.id == check)
+
+
+def sentences_of(result: ExerciseResult) -> list[str]:
+    """Return what is said about the checks that fail."""
+    return [each.finding.message if each.finding else "" for each in result.checks if each.status != "pass"]

@@ -1,0 +1,125 @@
+"""`course watch` as a learner has it: in a terminal of its own, with files that are saved and keys that are pressed."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from tests.support import tiny
+
+PATIENCE = 120.0
+"""Seconds until a test gives up; nothing is concluded from anything shorter."""
+
+SEQUENCES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x1b\x07]*(?:\x1b\\|\x07)")
+
+
+class Watching:
+    """The program in a pseudo-terminal. What it writes is read mark by mark; nothing is lost in between."""
+
+    def __init__(self, course: Path, *arguments: str, rows: int = 40, columns: int = 100, **env: str) -> None:
+        self.course = course
+        self._main, terminal = pty.openpty()
+        self.resize(rows, columns)
+        self.before = termios.tcgetattr(self._main)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "autograder", "watch", *arguments],
+            cwd=course,
+            env=tiny.environment({"TERM": "xterm", **env}),
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
+            start_new_session=True,
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        os.close(terminal)
+        self._unread = ""
+        self.shown = ""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: BaseException | TracebackType | None) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        os.close(self._main)
+
+    def until(self, mark: str) -> str:
+        """Return what is shown up to a mark and the end of its line, without colours."""
+        until = time.monotonic() + PATIENCE
+        while not (found := re.search(re.escape(mark) + "[^\n]*\n", self._unread)):
+            assert time.monotonic() < until, f"{mark!r} was not shown, but:\n{self._unread}"
+            part = self._read(1.0)
+            assert part is not None, f"it ended before {mark!r} was shown:\n{self._unread}"
+            self._unread += part
+        text, self._unread = self._unread[: found.end()], self._unread[found.end() :]
+        self.shown += text
+        return SEQUENCES.sub("", text).replace("\r", "")
+
+    def _read(self, seconds: float) -> str | None:
+        if not select.select([self._main], [], [], seconds)[0]:
+            return ""
+        try:
+            return os.read(self._main, 1 << 16).decode("utf-8", "replace")
+        except OSError:
+            return None
+
+    def verdict(self) -> str:
+        """Return what is shown up to the end of the next verdict."""
+        return self.until(" done")
+
+    def press(self, keys: str) -> None:
+        """Type, without Enter."""
+        os.write(self._main, keys.encode())
+
+    def save(self, source: str, file: str = tiny.FILES[0]) -> None:
+        """Save as most editors do: another file is written, and takes the place of the old one."""
+        saved(self.course, source, file)
+
+    def resize(self, rows: int, columns: int) -> None:
+        """Make the window another size."""
+        fcntl.ioctl(self._main, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    @property
+    def echoes(self) -> bool:
+        """Whether the terminal is as a shell has it: it echoes what is typed, and waits for whole lines."""
+        flags = termios.tcgetattr(self._main)[3]
+        return bool(flags & termios.ECHO and flags & termios.ICANON)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send the program a signal."""
+        self.process.send_signal(number)
+
+    def hang_up(self) -> None:
+        """Close the window."""
+        os.close(self._main)
+        self._main = os.open(os.devnull, os.O_RDONLY)
+
+    def ended(self) -> int:
+        """Wait for the end, reading on, and return the exit status."""
+        until = time.monotonic() + PATIENCE
+        while self.process.poll() is None:
+            assert time.monotonic() < until, f"it did not end:\n{self._unread}"
+            self._unread += self._read(0.05) or ""
+        while part := self._read(0.05):
+            self._unread += part
+        self.shown += self._unread
+        assert "Traceback" not in self.shown, self.shown
+        return self.process.returncode
+
+
+def saved(course: Path, source: str, file: str = tiny.FILES[0]) -> None:
+    """Put a program in the place of a file, whole."""
+    temporary = course / "exercises" / f".{file}.swp"
+    temporary.write_text(source, "utf-8")
+    temporary.replace(course / "exercises" / file)
