@@ -26,7 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("course", "checks of a course")
     group.addoption("--submission", metavar="DIR", help="the folder or zip to check (default: exercises/)")
     group.addoption("--device", default="cpu", metavar="NAME", help="cpu, cuda or mps")
-    group.addoption("--seed", type=int, metavar="N", help="draw other inputs and weights")
+    group.addoption("--seed", type=int, metavar="N", help="trial other inputs and weights")
 
 
 @pytest.hookimpl(tryfirst=True)

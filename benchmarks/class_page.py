@@ -2,8 +2,8 @@
 
     python benchmarks/class_page.py --exercise ex05_attention --out build/class-page
 
-The misconceptions of the bank are drawn by a seed, and dealt to known numbers of students. What the page lists first is
-held against that: where it lists others, or other numbers of students, the status is 1.
+The misconceptions of the catalogue are drawn by a seed, and dealt to known numbers of students. What the page lists
+first is held against that: where it lists others, or other numbers of students, the status is 1.
 """
 
 import argparse

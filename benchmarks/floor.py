@@ -45,7 +45,7 @@ def submission(folder: Path) -> dict[str, list[str]]:
             for check in plain.checks(exercise).values():
                 with contextlib.suppress(Exception, OutOfTime):
                     try:
-                        signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS * check.draws)
+                        signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS * check.trials)
                         list(plain.observations(exercise, check, implementation))
                         ended[exercise].append(check.id)
                     finally:

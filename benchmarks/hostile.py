@@ -51,7 +51,7 @@ if the_job().job["trace"]:
     ]
     _data = _array.array("d", [1.0 + _each / 7 for _each in range(15 * TRACE_STEPS)]).tobytes()
     for _check, _draw in plan():
-        send({{"event": "traced", "exercise": __name__, "check": _check, "draw": _draw, "files": [f"{{__name__}}.py"],
+        send({{"event": "traced", "exercise": __name__, "check": _check, "trial": _draw, "files": [f"{{__name__}}.py"],
               "places": [[0, "f", _each, _each, 0, 5] for _each in range(TRACE_PLACES)], "steps": _steps,
               "results": [TRACE_STEPS - 1] * 16,
               "prints": {{"array": ["float64", [TRACE_STEPS, 15], "cpu", 0, len(_data)]}}}}, _data)

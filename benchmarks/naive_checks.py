@@ -24,7 +24,7 @@ import torch
 from naive_exercises import EXAMPLES, SHAPES, Check, small_transformer
 from naive_page import Comparison, Program, page
 
-from autograder.answer_key.catalogue import BankError, patched, read_bank
+from autograder.answer_key.catalogue import CatalogueError, patched, read_catalogue
 from autograder.course import Course, find_course, read_course
 from autograder.learner.progress import write_whole
 
@@ -64,17 +64,17 @@ def arguments() -> argparse.Namespace:
 
 
 def programs_of(course: Course) -> list[Program]:
-    """Read the solutions, the wrong programs of the bank, and the right ones that look different."""
+    """Read the solutions, the wrong programs of the catalogue, and the right ones that look different."""
     programs = []
     for exercise in course.exercises:
         solution = (course.solutions_dir / exercise.file).read_text("utf-8")
         programs.append(Program("solution", exercise.id, exercise.id, exercise.id, solution))
         try:
-            bank = read_bank(course.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution)
-        except BankError as error:
+            catalogue = read_catalogue(course.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution)
+        except CatalogueError as error:
             raise SystemExit(str(error)) from error
         programs += [
-            Program("misconception", exercise.id, each.id, each.name, patched(solution, each)) for each in bank
+            Program("misconception", exercise.id, each.id, each.name, patched(solution, each)) for each in catalogue
         ]
         for file in sorted((course.solutions_dir / "accepted" / exercise.id).glob("*.py")):
             programs.append(Program("accepted", exercise.id, file.stem, file.stem, file.read_text("utf-8")))

@@ -40,7 +40,7 @@ KINDS = {
 PAGE = """\
 # What naive checks let through
 
-The course comes with a bank of {wrong} wrong programs that learners write, and with {right} right ones that look
+The course comes with a catalogue of {wrong} wrong programs that learners write, and with {right} right ones that look
 different from its solutions. This page says what becomes of them under three kinds of checks:
 
 - **shape**: make the part, call it, and compare the shapes of the results; nothing may raise.
@@ -62,7 +62,7 @@ greedy texts of an untrained model against the solution's.
 fail. An endless loop, a crash or an error counts as caught.
 
 **The course's own columns are no independent estimate.** Bank and checks were made together: a mistake that no check
-catches is not taken into the bank, and a right program that fails is a fault of the course. Mistakes outside the bank
+catches is not taken into the catalogue, and a right program that fails is a fault of the course. Mistakes outside it
 may well pass. What is measured is how much of a known list the naive checks miss.
 
 A right program fails the one example where `load_state_dict` does not fit it: its weights have other names or another

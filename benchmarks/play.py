@@ -124,7 +124,7 @@ def _copy(folder: Path) -> Path:
 
 def _programs(only: Sequence[str] | None, wrong: Sequence[str]) -> Iterator[tuple[str, str | None, dict[str, bytes]]]:
     """Yield the name of every program that is trained, its wrong exercise if it has one, and its files."""
-    from autograder.answer_key.catalogue import patched, read_bank
+    from autograder.answer_key.catalogue import patched, read_catalogue
 
     solutions = {file.name: file.read_bytes() for file in sorted((ROOT / "solutions").glob("ex*.py"))}
     programs = {"solutions": solutions}
@@ -134,7 +134,7 @@ def _programs(only: Sequence[str] | None, wrong: Sequence[str]) -> Iterator[tupl
         programs[name] = {file.name: file.read_bytes() for file in sorted(folder.glob("ex*.py"))}
     for file, source in solutions.items():
         text = source.decode()
-        for each in read_bank(ROOT / "solutions" / "misconceptions" / file.replace(".py", ".toml"), text):
+        for each in read_catalogue(ROOT / "solutions" / "misconceptions" / file.replace(".py", ".toml"), text):
             if each.id in wrong:
                 programs[each.id] = {**solutions, file: patched(text, each).encode()}
                 exercises[each.id] = file.removesuffix(".py")

@@ -1,4 +1,4 @@
-"""Whole-course submissions made from the bank: as many as are wanted, the same from the same seed.
+"""Whole-course submissions made from the catalogue: as many as are wanted, the same from the same seed.
 
     python benchmarks/synthetic.py --out build/synthetic --count 100 --seed 1
 
@@ -125,7 +125,7 @@ def write_all(course: Course, out: Path, count: int, seed: int, *, notebooks: bo
 
 def main() -> None:
     """Make submissions of the course around the working folder."""
-    parser = argparse.ArgumentParser(description="Make whole-course submissions from the bank.")
+    parser = argparse.ArgumentParser(description="Make whole-course submissions from the catalogue.")
     parser.add_argument("--out", type=Path, required=True, metavar="DIR", help="a folder that is not there yet")
     parser.add_argument("--count", type=int, default=100, metavar="N", help="how many (100)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="another seed gives other submissions (1)")

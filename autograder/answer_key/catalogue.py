@@ -1,4 +1,4 @@
-"""The bank of misconceptions: named wrong programs, each a small patch of the solution's source."""
+"""The catalogue of misconceptions: named wrong programs, each a small patch of the solution's source."""
 
 import ast
 import tomllib
@@ -17,7 +17,7 @@ MORE_TEXTS = {"tempting": 240, "experiment": 400}
 
 
 @dataclass(frozen=True)
-class Misconception:
+class WrongProgram:
     """A wrong program that learners write. `same_as` names those no output can tell from it."""
 
     id: str
@@ -28,38 +28,38 @@ class Misconception:
     same_as: tuple[str, ...] = ()
 
 
-class BankError(Exception):
-    """A bank that cannot be used; the message has a sentence for every mistake in it."""
+class CatalogueError(Exception):
+    """A catalogue that cannot be used; the message has a sentence for every mistake in it."""
 
 
-def read_bank(file: Path, solution: str) -> tuple[Misconception, ...]:
-    """Read a bank and prove that each of its patches fits the solution; a missing file is an empty bank."""
+def read_catalogue(file: Path, solution: str) -> tuple[WrongProgram, ...]:
+    """Read a catalogue and prove that each of its patches fits the solution; a missing file is an empty catalogue."""
     if not file.is_file():
         return ()
     try:
         entries = tomllib.loads(file.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise BankError(f"{file}: {error}") from error
+        raise CatalogueError(f"{file}: {error}") from error
     problems = [
         f"{file}: {id_}: {sentence}" for id_, entry in entries.items() for sentence in _problems(entry, solution)
     ]
     problems += [f"{file}: {id_}: same_as names {other}, which names it not" for id_, other in _one_sided(entries)]
     if problems:
-        raise BankError("\n".join(problems))
+        raise CatalogueError("\n".join(problems))
     return tuple(
-        Misconception(id_, entry["name"], entry["explanation"], entry["hint"], _patches(entry), _same_as(entry))
+        WrongProgram(id_, entry["name"], entry["explanation"], entry["hint"], _patches(entry), _same_as(entry))
         for id_, entry in entries.items()
     )
 
 
-def patched(solution: str, misconception: Misconception) -> str:
+def patched(solution: str, misconception: WrongProgram) -> str:
     """Return the wrong program."""
     for find, replace in misconception.patches:
         solution = solution.replace(find, replace)
     return solution
 
 
-def marks_of(misconception: Misconception, solution: str) -> tuple[str, ...]:
+def marks_of(misconception: WrongProgram, solution: str) -> tuple[str, ...]:
     """Return the hashes of the statements that the wrong program has and the solution has not."""
     right = {each for each, _, _ in statements(ast.parse(solution))}
     wrong = statements(ast.parse(patched(solution, misconception)))

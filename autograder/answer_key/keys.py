@@ -1,4 +1,4 @@
-"""The answer key of an exercise: what the solution, and every misconception of the bank, returned.
+"""The answer key of an exercise: what the solution, and every misconception of the catalogue, returned.
 
 They run in a worker of their own; the judge only reads the data. A key is kept by content: the same solution,
 checks, sizes, seed, engine and torch give the same key.
@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from autograder import ending
-from autograder.answer_key.catalogue import BankError, Misconception, marks_of, patched, read_bank
-from autograder.answer_key.model import AnswerKey, BankEntry, from_record, to_record
+from autograder.answer_key.catalogue import CatalogueError, WrongProgram, marks_of, patched, read_catalogue
+from autograder.answer_key.model import AnswerKey, Misconception, from_record, to_record
 from autograder.checks import Check
-from autograder.checks.draws import Key
+from autograder.checks.trials import Key
 from autograder.comparison.compare import Expected, passes
 from autograder.course import Exercise
 from autograder.course.storage import part_of
@@ -44,7 +44,7 @@ KEPT_KEYS = 6
 class Keys:
     """Finds the answer keys of a suite for one seed and device: from the cache, or by running the solutions.
 
-    `told(exercise, done, all)` hears of each wrong program of a bank that was run.
+    `on_progress(exercise, done, all)` hears of each wrong program of a catalogue that was run.
     """
 
     def __init__(
@@ -54,10 +54,10 @@ class Keys:
         seed: int,
         device: str = "cpu",
         cache: Path | None = None,
-        told: Callable[[str, int, int], None] | None = None,
+        on_progress: Callable[[str, int, int], None] | None = None,
     ) -> None:
         self.suite = suite
-        self.told = told
+        self.on_progress = on_progress
         self.seed = seed
         self.device = device
         self.cache = cache if cache is not None else suite.course.root / ".course" / "cache"
@@ -66,16 +66,16 @@ class Keys:
     def get(self, exercise: Exercise) -> AnswerKey:
         """Return the key of an exercise; raises `GraderProblem` when it cannot be had."""
         sources = self._solutions(exercise)
-        bank = self._bank(exercise, sources)
+        catalogue = self._bank(exercise, sources)
         file = self._file(exercise, sources, ".key")
         key = _read(file, from_record)
         if key is None:
-            key = self._build(exercise, sources, bank)
+            key = self._build(exercise, sources, catalogue)
             _store(file, to_record(key))
         return key
 
     def reference(self, exercise: Exercise) -> AnswerKey:
-        """Return the key without its bank: all that a right program needs, and quickly made."""
+        """Return the key without its catalogue: all that a right program needs, and quickly made."""
         sources = self._solutions(exercise)
         file = self._file(exercise, sources, ".reference")
         key = _read(file, from_record)
@@ -85,16 +85,16 @@ class Keys:
         return key
 
     def traces(self, exercise: Exercise, check: Check) -> Mapping[Key, Trace]:
-        """Return what the solution computes on its way, by draw: shapes and fingerprints, no text of it."""
+        """Return what the solution computes on its way, by trial: shapes and fingerprints, no text of it."""
         sources = self._solutions(exercise)
         file = self._file(exercise, sources, f".traces-{check.id}")
-        kept = _read(file, lambda record: {(check.id, draw): read_trace(each) for draw, each in record})
+        kept = _read(file, lambda record: {(check.id, trial): read_trace(each) for trial, each in record})
         if kept is not None:
             return kept
-        plan = {exercise.id: [(check.id, draw) for draw in range(check.draws)]}
+        plan = {exercise.id: [(check.id, trial) for trial in range(check.trials)]}
         run = self._runner.run(sources, plan, exact=self.device == "cpu", trace=True)
         traces: Mapping[Key, Trace] = run.traces.get(exercise.id, {})
-        _store(file, [[draw, to_traced(each)] for (_, draw), each in traces.items()])
+        _store(file, [[trial, to_traced(each)] for (_, trial), each in traces.items()])
         return traces
 
     def kept(self, exercise: Exercise) -> list[Path]:
@@ -125,21 +125,21 @@ class Keys:
         except OSError as error:
             raise GraderProblem(f"the solution {error.filename} cannot be read: {error.strerror}") from error
 
-    def _bank(self, exercise: Exercise, sources: Mapping[str, bytes]) -> tuple[Misconception, ...]:
+    def _bank(self, exercise: Exercise, sources: Mapping[str, bytes]) -> tuple[WrongProgram, ...]:
         file = self.suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
         try:
-            return read_bank(file, sources[exercise.file].decode("utf-8"))
-        except (BankError, UnicodeDecodeError) as error:
+            return read_catalogue(file, sources[exercise.file].decode("utf-8"))
+        except (CatalogueError, UnicodeDecodeError) as error:
             raise GraderProblem(str(error)) from error
 
     def _digest(self, exercise: Exercise, sources: Mapping[str, bytes]) -> str:
-        bank = self.suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
+        catalogue = self.suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
         parts: list[bytes] = [
             engine_digest(*MAKES_KEYS),
             repr((self.seed, self.device, metadata.version("torch"), metadata.version("numpy"))).encode(),
             repr(self.suite.course.sizes).encode(),
             self.suite.sources[f"test_{exercise.id}.py"],
-            bank.read_bytes() if bank.is_file() else b"",
+            catalogue.read_bytes() if catalogue.is_file() else b"",
             *(name.encode() + b"\0" + data for name, data in sorted(sources.items())),
         ]
         digest = hashlib.sha256()
@@ -147,15 +147,15 @@ class Keys:
             digest.update(len(part).to_bytes(8, "big") + part)
         return digest.hexdigest()[:32]
 
-    def _build(self, exercise: Exercise, sources: dict[str, bytes], bank: tuple[Misconception, ...]) -> AnswerKey:
+    def _build(self, exercise: Exercise, sources: dict[str, bytes], catalogue: tuple[WrongProgram, ...]) -> AnswerKey:
         reference = self.reference(exercise).reference
         runner = self._runner
         solution = sources[exercise.file].decode("utf-8")
         judges = {check.id: check.judge for check in self.suite.checks[exercise.id]}
         entries = []
-        for done, each in enumerate(bank):
-            if self.told is not None:
-                self.told(exercise.id, done, len(bank))
+        for done, each in enumerate(catalogue):
+            if self.on_progress is not None:
+                self.on_progress(exercise.id, done, len(catalogue))
             program = {**sources, exercise.file: patched(solution, each).encode()}
             run = runner.run(program, self.suite.plan([exercise]))
             outcomes = {
@@ -164,7 +164,9 @@ class Keys:
                 if not passes(outcome, reference[at], judges[at[0]])
             }
             marks = marks_of(each, solution)
-            entries.append(BankEntry(each.id, each.name, each.explanation, each.hint, each.same_as, outcomes, marks))
+            entries.append(
+                Misconception(each.id, each.name, each.explanation, each.hint, each.same_as, outcomes, marks)
+            )
         return AnswerKey(reference, tuple(entries))
 
     def _reference(self, exercise: Exercise, sources: Mapping[str, bytes]) -> dict[Key, Expected]:

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from autograder.checks.draws import Key
+from autograder.checks.trials import Key
 from autograder.comparison.compare import Expected
 from autograder.protocol import Value
 from autograder.runner.outcomes import Died, Observed, Outcome, read_fault
 
 
 @dataclass(frozen=True)
-class BankEntry:
+class Misconception:
     """A misconception with its outcomes, only those that are wrong, and the hashes of the statements it is made of."""
 
     id: str
@@ -28,7 +28,7 @@ class AnswerKey:
     """What is expected of an exercise, and what known wrong programs give instead."""
 
     reference: Mapping[Key, Expected]
-    bank: tuple[BankEntry, ...]
+    misconceptions: tuple[Misconception, ...]
 
 
 def to_record(key: AnswerKey) -> Value:
@@ -45,7 +45,7 @@ def to_record(key: AnswerKey) -> Value:
                 "marks": list(entry.marks),
                 "outcomes": [[*at, _outcome(each)] for at, each in entry.outcomes.items()],
             }
-            for entry in key.bank
+            for entry in key.misconceptions
         ],
     }
 
@@ -53,9 +53,9 @@ def to_record(key: AnswerKey) -> Value:
 def from_record(record: Any) -> AnswerKey:
     """Return the key a plain value was made from; raises KeyError, TypeError or ValueError for another one."""
     return AnswerKey(
-        {(check, draw): Expected(nominal, exact) for check, draw, nominal, exact in record["reference"]},
+        {(check, trial): Expected(nominal, exact) for check, trial, nominal, exact in record["reference"]},
         tuple(
-            BankEntry(
+            Misconception(
                 each["id"],
                 each["name"],
                 each["explanation"],
@@ -80,7 +80,7 @@ def _outcome(outcome: Outcome) -> Value:
 
 
 def _outcomes(records: Any) -> Mapping[Key, Outcome]:
-    return {(check, draw): _read_outcome(record) for check, draw, record in records}
+    return {(check, trial): _read_outcome(record) for check, trial, record in records}
 
 
 def _read_outcome(record: Mapping[str, Any]) -> Outcome:

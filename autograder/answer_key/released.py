@@ -16,7 +16,7 @@ from autograder.answer_key.digests import from_steps
 from autograder.answer_key.keys import KEY_LIMITS, MAKES_KEYS, Keys
 from autograder.answer_key.model import AnswerKey, from_record
 from autograder.checks import Check
-from autograder.checks.draws import Key
+from autograder.checks.trials import Key
 from autograder.course import Exercise
 from autograder.course.handed_out import MANIFEST, is_kit, key_file
 from autograder.course.suite import Suite
@@ -87,11 +87,11 @@ class KitKeys(Keys):
         return self.get(exercise)
 
     def traces(self, exercise: Exercise, check: Check) -> Mapping[Key, Trace]:
-        """Return what the solution computes on its way, by draw."""
+        """Return what the solution computes on its way, by trial."""
         return self._unpacked(
             key_file(exercise, check.id),
             lambda record: {
-                (check.id, draw): read_trace({**each, "prints": from_steps(each["prints"])}) for draw, each in record
+                (check.id, trial): read_trace({**each, "prints": from_steps(each["prints"])}) for trial, each in record
             },
         )
 

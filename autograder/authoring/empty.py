@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from autograder.checks import counting
-from autograder.checks.draws import Key
+from autograder.checks.trials import Key
 from autograder.comparison.compare import Expected, passes
 from autograder.course import Exercise
 from autograder.course.suite import Suite
@@ -59,8 +59,8 @@ def run_empty(
     """Return what an empty program gets in every check. Why it fails is of no interest, and would take long to find."""
     checks = suite.checks[exercise.id]
     passing = {check.id for check in checks}
-    for draw in range(max(check.draws for check in checks)):  # few checks pass a first draw, and need another
-        keys = [(check.id, draw) for check in checks if check.id in passing and draw < check.draws]
+    for trial in range(max(check.trials for check in checks)):  # few checks pass a first trial, and need another
+        keys = [(check.id, trial) for check in checks if check.id in passing and trial < check.trials]
         outcomes = runner.run(sources, {exercise.id: keys}).outcomes.get(exercise.id, {})
         judges = {check.id: check.judge for check in checks}
         passing -= {at[0] for at in keys if not passes(outcomes[at], reference[at], judges[at[0]])}

@@ -23,9 +23,9 @@ def grade_each(
     seed: int,
     jobs: int,
     cache: Path | None,
-    told: Told,
+    on_progress: Told,
 ) -> Iterator[Report]:
-    """Yield the report on each submission in the exercises named beside it; `told(done, all)` hears of the progress."""
+    """Yield the report on each submission in the exercises named beside it; `on_progress` gets how many are done."""
     runners: SimpleQueue[Runner] = SimpleQueue()
     with ExitStack() as stack:
         for _ in range(jobs):
@@ -41,5 +41,5 @@ def grade_each(
                 runners.put(runner)
 
         for done, report in enumerate(pool.map(grade, programs), 1):
-            told(done, len(programs))
+            on_progress(done, len(programs))
             yield report

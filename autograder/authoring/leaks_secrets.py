@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.answer_key.catalogue import BankError, patched, read_bank
+from autograder.answer_key.catalogue import CatalogueError, patched, read_catalogue
 from autograder.answer_key.released import ENGINE
 from autograder.course import Course, Exercise
 from autograder.course.storage import FOLDER
@@ -48,7 +48,7 @@ def words_of(text: str) -> list[str]:
 
 
 def secrets_of(course: Course) -> list[Secret]:
-    """Return all that must not be handed out. Raises `StubError`, `BankError` and OSError for a broken course."""
+    """Return all that must not be handed out. Raises `StubError`, `CatalogueError` and OSError for a broken course."""
     public = _Public(course)
     found: dict[tuple[str, ...], Secret] = {}
     for secret in (*_of_solutions(course), *_of_variants(course), *_of_parts(course), *_of_bank(course)):
@@ -114,7 +114,7 @@ def _of_bank(course: Course) -> Iterator[Secret]:
     for exercise in course.exercises:
         text = (course.solutions_dir / exercise.file).read_text("utf-8")
         right = set(text.splitlines())
-        for each in read_bank(course.solutions_dir / "misconceptions" / f"{exercise.id}.toml", text):
+        for each in read_catalogue(course.solutions_dir / "misconceptions" / f"{exercise.id}.toml", text):
             wrong = [(0, line) for line in patched(text, each).splitlines() if line not in right]
             yield from _lines(wrong, f"the wrong program {each.id}")
 
@@ -186,4 +186,4 @@ def _code(file: Path) -> str:
     return "\n".join(map(_without_comment, code))
 
 
-__all__ = ["BankError", "Secret", "StubError", "grading_seed", "secrets_of", "words_of"]
+__all__ = ["CatalogueError", "Secret", "StubError", "grading_seed", "secrets_of", "words_of"]

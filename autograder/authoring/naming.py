@@ -1,4 +1,4 @@
-"""A wrong program of a student as an entry of the bank: a patch of the solution, with its texts to be written."""
+"""A wrong program of a student as an entry of the catalogue: a patch of the solution, with its texts to be written."""
 
 import ast
 import json

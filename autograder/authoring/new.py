@@ -1,4 +1,4 @@
-"""A new exercise to fill in: a solution, its checks, its bank and an accepted variant that already hold together."""
+"""A new exercise to fill in: solution, checks, misconceptions and an accepted variant that already hold together."""
 
 import re
 from pathlib import Path

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from autograder.answer_key.catalogue import patched
 from autograder.authoring.grading import Told, grade_each
-from autograder.authoring.validate import bank_of
+from autograder.authoring.validate import catalogue_of
 from autograder.course import Exercise
 from autograder.course.suite import Suite
 from autograder.submission import Submission
@@ -20,14 +20,14 @@ def prove_once(
     jobs: int,
     every: int = 1,
     cache: Path | None = None,
-    told: Told = lambda *_: None,
+    on_progress: Told = lambda *_: None,
 ) -> list[str]:
     """Return a sentence for each misconception that costs points in a later exercise, trying every Nth of them.
 
-    `told` hears of the progress.
+    `on_progress` hears of the progress.
     """
     programs = list(_submissions(suite))[::every]
-    reports = grade_each(suite, programs, seed=seed, jobs=jobs, cache=cache, told=told)
+    reports = grade_each(suite, programs, seed=seed, jobs=jobs, cache=cache, on_progress=on_progress)
     return [
         f"{report.submission['student']} costs {each.max_score - each.score} hundredths in {each.id}"
         for report in reports
@@ -45,6 +45,6 @@ def _submissions(suite: Suite) -> Iterator[tuple[Submission, list[Exercise]]]:
         if not later:
             continue
         text = solutions[exercise.file].decode("utf-8")
-        for misconception in bank_of(suite, exercise):
+        for misconception in catalogue_of(suite, exercise):
             sources = {**solutions, exercise.file: patched(text, misconception).encode()}
             yield Submission(misconception.id, course.files, sources, digest(sources), ()), later

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from autograder.authoring.validate import Proof, Validation, bank_of
+from autograder.authoring.validate import Proof, Validation, catalogue_of
 from autograder.course import Exercise
 from autograder.course.suite import Suite
 
@@ -48,7 +48,7 @@ def _exercise(suite: Suite, exercise: Exercise, validation: Validation) -> Itera
     yield ""
     yield "| misconception | | fails |"
     yield "|---|---|---|"
-    for misconception in bank_of(suite, exercise):
+    for misconception in catalogue_of(suite, exercise):
         if misconception.id in proofs:
             failing = _failing(proofs[misconception.id], [check.id for check in checks])
             yield f"| {_cell(misconception.name)} | `{misconception.id}` | {failing} |"

@@ -2,7 +2,7 @@
 
     python -m autograder.authoring.pictures docs/pictures/pictures.toml
 
-Each entry names an exercise and, where it is not to pass, a misconception of its bank or a patch of its solution.
+Each entry names an exercise and, where it is not to pass, a misconception of its catalogue or a patch of its solution.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.answer_key.catalogue import BankError, read_bank
+from autograder.answer_key.catalogue import CatalogueError, read_catalogue
 from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.trust import trust_here
 from autograder.report.picture import DARK, draw, terminal_output
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         entries = tomllib.loads(listed.read_text("utf-8"))
         scenes = [_scene(course, name, entry) for name, entry in entries.items()]
-    except (OSError, ValueError, BankError, SceneError) as error:
+    except (OSError, ValueError, CatalogueError, SceneError) as error:
         parser.error(f"{listed}: {error}")
     for scene in scenes:
         out = listed.with_name(f"{scene.name}.svg")
@@ -79,8 +79,8 @@ def _patches(course: Course, exercise: Exercise, name: str, entry: Mapping[str, 
     """Return what is to be replaced in the solution: nothing, where the exercise is to pass."""
     solution = (course.solutions_dir / exercise.file).read_text("utf-8")
     if "misconception" in entry:
-        bank = read_bank(course.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution)
-        patches = next((each.patches for each in bank if each.id == entry["misconception"]), None)
+        catalogue = read_catalogue(course.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution)
+        patches = next((each.patches for each in catalogue if each.id == entry["misconception"]), None)
         if patches is None:
             raise SceneError(f"{name}: {exercise.id} has no misconception {entry['misconception']}")
         return patches

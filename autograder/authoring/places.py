@@ -9,7 +9,7 @@ from typing import Literal
 
 from autograder.answer_key.catalogue import patched
 from autograder.authoring.grading import Told, grade_each
-from autograder.authoring.validate import bank_of
+from autograder.authoring.validate import catalogue_of
 from autograder.course import Exercise
 from autograder.course.suite import Suite
 from autograder.protocol.statements import statements
@@ -27,15 +27,15 @@ def measure_places(
     jobs: int,
     every: int = 1,
     cache: Path | None = None,
-    told: Told = lambda *_: None,
+    on_progress: Told = lambda *_: None,
 ) -> Counter[Placed]:
     """Return how many misconceptions, of every Nth, are shown at the right place by their first failure.
 
-    `told` hears of the progress.
+    `on_progress` hears of the progress.
     """
     wrong = list(_wrong(suite))[::every]
     programs = [(submission, [exercise]) for exercise, submission, _ in wrong]
-    reports = grade_each(suite, programs, seed=seed, jobs=jobs, cache=cache, told=told)
+    reports = grade_each(suite, programs, seed=seed, jobs=jobs, cache=cache, on_progress=on_progress)
     return Counter(
         _placed(report.exercises[0], exercise, faulty)
         for report, (exercise, _, faulty) in zip(reports, wrong, strict=True)
@@ -48,7 +48,7 @@ def _wrong(suite: Suite) -> Iterator[tuple[Exercise, Submission, frozenset[int]]
     for exercise in suite.exercises:
         files = {each.file: (course.solutions_dir / each.file).read_bytes() for each in course.with_needs(exercise)}
         solution = files[exercise.file].decode("utf-8")
-        for misconception in bank_of(suite, exercise):
+        for misconception in catalogue_of(suite, exercise):
             program = patched(solution, misconception)
             sources = {**files, exercise.file: program.encode()}
             submission = Submission(misconception.id, course.files, sources, digest(sources), ())

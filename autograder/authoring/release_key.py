@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograder.answer_key.digests import to_steps
-from autograder.answer_key.model import AnswerKey, BankEntry, to_record
-from autograder.checks.draws import Key
+from autograder.answer_key.model import AnswerKey, Misconception, to_record
+from autograder.checks.trials import Key
 from autograder.comparison.compare import Expected
 from autograder.protocol import Array, Value, write_frame
 from autograder.runner.outcomes import Observed, Outcome
@@ -31,20 +31,20 @@ Numbers = NDArray[np.float64]
 def packed_key(key: AnswerKey) -> bytes:
     """Return the key of an exercise as a kit has it: the same bytes for the same key."""
     reference = {at: Expected(_blank(each.nominal, each.exact), _every(each.exact, _exact)) for at, each in _of(key)}
-    bank = tuple(_entry(each) for each in key.bank)
-    return _packed(to_record(AnswerKey(reference, bank)), align=2)
+    catalogue = tuple(_entry(each) for each in key.misconceptions)
+    return _packed(to_record(AnswerKey(reference, catalogue)), align=2)
 
 
 def packed_traces(traces: Mapping[Key, Trace]) -> bytes:
     """Return what the solution computes on its way under one check, as a kit has it."""
-    return _packed([[draw, _trace(each)] for (_, draw), each in sorted(traces.items())], align=0)
+    return _packed([[trial, _trace(each)] for (_, trial), each in sorted(traces.items())], align=0)
 
 
 def _of(key: AnswerKey) -> list[tuple[Key, Expected]]:
     return sorted(key.reference.items())
 
 
-def _entry(entry: BankEntry) -> BankEntry:
+def _entry(entry: Misconception) -> Misconception:
     return replace(entry, outcomes={at: _outcome(each) for at, each in sorted(entry.outcomes.items())})
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, Literal
 
-from autograder.answer_key.catalogue import BankError, Misconception, patched, read_bank
+from autograder.answer_key.catalogue import CatalogueError, WrongProgram, patched, read_catalogue
 from autograder.answer_key.keys import Keys
 from autograder.answer_key.model import AnswerKey
 from autograder.authoring.empty import empty_programs, over_budget, points_of, problems_of, run_empty
@@ -96,9 +96,14 @@ class Validation:
 
 
 def validate(
-    suite: Suite, *, seed: int, jobs: int, cache: Path | None = None, told: Callable[[int, int], None] = lambda *_: None
+    suite: Suite,
+    *,
+    seed: int,
+    jobs: int,
+    cache: Path | None = None,
+    on_progress: Callable[[int, int], None] = lambda *_: None,
 ) -> Validation:
-    """Run every program of the course in `jobs` workers; `told(done, all)` hears of the progress."""
+    """Run every program of the course in `jobs` workers; `on_progress(done, all)` hears of the progress."""
     started = time.monotonic()
     programs, unreadable = _all_programs(suite)
     sound = [each for each in suite.exercises if each.id not in unreadable]
@@ -107,7 +112,7 @@ def validate(
     proofs: list[Proof] = []
     for proof in _prove_all(suite, seed, programs, answers, jobs):
         proofs.append(proof)
-        told(len(proofs), len(programs))
+        on_progress(len(proofs), len(programs))
     broken = {**unreadable, **unanswered}
     exercises = tuple(_sum_up(suite, exercise, proofs, broken.get(exercise.id)) for exercise in suite.exercises)
     seconds = round(time.monotonic() - started, 3)
@@ -123,7 +128,7 @@ def _all_programs(suite: Suite) -> tuple[list[Program], dict[str, str]]:
             programs += list(programs_of(suite, exercise))
         except OSError as error:
             unreadable[exercise.id] = f"{error.filename} cannot be read ({error.strerror})"
-        except (StubError, BankError, UnicodeDecodeError) as error:
+        except (StubError, CatalogueError, UnicodeDecodeError) as error:
             unreadable[exercise.id] = str(error)
     return programs, unreadable
 
@@ -136,7 +141,7 @@ def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
     solution = base[exercise.file].decode("utf-8")
     yield Program("solution", exercise.id, exercise.id, base)
     yield Program("stub", exercise.id, exercise.id, {**base, exercise.file: stub_of(solution, exercise).encode()})
-    for each in bank_of(suite, exercise):
+    for each in catalogue_of(suite, exercise):
         wrong = {**base, exercise.file: patched(solution, each).encode()}
         yield Program("misconception", exercise.id, each.id, wrong, each.same_as)
     for file in sorted((course.solutions_dir / "accepted" / exercise.id).glob("*.py")):
@@ -152,10 +157,10 @@ def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
         yield Program("empty", exercise.id, family, {**base, exercise.file: text.encode()})
 
 
-def bank_of(suite: Suite, exercise: Exercise) -> tuple[Misconception, ...]:
+def catalogue_of(suite: Suite, exercise: Exercise) -> tuple[WrongProgram, ...]:
     """Return the misconceptions of an exercise."""
     solutions = suite.course.solutions_dir
-    return read_bank(
+    return read_catalogue(
         solutions / "misconceptions" / f"{exercise.id}.toml", (solutions / exercise.file).read_text("utf-8")
     )
 
@@ -216,7 +221,7 @@ def _kept(program: Program, key: AnswerKey) -> Run | None:
     """Return the run of a misconception that the answer key was made from: what it keeps not of it was right."""
     if program.kind != "misconception":
         return None
-    entry = next(each for each in key.bank if each.id == program.name)
+    entry = next(each for each in key.misconceptions if each.id == program.name)
     outcomes = {at: entry.outcomes.get(at, Observed(each.nominal)) for at, each in key.reference.items()}
     return Run({program.exercise: outcomes})
 
@@ -244,7 +249,7 @@ def _problems(program: Program, result: ExerciseResult) -> Iterable[str]:
             yield f"the stub is {result.status} with {result.score} points, expected not_started with 0"
     elif program.kind == "misconception":
         if not failed:
-            yield f"the misconception {program.name} passes every check; sharpen one, or take it out of the bank"
+            yield f"the misconception {program.name} passes every check; sharpen one, or take it out of the catalogue"
         for check in failed:
             named = check.finding.id if check.finding and check.finding.kind == "misconception" else None
             if named not in (program.name, *program.same_as):

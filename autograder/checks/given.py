@@ -19,7 +19,7 @@ from autograder.checks.structure import Shape, StructureError
 Module = TypeVar("Module", bound=nn.Module)
 
 _STREAM = np.random.RandomState()
-"""The one stream of inputs: each `Given` starts it again, as making another takes longer than all the draws from it."""
+"""The one stream of inputs: each `Given` starts it again, as making another takes longer than all the draws."""
 
 
 _SAME_IN_NUMPY = frozenset({"float32", "float64", "int64", "bool"})
@@ -27,7 +27,7 @@ _SAME_IN_NUMPY = frozenset({"float32", "float64", "int64", "bool"})
 
 
 class Given:
-    """Inputs, weights and a device for one draw of one check.
+    """Inputs, weights and a device for one trial of one check.
 
     `exact` makes every floating tensor float64, whatever dtype the check asks for, with the values that dtype
     holds: so the reference is computed exactly on the very inputs the student's code gets. A `traced` run takes no
@@ -48,7 +48,7 @@ class Given:
         self.device = torch.device(device)
 
     def sizes(self, names: str) -> tuple[int, ...]:
-        """Return the sizes of the axes named, e.g. `sizes("B T D")`. No two axes of a draw have the same."""
+        """Return the sizes of the axes named, e.g. `sizes("B T D")`. No two axes of a trial have the same."""
         unknown = [name for name in names.split() if name not in self._sizes]
         if unknown:
             raise KeyError(f"course.toml gives no sizes for {', '.join(unknown)}")

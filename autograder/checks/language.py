@@ -23,7 +23,7 @@ class Check:
     """One graded behaviour of an exercise.
 
     `points` is its share of the exercise's points; `of` names the function or the class its value comes from,
-    for the place of a finding; `draws` is how often it runs, each time on inputs of other sizes. A `bonus` check
+    for the place of a finding; `trials` is how often it runs, each time on inputs of other sizes. A `bonus` check
     adds to the score and is not needed for full marks. With `requires_any` it counts only where at least one of these
     checks passes, so that a program that computes nothing earns nothing. `empty` says why an empty program passes it
     all the same.
@@ -35,7 +35,7 @@ class Check:
     points: float
     judge: Judge
     of: str | None
-    draws: int
+    trials: int
     bonus: bool = False
     requires_any: tuple[str, ...] = ()
     empty: str = ""
@@ -62,14 +62,14 @@ def check(
     points: float = 1,
     judge: Judge | None = None,
     of: str | None = None,
-    draws: int = 2,
+    trials: int = 2,
     bonus: bool = False,
     requires_any: Sequence[str] = (),
     empty: str = "",
 ) -> Callable[[Probe], Probe]:
     """Declare the function `test_ID(impl, given)` as the probe of a check; `title` says what it claims."""
-    if points <= 0 or draws < 1:
-        raise ValueError(f"check {title!r}: points and draws must be positive, found {points} and {draws}")
+    if points <= 0 or trials < 1:
+        raise ValueError(f"check {title!r}: points and trials must be positive, found {points} and {trials}")
     if isinstance(requires_any, str):
         raise ValueError(f"check {title!r}: requires_any is the text {requires_any!r}, expected a tuple of checks")
 
@@ -78,7 +78,7 @@ def check(
         if not name.startswith(PREFIX):
             raise ValueError(f"the probe {name} must be called {PREFIX}{name}, so that pytest finds it")
         id_, needed = name.removeprefix(PREFIX), tuple(requires_any)
-        declared = Check(id_, title, probe, points, judge or Same(), of, draws, bonus, needed, empty)
+        declared = Check(id_, title, probe, points, judge or Same(), of, trials, bonus, needed, empty)
         probe.__check__ = declared  # type: ignore[attr-defined]
         return probe
 

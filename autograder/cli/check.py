@@ -40,7 +40,7 @@ def check(options: argparse.Namespace) -> int:
     warn_unconfined(course, options.submission)
     waiting = Waiting(plain=options.plain)
     with closing(waiting):
-        report = checked(course, exercises, submission, seed=seed, device=device, told=waiting.told)
+        report = checked(course, exercises, submission, seed=seed, device=device, on_progress=waiting.on_progress)
     own = options.submission is None
     if own:
         progress = remember(course, report, submission.sources, "check" if len(exercises) == 1 else ALL_AT_ONCE)
@@ -55,9 +55,9 @@ def checked(
     *,
     seed: int,
     device: str = "cpu",
-    told: Callable[[str, int, int], None],
+    on_progress: Callable[[str, int, int], None],
 ) -> "Report":
-    """Return the report on some exercises of a submission, with its evidence; `told` hears of keys being made."""
+    """Return the report on some exercises of a submission, with its evidence; `on_progress` hears of new keys."""
     needed = [each for each in course.exercises if any(each in course.with_needs(one) for one in exercises)]
     suite = load_suite(course, needed)
     with Runner(suite, seed=seed, device=device, shared=True) as runner:
@@ -65,7 +65,7 @@ def checked(
             runner.prepare()
         from autograder.judge.grader import Grader
 
-        with Grader(suite, seed=seed, device=device, evidence=True, told=told) as grader:
+        with Grader(suite, seed=seed, device=device, evidence=True, on_progress=on_progress) as grader:
             return grader.grade(submission, exercises, runner)
 
 

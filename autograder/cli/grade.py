@@ -153,12 +153,12 @@ def _run(options: argparse.Namespace, bulk: Bulk, plan: Plan, done: Counter[str]
             run, jobs = _grader(options, bulk, plan, suite, jobs, stack)
         rate = Rate(len(plan.open), jobs)
 
-        def told(graded: Graded) -> None:
+        def on_progress(graded: Graded) -> None:
             done["kept" if graded.kept else "graded"] += 1
             done["failed"] += graded.row.failed
             rate.one_more()
 
-        bulk.grade_all(plan.open, suite, run, jobs, told)
+        bulk.grade_all(plan.open, suite, run, jobs, on_progress)
 
 
 def _grader(
@@ -193,7 +193,7 @@ def _grader(
 
 def _meanwhile(grader: Grader, plan: Plan) -> None:
     """Find answer keys, and load what shows the class in the end."""
-    grader.find_keys(plan.exercises, with_bank=True)
+    grader.find_keys(plan.exercises, with_misconceptions=True)
     importlib.import_module("autograder.report.terminal")
 
 

@@ -1,4 +1,4 @@
-"""`course name`: what a group of students got wrong, written into the bank as a misconception to be named."""
+"""`course name`: what a group of students got wrong, written into the catalogue as a misconception to be named."""
 
 import argparse
 
@@ -41,11 +41,11 @@ def name(options: argparse.Namespace) -> int:
         exercise, f"{exercise.id[5:].replace('_', '-')}-{cluster.id}", plural(len(cluster.students), "student"), patches
     )
     file = course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
-    bank = file.read_text("utf-8") if file.is_file() else ""
-    if f"-{cluster.id}]" in bank:
+    catalogue = file.read_text("utf-8") if file.is_file() else ""
+    if f"-{cluster.id}]" in catalogue:
         raise UsageError(f"{file.relative_to(course.root)} has {cluster.id} already; write its texts there")
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(file, f"{bank.rstrip()}\n{entry}".lstrip("\n"))
+    write_whole(file, f"{catalogue.rstrip()}\n{entry}".lstrip("\n"))
     print(entry.strip("\n"))
     print(f"\nAdded to {file.relative_to(course.root)}. Write its texts, then run `course validate {exercise.number}`")
     return PASS

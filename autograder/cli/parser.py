@@ -236,7 +236,7 @@ def _dashboard(commands: Commands) -> None:
 
 
 def _name(commands: Commands) -> None:
-    parser = _add(commands, "name", "write what a group of students got wrong into the bank", "name", "name")
+    parser = _add(commands, "name", "write what a group of students got wrong into the catalogue", "name", "name")
     parser.add_argument("out", type=Path, metavar="OUT", help="what course grade wrote")
     _handed_in(parser, "the submissions", needed=True)
     parser.add_argument("group", metavar="GROUP", help="a group of failures, as the class page calls it")

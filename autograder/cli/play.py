@@ -139,7 +139,7 @@ def _seed(text: str) -> int:
 def _checked(course: Course, activity: Activity, submission: Submission, waiting: Waiting) -> "Report":
     wanted = {each.id for need in activity.needs for each in course.with_needs(course.exercise(need))}
     exercises = [each for each in course.exercises if each.id in wanted]
-    return checked(course, exercises, submission, seed=course.seed, told=waiting.told)
+    return checked(course, exercises, submission, seed=course.seed, on_progress=waiting.on_progress)
 
 
 def _refused(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from autograder.answer_key.keys import Keys
 from autograder.authoring.leaks import Gate, Leak, files_in, files_of
-from autograder.authoring.leaks_secrets import SHORTEST_SEED, BankError, StubError, grading_seed, secrets_of
+from autograder.authoring.leaks_secrets import SHORTEST_SEED, CatalogueError, StubError, grading_seed, secrets_of
 from autograder.authoring.release import ReleaseError, kit_of, write_kit
 from autograder.cli.waiting import Waiting
 from autograder.course import Course, find_course, read_course
@@ -33,14 +33,14 @@ def release(options: argparse.Namespace) -> int:
         suite = load_suite(course)
         waiting = Waiting(plain=options.plain)
         try:
-            with Keys(suite, seed=course.seed, told=waiting.told) as keys:
+            with Keys(suite, seed=course.seed, on_progress=waiting.on_progress) as keys:
                 files = kit_of(course, suite, keys)
         finally:
             waiting.close()
         leaks = gate.leaks(files_of(files, options.folder))
         if not leaks:
             write_kit(files, options.folder)
-    except (ReleaseError, StubError, BankError) as error:
+    except (ReleaseError, StubError, CatalogueError) as error:
         raise UsageError(str(error)) from error
     return _told(leaks, _summary(files, options.folder))
 

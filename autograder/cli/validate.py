@@ -31,14 +31,14 @@ def prove(options: argparse.Namespace) -> int:
     suite = load_suite(course, [each for each in course.exercises if not named or each.id in named])
     seed = course.seed if options.seed is None else options.seed
     jobs = options.jobs or os.cpu_count() or 1
-    result = validate(suite, seed=seed, jobs=jobs, told=_progress)
+    result = validate(suite, seed=seed, jobs=jobs, on_progress=_progress)
     if options.once and result.ok:
         result = replace(
-            result, once=tuple(prove_once(suite, seed=seed, jobs=jobs, every=options.once, told=_progress))
+            result, once=tuple(prove_once(suite, seed=seed, jobs=jobs, every=options.once, on_progress=_progress))
         )
     places = None
     if options.places:
-        places = measure_places(suite, seed=seed, jobs=jobs, every=options.places, told=_progress)
+        places = measure_places(suite, seed=seed, jobs=jobs, every=options.places, on_progress=_progress)
     if options.json is not None:
         text = json.dumps(result.to_json(), indent=1, ensure_ascii=options.json == "-") + "\n"
         if options.json == "-":

@@ -24,7 +24,7 @@ class Waiting:
         self._said = False
         self._over = False
 
-    def told(self, exercise: str, done: int, everything: int) -> None:
+    def on_progress(self, exercise: str, done: int, everything: int) -> None:
         """Hear how far an answer key is; called from any thread."""
         with self._lock:
             if self._over or sys.stderr is None:

@@ -78,7 +78,7 @@ def _last_one(course: Course, progress: Progress) -> str:
 
 
 def _from_last(course: Course, progress: Progress, exercise: Exercise, wanted: str) -> Described | None:
-    """Return what the last report says of a misconception: for a kit that has no bank."""
+    """Return what the last report says of a misconception: for a kit that has no catalogue."""
     if progress.of(exercise).finding != wanted:
         return None  # no report is opened in vain
     last = read_last(course, exercise)

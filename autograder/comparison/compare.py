@@ -53,7 +53,7 @@ def judge_observation(yours: Value, expected: Expected, judge: Judge) -> Differe
 
 
 def passes(outcome: Outcome, expected: Expected, judge: Judge) -> bool:
-    """Whether a draw is right."""
+    """Whether a trial is right."""
     return isinstance(outcome, Observed) and judge_observation(outcome.value, expected, judge) is None
 
 

@@ -22,10 +22,10 @@ MOST_DECIMALS = 3
 SHOWN = 16
 
 
-def fingerprint(names: Sequence[str], draws: Sequence[Value]) -> str:
-    """Return what the observations of a check's draws are told by, in hexadecimal digits; `names` say which check."""
+def fingerprint(names: Sequence[str], trials: Sequence[Value]) -> str:
+    """Return what the observations of a check's trials are told by, in hexadecimal digits; `names` say which check."""
     digest = hashlib.sha256(repr(tuple(names)).encode())
-    for each in draws:
+    for each in trials:
         for line in _told(each):
             digest.update(f"{line}\n".encode("utf-8", "surrogatepass"))
     return digest.hexdigest()[:SHOWN]

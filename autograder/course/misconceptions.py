@@ -1,4 +1,4 @@
-"""The misconceptions of a course as pages to read: found by id, without reading the whole bank."""
+"""The misconceptions of a course as pages to read: found by id, without reading the whole catalogue."""
 
 import difflib
 import json
@@ -36,7 +36,7 @@ class Described:
 
 def describe(course: Course, misconception: str) -> Described | None:
     """Return the misconception of that id; None where the course has none."""
-    for exercise, text in _banks(course):
+    for exercise, text in _catalogues(course):
         if any(found[1] == misconception for found in _NAME_LINE.finditer(text)):
             entry = _entry(text, misconception)
             return _described(misconception, exercise.id, entry, _solution(course, exercise)) if entry else None
@@ -46,7 +46,9 @@ def describe(course: Course, misconception: str) -> Described | None:
 
 def nearest_ids(course: Course, misconception: str) -> list[str]:
     """Return the ids most like one that does not exist."""
-    ids = [found[1] for _, text in _banks(course) for found in _NAME_LINE.finditer(text)] or list(_catalogue(course))
+    ids = [found[1] for _, text in _catalogues(course) for found in _NAME_LINE.finditer(text)] or list(
+        _catalogue(course)
+    )
     within = [each for each in ids if misconception and misconception in each]
     return within[:_NEAR] or difflib.get_close_matches(misconception, ids, n=_NEAR, cutoff=0.5)
 
@@ -55,13 +57,13 @@ def catalogue(course: Course) -> dict[str, dict[str, str]]:
     """Return what a kit without solutions says of misconceptions: their texts, and no code."""
     return {
         name: {"exercise": exercise.id, **{key: str(entry[key]) for key in _TEXTS if key in entry}}
-        for exercise, text in _banks(course)
+        for exercise, text in _catalogues(course)
         for name, entry in _parsed(text).items()
         if isinstance(entry, dict)
     }
 
 
-def _banks(course: Course) -> Iterator[tuple[Exercise, str]]:
+def _catalogues(course: Course) -> Iterator[tuple[Exercise, str]]:
     for exercise in course.exercises:
         file = course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
         text = _text(file)
@@ -89,7 +91,7 @@ def _solution(course: Course, exercise: Exercise) -> str:
 
 
 def _entry(text: str, name: str) -> Mapping[str, Any] | None:
-    """Return one entry of a bank, read alone where its lines make sense alone: a whole bank takes long to read."""
+    """Return one entry of a catalogue, read alone where its lines make sense alone, as reading all is slow."""
     names = list(_NAME_LINE.finditer(text))
     at = next(at for at, found in enumerate(names) if found[1] == name)
     end = names[at + 1].start() if at + 1 < len(names) else len(text)

@@ -13,7 +13,7 @@ Words = Mapping[str, tuple[str, ...]]
 
 @dataclass(frozen=True)
 class Limits:
-    """What a submission may use: per draw of a check, and for a worker as a whole."""
+    """What a submission may use: per trial of a check, and for a worker as a whole."""
 
     cpu_seconds: int = 10
     wall_seconds: int = 30
@@ -98,7 +98,7 @@ class Activity:
 
 @dataclass(frozen=True)
 class Course:
-    """A course and where its parts lie. `sizes` has a column of axis sizes for each draw, `words` what they count."""
+    """A course and where its parts lie. `sizes` has a column of axis sizes for each trial, `words` what they count."""
 
     root: Path
     title: str

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import ModuleType
 
 from autograder.checks import Check, Drawing, checks_in, pictures_in
-from autograder.checks.draws import Key
 from autograder.checks.structure import nearest
+from autograder.checks.trials import Key
 from autograder.course import Course, Exercise
 from autograder.course.trust import require
 from autograder.protocol.part_code import FORMAT
@@ -45,9 +45,9 @@ class Suite:
         return tuple(each for each in self.course.exercises if each.id in self.checks)
 
     def plan(self, exercises: Iterable[Exercise]) -> dict[str, list[Key]]:
-        """Return every draw of every check of those exercises."""
+        """Return every trial of every check of those exercises."""
         return {
-            exercise.id: [(check.id, draw) for check in self.checks[exercise.id] for draw in range(check.draws)]
+            exercise.id: [(check.id, trial) for check in self.checks[exercise.id] for trial in range(check.trials)]
             for exercise in exercises
         }
 

@@ -7,7 +7,7 @@ from typing import TypeGuard
 
 import numpy as np
 
-from autograder.answer_key.model import BankEntry
+from autograder.answer_key.model import Misconception
 from autograder.checks import Check, Dropout, Judge
 from autograder.comparison.arrays import Numbers, is_floating, numbers
 from autograder.comparison.compare import Difference
@@ -26,7 +26,7 @@ CONTEXT = 2
 
 @dataclass(frozen=True)
 class Drawn:
-    """One draw of a failed check: what differs, if anything does, its axes, and all that is expected of it."""
+    """One trial of a failed check: what differs, if anything does, its axes, and all that is expected of it."""
 
     difference: Difference | None
     axes: Axes
@@ -34,13 +34,13 @@ class Drawn:
 
 
 @np.errstate(all="ignore")
-def of_difference(check: Check, draws: Sequence[Drawn], *, evidence: bool, named: bool = False) -> Finding:
-    """Return the finding of wrong observations; a pattern is told only if a second wrong draw shows it too.
+def of_difference(check: Check, trials: Sequence[Drawn], *, evidence: bool, named: bool = False) -> Finding:
+    """Return the finding of wrong observations; a pattern is told only if a second wrong trial shows it too.
 
     Without `evidence` no number of the answer key is told. Where the mistake is `named` all the same, a pattern is
     looked for only if it would be told beside the name.
     """
-    wrong = [each for each in draws if each.difference is not None]
+    wrong = [each for each in trials if each.difference is not None]
     first, second = wrong[0], wrong[1] if len(wrong) > 1 else None
     difference = first.difference
     assert difference is not None
@@ -55,7 +55,7 @@ def of_difference(check: Check, draws: Sequence[Drawn], *, evidence: bool, named
         finding = Finding(kind, pattern.id, message, detail=asked or None)
     else:
         finding = _unexplained(kind, difference, case, evidence)
-        if second is None and len(draws) > 1:
+        if second is None and len(trials) > 1:
             finding = replace(finding, detail=_join(finding.detail, ONLY_SOME_SIZES))
     if not evidence or case is None or case.yours.shape == case.expected.shape == ():
         return finding
@@ -73,7 +73,7 @@ ONLY_SOME_SIZES = "With inputs of other sizes it is right: does a size stand in 
 
 
 def _case(check: Check, first: Drawn, second: Drawn | None) -> Case | None:
-    """Return the arrays of a draw's difference, with the words for its axes that a second draw agrees on."""
+    """Return the arrays of a trial's difference, with the words for its axes that a second trial agrees on."""
     difference = first.difference
     if difference is None or difference.yours is None or difference.expected is None:
         return None
@@ -100,7 +100,7 @@ def _drops(judge: Judge) -> TypeGuard[Dropout]:
 def _explained(check: Check, case: Case, first: Drawn, second: Drawn | None) -> Pattern | None:
     if first.difference is None or first.difference.kind not in _WITH_PATTERNS:
         return None
-    if check.draws == 1:
+    if check.trials == 1:
         return explain(case, None)
     other = _case(check, second, first) if second is not None else None
     if second is None or other is None or second.difference is None or not _alike(first.difference, second.difference):
@@ -112,7 +112,7 @@ _WITH_PATTERNS = ("value", "special", "shape", "dtype")
 
 
 def _alike(one: Difference, other: Difference) -> bool:
-    """Whether two draws differ in the same part; its name may hold a size."""
+    """Whether two trials differ in the same part; its name may hold a size."""
     return re.sub(r"\d+", "", one.name) == re.sub(r"\d+", "", other.name)
 
 
@@ -166,7 +166,7 @@ def _join(*texts: str | None) -> str:
     return " ".join(filter(None, texts))
 
 
-def of_misconception(entry: BankEntry, seen: Finding | None, survey: Survey | None = None) -> Finding:
+def of_misconception(entry: Misconception, seen: Finding | None, survey: Survey | None = None) -> Finding:
     """Return the finding that names a misconception; what was seen of its structure or device stands below.
 
     A name that begins with one of the file's functions, as the survey knows them, keeps its small first letter.
@@ -186,7 +186,7 @@ def _firstas_sentence(text: str) -> str:
     return f"{first}." if separator else text
 
 
-def of_first_mistake(entry: BankEntry, seen: Finding) -> Finding:
+def of_first_mistake(entry: Misconception, seen: Finding) -> Finding:
     """Return the finding of a misconception that does not explain everything: of several mistakes it is the first."""
     detail = f"{entry.explanation}\nThat is not all: something after it is not as expected either."
     message = as_sentence(f"{entry.name}.")

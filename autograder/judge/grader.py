@@ -12,7 +12,7 @@ from autograder.answer_key.keys import Keys
 from autograder.answer_key.model import AnswerKey
 from autograder.answer_key.released import open_keys
 from autograder.checks import Check
-from autograder.checks.draws import Key
+from autograder.checks.trials import Key
 from autograder.course import Exercise
 from autograder.course.suite import Suite
 from autograder.diagnosis.location.locator import FindTraces
@@ -34,7 +34,7 @@ class Grader:
 
     `evidence` puts the numbers of a difference into the report, and pictures of what passes: for self-checks, whose
     seed is public. With `remember` an earlier exercise whose files have not changed is not run again.
-    `told(exercise, done, all)` hears how far the bank of an exercise is, while its answer key is made.
+    `on_progress(exercise, done, all)` hears how far the catalogue of an exercise is, while its answer key is made.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Grader:
         cache: Path | None = None,
         finders: int = 1,
         isolation: Isolation | None = None,
-        told: Callable[[str, int, int], None] | None = None,
+        on_progress: Callable[[str, int, int], None] | None = None,
     ) -> None:
         self.suite = suite
         self.seed = seed
@@ -56,7 +56,9 @@ class Grader:
         self.evidence = evidence
         self.isolation = isolation or process_isolation()
         self.suite_digest = suite.digest
-        self._keys = [open_keys(suite, seed=seed, device=device, cache=cache, told=told) for _ in range(finders)]
+        self._keys = [
+            open_keys(suite, seed=seed, device=device, cache=cache, on_progress=on_progress) for _ in range(finders)
+        ]
         self._idle: SimpleQueue[Keys] = SimpleQueue()
         for keys in self._keys:
             self._idle.put(keys)
@@ -87,15 +89,17 @@ class Grader:
         for runner in runners:
             runner.cancel()
 
-    def find_keys(self, exercises: Iterable[Exercise], *, with_bank: bool = False) -> None:
-        """Begin to find answer keys, beside everything else: what is expected, and with the bank what is known.
+    def find_keys(self, exercises: Iterable[Exercise], *, with_misconceptions: bool = False) -> None:
+        """Begin to find answer keys, beside everything else: what is expected, and with the catalogue what is known.
 
         Raises `Cancelled` after `cancel`.
         """
         with self._lock:
             for exercise in exercises:
-                if (exercise.id, with_bank) not in self._found:
-                    self._found[exercise.id, with_bank] = self._begun(self._find, exercise, with_bank)
+                if (exercise.id, with_misconceptions) not in self._found:
+                    self._found[exercise.id, with_misconceptions] = self._begun(
+                        self._find, exercise, with_misconceptions
+                    )
 
     def _begun(self, find: Callable[..., Found], *of: Any) -> "Future[Found]":
         """Begin to find something; raises `Cancelled` after `cancel`, when nothing would ever come of it."""
@@ -119,13 +123,15 @@ class Grader:
         if self._remembered is not None:
             self._remembered.clear()
 
-    def wait_for_keys(self, told: Callable[[int, int], None], exercises: Iterable[Exercise] | None = None) -> None:
-        """Find the whole keys of these exercises, or of all; `told(found, all)` hears of each.
+    def wait_for_keys(
+        self, on_progress: Callable[[int, int], None], exercises: Iterable[Exercise] | None = None
+    ) -> None:
+        """Find the whole keys of these exercises, or of all; `on_progress(found, all)` hears of each.
 
         One that cannot be had shows when it is needed. Raises `Cancelled` after `cancel`.
         """
         wanted = tuple(exercises) if exercises is not None else self.suite.exercises
-        self.find_keys(wanted, with_bank=True)
+        self.find_keys(wanted, with_misconceptions=True)
         keys = [self._found[each.id, True] for each in wanted]
         done: SimpleQueue[Future[AnswerKey]] = SimpleQueue()
         for key in keys:
@@ -133,12 +139,12 @@ class Grader:
         for found in range(1, len(keys) + 1):
             if done.get().cancelled():
                 raise Cancelled
-            told(found, len(keys))
+            on_progress(found, len(keys))
 
-    def _find(self, exercise: Exercise, with_bank: bool) -> AnswerKey:
+    def _find(self, exercise: Exercise, with_misconceptions: bool) -> AnswerKey:
         keys = self._idle.get()
         try:
-            return keys.get(exercise) if with_bank else keys.reference(exercise)
+            return keys.get(exercise) if with_misconceptions else keys.reference(exercise)
         finally:
             self._idle.put(keys)
 
@@ -210,9 +216,9 @@ class Grader:
             self._idle.put(keys)
 
     def _verdicts(self, exercise: Exercise) -> Verdicts:
-        def key(with_bank: bool) -> AnswerKey:
-            self.find_keys([exercise], with_bank=with_bank)
-            return _result(self._found[exercise.id, with_bank])
+        def key(with_misconceptions: bool) -> AnswerKey:
+            self.find_keys([exercise], with_misconceptions=with_misconceptions)
+            return _result(self._found[exercise.id, with_misconceptions])
 
         return Verdicts(self.suite, exercise, key, seed=self.seed, evidence=self.evidence)
 

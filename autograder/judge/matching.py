@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autograder.answer_key.model import AnswerKey, BankEntry
+from autograder.answer_key.model import AnswerKey, Misconception
 from autograder.checks import Check, Dropout, Like, Raises, Same
-from autograder.checks.draws import Key
+from autograder.checks.trials import Key
 from autograder.comparison.arrays import Numbers, is_floating, numbers, wrong
 from autograder.comparison.compare import Expected, compare, judge_observation
 from autograder.comparison.dropout import shared_axes
@@ -25,7 +25,7 @@ RICH = 8
 class Agreement:
     """How far a misconception explains a submission: the checks it fails in the same way, and whether all agree."""
 
-    entry: BankEntry
+    entry: Misconception
     checks: frozenset[str]
     full: bool
 
@@ -34,11 +34,11 @@ def agreements(
     outcomes: Mapping[Key, Outcome], failing: Collection[Key], key: AnswerKey, checks: Mapping[str, Check]
 ) -> list[Agreement]:
     """Hold a submission's outcomes in an exercise, and which of them are wrong, against every misconception."""
-    return [_agreement(entry, outcomes, failing, key, checks) for entry in key.bank] if failing else []
+    return [_agreement(entry, outcomes, failing, key, checks) for entry in key.misconceptions] if failing else []
 
 
 def _agreement(
-    entry: BankEntry,
+    entry: Misconception,
     outcomes: Mapping[Key, Outcome],
     failing: Collection[Key],
     key: AnswerKey,
@@ -54,7 +54,7 @@ def _agreement(
     return Agreement(entry, frozenset({at[0] for at in failing} - different), not different)
 
 
-def name(check: Check, outcomes: Mapping[Key, Outcome], key: AnswerKey, found: list[Agreement]) -> BankEntry | None:
+def name(check: Check, outcomes: Mapping[Key, Outcome], key: AnswerKey, found: list[Agreement]) -> Misconception | None:
     """Return the misconception behind a failed check, or None where there is doubt."""
     candidates = [each for each in found if check.id in each.checks]
     full = [each for each in candidates if each.full]
@@ -74,7 +74,7 @@ def _one_group(found: list[Agreement]) -> bool:
 
 def _is_rich(check: Check, outcomes: Mapping[Key, Outcome], key: AnswerKey) -> bool:
     """Whether what is wrong is made of enough numbers to be recognised by them alone."""
-    observed = [(outcomes.get((check.id, draw)), key.reference[check.id, draw]) for draw in range(check.draws)]
+    observed = [(outcomes.get((check.id, trial)), key.reference[check.id, trial]) for trial in range(check.trials)]
     return any(
         isinstance(outcome, Observed) and _wrong_numbers(outcome.value, expected) >= RICH
         for outcome, expected in observed

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from autograder.checks import Drawing
-from autograder.checks.draws import Key
+from autograder.checks.trials import Key
 from autograder.comparison.arrays import numbers
 from autograder.course import Exercise
 from autograder.protocol import Array, Value

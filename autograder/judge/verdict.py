@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from autograder.answer_key.model import AnswerKey
 from autograder.checks import Check, counting
-from autograder.checks.draws import Key, sizes_of
+from autograder.checks.trials import Key, sizes_of
 from autograder.comparison.compare import judge_observation
 from autograder.comparison.fingerprint import fingerprint
 from autograder.course import Exercise
@@ -24,7 +24,7 @@ WORST_FIRST: tuple[Status, ...] = ("grader_error", "timeout", "memory", "error",
 class Verdicts:
     """Judges one submission's outcomes in one exercise.
 
-    `find_key` finds the answer key when it is needed: without the bank, or with it where something is to be named.
+    `find_key` finds the answer key when it is needed: without the catalogue, or with it where something is to be named.
     """
 
     def __init__(
@@ -57,13 +57,15 @@ class Verdicts:
         forbidden = self._forbidden(outcomes, survey)
         results = []
         for check in self.checks.values():
-            draws = [outcomes[check.id, draw] for draw in range(check.draws)]
-            wrong = not forbidden and any((check.id, draw) in self.failing for draw in range(check.draws))
+            trials = [outcomes[check.id, trial] for trial in range(check.trials)]
+            wrong = not forbidden and any((check.id, trial) in self.failing for trial in range(check.trials))
             entry = name(check, outcomes, self.key, found) if wrong else None
-            status, finding = ("fail", forbidden) if forbidden else self._verdict(check, draws, named=entry is not None)
+            status, finding = (
+                ("fail", forbidden) if forbidden else self._verdict(check, trials, named=entry is not None)
+            )
             if status in ("fail", "error") and entry is not None:
                 finding = findings.of_misconception(entry, finding, survey)
-            results.append(self._result(check, status, finding, draws, survey, source))
+            results.append(self._result(check, status, finding, trials, survey, source))
         counted = counting(list(self.checks.values()), {each.id for each in results if each.status == "pass"})
         return self._exercise(tuple(self._waiting(each, counted) for each in results))
 
@@ -124,25 +126,25 @@ class Verdicts:
                 return findings.of_forbidden(outcome.message, outcome.frames[-1] if outcome.frames else None)
         return None
 
-    def _verdict(self, check: Check, draws: list[Outcome], *, named: bool) -> tuple[Status, Finding | None]:
-        for outcome in draws:
+    def _verdict(self, check: Check, trials: list[Outcome], *, named: bool) -> tuple[Status, Finding | None]:
+        for outcome in trials:
             match outcome:
                 case Died():
                     return outcome.status, faults.of_death(outcome)
                 case Fault():
                     return self._of_fault(outcome)
-        if not any((check.id, draw) in self.failing for draw in range(check.draws)):
+        if not any((check.id, trial) in self.failing for trial in range(check.trials)):
             return "pass", None
-        drawn = [self._drawn(check, draw) for draw in range(check.draws)]
+        drawn = [self._drawn(check, trial) for trial in range(check.trials)]
         return "fail", findings.of_difference(check, drawn, evidence=self.evidence, named=named)
 
-    def _drawn(self, check: Check, draw: int) -> findings.Drawn:
-        axes = Axes(self._sizes(check, draw), self.suite.course.words_of(self.exercise))
-        at = check.id, draw
+    def _drawn(self, check: Check, trial: int) -> findings.Drawn:
+        axes = Axes(self._sizes(check, trial), self.suite.course.words_of(self.exercise))
+        at = check.id, trial
         return findings.Drawn(self.differences[at], axes, self.key.reference[at].exact)
 
-    def _sizes(self, check: Check, draw: int) -> Mapping[str, int]:
-        return sizes_of(self.suite.course.sizes, self.seed, self.exercise.id, check.id, draw)
+    def _sizes(self, check: Check, trial: int) -> Mapping[str, int]:
+        return sizes_of(self.suite.course.sizes, self.seed, self.exercise.id, check.id, trial)
 
     def _of_fault(self, fault: Fault) -> tuple[Status, Finding | None]:
         if fault.kind == "todo" and fault.frames:
@@ -164,27 +166,29 @@ class Verdicts:
         check: Check,
         status: Status,
         finding: Finding | None,
-        draws: list[Outcome],
+        trials: list[Outcome],
         survey: Survey | None,
         source: bytes,
     ) -> CheckResult:
         if finding is not None:
             place = finding.place
-            if place is None and all(isinstance(outcome, Observed) for outcome in draws):
+            if place is None and all(isinstance(outcome, Observed) for outcome in trials):
                 place = findings.where(survey, check, self.exercise.file)
-            elif place is None and any(isinstance(outcome, Fault) and outcome.kind == "structure" for outcome in draws):
+            elif place is None and any(
+                isinstance(outcome, Fault) and outcome.kind == "structure" for outcome in trials
+            ):
                 place = findings.definition(survey, check, self.exercise.file)
             finding = findings.with_place(finding, place)
             if place is not None and place.file == self.exercise.file:
                 finding = findings.with_source(finding, source)
         hints = self.exercise.hints.get(check.id, ())
         if finding is not None and finding.kind == "misconception":
-            own = next(each.hint for each in self.key.bank if each.id == finding.id)
+            own = next(each.hint for each in self.key.misconceptions if each.id == finding.id)
             hints = (own, *hints[1:])
         if finding is not None and finding.kind == "forbidden":
             hints = ()
         score = self.points[check.id] if status == "pass" else 0
-        seconds = sum(outcome.seconds for outcome in draws)
+        seconds = sum(outcome.seconds for outcome in trials)
         return CheckResult(
             check.id,
             check.title,
@@ -195,13 +199,13 @@ class Verdicts:
             finding,
             hints if status == "fail" or (finding and finding.kind == "misconception") else (),
             check.bonus,
-            self._output(check, draws) if status == "fail" else None,
+            self._output(check, trials) if status == "fail" else None,
         )
 
-    def _output(self, check: Check, draws: list[Outcome]) -> str | None:
+    def _output(self, check: Check, trials: list[Outcome]) -> str | None:
         """Return what tells a wrong result from others, for who looks at a whole class; nothing in self-checks."""
-        observed = [each.value for each in draws if isinstance(each, Observed)]
-        if self.evidence or len(observed) < len(draws):
+        observed = [each.value for each in trials if isinstance(each, Observed)]
+        if self.evidence or len(observed) < len(trials):
             return None
         return fingerprint((self.exercise.id, check.id), observed)
 

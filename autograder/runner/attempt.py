@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from autograder.checks.draws import Key
+from autograder.checks.trials import Key
 from autograder.protocol import TooLarge
 from autograder.protocol.bounds import MOST_SECONDS
 from autograder.runner.outcomes import Died, Fault, Observed, Outcome, is_exhausted, read_fault, read_frames
@@ -18,7 +18,7 @@ from autograder.runner.traces import read_trace
 from autograder.runner.worker_exits import obituary, out_of_processor_time, out_of_time
 
 MOST_DEATHS = 2
-"""So many draws of one exercise may end the process; then the rest of the exercise is not run."""
+"""So many trials of one exercise may end the process; then the rest of the exercise is not run."""
 
 MOST_LOSSES = 3
 KILLED = -int(getattr(signal, "SIGKILL", 9))
@@ -163,7 +163,7 @@ class Attempt:
 
     def _only_once(self, event: Mapping[str, Any]) -> None:
         """Refuse an answer that came before: one that repeats itself would never be done."""
-        of_draw = ("check", "draw") if event["event"] not in ("load", "read", "surveyed") else ()
+        of_draw = ("check", "trial") if event["event"] not in ("load", "read", "surveyed") else ()
         once = tuple(event.get(part) for part in ("event", "exercise", *of_draw))
         if once in self.heard:
             raise ValueError(once)
@@ -175,13 +175,13 @@ class Attempt:
         return exercise
 
     def _key(self, event: Mapping[str, Any]) -> Key:
-        key = (event["check"], event["draw"])
+        key = (event["check"], event["trial"])
         if key not in self.plan[self._planned(event["exercise"])]:
             raise ValueError(key)
         return key
 
     def _settle(self, event: Mapping[str, Any], outcome: Outcome) -> None:
-        """Note how a draw ended: the one that was begun, or another whose beginning goes unsaid.
+        """Note how a trial ended: the one that was begun, or another whose beginning goes unsaid.
 
         That is one of the same check, or, where the worker was not asked to be careful, of the same exercise.
         """
@@ -206,7 +206,7 @@ class Attempt:
             self._put(exercise, key, outcome)
 
     def survive(self, end: End | Died, log: str) -> None:
-        """Charge a death to the draw it happened in; what is left can then run in a fresh worker."""
+        """Charge a death to the trial it happened in; what is left can then run in a fresh worker."""
         self.note(end)
         if self.at is not None and self.at[0] not in self.plan:
             return

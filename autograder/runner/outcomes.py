@@ -1,4 +1,4 @@
-"""What came of one draw of one check, as the judge holds it."""
+"""What came of one trial of one check, as the judge holds it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

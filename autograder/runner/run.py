@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from autograder.checks.draws import Key
+from autograder.checks.trials import Key
 from autograder.runner.outcomes import Outcome, Survey
 from autograder.runner.traces import Trace
 
@@ -23,7 +23,7 @@ class Cancelled(Exception):
 
 @dataclass
 class Run:
-    """The outcomes of one program, by exercise and draw; `problem` says why there are none."""
+    """The outcomes of one program, by exercise and trial; `problem` says why there are none."""
 
     outcomes: dict[str, dict[Key, Outcome]] = field(default_factory=dict)
     surveys: dict[str, Survey] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from autograder import ending
-from autograder.checks.draws import column_of, derived_seed
+from autograder.checks.trials import column_of, derived_seed
 from autograder.course.suite import Suite
 from autograder.runner.attempt import Attempt, is_own_fault
 from autograder.runner.child import Child, Spawned
@@ -49,7 +49,7 @@ class Runner:
 
     @property
     def at(self) -> "Where | None":
-        """What runs now: an exercise and the draw of a check in it, if one has begun."""
+        """What runs now: an exercise and the trial of a check in it, if one has begun."""
         attempt = self._attempt
         return attempt.at if attempt is not None else None
 
@@ -124,7 +124,7 @@ class Runner:
     ) -> Run:
         """Run a plan on the files of one program, with reference parts for the contract's names of some.
 
-        With `trace`, also what each draw computes on its way. With `pictures` the plan names pictures, not checks, and
+        With `trace`, also what each trial computes on its way. With `pictures` the plan names pictures, not checks, and
         their inputs are always those of the course's public seed. `patience` is that of the submission, if the plan is
         not all there is of it. `parts` says which exercises need not be run once one they need has timed out. With
         `anew` the worker has run nothing before.

@@ -4,7 +4,7 @@ Syntax sees the names a file mentions; this is for what is reached another way. 
 dispatcher, through which every thread, mode and compiled graph goes; a function of Python's has its code replaced, so
 that whoever holds it holds a guard; library code that no list of `passages` allows refuses tensors. It is there for
 honesty and clear words, not as a wall: what runs in a student's process can be undone by the student. What is undone
-and not done again is noticed after the next draw.
+and not done again is noticed after the next trial.
 """
 
 import importlib

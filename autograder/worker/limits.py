@@ -22,7 +22,7 @@ FILE_BYTES = 16 << 20
 
 
 class Watch:
-    """CPU time for each draw, and memory for the whole process; without limits, neither."""
+    """CPU time for each trial, and memory for the whole process; without limits, neither."""
 
     def __init__(self, limits: Mapping[str, int] | None, on_stuck: Callable[[FrameType | None], None]) -> None:
         self.limits = limits
@@ -40,7 +40,7 @@ class Watch:
             _lower(resource.RLIMIT_AS, size + (self.limits["memory_mib"] << 20))
 
     def start(self) -> None:
-        """Give the next draw its CPU seconds; the kernel tells us when they are used up."""
+        """Give the next trial its CPU seconds; the kernel tells us when they are used up."""
         if resource is None or self.limits is None:
             return
         _, hard = resource.getrlimit(resource.RLIMIT_CPU)

@@ -1,6 +1,6 @@
 """One job after another: load the student's files, run the probes, answer with events.
 
-A job is a dict: `sources`, `reference_parts` and `checks` (file name to bytes), `plan` (exercises with their draws,
+A job is a dict: `sources`, `reference_parts` and `checks` (file name to bytes), `plan` (exercises with their trials,
 each a check, its number, its own seed and the column of its sizes), `pictures` (whether the plan is of pictures instead
 of checks), `sizes`, `device`, `exact`, `trace`, `careful` (whether each check is told of before it begins),
 `forbidden` (exercise to dotted names) and `limits`. Every answer is a dict with an `event`.
@@ -37,13 +37,13 @@ JOB_LIMITS = Limits(text=16 << 20, blob=64 << 20)
 TOLD_LATER = frozenset({"surveyed", "unloadable", "traced", "observed", "raised"})
 """What is over: it is sent with what comes next, which is sent at once, before any of the student's code runs.
 
-Only another draw of the same check waits, too: a death in it is that of the check, whichever draw it is said of. And
+Only another trial of the same check waits, too: a death in it is that of the check, whichever trial it is said of. And
 where the job is not a careful one, other checks wait for a moment: if the process dies meanwhile, the judge has what it
 did not hear of run again, carefully. What has waited until its end need not be said any more.
 """
 
 ENDS = frozenset({"observed", "raised"})
-"""What says that a draw is over."""
+"""What says that a trial is over."""
 
 MOST_HELD = 1 << 16
 HELD_SECONDS = 1.0
@@ -131,8 +131,8 @@ class Job:
         try:
             for exercise, _ in self.job["plan"]:
                 self._survey(exercise)
-            for exercise, draws in self.job["plan"]:
-                self._exercise(exercise, draws)
+            for exercise, trials in self.job["plan"]:
+                self._exercise(exercise, trials)
         finally:
             self.sources.uninstall()
 
@@ -146,13 +146,13 @@ class Job:
             return  # what cannot be parsed cannot be imported either, and then says why
         self.emit({"event": "surveyed", "exercise": exercise, **survey})
 
-    def _exercise(self, exercise: str, draws: list[list[Any]]) -> None:
+    def _exercise(self, exercise: str, trials: list[list[Any]]) -> None:
         probes = self._probes(exercise)
         names = self.job["forbidden"].get(exercise, [])
         with self.sources.engine_hidden(), forbidding(names) as ban:
             if (implementation := self._load(exercise)) is not None:
-                for check, draw, seed, column in draws:
-                    where = {"exercise": exercise, "check": check, "draw": draw}
+                for check, trial, seed, column in trials:
+                    where = {"exercise": exercise, "check": check, "trial": trial}
                     self._draw(where, seed, self.job["sizes"][column], probes[check], implementation, ban)
 
     def _load(self, exercise: str) -> object | None:

@@ -24,9 +24,9 @@ from torch import Tensor
 
 from autograder.checks import Check, Dropout, Like, Raises, Same, checks_in
 from autograder.checks.another_device import Elsewhere
-from autograder.checks.draws import derived_seed, sizes_of
 from autograder.checks.given import Given
 from autograder.checks.structure import Implementation
+from autograder.checks.trials import derived_seed, sizes_of
 from autograder.comparison.dropout import dropped_wrongly
 
 TOLERANCES = {torch.float64: 1e-6, torch.float32: 3e-5, torch.float16: 1e-2, torch.bfloat16: 4e-2}
@@ -54,20 +54,20 @@ class Plain:
         return self._checks[exercise]
 
     def passes(self, exercise: str, check: str) -> bool:
-        """Say whether a check passes on all of its draws; what the student's code raises comes out."""
+        """Say whether a check passes on all of its trials; what the student's code raises comes out."""
         implementation = Implementation(importlib.import_module(exercise))
         declared = self.checks(exercise)[check]
         return all(
-            right(observation, self.expected[exercise, check, draw], declared.judge)
-            for draw, observation in enumerate(self.observations(exercise, declared, implementation))
+            right(observation, self.expected[exercise, check, trial], declared.judge)
+            for trial, observation in enumerate(self.observations(exercise, declared, implementation))
         )
 
     def observations(self, exercise: str, check: Check, implementation: object) -> Iterator[Any]:
-        """Yield what each draw of a check returns."""
-        for draw in range(check.draws):
-            seed = derived_seed(self.seed, exercise, check.id, draw)
+        """Yield what each trial of a check returns."""
+        for trial in range(check.trials):
+            seed = derived_seed(self.seed, exercise, check.id, trial)
             calm(seed)
-            given = Given(seed, sizes_of(self.sizes, self.seed, exercise, check.id, draw), "cpu")
+            given = Given(seed, sizes_of(self.sizes, self.seed, exercise, check.id, trial), "cpu")
             yield bare(check.probe(implementation, given))
 
     def score(self, exercise: str) -> float:
@@ -225,8 +225,8 @@ def make(seed: int) -> None:
     for exercise, checks in suite.checks.items():
         implementation = Implementation(importlib.import_module(exercise))
         for check in checks:
-            for draw, observation in enumerate(plain.observations(exercise, check, implementation)):
-                plain.expected[exercise, check.id, draw] = observation
+            for trial, observation in enumerate(plain.observations(exercise, check, implementation)):
+                plain.expected[exercise, check.id, trial] = observation
     for exercise, checks in suite.checks.items():
         if lost := [check.id for check in checks if not plain.passes(exercise, check.id)]:
             raise SystemExit(f"{exercise}: the solution itself does not pass {', '.join(lost)}")

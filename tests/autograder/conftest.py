@@ -1,5 +1,6 @@
 """What the engine's tests share: the tiny course, its answer keys, copies of it, and a browser for the pages."""
 
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,11 @@ from autograder.judge.grader import Grader
 from autograder.runner.runner import Runner
 from tests.support import accessibility, tiny
 from tests.support.browser import CHROMIUM, Browser, browser
+
+
+def pytest_configure() -> None:
+    """Let programs that the tests start hear SIGHUP, though the suite itself may run under `nohup`."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")

@@ -108,7 +108,7 @@ def test_dtype(impl, given):
     "what is made inside is made on the device of what comes in",
     points=1,
     of="LayerNormalization",
-    draws=1,
+    trials=1,
     judge=AS_ON_CPU,
 )
 def test_device(impl, given):

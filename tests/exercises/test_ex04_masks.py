@@ -117,7 +117,7 @@ def test_ids_kept(impl, given):
     return {"seq after the call": seq, "tgt after the call": tgt}
 
 
-@check("what is made inside is made on the device of what comes in", points=1, draws=1, judge=ON_THE_DEVICE)
+@check("what is made inside is made on the device of what comes in", points=1, trials=1, judge=ON_THE_DEVICE)
 def test_device(impl, given):
     seq, tgt, length = sentences(given, given.size("S")), sentences(given, given.size("T")), any_length(given)
 

@@ -80,7 +80,7 @@ BY_HAND_FREE = Like(free=("output there, and on the CPU", "output, and from floa
     "by hand: the inputs stay as they were, and the output has their dtype and device",
     points=1,
     of=BY_HAND,
-    draws=1,
+    trials=1,
     judge=BY_HAND_FREE,
     requires_any=("by_hand_projections",),
 )
@@ -314,7 +314,7 @@ def test_dtypes(impl, given):
     return seen
 
 
-@check("what is made inside is made on the device of what comes in", points=1, of=FUNCTION, draws=1, judge=AS_ON_CPU)
+@check("what is made inside is made on the device of what comes in", points=1, of=FUNCTION, trials=1, judge=AS_ON_CPU)
 def test_device(impl, given):
     B, H, S = given.sizes("B H S")
     inputs, mask = [each.requires_grad_() for each in attention_inputs(given, B, H)], given.mask(B, 1, S, S)

@@ -243,7 +243,7 @@ def test_dtypes(impl, given):
     "what is made inside is made on the device of what comes in",
     points=1,
     of=CLASS,
-    draws=1,
+    trials=1,
     judge=AS_ON_CPU,
     requires_any=COMPUTED,
 )

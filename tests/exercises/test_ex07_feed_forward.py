@@ -82,7 +82,7 @@ def test_dtypes(impl, given):
     }
 
 
-@check("what is made inside is made on the device of what comes in", points=1, of=CLASS, draws=1, judge=AS_ON_CPU)
+@check("what is made inside is made on the device of what comes in", points=1, of=CLASS, trials=1, judge=AS_ON_CPU)
 def test_device(impl, given):
     B, T, D, F = given.sizes("B T D F")
     module, x = network(impl, given, D, F), given.normal(B, T, D)

@@ -230,7 +230,7 @@ def test_dtypes(impl, given):
     return seen
 
 
-@check("what is made inside is made on the device of what comes in", points=1, of=ENCODER, draws=1, judge=AS_ON_CPU)
+@check("what is made inside is made on the device of what comes in", points=1, of=ENCODER, trials=1, judge=AS_ON_CPU)
 def test_device(impl, given):
     B, S = given.sizes("B S")
     module, ids, mask = encoder(impl, given, 1), sentences(given), given.mask(B, 1, 1, S)

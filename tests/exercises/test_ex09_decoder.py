@@ -288,7 +288,7 @@ def test_dtypes(impl, given):
     return seen
 
 
-@check("what is made inside is made on the device of what comes in", points=1, of=DECODER, draws=1, judge=AS_ON_CPU)
+@check("what is made inside is made on the device of what comes in", points=1, of=DECODER, trials=1, judge=AS_ON_CPU)
 def test_device(impl, given):
     module, inputs, masks = decoder(impl, given, 1), targets_and_source(given), two_masks(given)
 

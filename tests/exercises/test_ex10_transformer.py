@@ -250,7 +250,7 @@ def test_calls_apart(impl, given):
     }
 
 
-@check("sizes are those given, or else those of the paper's base model and 512 positions", points=2, of=CLASS, draws=1)
+@check("sizes are those given, or else those of the paper's base model and 512 positions", points=2, of=CLASS, trials=1)
 def test_sizes(impl, given):
     V, W, D, H, F, K, N = given.sizes("V W D H F K N")
     one_each = {"num_encoder_blocks": 1, "num_decoder_blocks": 1}
@@ -280,7 +280,7 @@ def test_dtypes(impl, given):
     return seen
 
 
-@check("what is made inside is made on the device of what comes in", points=1, of=CLASS, draws=1, judge=AS_ON_CPU)
+@check("what is made inside is made on the device of what comes in", points=1, of=CLASS, trials=1, judge=AS_ON_CPU)
 def test_device(impl, given):
     src, tgt = sentences(given)
     src, tgt = padded_right(given, src), padded_between(given, tgt)

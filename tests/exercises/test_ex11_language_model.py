@@ -203,7 +203,7 @@ def test_dtypes(impl, given):
     return {**seen, "float64": [seen["float64"].dtype, seen["float64"].float()]}
 
 
-@check("what is made inside is made on the device of what comes in", points=1, of=CLASS, draws=1, judge=AS_ON_CPU)
+@check("what is made inside is made on the device of what comes in", points=1, of=CLASS, trials=1, judge=AS_ON_CPU)
 def test_device(impl, given):
     B, T = given.sizes("B T")
     module, ids, mask = language_model(impl, given), text(given), open_to_itself(given, B, T, T)

@@ -262,7 +262,7 @@ def test_fit_padding(impl, given):
     return {"losses": numbers(losses), **trained(model), "losses if no pad_idx is given": numbers(usual_losses)}
 
 
-@check("what is made inside is made on the device of what comes in", points=1, draws=1, judge=AS_ON_CPU)
+@check("what is made inside is made on the device of what comes in", points=1, trials=1, judge=AS_ON_CPU)
 def test_device(impl, given):
     model, (src, tgt), (logits, labels) = small_model(given), batch(given, 0), labelled(given, 0)
 

@@ -503,7 +503,7 @@ def test_mode_of_translation(impl, given):
 ON_THE_DEVICE = Like(free=("generated", "translated"))  # what they say has checks of its own
 
 
-@check("what is made inside is made on the device of what comes in", points=1, draws=1, judge=ON_THE_DEVICE)
+@check("what is made inside is made on the device of what comes in", points=1, trials=1, judge=ON_THE_DEVICE)
 def test_device(impl, given):
     B, T, S, V = given.sizes("B T S V")
     logits, prompt, src = given.normal(B * T, V), prompt_of(given, T + 2), sources_of(given, FIRST_WORD)

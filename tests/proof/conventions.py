@@ -68,10 +68,10 @@ CONVENTIONS = {
 
 def _inputs() -> dict[str, Any]:
     made = torch.Generator().manual_seed(1)
-    draw = {name: torch.randn(*shape, generator=made) for name, shape in _SHAPES.items()}
+    trial = {name: torch.randn(*shape, generator=made) for name, shape in _SHAPES.items()}
     mask = torch.ones(3, 5, dtype=torch.bool).tril(1)
     bias = torch.zeros(3, 5).masked_fill(~mask, float("-inf"))
-    return {**draw, "mask": mask, "bias": bias, "b_in": torch.zeros(12), "b_out": torch.zeros(4)}
+    return {**trial, "mask": mask, "bias": bias, "b_in": torch.zeros(12), "b_out": torch.zeros(4)}
 
 
 _SHAPES = {

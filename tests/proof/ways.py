@@ -124,7 +124,7 @@ def points(ways: Sequence[Way], course: Course) -> list[tuple[int, bool]]:
 
 def _graded(suite: Suite, programs: Sequence[tuple[Submission, list[Exercise]]]) -> list[Report]:
     cache = REPOSITORY / "build" / "ways"
-    return list(grade_each(suite, programs, seed=SEED, jobs=2, cache=cache, told=lambda *_: None))
+    return list(grade_each(suite, programs, seed=SEED, jobs=2, cache=cache, on_progress=lambda *_: None))
 
 
 def main() -> int:

@@ -165,7 +165,7 @@ def meets_parts(attempt: Attempt) -> bool:
 
 def brief(suite: Suite) -> Suite:
     """Return a suite of one trial for each check: a check passes only where each of its trials does."""
-    once = {name: tuple(replace(check, draws=1) for check in checks) for name, checks in suite.checks.items()}
+    once = {name: tuple(replace(check, trials=1) for check in checks) for name, checks in suite.checks.items()}
     return replace(suite, checks=once)
 
 

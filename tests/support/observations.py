@@ -1,4 +1,4 @@
-"""Values as a worker observes them, and one draw of a check in which they were observed."""
+"""Values as a worker observes them, and one trial of a check in which they were observed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,7 +27,7 @@ def observed(value: Any, dtype: str | None = None) -> Value:
 
 
 def drawn(yours: Any, expected: Any, number: int, dtype: str | None = None) -> Drawn:
-    """Return one draw of a check in which yours was observed."""
+    """Return one trial of a check in which yours was observed."""
     exact = observed(expected) if np.asarray(expected).dtype.kind in "bi" else observed(expected, "float64")
     reference = Expected(observed(expected), exact)
     return Drawn(compare(observed(yours, dtype), reference, Same()), Axes(COLUMNS[number], WORDS), reference.exact)

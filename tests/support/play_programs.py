@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from autograder.answer_key.catalogue import patched, read_bank
+from autograder.answer_key.catalogue import patched, read_catalogue
 from autograder.course import read_course
 from autograder.learner.play.stage import Astray
 from autograder.worker.sources import Sources
@@ -32,7 +32,7 @@ def wrong(misconception: str) -> dict[str, bytes]:
     """Return the solutions, with one misconception put in."""
     for exercise in COURSE.exercises:
         solution = SOLUTIONS[exercise.file].decode()
-        for each in read_bank(COURSE.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution):
+        for each in read_catalogue(COURSE.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution):
             if each.id == misconception:
                 return {**SOLUTIONS, exercise.file: patched(solution, each).encode()}
     raise AssertionError(f"no misconception is called {misconception}")

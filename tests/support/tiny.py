@@ -37,7 +37,7 @@ COURSE = read_course(ROOT)
 SUITE = load_suite(COURSE)
 BRIEF = replace(
     SUITE,
-    checks={name: tuple(replace(check, draws=1) for check in checks[:1]) for name, checks in SUITE.checks.items()},
+    checks={name: tuple(replace(check, trials=1) for check in checks[:1]) for name, checks in SUITE.checks.items()},
 )
 """Only the first check of each exercise, once: a program that kills its worker then kills one, not three."""
 

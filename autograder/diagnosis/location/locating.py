@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from autograder.answer_key.model import BankEntry
+from autograder.answer_key.model import Misconception
 from autograder.diagnosis.exceptions import in_characters
 from autograder.diagnosis.location.deadline import Deadline
 from autograder.diagnosis.location.divergence import Astray, find_astray
@@ -26,7 +26,7 @@ SAID = {
 }
 
 
-def by_statement(entry: BankEntry, survey: Survey | None, file: str) -> Place | None:
+def by_statement(entry: Misconception, survey: Survey | None, file: str) -> Place | None:
     """Return the one statement of a file that a misconception is made of; None where there is none, or several."""
     lines = [line for hash_, line in (survey.statements if survey else ()) if hash_ in entry.marks]
     each_once = len(lines) <= len(entry.marks) and lines

@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from autograder.answer_key.model import AnswerKey, BankEntry
+from autograder.answer_key.model import AnswerKey, Misconception
 from autograder.checks import Check
-from autograder.checks.draws import Key
+from autograder.checks.trials import Key
 from autograder.course import Exercise
 from autograder.diagnosis import findings
 from autograder.diagnosis.location.deadline import Deadline
@@ -18,7 +18,7 @@ from autograder.runner.outcomes import Fault, Observed, Outcome, Survey
 from autograder.runner.traces import Trace
 
 FindTraces = Callable[[Check], Mapping[Key, Trace]]
-"""Finds what the solution computes on its way in the draws of a check."""
+"""Finds what the solution computes on its way in the trials of a check."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class Locator:
     sizes: Callable[[Check, int], Mapping[str, int]]
 
     def to_trace(self, result: ExerciseResult) -> list[Key]:
-        """Return the draws that are worth to be run again with tracing: the wrong ones of the first failure."""
+        """Return the trials that are worth to be run again with tracing: the wrong ones of the first failure."""
         first = result.first_failure
         if first is None or not _is_open(first):
             return []
-        keys = [(first.id, draw) for draw in range(self.checks[first.id].draws)]
+        keys = [(first.id, trial) for trial in range(self.checks[first.id].trials)]
         return [at for at in keys if at in self.failing and _shows_on_the_way(self.outcomes[at])]
 
     def locate(
@@ -68,7 +68,7 @@ class Locator:
             hints = (entry.hint, *self.exercise.hints.get(check.id, ())[1:])
         statement = None
         if finding.kind == "misconception":
-            entry = next(each for each in self.key.bank if each.id == finding.id)
+            entry = next(each for each in self.key.misconceptions if each.id == finding.id)
             statement = by_statement(entry, self.survey, self.exercise.file)
         number = made_at(first, self.survey) if first is not None and statement is None else None
         finding = located(finding, statement or number, first, self.source, self._functions())
@@ -87,7 +87,7 @@ class Locator:
         references: FindTraces,
         deadline: Deadline,
     ) -> dict[int, Astray]:
-        """Return where the draws of a check go astray; certain only where they agree on the line."""
+        """Return where the trials of a check go astray; certain only where they agree on the line."""
         own = {at: trace for at, trace in traces.items() if at[0] == check.id}
         if not own:
             return {}
@@ -97,22 +97,22 @@ class Locator:
             for at, trace in own.items()
             if at in expected
         }
-        told = {draw: each for draw, each in found.items() if each is not None}
+        told = {trial: each for trial, each in found.items() if each is not None}
         alike = len({each.place.line for each in told.values()}) == 1
         constant = self._constant(check, told)
-        return {draw: replace(each, certain=each.certain and alike, constant=constant) for draw, each in told.items()}
+        return {trial: replace(each, certain=each.certain and alike, constant=constant) for trial, each in told.items()}
 
     def _constant(self, check: Check, astray: Mapping[int, Astray]) -> str | None:
-        """Return the name of the factor by which a value is wrong, if it is the same in every draw."""
+        """Return the name of the factor by which a value is wrong, if it is the same in every trial."""
         names = [
-            {constant.text for constant in simplest(named(each.factor, factors(self.sizes(check, draw), {})))}
-            for draw, each in astray.items()
+            {constant.text for constant in simplest(named(each.factor, factors(self.sizes(check, trial), {})))}
+            for trial, each in astray.items()
             if each.factor is not None
         ]
         common = set.intersection(*names) if names and len(names) == len(astray) else set()
         return common.pop() if len(common) == 1 else None
 
-    def _known(self, astray: Astray) -> BankEntry | None:
+    def _known(self, astray: Astray) -> Misconception | None:
         """Return the misconception that the statement astray is known from, though it does not explain everything.
 
         All the statements it is made of must be in the file.
@@ -120,7 +120,7 @@ class Locator:
         statements = self.survey.statements if self.survey else ()
         here = {hash_ for hash_, line in statements if line == astray.place.line}
         anywhere = {hash_ for hash_, _ in statements}
-        found = [each for each in self.key.bank if here & set(each.marks) and set(each.marks) <= anywhere]
+        found = [each for each in self.key.misconceptions if here & set(each.marks) and set(each.marks) <= anywhere]
         alike = found and all(each.id in (found[0].id, *found[0].same_as) for each in found)
         return found[0] if alike else None
 

@@ -11,9 +11,9 @@ _ORDINALS = ("second", "third", "fourth")
 
 @dataclass(frozen=True)
 class Axes:
-    """The sizes of one draw, each with a symbol of its own, and the words for them.
+    """The sizes of one trial, each with a symbol of its own, and the words for them.
 
-    No two sizes of a draw are alike, so a size in a shape tells what its axis counts.
+    No two sizes of a trial are alike, so a size in a shape tells what its axis counts.
     """
 
     sizes: Mapping[str, int] = field(default_factory=dict)
@@ -62,7 +62,7 @@ def is_named(name: str) -> bool:
 
 
 def agreed(names: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
-    """Return the names that two draws agree on: a word that only one of them has could be a coincidence of sizes."""
+    """Return the names that two trials agree on: a word that only one of them has could be a coincidence of sizes."""
     if len(names) != len(others):
         return tuple(map(unnamed, range(len(names))))
     return tuple(

@@ -54,7 +54,7 @@ def recognise(case: Case) -> Iterator[Pattern]:
 
 
 def explain(first: Case, second: Case | None) -> Pattern | None:
-    """Return the first pattern of a case that a second draw confirms, or that is sure by itself where there is none."""
+    """Return the first pattern of a case that a second trial confirms, or that is sure by itself if there is none."""
     if second is None:
         return next((found for each in recognise(first) if (found := each.alone())), None)
     seen: list[Pattern] = []

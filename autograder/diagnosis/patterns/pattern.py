@@ -30,9 +30,9 @@ class Shown:
 class Pattern:
     """A pattern that was recognised: `phrase` says what the part is, `detail` asks or explains.
 
-    Another draw confirms it if it shows the same pattern with the same `claim`. `factor` is the constant it found, and
+    Another trial confirms it if it shows the same pattern with the same `claim`. `factor` is the constant it found, and
     `constants` what that may be; with `needs_name` it means nothing without a name. A `steady` factor is that of both
-    draws.
+    trials.
     """
 
     id: str
@@ -46,7 +46,7 @@ class Pattern:
     steady: bool = False
 
     def confirmed_by(self, second: Iterable["Pattern"]) -> "Pattern | None":
-        """Return the pattern with the names that both draws agree on, or None where the second does not show it."""
+        """Return the pattern with the names that both trials agree on, or None where the second does not show it."""
         for other in second:
             if (other.id, other.claim) != (self.id, self.claim):
                 continue
@@ -57,7 +57,7 @@ class Pattern:
         return None
 
     def alone(self) -> "Pattern | None":
-        """Return the pattern as one draw shows it: with a name only if there is no other."""
+        """Return the pattern as one trial shows it: with a name only if there is no other."""
         names = simplest(self.constants)
         named = replace(self, constants=names if len(names) == 1 and len(names[0].symbols) <= 1 else ())
         return None if self.needs_name else named

@@ -39,7 +39,7 @@ def _why_card(each: Why, is_open: bool) -> str:
     if page is not None and (page.wrong or page.right):
         marked = (*(("✗", line) for line in page.wrong), *(("✓", line) for line in page.right))
         lines = "\n".join(f"<i>{mark} </i>{code(line)}" for mark, line in marked)
-        sides.append(_figure("As the bank has it: ✗ wrong, ✓ right", lines))
+        sides.append(_figure("As the catalogue has it: ✗ wrong, ✓ right", lines))
     parts += [f'<div class="sides">{"".join(sides)}</div>'] if sides else []
     if page is not None:
         labelled = (("Why it tempts", page.tempting), ("To ask the class", page.hint), ("To see it", page.experiment))

@@ -39,8 +39,8 @@ HOW_CHECKS = (
 )
 HOW_CLUSTERS = (
     "Each line is one mistake by the look of its results: equal up to rounding, or the same exception. "
-    "`course name OUT DIR GROUP` writes it into the bank as a misconception, a patch of the solution, for you to give "
-    "it its words; then `course grade` names it."
+    "`course name OUT DIR GROUP` writes it into the catalogue as a misconception, a patch of the solution. You give it "
+    "its words; then `course grade` names it."
 )
 HOW_SIMILAR = (
     "Likeness is no proof of anything: exercises this short are alike by nature, and people who learn together write "

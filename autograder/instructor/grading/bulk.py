@@ -84,9 +84,9 @@ class Bulk:
         return Plan(tuple(known), tuple(others), wanted)
 
     def grade_all(
-        self, entries: Sequence[Entry], suite: Suite, run: GradeOne, jobs: int, told: Callable[[Graded], None]
+        self, entries: Sequence[Entry], suite: Suite, run: GradeOne, jobs: int, on_progress: Callable[[Graded], None]
     ) -> None:
-        """Grade every entry, `jobs` at a time; `told` hears of each one, in this thread.
+        """Grade every entry, `jobs` at a time; `on_progress` hears of each one, in this thread.
 
         Raises `Stopped`, `CourseChanged`, OSError where a report cannot be written, and `EnvironmentProblem` where this
         machine cannot run checks; what was finished before is kept.
@@ -106,7 +106,7 @@ class Bulk:
             for _ in entries:
                 graded = self._next(ended)
                 self.out.index.put(graded.row)
-                told(graded)
+                on_progress(graded)
         finally:
             self.stop.set()
             pool.shutdown(wait=True, cancel_futures=True)

@@ -100,13 +100,15 @@ def _progress(course: Course) -> Progress:
 def _judged(course: Course, exercise: Exercise, shown: Shown) -> tuple[Report, Work]:
     title = f"{exercise.number} {exercise.title}"
 
-    def told(said: str) -> None:
+    def on_progress(said: str) -> None:
         card = note_card(f"Checking {title}", [said] if said else [])
         shown.show(Card.of(card, [f"Checking exercise {title}. {said}"]), passing=True)
 
-    told("")
+    on_progress("")
     work = work_on(course, exercise)
-    report, unkept = judge(course, exercise, work.book, told, folder=work_folder(course), kept=not graded_by_nbgrader())
+    report, unkept = judge(
+        course, exercise, work.book, on_progress, folder=work_folder(course), kept=not graded_by_nbgrader()
+    )
     return report, work.noting(unkept) if unkept else work
 
 

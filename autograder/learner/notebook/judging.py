@@ -33,7 +33,7 @@ def main() -> int:
         folder = Path(request["folder"]) if request["folder"] else None
         exercise = course.exercise(request["exercise"])
         submission = submitted(course, exercise, request["live"], folder)
-        report = checked(course, [exercise], submission, seed=course.seed, told=_told)
+        report = checked(course, [exercise], submission, seed=course.seed, on_progress=_told)
         kept = record(course, report, submission.sources, command="check") if request["kept"] else None
     except (CourseError, Untrusted, SubmissionError, StubError, EnvironmentProblem, OSError) as error:
         _tell({"problem": str(error)})

@@ -25,12 +25,12 @@ def judge(
     course: Course,
     exercise: Exercise,
     book: Notebook | None,
-    told: Callable[[str], None],
+    on_progress: Callable[[str], None],
     *,
     folder: Path | None = None,
     kept: bool = True,
 ) -> tuple[Report, str]:
-    """Return the report on an exercise, and why progress could not be kept, if so. `told` hears what goes on.
+    """Return the report on an exercise, and why progress could not be kept, if so. `on_progress` hears what goes on.
 
     `book` is the notebook as it was last run, where that is what counts; `folder` where the work lies if not in
     exercises/; `kept` whether it is somebody's progress. Raises `Problem`.
@@ -41,7 +41,7 @@ def judge(
         {"root": str(course.root), "exercise": exercise.id, "live": live, "folder": where, "kept": kept}
     )
     with tempfile.TemporaryFile() as errors:
-        answer = _answer(course, request, errors, told)
+        answer = _answer(course, request, errors, on_progress)
         if "report" in answer:
             return from_json(answer["report"]), str(answer["unkept"] or "")
         if "problem" in answer:
@@ -51,7 +51,7 @@ def judge(
     raise Problem(f"the grader itself ended without a verdict{f' ({said})' if said else ''}; run the cell again")
 
 
-def _answer(course: Course, request: str, errors: IO[bytes], told: Callable[[str], None]) -> Mapping[str, Any]:
+def _answer(course: Course, request: str, errors: IO[bytes], on_progress: Callable[[str], None]) -> Mapping[str, Any]:
     paths = [str(PACKAGE), *filter(None, [os.environ.get("PYTHONPATH")])]
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "autograder.learner.notebook.judging"],
@@ -72,7 +72,7 @@ def _answer(course: Course, request: str, errors: IO[bytes], told: Callable[[str
             answer = _read(line)
             if "told" in answer:
                 done, everything = answer["told"]
-                told(f"Comparing with known mistakes: {done} of {everything}, once per exercise.")
+                on_progress(f"Comparing with known mistakes: {done} of {everything}, once per exercise.")
         return answer
     except BrokenPipeError:
         return {}

@@ -11,7 +11,7 @@ from autograder.submission import Submission
 
 
 class Checking:
-    """A check that has begun. `told` is called, in its thread, when it is over."""
+    """A check that has begun. `on_progress` is called, in its thread, when it is over."""
 
     def __init__(
         self,
@@ -19,13 +19,13 @@ class Checking:
         runner: Runner,
         submission: Submission,
         exercise: Exercise,
-        told: Callable[[], None],
+        on_progress: Callable[[], None],
     ) -> None:
         self.grader = grader
         self.runner = runner
         self.submission = submission
         self.exercise = exercise
-        self.told = told
+        self.on_progress = on_progress
         self.over = False
         self._report: Report | None = None
         self._error: BaseException | None = None
@@ -72,5 +72,5 @@ class Checking:
         except BaseException as error:
             self._error = error
         self.over = True
-        self.told()
+        self.on_progress()
         self.runner.close()

@@ -89,7 +89,7 @@ class Session:
         self.screen.opening(self.work[exercise.file].name, used, read_progress(self.course).of(exercise))
         self._tell_beside([self.work[exercise.file].beside])
         self.grader.find_keys([exercise, *self.course.with_needs(exercise)])
-        self.grader.find_keys([exercise], with_bank=True)
+        self.grader.find_keys([exercise], with_misconceptions=True)
         self.grader.release()
         self._ask()
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from autograder.checks import Check, Like
-from autograder.checks.draws import Key, sizes_of
+from autograder.checks.trials import Key, sizes_of
 from autograder.comparison.arrays import is_floating
 from autograder.comparison.compare import Expected, judge_observation
 from autograder.course import Course, Exercise, read_course
@@ -76,9 +76,9 @@ def test_what_is_right_under_one_seed_is_wrong_under_another(suite: Suite, runs:
     for exercise, check in every_check(suite):
         for other in runs[1:]:
             passed = []
-            for draw in range(check.draws):
-                right = value(runs[0][exercise.id][check.id, draw])
-                sent = value(other[exercise.id][check.id, draw])
+            for trial in range(check.trials):
+                right = value(runs[0][exercise.id][check.id, trial])
+                sent = value(other[exercise.id][check.id, trial])
                 expected = Expected(right, right)
                 assert judge_observation(right, expected, check.judge) is None, (exercise.id, check.id)
                 passed.append(judge_observation(sent, expected, check.judge) is None)
@@ -251,7 +251,7 @@ def test_a_worker_is_told_neither_the_seed_of_the_run_nor_one_seed_for_two_draws
     )
     assert str(SEED) not in told
     assert f"{SEED:x}" not in told
-    seeds = [seed for _, draws in job["plan"] for _, _, seed, _ in draws]
+    seeds = [seed for _, trials in job["plan"] for _, _, seed, _ in trials]
     assert len(set(seeds)) == len(seeds) == sum(map(len, plan.values()))
     assert str(SEED) not in str(runner.warm_up()["plan"])
 
@@ -259,6 +259,6 @@ def test_a_worker_is_told_neither_the_seed_of_the_run_nor_one_seed_for_two_draws
 def test_a_worker_is_told_the_sizes_that_the_judge_speaks_of() -> None:
     suite = load_suite(read_course(ROOT))
     job = Runner(suite, seed=SEED)._job({}, suite.plan(suite.course.exercises), False, False, {}, SEED)
-    for exercise, draws in job["plan"]:
-        for check, draw, _, column in draws:
-            assert job["sizes"][column] == sizes_of(suite.course.sizes, SEED, exercise, check, draw)
+    for exercise, trials in job["plan"]:
+        for check, trial, _, column in trials:
+            assert job["sizes"][column] == sizes_of(suite.course.sizes, SEED, exercise, check, trial)

@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from autograder.answer_key.catalogue import patched, read_bank
+from autograder.answer_key.catalogue import patched, read_catalogue
 from autograder.authoring.naming import entry_of, patches_of
 from autograder.course import read_course
 from autograder.course.names import UsageError
@@ -13,7 +13,7 @@ from tests.support import tiny
 
 COURSE = read_course(tiny.REPOSITORY)
 EVERY = 12
-"""Of the whole bank so many are passed over for each that is tried."""
+"""Of the whole catalogue so many are passed over for each that is tried."""
 
 SOLUTION = '''"""A part."""
 import math
@@ -136,9 +136,9 @@ def test_what_is_no_patch_is_told(source: str | bytes, sentence: str) -> None:
 @pytest.mark.parametrize("exercise", COURSE.exercises, ids=lambda each: each.id)
 def test_every_misconception_of_the_course_can_be_made_again_from_its_program(exercise) -> None:
     solution = (COURSE.solutions_dir / exercise.file).read_text("utf-8")
-    bank = read_bank(COURSE.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution)
+    catalogue = read_catalogue(COURSE.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution)
     right = plain(solution)
-    for entry in bank[::EVERY]:
+    for entry in catalogue[::EVERY]:
         wrong = patched(solution, entry)
         parts = [name for name, text in plain(wrong).items() if right.get(name) != text]
         patches = patches_of(solution, wrong, parts)

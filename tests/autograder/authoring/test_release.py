@@ -125,9 +125,9 @@ def test_what_is_rounded_in_a_key_is_a_third_at_most_of_what_a_judge_takes_for_r
         assert isinstance(brought, KitKeys)
         full, short = keys.get(exercise), brought.get(exercise)
     assert set(full.reference) == set(short.reference)
-    assert [each.id for each in full.bank] == [each.id for each in short.bank]
+    assert [each.id for each in full.misconceptions] == [each.id for each in short.misconceptions]
     pairs = [(full.reference[at].exact, short.reference[at].exact, "float64") for at in full.reference]
-    for one, other in zip(full.bank, short.bank, strict=True):
+    for one, other in zip(full.misconceptions, short.misconceptions, strict=True):
         assert (one.marks, one.hint, set(one.outcomes)) == (other.marks, other.hint, set(other.outcomes))
         for at, outcome in one.outcomes.items():
             twin = other.outcomes[at]
@@ -159,8 +159,8 @@ def test_infinities_nan_zeros_and_the_largest_numbers_stay_what_they_are(key_cac
     with Keys(tiny.SUITE, seed=SEED, cache=key_cache) as keys:
         key = keys.get(tiny.COURSE.exercises[0])
     odd = np.array([np.inf, -np.inf, np.nan, 0.0, 1e-30, 3.4028235e38, 1.0, -2.5], "<f4")
-    entry = replace(key.bank[0], outcomes={("values", 0): Observed(Array("float32", (8,), odd.tobytes()))})
-    packed = lzma.decompress(packed_key(replace(key, bank=(entry,))))
+    entry = replace(key.misconceptions[0], outcomes={("values", 0): Observed(Array("float32", (8,), odd.tobytes()))})
+    packed = lzma.decompress(packed_key(replace(key, misconceptions=(entry,))))
     back = np.frombuffer(packed[packed.index(odd[:2].tobytes()) :][: odd.nbytes], "<f4")
     assert np.array_equal(back[:4], odd[:4], equal_nan=True)
     assert back[4] != 0

@@ -1,6 +1,6 @@
-"""Whole courses with two mistakes each, written without a look at the bank: both cost points, and nothing else does.
+"""Whole courses with two mistakes each, written by somebody who had not seen the catalogue: both cost points, no more.
 
-Every fourth is graded, without the bank, whose programs take minutes to run once. All of them, with their names:
+Every fourth is graded, without the catalogue, whose programs take minutes to run once. All of them, with their names:
 
     TWO_MISTAKES=all pytest tests/autograder/authoring/test_two_mistakes.py
 """
@@ -31,7 +31,7 @@ ALL = os.environ.get("TWO_MISTAKES") == "all"
 
 @dataclass(frozen=True)
 class Mistake:
-    """One fault in one file, `wrong` in a sentence; `named` is the misconception it is, if the bank has it."""
+    """One fault in one file, `wrong` in a sentence; `named` is the misconception it is, if the catalogue has it."""
 
     exercise: str
     wrong: str

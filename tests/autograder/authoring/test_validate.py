@@ -67,14 +67,14 @@ def test_a_misconception_that_passes_everything_is_told(course: Path) -> None:
         course / BANK, "'return x.mean(dim=-1, keepdim=True).expand_as(x)'", "'return (x.cumsum(dim=-1) / count)'"
     )
     assert problems_after(course) == [
-        "the misconception mean-of-everything passes every check; sharpen one, or take it out of the bank"
+        "the misconception mean-of-everything passes every check; sharpen one, or take it out of the catalogue"
     ]
 
 
 def test_two_misconceptions_that_no_output_can_tell_apart_must_be_declared_a_group(course: Path) -> None:
-    bank = course / BANK
+    catalogue = course / BANK
     for line in ('same_as = ["mean-of-last-count"]\n', 'same_as = ["mean-divided-by-length"]\n'):
-        tiny.replaced(bank, line, "")
+        tiny.replaced(catalogue, line, "")
     found = problems_after(course)
     assert "the misconception mean-divided-by-length is named nothing by the check values" in found
     assert "the misconception mean-of-last-count is named nothing by the check values" in found

@@ -319,7 +319,7 @@ def zipped(text: str) -> bytes:
 def plant(kit: Path) -> Iterator[str]:
     """Put ten leaks into a kit, and yield the names of the files that have them."""
     solution = RIGHT[ATTENTION]
-    bank = (ROOT / "solutions" / "misconceptions" / "ex05_attention.toml").read_bytes()
+    catalogue = (ROOT / "solutions" / "misconceptions" / "ex05_attention.toml").read_bytes()
     [variant, *_] = sorted((ROOT / "solutions" / "accepted" / "ex05_attention").glob("*.py"))
     checks, book = kit / "tests" / "exercises" / "test_ex05_attention.py", kit / "exercises" / "notebooks"
     planted = {
@@ -332,7 +332,7 @@ def plant(kit: Path) -> Iterator[str]:
         "course.toml": (kit / "course.toml").read_bytes() + f"\n# graded with {SEED}\n".encode(),
         "key/ex05_attention/more.bin": base64.b64encode(gzip.compress(solution.encode())),
         "notes.zip": zipped(solution),
-        "known.toml": bank,
+        "known.toml": catalogue,
         "another_way.py": variant.read_bytes(),
         ".git/objects/aa/bb": zlib.compress(b"blob 9\0" + solution.encode()),
     }

@@ -131,14 +131,14 @@ def test_why_shows_the_wrong_line_and_the_right_one_only_after_a_pass(
 
 
 def test_why_says_what_an_author_wrote_for_the_page(failed: Path) -> None:
-    bank = failed / "solutions" / "misconceptions" / f"{tiny.FIRST}.toml"
+    catalogue = failed / "solutions" / "misconceptions" / f"{tiny.FIRST}.toml"
     texts = 'tempting = "Sums are shorter."\nexperiment = """\nx = torch.ones(3)\nrunning_mean(x)\n"""\n'
-    tiny.replaced(bank, "[mean-not-divided]\n", f"[mean-not-divided]\n{texts}")
+    tiny.replaced(catalogue, "[mean-not-divided]\n", f"[mean-not-divided]\n{texts}")
     page = said(failed, "why")
     assert "Why it tempts  Sums are shorter." in page
     assert "    x = torch.ones(3)\n    running_mean(x)\n" in page
-    text = bank.read_text("utf-8").replace("return x.cumsum(dim=-1)'", "[broken")
-    bank.write_text(text, "utf-8")
+    text = catalogue.read_text("utf-8").replace("return x.cumsum(dim=-1)'", "[broken")
+    catalogue.write_text(text, "utf-8")
     assert "mean-not-divided" in said(failed, "why"), "the last report still knows"
 
 
@@ -451,10 +451,10 @@ def waited(monkeypatch: pytest.MonkeyPatch, *, terminal: bool, plain: bool) -> s
     monkeypatch.setattr(waiting, "QUIET_SECONDS", -1.0)
     monkeypatch.setattr(waiting, "EVERY_SECONDS", -1.0)
     line = Waiting(plain=plain)
-    line.told(tiny.FIRST, 3, 9)
-    line.told(tiny.FIRST, 4, 9)
+    line.on_progress(tiny.FIRST, 3, 9)
+    line.on_progress(tiny.FIRST, 4, 9)
     line.close()
-    line.told(tiny.FIRST, 5, 9)
+    line.on_progress(tiny.FIRST, 5, 9)
     return stream.getvalue()
 
 
@@ -471,7 +471,7 @@ def test_a_sentence_is_only_said_after_a_while(monkeypatch: pytest.MonkeyPatch) 
     stream = Stream(terminal=True)
     monkeypatch.setattr(sys, "stderr", stream)
     line = Waiting(plain=True)
-    line.told(tiny.FIRST, 0, 9)
+    line.on_progress(tiny.FIRST, 0, 9)
     line.close()
     assert stream.getvalue() == ""
 

@@ -236,16 +236,16 @@ def test_a_signal_at_any_moment_ends_a_command_and_the_next_run_is_whole(
     name: str, runs: Callable[[str], Runs]
 ) -> None:
     run = runs(name)
-    draw = random.Random(f"{SEED} {name}")
+    trial = random.Random(f"{SEED} {name}")
     life = LIFE
     if STOPS and name != "watch":
         life = run.end()
         shutil.rmtree(run.folder / "out", ignore_errors=True)
     for at in range(max(1, STOPS // len(CASES))):
-        number = draw.choice((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
-        again = draw.choice((None, draw.uniform(0, 0.5)))
+        number = trial.choice((signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+        again = trial.choice((None, trial.uniform(0, 0.5)))
         where = f"{name}, seed {SEED}, stop {at}: {number.name}"
-        while not run.stop(moment := draw.uniform(0, life), number, again, f"{where} after {moment:.3f} s, {again}"):
+        while not run.stop(moment := trial.uniform(0, life), number, again, f"{where} after {moment:.3f} s, {again}"):
             life = moment  # the machine is faster than it was
             shutil.rmtree(run.folder / "out", ignore_errors=True)  # so that there is something to do again
     if name != "watch":
@@ -278,4 +278,4 @@ def test_keys_that_nobody_will_find_any_more_are_not_waited_for(tmp_path: Path) 
                 waiting.result(60)
             grader._idle.put(grader._keys[0])
         with pytest.raises(Cancelled):
-            grader.find_keys(tiny.SUITE.exercises[:1], with_bank=False)
+            grader.find_keys(tiny.SUITE.exercises[:1], with_misconceptions=False)

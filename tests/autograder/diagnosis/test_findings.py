@@ -1,4 +1,4 @@
-"""How a difference is told: its words, the numbers shown beside it, and what two draws have to agree on."""
+"""How a difference is told: its words, the numbers shown beside it, and what two trials have to agree on."""
 
 from dataclasses import replace
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograder.answer_key.model import BankEntry
+from autograder.answer_key.model import Misconception
 from autograder.checks import Same
 from autograder.comparison.compare import Expected, compare
 from autograder.comparison.dropout import dropped_wrongly
@@ -24,7 +24,7 @@ AXES = Axes(COLUMNS[0], WORDS)
 
 
 def found(yours: Any, expected: Any, other: tuple[Any, Any] | None = None) -> Finding:
-    """Return the finding of two draws; without another the first stands for both."""
+    """Return the finding of two trials; without another the first stands for both."""
     second = other or (yours, expected)
     return of_difference(CHECK, [drawn(yours, expected, 0), drawn(*second, 0 if other is None else 1)], evidence=True)
 
@@ -88,7 +88,7 @@ def test_a_name_has_to_fit_both_draws() -> None:
     assert finding.message == "Your result: 1.7 × the expected in every element; the same for other sizes."
 
 
-# What two draws have to agree on.
+# What two trials have to agree on.
 
 
 def test_a_pattern_that_the_second_draw_does_not_show_is_not_told() -> None:
@@ -100,14 +100,14 @@ def test_a_pattern_that_the_second_draw_does_not_show_is_not_told() -> None:
 
 def test_a_check_that_runs_once_is_told_what_its_one_draw_shows() -> None:
     right = Draw(0, "once").normal("B T D")
-    finding = of_difference(replace(CHECK, draws=1), [drawn(-right, right, 0)], evidence=True)
+    finding = of_difference(replace(CHECK, trials=1), [drawn(-right, right, 0)], evidence=True)
     assert finding.id == "sign"
 
 
 def test_a_draw_that_is_right_is_told_of() -> None:
     right = Draw(0, "sizes").normal("B T D")
-    draws = [drawn(-right, right, 0), Drawn(None, AXES)]
-    assert of_difference(CHECK, draws, evidence=True).detail == ONLY_SOME_SIZES
+    trials = [drawn(-right, right, 0), Drawn(None, AXES)]
+    assert of_difference(CHECK, trials, evidence=True).detail == ONLY_SOME_SIZES
 
 
 def test_a_part_whose_name_holds_a_size_is_the_same_part_in_both_draws() -> None:
@@ -132,11 +132,11 @@ def test_what_is_not_finite_for_two_reasons_is_counted_and_placed() -> None:
 def test_a_message_sheds_what_has_no_room_and_is_never_cut() -> None:
     name = "output for twice the value - twice the output, in a layer of its own, under a mask of two axes"
     one, other = Draw(0, "long"), Draw(1, "long")
-    draws = [
-        drawn({name: draw.normal("B H T S")}, {name: draw.normal("B H T S")}, at)
-        for at, draw in enumerate((one, other))
+    trials = [
+        drawn({name: trial.normal("B H T S")}, {name: trial.normal("B H T S")}, at)
+        for at, trial in enumerate((one, other))
     ]
-    message = of_difference(CHECK, draws, evidence=True).message
+    message = of_difference(CHECK, trials, evidence=True).message
     assert len(message) <= LONGEST
     assert message.endswith(".")
 
@@ -152,12 +152,12 @@ def test_a_message_sheds_what_has_no_room_and_is_never_cut() -> None:
     ],
 )
 def test_a_name_that_begins_with_code_keeps_its_letters(name: str, message: str) -> None:
-    entry = BankEntry("an-id", name, "It is so.", "Is it?", (), {})
+    entry = Misconception("an-id", name, "It is so.", "Is it?", (), {})
     assert of_misconception(entry, None, Survey({"Model.forward": (1, 2)}, ())).message == message
 
 
 def test_a_named_misconception_keeps_what_was_seen_of_a_device_and_the_numbers() -> None:
-    entry = BankEntry("an-id", "it stays on the CPU", "It is so.", "Is it?", (), {})
+    entry = Misconception("an-id", "it stays on the CPU", "It is so.", "Is it?", (), {})
     place = Place("a.py", 3)
     fault = Fault("RuntimeError", (), "two devices", "device", (place,), tensor="positions")
     seen = of_fault(fault, "ex01_first.py", b"")
@@ -330,8 +330,8 @@ def test_there_is_no_map_where_it_says_nothing() -> None:
 
 
 def test_a_shape_that_follows_no_pattern_has_its_axes_named() -> None:
-    draw = Draw(0, "shape")
-    finding = found(draw.random.standard_normal((5, 3, 2, 2)), draw.normal("B T D"))
+    trial = Draw(0, "shape")
+    finding = found(trial.random.standard_normal((5, 3, 2, 2)), trial.normal("B T D"))
     assert finding.message == "Your result: shape (5, 3, 2, 2), expected (3, 7, 24)."
     assert finding.detail == "Expected: batch 3, query 7, feature 24."
 
@@ -395,7 +395,7 @@ def test_no_result_is_so_odd_that_it_cannot_be_told() -> None:
     for _ in range(1_500):
         shape = SHAPES[random.integers(len(SHAPES))]
         other = shape if random.random() < 0.7 else SHAPES[random.integers(len(SHAPES))]
-        draws = [drawn(odd(random, shape), odd(random, other), number) for number in range(2)]
-        if any(each.difference is not None for each in draws):
-            finding = of_difference(CHECK, draws, evidence=True)
+        trials = [drawn(odd(random, shape), odd(random, other), number) for number in range(2)]
+        if any(each.difference is not None for each in trials):
+            finding = of_difference(CHECK, trials, evidence=True)
             assert 0 < len(finding.message) <= LONGEST, finding

@@ -21,12 +21,12 @@ def finding_of(each: Wrong, *, evidence: bool = True) -> Finding:
 
 
 def draws_of(each: Wrong) -> list[Drawn]:
-    draws = []
+    trials = []
     for number in range(2):
         yours, expected = each.make(Draw(number, each.name))
         dtype = "float64" if each.name == "another_dtype" else None
-        draws.append(drawn(yours, expected, number, dtype))
-    return draws
+        trials.append(drawn(yours, expected, number, dtype))
+    return trials
 
 
 PLAIN = ("value", "special", "shape", "dtype")
@@ -60,9 +60,9 @@ KINDS = ("normal", "weights", "causal weights", "positive", "waves", "bits", "id
 SHAPES = ("B T D", "B H T S", "T D", "B T T", "B T", "N D", "K", "B H T K", "B")
 
 
-def unrelated(kind: str, draw: Draw, shape: str) -> Numbers:
+def unrelated(kind: str, trial: Draw, shape: str) -> Numbers:
     """Return a tensor of a kind: another one at every call."""
-    x = draw.normal(shape)
+    x = trial.normal(shape)
     made = {
         "normal": lambda: x,
         "weights": lambda: softmax(x),
@@ -84,8 +84,8 @@ def test_tensors_that_nothing_relates_are_given_no_name() -> None:
         kind, shape = KINDS[at % len(KINDS)], SHAPES[at // len(KINDS) % len(SHAPES)]
         cases = []
         for number in range(2):
-            draw = Draw(number, f"unrelated {at}")
-            yours, expected = unrelated(kind, draw, shape), unrelated(kind, draw, shape)
+            trial = Draw(number, f"unrelated {at}")
+            yours, expected = unrelated(kind, trial, shape), unrelated(kind, trial, shape)
             dtype = {"bits": "bool", "ids": "int64"}.get(kind, "float32")
             cases.append(Case(yours + 0.0, expected + 0.0, Axes(COLUMNS[number], WORDS), dtypes=(dtype, dtype)))
         found = explain(*cases)
@@ -99,9 +99,9 @@ def test_the_patterns_are_fast() -> None:
     """The median over the zoo stays below 10 ms, the slowest below 200 ms."""
     taken = []
     for each in ZOO:
-        draws = draws_of(each)
+        trials = draws_of(each)
         started = time.process_time()
-        of_difference(CHECK, draws, evidence=True)
+        of_difference(CHECK, trials, evidence=True)
         taken.append(time.process_time() - started)
     print(f"median {statistics.median(taken):.4f} s, slowest {max(taken):.4f} s")
     assert statistics.median(taken) < 0.01

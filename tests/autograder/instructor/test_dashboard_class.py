@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.answer_key.catalogue import patched, read_bank
+from autograder.answer_key.catalogue import patched, read_catalogue
 from autograder.course import read_course
 from autograder.course.suite import load_suite
 from autograder.instructor.gradebook.policy import policy_of
@@ -35,7 +35,7 @@ PLANTED = {
 """How many of the sixty hold each misconception; nobody holds two."""
 
 NAMELESS = 7
-"""So many are wrong in a way that the bank does not know, each in words of their own."""
+"""So many are wrong in a way that the catalogue does not know, each in words of their own."""
 
 COUNT = 60
 NAMELESS_WAYS = (
@@ -66,14 +66,14 @@ class Graded:
 
 def programs() -> Iterator[tuple[str, str, str]]:
     """Yield what each student's program is called, and the two files."""
-    banks = {
+    catalogues = {
         name: (name.startswith("mean"), patched(text, each))
         for file, text in zip((tiny.FIRST, tiny.SECOND), (tiny.MEAN, tiny.POWER), strict=True)
-        for each in read_bank(tiny.ROOT / "solutions" / "misconceptions" / f"{file}.toml", text)
+        for each in read_catalogue(tiny.ROOT / "solutions" / "misconceptions" / f"{file}.toml", text)
         for name in [each.id]
     }
     for name, count in PLANTED.items():
-        first, text = banks[name]
+        first, text = catalogues[name]
         for _ in range(count):
             yield name, text if first else tiny.MEAN, tiny.POWER_ALONE if first else text
     for at in range(NAMELESS):
@@ -160,8 +160,10 @@ def test_one_command_writes_the_unknown_mistake_into_the_bank_and_then_it_is_nam
     assert done.returncode == 0, done.stderr
     assert f"# {NAMELESS} students failed alike" in done.stdout
     assert "ada" not in done.stdout
-    bank = course / "solutions" / "misconceptions" / f"{tiny.FIRST}.toml"
-    assert bank.read_text("utf-8").startswith((tiny.ROOT / bank.relative_to(course)).read_text("utf-8").rstrip())
+    catalogue = course / "solutions" / "misconceptions" / f"{tiny.FIRST}.toml"
+    assert catalogue.read_text("utf-8").startswith(
+        (tiny.ROOT / catalogue.relative_to(course)).read_text("utf-8").rstrip()
+    )
     again = tiny.run_course(course, *command)
     assert again.returncode == 2
     assert "already; write its texts there" in again.stderr

@@ -269,10 +269,10 @@ def test_an_out_folder_that_cannot_be_written_is_a_matter_of_the_machine(course:
 def test_a_failure_of_the_grader_leaves_the_cell_empty_and_is_tried_again(course: Path, tmp_path: Path) -> None:
     solution = course / "solutions" / tiny.FILES[1]
     sound = solution.read_text()
-    bank = course / "solutions" / "misconceptions" / f"{tiny.SECOND}.toml"
-    kept = bank.read_text()
+    catalogue = course / "solutions" / "misconceptions" / f"{tiny.SECOND}.toml"
+    kept = catalogue.read_text()
     solution.write_text(sound.replace("    return power\n", "    return 1 / 0\n"))
-    bank.unlink()
+    catalogue.unlink()
     folder = tiny.handed_in(tmp_path / "hand_in" / "ada", tiny.MEAN, tiny.POWER_ALONE).parent
     done = grade(course, folder, tmp_path / "out")
     assert done.returncode == 4
@@ -280,7 +280,7 @@ def test_a_failure_of_the_grader_leaves_the_cell_empty_and_is_tried_again(course
     row = rows(tmp_path / "out")["ada"]
     assert (row["score"], row[tiny.FIRST], row[tiny.SECOND], row["max_score"]) == ("", "40.00", "", "100.00")
     solution.write_text(sound)
-    bank.write_text(kept)
+    catalogue.write_text(kept)
     done = grade(course, folder, tmp_path / "out")
     assert (done.returncode, rows(tmp_path / "out")["ada"]["score"]) == (0, "100.00")
 

@@ -12,7 +12,7 @@ import pytest
 
 from autograder.authoring.validate import validate
 from autograder.checks import Drawing, checks_in, picture, pictures_in
-from autograder.checks.draws import Key
+from autograder.checks.trials import Key
 from autograder.judge.grader import Grader
 from autograder.judge.pictures import drawn, failures
 from autograder.protocol import Array, Opaque

@@ -15,7 +15,7 @@ from autograder.results import ExerciseResult
 from tests.support import tiny
 
 CHECKS = "tests/exercises/test_ex01_running_mean.py"
-REFUSED = 'judge=Raises(), draws=1, requires_any=("values", "axes"))'
+REFUSED = 'judge=Raises(), trials=1, requires_any=("values", "axes"))'
 
 
 def declared(*required: Mapping[str, tuple[str, ...]]) -> list[Check]:
@@ -85,13 +85,13 @@ def test_an_exercise_that_is_begun_but_for_its_core_is_not_started() -> None:
 def test_a_requirement_that_cannot_hold_is_refused_when_the_checks_are_read(
     course: Path, requires: str, sentence: str
 ) -> None:
-    tiny.replaced(course / CHECKS, REFUSED, f"judge=Raises(), draws=1, requires_any={requires})")
+    tiny.replaced(course / CHECKS, REFUSED, f"judge=Raises(), trials=1, requires_any={requires})")
     with pytest.raises(SuiteError, match=sentence.replace("?", "[?]")):
         tiny.suite_at(course)
 
 
 def test_a_circle_of_requirements_is_refused(course: Path) -> None:
-    tiny.replaced(course / CHECKS, REFUSED, 'judge=Raises(), draws=1, requires_any=("dtype",))')
+    tiny.replaced(course / CHECKS, REFUSED, 'judge=Raises(), trials=1, requires_any=("dtype",))')
     tiny.replaced(course / CHECKS, 'of="running_mean", requires_any=("values", "axes"))', 'requires_any=("empty",))')
     with pytest.raises(SuiteError, match="requires itself, through the checks that it requires"):
         tiny.suite_at(course)
@@ -115,12 +115,12 @@ def test_no_family_of_empty_programs_earns_a_point_in_the_tiny_course(course: Pa
 
 
 def test_points_for_an_empty_program_fail_the_proof_and_an_exception_has_a_budget(course: Path) -> None:
-    tiny.replaced(course / CHECKS, REFUSED, "judge=Raises(), draws=1)")
+    tiny.replaced(course / CHECKS, REFUSED, "judge=Raises(), trials=1)")
     found, empty = problems(course)
     assert len(found) == 1
     assert "the check empty is passed by programs that compute nothing (zeros, ones," in found[0]
     assert empty["zeros"] > 0
-    tiny.replaced(course / CHECKS, "judge=Raises(), draws=1)", 'judge=Raises(), draws=1, empty="a reason")')
+    tiny.replaced(course / CHECKS, "judge=Raises(), trials=1)", 'judge=Raises(), trials=1, empty="a reason")')
     found, _ = problems(course)
     assert [each for each in found if "worth" not in each] == []
     assert "expected at most 1: ex01_running_mean/empty" in str(over_budget(tiny.suite_at(course)))

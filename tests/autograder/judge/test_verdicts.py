@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from autograder.checks import Check, Dropout, Judge, Like, Raises, Same, check
-from autograder.checks.draws import sizes_of
+from autograder.checks.trials import sizes_of
 from autograder.comparison.arrays import TOLERANCES
 from autograder.comparison.compare import Difference, Expected, judge_observation
 from autograder.course.suite import Suite
@@ -344,10 +344,10 @@ def test_what_is_left_over_goes_to_the_largest_remainders() -> None:
     assert list(suite.points(suite.course.exercises[0]).values()) == [14, 29, 57]
 
 
-@pytest.mark.parametrize(("points", "draws"), [(0, 1), (-1, 1), (1, 0)])
-def test_a_check_worth_nothing_or_never_run_cannot_be_declared(points: float, draws: int) -> None:
+@pytest.mark.parametrize(("points", "trials"), [(0, 1), (-1, 1), (1, 0)])
+def test_a_check_worth_nothing_or_never_run_cannot_be_declared(points: float, trials: int) -> None:
     with pytest.raises(ValueError, match="must be positive"):
-        check("a title", points=points, draws=draws)
+        check("a title", points=points, trials=trials)
 
 
 # The whole way, on the tiny course.
@@ -617,8 +617,8 @@ def test_a_file_that_was_not_handed_in_is_missing(judged: Judged) -> None:
     assert judged(None, tiny.POWER_ALONE, of=tiny.SECOND).score == tiny.FULL[tiny.SECOND]
 
 
-@pytest.mark.parametrize("draw", [0, 1])
-def test_one_wrong_draw_of_two_is_wrong(judged: Judged, draw: int) -> None:
-    length = sizes_of(tiny.COURSE.sizes, tiny.COURSE.seed, tiny.FIRST, "values", draw)["T"]
+@pytest.mark.parametrize("trial", [0, 1])
+def test_one_wrong_draw_of_two_is_wrong(judged: Judged, trial: int) -> None:
+    length = sizes_of(tiny.COURSE.sizes, tiny.COURSE.seed, tiny.FIRST, "values", trial)["T"]
     lucky = tiny.mean_with(f"return x.cumsum(dim=-1) / (count + (x.shape == ({length},)))")
     assert judged(lucky).checks[0].status == "fail"

@@ -7,11 +7,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from autograder.answer_key.catalogue import read_bank
+from autograder.answer_key.catalogue import read_catalogue
 from autograder.authoring.pictures import main
 from tests.support import tiny
 
-WRONG = read_bank(tiny.ROOT / "solutions" / "misconceptions" / f"{tiny.FIRST}.toml", tiny.MEAN)[0]
+WRONG = read_catalogue(tiny.ROOT / "solutions" / "misconceptions" / f"{tiny.FIRST}.toml", tiny.MEAN)[0]
 
 
 @pytest.fixture(autouse=True)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as some
 
 from autograder.answer_key.keys import Keys
-from autograder.checks.draws import Key
+from autograder.checks.trials import Key
 from autograder.comparison.compare import Expected, judge_observation
 from autograder.judge.grader import Grader
 from autograder.protocol import Array
@@ -111,7 +111,7 @@ def test_whatever_a_students_code_makes_a_worker_say_every_draw_has_an_outcome(
 
 
 def settled(outcomes: Mapping[str, Mapping[Any, object]]) -> None:
-    """Assert that every draw has an outcome, and nothing else has one."""
+    """Assert that every trial has an outcome, and nothing else has one."""
     assert {exercise: set(keys) for exercise, keys in PLAN.items()} == {
         exercise: set(found) for exercise, found in outcomes.items()
     }
@@ -141,12 +141,14 @@ def earned(report: Report) -> set[tuple[str, str]]:
 
 
 def answered(said: Sequence[Event], answers: Answers) -> set[tuple[str, str]]:
-    """Return the checks of whose every draw the right answer was said at some time."""
+    """Return the checks of whose every trial the right answer was said at some time."""
     return {
         (exercise, check.id)
         for exercise, checks in tiny.SUITE.checks.items()
         for check in checks
-        if all(_said(said, exercise, (check.id, draw), answers[exercise], check.judge) for draw in range(check.draws))
+        if all(
+            _said(said, exercise, (check.id, trial), answers[exercise], check.judge) for trial in range(check.trials)
+        )
     }
 
 
@@ -155,7 +157,7 @@ def _said(said: Sequence[Event], exercise: str, at: tuple[str, int], reference: 
         each["value"]
         for each in said
         if each.get("event") == "observed"
-        and (each.get("exercise"), each.get("check"), each.get("draw")) == (exercise, *at)
+        and (each.get("exercise"), each.get("check"), each.get("trial")) == (exercise, *at)
         and "value" in each
     ]
     return any(judge_observation(each, reference[at], judge) is None for each in values)
@@ -170,7 +172,7 @@ def rendered(report: Report) -> None:
         assert "\x1b[2J" not in capture.get()
 
 
-WHERE = {"exercise": tiny.FIRST, "check": "values", "draw": 0}
+WHERE = {"exercise": tiny.FIRST, "check": "values", "trial": 0}
 STEP = ["mul", [0], [], [2], "float32", False, [0, 1], None]
 TRACE = {
     "event": "traced",

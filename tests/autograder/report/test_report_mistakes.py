@@ -17,7 +17,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from autograder.answer_key.catalogue import patched, read_bank
+from autograder.answer_key.catalogue import patched, read_catalogue
 from autograder.course import Exercise, read_course
 from autograder.course.suite import Suite, load_suite
 from autograder.judge.grader import Grader
@@ -79,7 +79,7 @@ def graded() -> Iterator[Callable[[str, str], ExerciseResult]]:
 
 def only(suite: Suite, exercise: Exercise) -> Suite:
     """Return the suite with one check for every other exercise: those it builds on are right here."""
-    brief = {name: tuple(replace(each, draws=1) for each in checks[:1]) for name, checks in suite.checks.items()}
+    brief = {name: tuple(replace(each, trials=1) for each in checks[:1]) for name, checks in suite.checks.items()}
     return replace(suite, checks={**brief, exercise.id: suite.checks[exercise.id]})
 
 
@@ -88,8 +88,8 @@ def submission_of(exercise: Exercise, mistake: str) -> Submission:
     files = [each.file for each in COURSE.with_needs(exercise)]
     sources = {file: (COURSE.solutions_dir / file).read_bytes() for file in files}
     solution = sources[exercise.file].decode("utf-8")
-    bank = read_bank(COURSE.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution)
-    [wrong] = [each for each in bank if each.id == mistake]
+    catalogue = read_catalogue(COURSE.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution)
+    [wrong] = [each for each in catalogue if each.id == mistake]
     program = "\n".join(line for line in patched(solution, wrong).split("\n") if line.strip() not in MARKERS)
     sources[exercise.file] = program.encode()
     return Submission("", tuple(files), sources, digest(sources), ())

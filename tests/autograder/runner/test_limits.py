@@ -86,8 +86,8 @@ def said() -> Said:
 
 
 def beginning(end: Event) -> Event:
-    """Return how a worker announces a draw that it tells the end of."""
-    return {"event": "begin", **{name: end[name] for name in ("exercise", "check", "draw")}}
+    """Return how a worker announces a trial that it tells the end of."""
+    return {"event": "begin", **{name: end[name] for name in ("exercise", "check", "trial")}}
 
 
 def begun(said: Said, exercise: str) -> Event:
@@ -98,7 +98,7 @@ def begun(said: Said, exercise: str) -> Event:
 def exhausted(where: Event, message: str = "", kind: str = "MemoryError") -> Event:
     """Return what a worker says of a check that lacks something."""
     fault = {"type": kind, "bases": [kind], "message": message, "kind": "other", "tensor": None}
-    of = {name: where[name] for name in ("exercise", "check", "draw")}
+    of = {name: where[name] for name in ("exercise", "check", "trial")}
     return {"event": "raised", **of, "fault": {**fault, "frames": [], "values": []}, "seconds": 0.1}
 
 
@@ -132,7 +132,7 @@ def test_an_exercise_that_lacks_memory_in_a_worker_of_its_own_is_charged_with_it
     with pytest.MonkeyPatch.context() as patch:
         fuzzing.speak(patch, script)
         found = fuzzing.silent_runner(tiny.SUITE, SEED).run({}, {tiny.SECOND: PLAN[tiny.SECOND]})
-    assert "MemoryError" in str(found.outcomes[tiny.SECOND][begin["check"], begin["draw"]])
+    assert "MemoryError" in str(found.outcomes[tiny.SECOND][begin["check"], begin["trial"]])
 
 
 def test_a_worker_cannot_say_that_another_exercise_runs_than_the_next(said: Said) -> None:
@@ -148,7 +148,7 @@ def test_a_worker_cannot_say_that_another_exercise_runs_than_the_next(said: Said
 
 
 def test_a_program_that_lies_when_it_is_traced_is_not_traced_again(said: Said) -> None:
-    forged: Event = {"event": "traced", "exercise": tiny.FIRST, "check": "values", "draw": 0, "files": 5}
+    forged: Event = {"event": "traced", "exercise": tiny.FIRST, "check": "values", "trial": 0, "files": 5}
     script = Script([([begun(said, tiny.FIRST), forged], End("exit", 0))], said.surveys)
     with pytest.MonkeyPatch.context() as patch:
         fuzzing.speak(patch, script)

@@ -109,17 +109,17 @@ def test_what_is_kept_of_a_trace_has_lines_and_no_names() -> None:
 
 
 @st.composite
-def traces(draw: st.DrawFn) -> Trace:
+def traces(trial: st.DrawFn) -> Trace:
     """Draw a trace of any structure, in which every step may be made of any before."""
-    count = draw(st.integers(1, 40))
+    count = trial(st.integers(1, 40))
     steps: list[list[object]] = []
     for at in range(count):
-        inputs = draw(st.lists(st.integers(0, at - 1), max_size=8)) if at else []
-        stack = draw(st.sampled_from([[], [0], [1], [0, 1]]))
-        name = draw(st.sampled_from(["mul", "view", "__setitem__", "empty", "to", "softmax"]))
-        shape = draw(st.sampled_from([[2, 3], [3, 2], [1, 6], [], [4]]))
+        inputs = trial(st.lists(st.integers(0, at - 1), max_size=8)) if at else []
+        stack = trial(st.sampled_from([[], [0], [1], [0, 1]]))
+        name = trial(st.sampled_from(["mul", "view", "__setitem__", "empty", "to", "softmax"]))
+        shape = trial(st.sampled_from([[2, 3], [3, 2], [1, 6], [], [4]]))
         steps.append(
-            [name, stack, inputs, shape, draw(st.sampled_from(["float32", "bool"])), at % 2 == 0, [at % 4, 1], None]
+            [name, stack, inputs, shape, trial(st.sampled_from(["float32", "bool"])), at % 2 == 0, [at % 4, 1], None]
         )
     return read_trace(told(steps))
 

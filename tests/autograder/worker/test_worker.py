@@ -167,7 +167,7 @@ def test_an_endless_loop_is_stopped_and_its_line_is_told(
     ("what", "status"), [("while True: pass", "timeout"), ("os._exit(0)", "error"), ("os.abort()", "error")]
 )
 def test_what_ends_a_later_draw_is_charged_to_its_check(tmp_path: Path, what: str, status: str) -> None:
-    two = {name: tuple(replace(each, draws=2) for each in checks) for name, checks in tiny.BRIEF.checks.items()}
+    two = {name: tuple(replace(each, trials=2) for each in checks) for name, checks in tiny.BRIEF.checks.items()}
     program = tiny.mean_with("return x.cumsum(dim=-1) / count if first() else second()") + (
         f"\nimport os\ncalls = []\ndef first():\n    calls.append(1)\n    return len(calls) == 1\n"
         f"def second():\n    {what}\n"
@@ -179,12 +179,12 @@ def test_what_ends_a_later_draw_is_charged_to_its_check(tmp_path: Path, what: st
 
 
 def test_a_death_after_a_slow_draw_is_charged_to_its_check_alone(tmp_path: Path) -> None:
-    """What was kept back for long is sent with the end of a draw: then the next of the same check is not begun yet.
+    """What was kept back for long is sent with the end of a trial: then the next of the same check is not begun yet.
 
     The second death is in a run that is careful, and counts.
     """
     first, second, *_ = tiny.SUITE.checks[tiny.FIRST]
-    checks = {**tiny.BRIEF.checks, tiny.FIRST: (replace(first, draws=3), replace(second, draws=1))}
+    checks = {**tiny.BRIEF.checks, tiny.FIRST: (replace(first, trials=3), replace(second, trials=1))}
     program = tiny.mean_with("return x.cumsum(dim=-1) / count if alive() else None") + (
         "\nimport os, time\ncalls = []\ndef alive():\n    calls.append(1)\n    len(calls) == 1 and time.sleep(1.2)\n"
         "    len(calls) == 2 and os._exit(0)\n    return True\n"
@@ -299,25 +299,25 @@ FORGERIES = {
     "a score": "send({'event': 'done', 'score': 10000})",
     "done": "send({'event': 'done'}); os._exit(0)",
     "no event": "send({'score': 1})",
-    "an unhashable event": "send({'event': 'begin', 'exercise': [1], 'check': [1], 'draw': [1]})",
+    "an unhashable event": "send({'event': 'begin', 'exercise': [1], 'check': [1], 'trial': [1]})",
     "an observation with a tail": (
-        "send({'event': 'observed', 'exercise': 'ex01_running_mean', 'check': 'values', 'draw': 0,"
+        "send({'event': 'observed', 'exercise': 'ex01_running_mean', 'check': 'values', 'trial': 0,"
         " 'value': 1, 'seconds': 0.0}); os.write(ANSWERS, b'trailing nonsense')"
     ),
     "no machine": "send({'event': 'unusable', 'message': 'this machine is broken'})",
     "ready": "send({'event': 'ready'})",
     "infinite seconds": (
-        "send({'event': 'observed', 'exercise': 'ex01_running_mean', 'check': 'values', 'draw': 0,"
+        "send({'event': 'observed', 'exercise': 'ex01_running_mean', 'check': 'values', 'trial': 0,"
         " 'value': 1, 'seconds': {'float': 'inf'}})"
     ),
     "enormous seconds": (
-        "send({'event': 'observed', 'exercise': 'ex01_running_mean', 'check': 'values', 'draw': 0,"
+        "send({'event': 'observed', 'exercise': 'ex01_running_mean', 'check': 'values', 'trial': 0,"
         " 'value': 1, 'seconds': 10 ** 400})"
     ),
     "an infinite line": (
         "send({'event': 'stuck', 'frames': [{'dict': {'file': 'a', 'line': {'float': 'inf'}, 'function': ''}}]})"
     ),
-    "a check of no exercise": "send({'event': 'begin', 'exercise': 'ex01_running_mean', 'check': 'x', 'draw': 0})",
+    "a check of no exercise": "send({'event': 'begin', 'exercise': 'ex01_running_mean', 'check': 'x', 'trial': 0})",
 }
 
 
@@ -342,7 +342,7 @@ def test_a_result_of_too_many_parts_is_told_as_one_and_not_as_an_attack(
 def test_a_first_exercise_cannot_earn_the_points_of_the_second(brief: Grader, runner: Runner) -> None:
     program = (
         f"{ANSWERS}\ndef running_mean(x):\n    send({{'event': 'load', 'exercise': 'ex02_matrix_power'}})\n"
-        "    where = {'exercise': 'ex02_matrix_power', 'check': 'power', 'draw': 0}\n"
+        "    where = {'exercise': 'ex02_matrix_power', 'check': 'power', 'trial': 0}\n"
         "    send({'event': 'begin', **where})\n    send({'event': 'observed', **where, 'value': True, 'seconds': 0.0})"
     )
     report = brief.grade(tiny.submitted(program, "raise NotImplementedError"), runner=runner)
@@ -357,7 +357,7 @@ def test_answers_that_repeat_themselves_do_not_keep_the_grader_waiting(
     program = (
         f"{ANSWERS}\nimport time\ndef running_mean(x):\n    at = 0\n    while True:\n        at += 1\n"
         f"        send({{'event': '{repeated}', 'exercise': 'ex01_running_mean', 'check': 'values',"
-        " 'draw': 0, 'at': at})\n        time.sleep(0.5)"
+        " 'trial': 0, 'at': at})\n        time.sleep(0.5)"
     )
     assert verdict(graded(brief, program, runner))[0] == "error"
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from autograder.answer_key.catalogue import patched, read_bank
+from autograder.answer_key.catalogue import patched
+from autograder.answer_key.catalogue import read_catalogue as read_misconceptions
 from autograder.course import Course
 
 Level = Literal["L0", "L1", "L2", "L3", "never"]
@@ -156,8 +157,8 @@ def honest_files(course: Course, exercises: tuple[str, ...], exercise: str, wron
     for each in (each for each in course.exercises if each.id in exercises):
         solution = (course.solutions_dir / each.file).read_text("utf-8")
         if each.id == exercise and wrong:
-            bank = read_bank(course.solutions_dir / "misconceptions" / f"{each.id}.toml", solution)
-            found = next((one for one in bank if one.id == wrong), None)
+            catalogue = read_misconceptions(course.solutions_dir / "misconceptions" / f"{each.id}.toml", solution)
+            found = next((one for one in catalogue if one.id == wrong), None)
             if found is None:
                 raise CatalogueError(f"{exercise} has no misconception {wrong}")
             solution = patched(solution, found)

@@ -19,7 +19,7 @@ def test_dtype(impl, given):
     return {f"{name} × 0": impl.running_mean(x) * 0 for name, x in inputs.items()}
 
 
-@check("an empty input is refused", judge=Raises(), draws=1, requires_any=("values", "axes"))
+@check("an empty input is refused", judge=Raises(), trials=1, requires_any=("values", "axes"))
 def test_empty(impl, given):
     rows = given.size("B")
     return given.raises(lambda: impl.running_mean(given.tensor([[]] * rows)), rows)

@@ -21,7 +21,7 @@ def test_zeroth(impl, given):
     return impl.matrix_power(given.normal(rows, n, n), 0)
 
 
-@check("a negative power is refused", judge=Raises(), draws=1, requires_any=("power",))
+@check("a negative power is refused", judge=Raises(), trials=1, requires_any=("power",))
 def test_negative(impl, given):
     n = given.size("N")
     return given.raises(lambda: impl.matrix_power(given.normal(n, n), -2), -2)

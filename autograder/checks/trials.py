@@ -1,0 +1,29 @@
+"""How seeds and sizes of a trial follow from the seed of the run. A worker is told them, and never the seed of the run:
+from what one trial is given nobody can tell what another is.
+"""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+Key = tuple[str, int]
+"""A check's id and the number of the trial."""
+
+
+@lru_cache(maxsize=1 << 13, typed=True)
+def derived_seed(*parts: object) -> int:
+    """Return a seed of 32 bits that depends on every part, and tells none of them."""
+    digest = hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()
+    return int.from_bytes(digest[:4], "big")
+
+
+def column_of(columns: int, seed: int, exercise: str, check: str, trial: int) -> int:
+    """Return which column of sizes a trial uses: consecutive ones, from a start that belongs to seed and check."""
+    return (derived_seed(seed, exercise, check) + trial) % columns
+
+
+def sizes_of(
+    columns: Sequence[Mapping[str, int]], seed: int, exercise: str, check: str, trial: int
+) -> Mapping[str, int]:
+    """Return the column of sizes a trial uses."""
+    return columns[column_of(len(columns), seed, exercise, check, trial)]
