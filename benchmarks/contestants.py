@@ -228,7 +228,7 @@ class Otter(Contestant):
         lines += [f"name = {exercise!r}", "points = None"]
         for check, hundredths in points.items():
             lines += [f"@test_case(points={hundredths / 100})", f"def test_{check}(env):"]
-            lines += [f"    assert plain_checks.loaded().passes({exercise!r}, {check!r})"]
+            lines += [f"    assert plain_checks.loaded().counts({exercise!r}, {check!r})"]
         return "\n".join(lines) + "\n"
 
     def clear(self) -> None:
