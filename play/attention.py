@@ -91,11 +91,11 @@ def _heads(
     expected = (len(asking), len(looked_at))
     if not isinstance(found, Tensor) or found.dim() != 4 or tuple(found.shape[2:]) != expected:
         told = f"attention_weights is {shape} after a call, expected (1, heads, {expected[0]}, {expected[1]})"
-        stage.astray("ex06_multi_head_attention", told)
+        stage.report_fault("ex06_multi_head_attention", told)
         return Heads(title, rows, tuple(asking), tuple(looked_at), ())
     weights = found[0].detach().cpu().double()  # an accelerator may have no float64
     if not bool(((weights.sum(-1) - 1).abs() < SUMS).all()):
-        stage.astray("ex06_multi_head_attention", f"{title}: the weights of a word do not sum to 1")
+        stage.report_fault("ex06_multi_head_attention", f"{title}: the weights of a word do not sum to 1")
     numbers = tuple(tuple(tuple(row) for row in head) for head in weights.tolist())
     return Heads(title, rows, tuple(asking), tuple(looked_at), numbers)
 

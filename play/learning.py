@@ -51,8 +51,8 @@ def kept_before(stage: Stage, sizes: Mapping[str, int | float | str]) -> dict[st
     """
     kept = stage.checkpoint.load(sizes)
     for exercise, message in kept.get("wrong", ()) if kept is not None else ():
-        if (exercise, message) not in stage.wrong:
-            stage.wrong.append((exercise, message))
+        if (exercise, message) not in stage.faults:
+            stage.faults.append((exercise, message))
     return kept
 
 
@@ -81,13 +81,13 @@ def learn(
         optimizer.load_state_dict(kept["optimizer"])
         set_rng_states(kept["rng"], stage.device)
         step, before = int(kept["step"]), float(kept["seconds"])
-        stage.tell(f"Going on after step {step:,}.")
+        stage.print(f"Going on after step {step:,}.")
     started = saved = time.monotonic()
 
     def save() -> None:
         state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "rng": rng_states(stage.device)}
         seconds = before + time.monotonic() - started
-        wrong = [list(each) for each in stage.wrong]
+        wrong = [list(each) for each in stage.faults]
         stage.checkpoint.save({**more, **state, "wrong": wrong, "step": step, "seconds": seconds}, sizes)
 
     mean, seen = None, 0

@@ -38,11 +38,11 @@ def play(stage: Stage) -> dict[str, Any]:
         raise UsageError(f"--html {file} is a folder, expected a file")
     if file is not None and not file.absolute().parent.is_dir():
         raise UsageError(f"{file.parent} is no folder; the page needs one that is there")
-    stage.tell(f"Looking at what `course play {of}` trained.")
+    stage.print(f"Looking at what `course play {of}` trained.")
     if not stage.say:
-        stage.tell("Type a sentence in English; an empty line ends.")
+        stage.print("Type a sentence in English; an empty line ends.")
     looked: list[Looked] = []
-    for line in stage.asked("> "):
+    for line in stage.inputs("> "):
         found = _looked(stage, model, line)
         if found is None:
             continue
@@ -50,7 +50,7 @@ def play(stage: Stage) -> dict[str, Any]:
         _show(stage, found)
         if file is not None:
             write_whole(file, page(looked, of))
-            stage.tell(f"The page is in {file}.")
+            stage.print(f"The page is in {file}.")
     return {"of": of, "sentences": [_figures(each) for each in looked]}
 
 
@@ -83,7 +83,7 @@ def _looked(stage: Stage, model: Translator | Writer, line: str) -> Looked | Non
     more = int(stage.options["more"])
     pieces = len(model.pieces.cut(line)) + more + 1
     if pieces > min(LONGEST, model.window):
-        stage.tell(
+        stage.print(
             f"That is {pieces} pieces with those to come; at most {min(LONGEST, model.window)} can be looked at."
         )
         return None
@@ -105,13 +105,13 @@ def _figures(looked: Looked) -> dict[str, Any]:
 
 def _show(stage: Stage, looked: Looked) -> None:
     """Show a sentence and all attention: as maps where there is room and a terminal, else in sentences."""
-    stage.tell(f"{looked.said} -> {looked.answer}" if looked.answer else looked.said, "bold")
+    stage.print(f"{looked.said} -> {looked.answer}" if looked.answer else looked.said, "bold")
     canvas = Page.on(stage.console, glyphs_for(stage.console.encoding))
     for block in looked.blocks:
         widest = max(len(each) for each in block.asking) + CELL * len(block.looked_at) + 6
         if stage.plain or not stage.console.is_terminal or canvas.width < max(NARROWEST, widest):
             for head in range(len(block.weights)):
-                stage.tell(in_words(block, head))
+                stage.print(in_words(block, head))
         else:
             canvas.show(_maps(canvas, block))
 

@@ -23,9 +23,9 @@ def sane(stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor, words: int) -
     """Look at an untrained encoder-decoder and one batch, src (B, S) and tgt (B, T), padded on the right with 0.
 
     `words` is the size of the target vocabulary. The batch is learned by heart, so hand over a model that is not
-    needed any more. The first thing that does not hold goes to `stage.astray`; the rest may only follow from it.
+    needed any more. The first thing that does not hold goes to `stage.report_fault`; the rest may only follow from it.
     """
-    known = len(stage.wrong)
+    known = len(stage.faults)
     looks: tuple[Callable[[], None], ...] = (
         lambda: shifted(stage, tgt),
         lambda: starts_undecided(stage, model, src, tgt, words),
@@ -35,7 +35,7 @@ def sane(stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor, words: int) -
     )
     for look in looks:
         look()
-        if len(stage.wrong) > known:
+        if len(stage.faults) > known:
             return
 
 
@@ -43,7 +43,7 @@ def shifted(stage: Stage, tgt: Tensor) -> None:
     """The decoder is shown what is before each label, and nothing else."""
     shown, labels = stage.own("ex12_batching").teacher_forcing(tgt)
     if not (torch.equal(shown, tgt[:, :-1]) and torch.equal(labels, tgt[:, 1:])):
-        stage.astray("ex12_batching", "the labels are not the words that follow those the decoder is shown")
+        stage.report_fault("ex12_batching", "the labels are not the words that follow those the decoder is shown")
 
 
 def starts_undecided(
@@ -55,14 +55,14 @@ def starts_undecided(
     expected = math.log(words)
     if abs(even - expected) > 1e-3 * expected:
         told = f"where all {words:,} words are as likely the loss is {even:.3f}, expected {expected:.3f}, its logarithm"
-        stage.astray("ex13_training", told)
+        stage.report_fault("ex13_training", told)
         return
     loss = float(loss_of(_logits(model, src, tgt[:, :-1]), tgt[:, 1:]))
     if not abs(loss - expected) <= NEAR * expected:
         told = f"before training the loss is {loss:.2f}, expected about {expected:.2f}, the logarithm of {words:,}"
-        stage.astray(part, told)
+        stage.report_fault(part, told)
         return
-    stage.tell(f"The loss before training is {loss:.2f}; the logarithm of {words:,} words is {expected:.2f}.")
+    stage.print(f"The loss before training is {loss:.2f}; the logarithm of {words:,} words is {expected:.2f}.")
 
 
 def sees_no_future(stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor) -> None:
@@ -75,21 +75,21 @@ def sees_no_future(stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor) -> 
     ones = torch.ones_like(shown[:1])
     look_ahead = torch.ones(ones.size(1), ones.size(1), dtype=torch.bool, device=tgt.device).tril()
     if not torch.equal(masks.create_target_mask(ones)[0, 0].bool(), look_ahead):
-        stage.astray("ex04_masks", "the target mask lets a position see words after it, or not those before it")
+        stage.report_fault("ex04_masks", "the target mask lets a position see words after it, or not those before it")
         return
     src_mask = (src != 0)[:, None, None]
     given = (src_mask, look_ahead & (shown != 0)[:, None, None])
     leak = _apart(model, (src, shown, *given), (src, other, *given), half)
     if leak > SAME:
         told = f"with the right masks, changing a later word moves the logits of earlier ones by {leak:.3f}"
-        stage.astray("ex05_attention" if attention_leaks(stage) else "ex09_decoder", told)
+        stage.report_fault("ex05_attention" if attention_leaks(stage) else "ex09_decoder", told)
         return
     leak = _apart(model, (src, shown), (src, other), half)
     if leak > SAME:
         told = f"changing a later word of the target moves the logits of earlier ones by {leak:.3f}, expected 0"
-        stage.astray("ex10_transformer", told)
+        stage.report_fault("ex10_transformer", told)
         return
-    stage.tell("No word of the target sees a later one.")
+    stage.print("No word of the target sees a later one.")
 
 
 def attention_leaks(stage: Stage) -> bool:
@@ -104,7 +104,7 @@ def reads_the_source(stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor) -
     shown = tgt[:, :-1]
     moved = _apart(model, (src, shown), (src.roll(1, 0), shown), shown.size(1))
     if not moved > SAME:
-        stage.astray("ex09_decoder", "the logits are the same whatever the source says: the decoder does not read it")
+        stage.report_fault("ex09_decoder", "the logits do not depend on the source: the decoder does not read it")
         return
     padded = torch.nn.functional.pad(src, (0, 2))
     moved = _apart(model, (src, shown), (padded, shown), shown.size(1))
@@ -112,9 +112,9 @@ def reads_the_source(stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor) -
         masks = stage.own("ex04_masks")
         hidden = torch.equal(masks.create_padding_mask(src).bool(), (src != 0)[:, None, None])
         told = f"more padding behind the source moves the logits by {moved:.3f}, expected 0"
-        stage.astray("ex10_transformer" if hidden else "ex04_masks", told)
+        stage.report_fault("ex10_transformer" if hidden else "ex04_masks", told)
         return
-    stage.tell("Every word of the source is read, and none of its padding.")
+    stage.print("Every word of the source is read, and none of its padding.")
 
 
 def learns_by_heart(stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor) -> None:
@@ -127,20 +127,20 @@ def learns_by_heart(stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor) ->
         losses.append(train_step(model, optimizer, src, tgt, max_grad_norm=1.0))
     still = [bool(torch.equal(old, new)) for old, new in zip(before, model.parameters(), strict=True)]
     if all(still):
-        stage.astray("ex13_training", f"{STEPS} steps have changed no parameter of the model")
+        stage.report_fault("ex13_training", f"{STEPS} steps have changed no parameter of the model")
         return
     if not losses[-1] < LEARNED:
         told = f"{STEPS} steps on one batch bring the loss from {losses[0]:.2f} to {losses[-1]:.2f}, expected below"
-        stage.astray("ex10_transformer", f"{told} {LEARNED}")
+        stage.report_fault("ex10_transformer", f"{told} {LEARNED}")
         return
     said = stage.own("ex14_generation").greedy_translate(model, src, tgt.size(1) + 1)
     right = sum(_words(one) == _words(other) for one, other in zip(said.tolist(), tgt.tolist(), strict=True))
     if right < 0.75 * len(tgt):
         told = f"of {len(tgt)} sentences it knows by heart, loss {losses[-1]:.3f}, it translates {right}"
-        stage.astray("ex14_generation", told)
+        stage.report_fault("ex14_generation", told)
         return
     learned = f"{len(tgt)} sentences are learned by heart in {len(losses)} steps"
-    stage.tell(f"{learned}, loss {losses[-1]:.3f}; {right} of them are translated.")
+    stage.print(f"{learned}, loss {losses[-1]:.3f}; {right} of them are translated.")
 
 
 def _words(ids: Sequence[int]) -> list[int]:

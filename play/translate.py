@@ -104,7 +104,7 @@ def play(stage: Stage) -> dict[str, Any]:
     if kept is not None and kept["step"] >= steps and "figures" in kept:
         translator = _known(stage, kept)
         figures = dict(kept["figures"])
-        stage.tell(f"Trained before, {kept['step']:,} steps; --fresh starts over.")
+        stage.print(f"Trained before, {kept['step']:,} steps; --fresh starts over.")
     else:
         translator, figures = _trained(stage, steps, sizes, kept)
     _told(stage, figures)
@@ -136,7 +136,7 @@ def _trained(
     words = corpus(stage.seed, int(options["sentences"]), int(options["asked"]))
     english, hindi = (sorted({word for pair in words.learned for word in pair[side]}) for side in (0, 1))
     translator = Translator(stage, english, hindi, sizes)
-    stage.tell(f"{len(words.learned):,} pairs of sentences, {len(english):,} English and {len(hindi):,} Hindi words.")
+    stage.print(f"{len(words.learned):,} pairs of sentences, {len(english):,} English and {len(hindi):,} Hindi words.")
     pairs = translator.encoded(words.learned)
     if kept is None:
         sane(stage, translator.new_model(**LOOKED_AT), *translator.padded(pairs[:16]), len(translator.hindi))
@@ -207,25 +207,25 @@ def _samples(translator: Translator, words: Corpus) -> list[Row]:
 def _told(stage: Stage, figures: dict[str, Any]) -> None:
     """Say how good it is; what is known to be wrong stands beside it."""
     asked = figures["asked"]
-    for exercise, message in stage.wrong:
+    for exercise, message in stage.faults:
         own = stage.course.exercise(exercise)
-        stage.tell(f"Trained although {own.number} {own.title} is not right: {message}", "red")
+        stage.print(f"Trained although {own.number} {own.title} is not right: {message}", "red")
     for name, of in (("unseen", "not learned from"), ("combined", "of words never seen together")):
         right = figures[name]
-        stage.tell(f"{right} of {asked} sentences {of} are translated without a fault ({right / asked:.1%}).")
-    stage.tell(f"{figures['seconds']:.0f} s for all of it, {figures['steps']:,} steps.")
+        stage.print(f"{right} of {asked} sentences {of} are translated without a fault ({right / asked:.1%}).")
+    stage.print(f"{figures['seconds']:.0f} s for all of it, {figures['steps']:,} steps.")
     if figures["unseen"] < FEW * asked:
-        stage.tell("That is not many. Train longer with --steps N, or check your exercises with `course check --all`.")
+        stage.print("That is not many. Train longer with --steps N, or check your exercises with `course check --all`.")
 
 
 def _answer(stage: Stage, translator: Translator) -> None:
     """Translate what is typed."""
     if not stage.say:
-        stage.tell("Type a sentence in English; an empty line ends.")
-    for line in stage.asked("> "):
+        stage.print("Type a sentence in English; an empty line ends.")
+    for line in stage.inputs("> "):
         if words := understood(stage, translator, line):
             [said] = translator.translated([words])
-            stage.tell(" ".join(said))
+            stage.print(" ".join(said))
 
 
 def understood(stage: Stage, translator: Translator, line: str) -> Words:
@@ -233,11 +233,11 @@ def understood(stage: Stage, translator: Translator, line: str) -> Words:
     words = read_words(line)
     unknown = [word for word in words if word not in translator.english]
     if not words:
-        stage.tell(f"There is no English word in {line!r}.")
+        stage.print(f"There is no English word in {line!r}.")
     elif len(words) > LONGEST:
-        stage.tell(f"That is {len(words)} words; it has learned sentences of at most {LONGEST}.")
+        stage.print(f"That is {len(words)} words; it has learned sentences of at most {LONGEST}.")
     elif unknown:
-        stage.tell(" ".join(_about(word, translator.english) for word in dict.fromkeys(unknown)))
+        stage.print(" ".join(_about(word, translator.english) for word in dict.fromkeys(unknown)))
     else:
         return words
     return ()

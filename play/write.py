@@ -42,7 +42,7 @@ def play(stage: Stage) -> dict[str, Any]:
     kept = kept_before(stage, sizes)
     if kept is not None and kept["step"] >= steps and "figures" in kept:
         writer, figures = _known(stage, kept), dict(kept["figures"])
-        stage.tell(f"Trained before, {kept['step']:,} steps; --fresh starts over.")
+        stage.print(f"Trained before, {kept['step']:,} steps; --fresh starts over.")
     else:
         writer, figures = _trained(stage, source, steps, sizes, kept)
     _said(stage, figures)
@@ -76,7 +76,7 @@ def _trained(
         raise UsageError(f"{found}, expected {MOST:,} or fewer, which is what the 5-gram model can tell apart")
     writer = Writer(stage, pieces, sizes)
     ids = writer.ids(source.learned)
-    stage.tell(
+    stage.print(
         f"{source.name}: {len(source.learned):,} characters to learn from, the last {len(source.held_out):,} held out. "
         f"{len(pieces.all):,} pieces, {len(source.learned) / len(ids):.1f} characters each."
     )
@@ -169,41 +169,41 @@ def _samples(writer: Writer, source: Source) -> list[Row]:
 
 def _said(stage: Stage, figures: Mapping[str, Any]) -> None:
     """Say how good it is; what is known to be wrong stands before it."""
-    for exercise, message in stage.wrong:
+    for exercise, message in stage.faults:
         own = stage.course.exercise(exercise)
-        stage.tell(f"Trained although {own.number} {own.title} is not right: {message}", "red")
+        stage.print(f"Trained although {own.number} {own.title} is not right: {message}", "red")
     own_nats, rival = float(figures["nats"]), float(figures["rival"])
-    stage.tell(
+    stage.print(
         f"On the {figures['held_out']:,} characters held out: your model {own_nats:.3f} nats a character "
         f"({bits(own_nats):.3f} bits), a 5-gram model {rival:.3f} ({bits(rival):.3f} bits)."
     )
-    stage.tell(f"{figures['seconds']:.0f} s for all of it, {figures['steps']:,} steps.")
-    if stage.wrong:
-        stage.tell("With an exercise that is not right these figures say nothing about who is better.")
+    stage.print(f"{figures['seconds']:.0f} s for all of it, {figures['steps']:,} steps.")
+    if stage.faults:
+        stage.print("With an exercise that is not right these figures say nothing about who is better.")
     elif own_nats < rival:
-        stage.tell("Your model is the better one: it remembers more than four characters.", "green")
+        stage.print("Your model is the better one: it remembers more than four characters.", "green")
     else:
-        stage.tell("The 5-gram model is still the better one. Train longer with --steps N.")
+        stage.print("The 5-gram model is still the better one. Train longer with --steps N.")
 
 
 def _go_on(stage: Stage, writer: Writer, knobs: dict[str, float]) -> None:
     """Go on with what is typed; a knob is turned by its name and a number."""
     if not stage.say:
-        stage.tell("Type the beginning of a text; an empty line ends. Lines like `temperature 0.5`, `top-k 20`,")
-        stage.tell("`top-p 0.9` and `length 200` change how it goes on.")
-    for number, line in enumerate(stage.asked("> ")):
+        stage.print("Type the beginning of a text; an empty line ends. Lines like `temperature 0.5`, `top-k 20`,")
+        stage.print("`top-p 0.9` and `length 200` change how it goes on.")
+    for number, line in enumerate(stage.inputs("> ")):
         name, _, value = line.partition(" ")
         if name in KNOBS and _is_number(value):
             try:
                 knobs = _knobs({**knobs, name: float(value)})
             except UsageError as error:
-                stage.tell(f"{error}.")
+                stage.print(f"{error}.")
             else:
-                stage.tell(", ".join(f"{each} {at:g}" for each, at in knobs.items()))
+                stage.print(", ".join(f"{each} {at:g}" for each, at in knobs.items()))
             continue
         unknown = sorted({each for each in line if each not in writer.pieces.characters})
         if unknown:
-            stage.tell(f"The text it learned from has no {' '.join(unknown)}.")
+            stage.print(f"The text it learned from has no {' '.join(unknown)}.")
         written = writer.continued(
             line,
             int(knobs["length"]),
@@ -213,7 +213,7 @@ def _go_on(stage: Stage, writer: Writer, knobs: dict[str, float]) -> None:
             top_p=knobs["top-p"] if knobs["top-p"] < 1 else None,
         )
         for each in (line + written).rstrip().split("\n"):
-            stage.tell(each)
+            stage.print(each)
 
 
 def _knobs(knobs: Mapping[str, Any]) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""Where a learner is: what was done, what passes, and which hints were shown. There is no code and no name in it."""
+"""Where a learner is: what passes, and which hints they have seen. It contains no code and no name."""
 
 from autograder.course.storage import FOLDER, write_whole
 from autograder.learner.progress.standing import Progress, Standing

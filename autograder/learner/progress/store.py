@@ -34,10 +34,18 @@ class View:
 
 @dataclass(frozen=True)
 class Kept:
-    """The progress after something was done, and why it could not be kept, if it could not."""
+    """The progress after new events. `problem` is the error if they could not be saved."""
 
     progress: Progress
     problem: OSError | None = None
+
+    @property
+    def warning(self) -> str:
+        """Say why the progress could not be saved; "" if it was."""
+        if self.problem is None:
+            return ""
+        where = f" ({self.problem.filename})" if self.problem.filename else ""
+        return f"your progress could not be saved: {self.problem.strerror or self.problem}{where}"
 
 
 Texts = Mapping[str, tuple[str | None, tuple[str, ...]]]

@@ -305,7 +305,7 @@ def test_where_nothing_can_be_kept_the_verdict_is_still_given(course: Path) -> N
     done = tiny.run_course(course, "check", "1")
     assert done.returncode == 1
     assert "The running sum is not divided" in done.stdout
-    assert "your progress could not be kept" in done.stderr
+    assert "your progress could not be saved" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 

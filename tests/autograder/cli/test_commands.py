@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cli import waiting
-from autograder.cli.waiting import Waiting
+from autograder.cli import key_progress
+from autograder.cli.key_progress import KeyProgress
 from autograder.course.misconceptions import CATALOGUE, catalogue
 from autograder.judge.grader import Grader
 from autograder.learner.progress import read_progress
@@ -64,7 +64,7 @@ def events(course: Path) -> list[dict[str, object]]:
 def test_a_hint_is_due_after_an_edit_and_until_then_the_last_one_stays(failed: Path) -> None:
     first = said(failed, "hint")
     assert "Hint 1 of 3  Is your result for equal numbers" in first, "the misconception's own comes first"
-    assert "Hint 2 comes when ex01_running_mean.py has changed" in first
+    assert "Hint 2 comes after you edit ex01_running_mean.py" in first
     assert said(failed, "hint") == first, "the same code in the same state is told the same"
     edit(failed)
     assert "Hint 2 of 3" in said(failed, "hint")
@@ -107,7 +107,7 @@ def test_five_small_edits_in_a_minute_bring_one_line(course: Path, grader: Grade
     (course / "exercises" / tiny.FILES[0]).write_text(UNKNOWN + "# a\n# b\n# d\n# h\n")
     for arguments in (("check", "1"), ("check", "1", "--plain")):
         shown = tiny.run_course(course, *arguments).stdout
-        assert "5 runs in a minute. `course diff 01` shows all that was measured." in " ".join(shown.split())
+        assert "5 runs in a minute. `course diff 01` shows every measurement." in " ".join(shown.split())
         assert shown.index("5 runs") < shown.index("Next"), "the next command stays the last thing"
 
 
@@ -147,13 +147,13 @@ def test_why_knows_what_may_have_been_meant(failed: Path) -> None:
         done = tiny.run_course(failed, "why", word)
         assert (done.returncode, done.stdout) == (2, "")
         assert f"no misconception is called '{word}'; is {meant}" in done.stderr
-    assert "a failure says which one it is" in tiny.run_course(failed, "why", "?[red]").stderr
+    assert "use the id that a failure shows" in tiny.run_course(failed, "why", "?[red]").stderr
 
 
 def test_why_of_a_failure_that_has_no_name_says_so(course: Path, grader: Grader, runner: Runner) -> None:
     assert "run `course check 01`" in tiny.run_course(course, "why").stderr
     tiny.checked(course, grader, runner, UNKNOWN)
-    assert "`course diff 01` shows all there is" in tiny.run_course(course, "why").stderr
+    assert "`course diff 01` shows every measurement" in tiny.run_course(course, "why").stderr
 
 
 def test_a_kit_without_solutions_explains_what_it_can(failed: Path) -> None:
@@ -448,9 +448,9 @@ class Stream(io.StringIO):
 def waited(monkeypatch: pytest.MonkeyPatch, *, terminal: bool, plain: bool) -> str:
     stream = Stream(terminal)
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(waiting, "QUIET_SECONDS", -1.0)
-    monkeypatch.setattr(waiting, "EVERY_SECONDS", -1.0)
-    line = Waiting(plain=plain)
+    monkeypatch.setattr(key_progress, "QUIET_SECONDS", -1.0)
+    monkeypatch.setattr(key_progress, "EVERY_SECONDS", -1.0)
+    line = KeyProgress(plain=plain)
     line.on_progress(tiny.FIRST, 3, 9)
     line.on_progress(tiny.FIRST, 4, 9)
     line.close()
@@ -470,7 +470,7 @@ def test_a_terminal_is_told_how_far_the_known_mistakes_are(monkeypatch: pytest.M
 def test_a_sentence_is_only_said_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = Stream(terminal=True)
     monkeypatch.setattr(sys, "stderr", stream)
-    line = Waiting(plain=True)
+    line = KeyProgress(plain=True)
     line.on_progress(tiny.FIRST, 0, 9)
     line.close()
     assert stream.getvalue() == ""

@@ -88,7 +88,7 @@ def test_the_terminal_tells_the_place_in_a_notebook_too(course: Path) -> None:
 def test_a_hint_in_the_terminal_waits_for_a_change_of_the_notebook(course: Path) -> None:
     in_a_notebook(course, WRONG)
     tiny.run_course(course, "check", "1")
-    assert "Hint 2 comes when" in tiny.run_course(course, "hint", "1").stdout
+    assert "Hint 2 comes after" in tiny.run_course(course, "hint", "1").stdout
     in_a_notebook(course, WRONG.replace("return x.cumsum(dim=-1)", "return 2 * x.cumsum(dim=-1)"))
     assert "Hint 2 of 3" in tiny.run_course(course, "hint", "1").stdout
 

@@ -10,7 +10,7 @@ import pytest
 
 from autograder.course.names import UsageError
 from autograder.learner.play.running import _activity
-from autograder.learner.play.stage import Astray
+from autograder.learner.play.stage import FaultyExercise
 from tests.support.play_programs import COURSE, SOLUTIONS, VARIANTS, played, solved, standing_on, variant, wrong
 
 SMALL = {"sentences": 400, "asked": 20, "batch": 16, "width": 32, "heads": 2, "blocks": 1}
@@ -71,12 +71,15 @@ def test_another_seed_or_size_is_refused(root: Path, first: subprocess.Completed
     assert first.returncode == 0
     other = translated(root, options={**SMALL, "width": 16})
     assert other.returncode == 2
-    assert "was made with --width 32, this is --width 16; say --width 32, or --fresh starts over" in other.stderr
+    assert (
+        "with --width 32, this is --width 16; say --width 32 to use it, or --fresh to start over"
+        in other.stderr
+    )
     odd = translated(root, options={**SMALL, "heads": 3})
     assert (odd.returncode, odd.stderr) == (2, "course: --width is 32, expected a multiple of --heads 3\n")
     seeded = translated(root, seed=2)
     assert seeded.returncode == 2
-    assert "was made with --seed 1, this is --seed 2; say --seed 1, or --fresh starts over" in seeded.stderr
+    assert "was made with --seed 1, this is --seed 2; say --seed 1 to use it, or --fresh to start over" in seeded.stderr
 
 
 def test_a_line_is_read_as_it_was_learned(translate: Any) -> None:
@@ -132,11 +135,11 @@ def test_whatever_sizes_are_asked_for_a_model_of_the_same_ones_is_looked_at(
 
     def sane(_stage: Any, model: Any, *_: Any) -> None:
         models.append(model)
-        raise Astray("ex10_transformer", "")
+        raise FaultyExercise("ex10_transformer", "")
 
     monkeypatch.setattr(translate, "sane", sane)
     for other in ({"width": 16, "heads": 1}, {"width": 256, "blocks": 4}):
-        with standing_on(SOLUTIONS, {**SMALL, **other}) as stage, pytest.raises(Astray):
+        with standing_on(SOLUTIONS, {**SMALL, **other}) as stage, pytest.raises(FaultyExercise):
             translate._trained(stage, 1, {**SMALL, **other}, None)
     one, two = ([tuple(each.shape) for each in model.parameters()] for model in models)
     assert one == two
@@ -160,7 +163,7 @@ SENT_BACK = {
 
 @pytest.mark.parametrize("misconception", SENT_BACK)
 def test_a_model_that_is_not_right_is_sent_back_to_its_exercise(translate: Any, misconception: str) -> None:
-    with pytest.raises(Astray) as raised:
+    with pytest.raises(FaultyExercise) as raised:
         looked_at(translate, wrong(misconception))
     assert raised.value.exercise == SENT_BACK[misconception]
 
@@ -178,4 +181,4 @@ def test_what_a_students_code_raises_is_told_with_its_line(root: Path, first: su
     assert "ex13_training.py, line " in ended.stdout
     assert "your code raised AttributeError: 'Transformer' object has no attribute 'trane'" in ended.stdout
     assert "Next: course check 13" in ended.stdout
-    assert "Your code printed 1 line meanwhile, not shown here. The first: here" in ended.stdout
+    assert "Your code printed 1 line, hidden here. The first: here" in ended.stdout

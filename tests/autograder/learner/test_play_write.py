@@ -14,7 +14,7 @@ import torch
 
 from autograder.course.names import UsageError
 from autograder.learner.play.checkpoint import CheckpointError
-from autograder.learner.play.stage import Astray
+from autograder.learner.play.stage import FaultyExercise
 from play.pieces import Pieces, learned
 from play.tales.telling import DAYS, NUMBERS, Teller, tales
 from play.text import LEAST, UNKNOWN, read, told
@@ -171,7 +171,10 @@ def test_what_was_trained_is_used_again_and_no_figure_is_praised_where_something
     [
         ({"width": 33}, "--width is 33, expected a multiple of --heads 2"),
         ({"text": "no.txt"}, "no.txt cannot be read (No such file or directory); expected a plain text file"),
-        ({"width": 16}, "was made with --width 32, this is --width 16; say --width 32, or --fresh starts over"),
+        (
+            {"width": 16},
+            "with --width 32, this is --width 16; say --width 32 to use it, or --fresh to start over",
+        ),
     ],
 )
 def test_what_cannot_be_is_told_in_a_sentence(
@@ -299,7 +302,7 @@ def models(monkeypatch: pytest.MonkeyPatch) -> list[torch.nn.Module]:
 
     def sane(_stage: Any, _writer: Any, model: torch.nn.Module) -> None:
         seen.append(model)
-        raise Astray("ex11_language_model", "")
+        raise FaultyExercise("ex11_language_model", "")
 
     monkeypatch.setattr(write, "sane", sane)
     return seen
@@ -309,7 +312,7 @@ def test_whatever_sizes_are_asked_for_a_model_of_the_same_ones_is_looked_at(mode
     from play.write import _trained
 
     for other in ({"width": 16, "heads": 1}, {"width": 256, "blocks": 6}):
-        with standing_on(SOLUTIONS, {**SIZES, **other}) as stage, pytest.raises(Astray):
+        with standing_on(SOLUTIONS, {**SIZES, **other}) as stage, pytest.raises(FaultyExercise):
             _trained(stage, told(LEAST), 1, {**SIZES, **other}, None)
     one, two = ([tuple(each.shape) for each in model.parameters()] for model in models)
     assert one == two
@@ -431,6 +434,6 @@ SENT_BACK = {
 
 @pytest.mark.parametrize("misconception", SENT_BACK)
 def test_a_model_that_is_not_right_is_sent_back_to_its_exercise(misconception: str) -> None:
-    with pytest.raises(Astray) as raised:
+    with pytest.raises(FaultyExercise) as raised:
         looked_at(wrong(misconception))
     assert raised.value.exercise == SENT_BACK[misconception]
