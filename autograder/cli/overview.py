@@ -27,7 +27,7 @@ def show_overview(options: argparse.Namespace) -> int:
     if write_json(options.json, overview_json(course, progress, rows)):
         return PASS
     screen = Screen.of(options)
-    _show_heading(screen, course, progress, rows)
+    _show_title(screen, course, progress, rows)
     _show_current(screen, course, progress, rows)
     return PASS
 
@@ -39,7 +39,7 @@ def show_list(options: argparse.Namespace) -> int:
     if write_json(options.json, overview_json(course, progress, rows)):
         return PASS
     screen = Screen.of(options)
-    _show_heading(screen, course, progress, every)
+    _show_title(screen, course, progress, every)
     if not rows:
         screen.line("  There is no such exercise.")
     _show_table(screen, rows, progress.current(course))
@@ -54,7 +54,7 @@ def show_status(options: argparse.Namespace) -> int:
     if write_json(options.json, overview_json(course, progress, rows)):
         return PASS
     screen = Screen.of(options)
-    _show_heading(screen, course, progress, rows)
+    _show_title(screen, course, progress, rows)
     score = sum(row.standing.score for row in rows)
     screen.text(f"{points(score)} of {points(sum(exercise.points for exercise in course.exercises))} points")
     for word in dict.fromkeys(row.word for row in rows):
@@ -70,7 +70,7 @@ def _read() -> tuple[Course, Progress, list[ExerciseRow]]:
     return course, progress, rows_of(course, progress)
 
 
-def _show_heading(screen: Screen, course: Course, progress: Progress, rows: Sequence[ExerciseRow]) -> None:
+def _show_title(screen: Screen, course: Course, progress: Progress, rows: Sequence[ExerciseRow]) -> None:
     total = plural(len(course.exercises), "exercise")
     screen.text(f"{course.title}: {progress.passed(course)} of {total} passed", indent=0, style="bold")
     for sentence in notices(rows):

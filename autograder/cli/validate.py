@@ -25,7 +25,7 @@ from autograder.report.words import number
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-HEADS = ("exercise", "checks", "caught", "named", "accepted", "idle checks")
+COLUMNS = ("exercise", "checks", "caught", "named", "accepted", "idle checks")
 
 
 def prove(options: argparse.Namespace) -> int:
@@ -133,10 +133,10 @@ def _table(result: Validation, *, plain: bool) -> "RenderableType":
         for exercise in result.exercises
     ]
     if plain:
-        lines = (". ".join(f"{head}: {cell}" for head, cell in zip(HEADS, row, strict=True)) + "." for row in rows)
+        lines = (". ".join(f"{head}: {cell}" for head, cell in zip(COLUMNS, row, strict=True)) + "." for row in rows)
         return Text("\n".join(lines))
     table = Table(box=None, pad_edge=False)
-    for head in HEADS:
+    for head in COLUMNS:
         table.add_column(head, justify="left" if head == "exercise" else "right")
     for row in rows:
         table.add_row(*map(Text, row))

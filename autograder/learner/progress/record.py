@@ -1,4 +1,4 @@
-"""What is kept of a report: an event for each exercise, and the report itself for `course diff`."""
+"""Save a report on the learner's own files: an event per exercise, and the report itself for `course diff`."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
 
 def record(course: Course, report: "Report", sources: Mapping[str, bytes], *, command: str) -> Kept:
-    """Keep what came of a check of one's own files. What the grader itself failed on says nothing and is left out."""
-    results = [each for each in report.exercises if each.status != "grader_error"]
+    """Save the results of a check of the learner's own files, except those that the grader itself failed on."""
+    results = [result for result in report.exercises if result.status != "grader_error"]
     at = now()
-    lasts = {each.id: _last(report, each, sources.get(f"{each.id}.py"), at) for each in results}
-    events = [_event(course, each, lasts[each.id], command) for each in results]
-    texts = {each.id: _texts(each) for each in results if each.status != "pass"}
-    kept = keep(course, events, texts)
+    lasts = {result.id: _last(report, result, sources.get(f"{result.id}.py"), at) for result in results}
+    events = [_event(course, result, lasts[result.id], command) for result in results]
+    texts = {result.id: _texts(result) for result in results if result.status != "pass"}
+    saved = keep(course, events, texts)
     try:
         for exercise_id, last in lasts.items():
             keep_last(course, course.exercise(exercise_id), last)
     except OSError as error:
-        return Kept(kept.progress, kept.problem or error)
-    return kept
+        return Kept(saved.progress, saved.problem or error)
+    return saved
 
 
 def _last(report: "Report", result: "ExerciseResult", source: bytes | None, at: str) -> Last:
@@ -49,12 +49,12 @@ def _event(course: Course, result: "ExerciseResult", last: Last, command: str) -
         file=last.file,
         edited=_edited(course, exercise, last),
         version=exercise_version(course, exercise),
-        passing=sum(each.status == "pass" for each in result.checks),
+        passing=sum(check.status == "pass" for check in result.checks),
         checks=len(result.checks),
         score=result.score,
         max_score=result.max_score,
         hints=len(failure.hints) if failure else 0,
-        seconds=round(sum(each.seconds for each in result.checks), 3),
+        seconds=round(sum(check.seconds for check in result.checks), 3),
     )
 
 

@@ -268,15 +268,11 @@ def test_a_checkpoint_is_whole_or_refused(tmp_path: Path) -> None:
     assert (kept.load({"size": 1}) or {})["step"] == 2
     with pytest.raises(CheckpointError, match=r"made by other code: ex01.py changed since; say --fresh"):
         Checkpoint(kept.file, {"ex01.py": "2"}).load()
-    with pytest.raises(
-        CheckpointError, match=r"made with --size 1, this is --size 2; say --size 1 to use"
-    ):
+    with pytest.raises(CheckpointError, match=r"made with --size 1, this is --size 2; say --size 1 to use"):
         kept.load({"size": 2})
     seeded = Checkpoint(tmp_path / "b.pt", {"ex01.py": "1", "--seed": "2"})
     seeded.save({}, {"text": "a.txt (0123)"})
-    with pytest.raises(
-        CheckpointError, match=r"made with --seed 2, this is --seed 1; say --seed 2 to use"
-    ):
+    with pytest.raises(CheckpointError, match=r"made with --seed 2, this is --seed 1; say --seed 2 to use"):
         Checkpoint(seeded.file, {"ex01.py": "1", "--seed": "1"}).load()
     with pytest.raises(CheckpointError, match=r"this is --text b.txt \(4567\); say --fresh to start over"):
         seeded.load({"text": "b.txt (4567)"})
@@ -327,8 +323,8 @@ def learned(file: Path, stop_after: int) -> dict[str, torch.Tensor]:
         live=lambda _: live(),
     )
     same: dict[str, Any] = {"sizes": {}, "more": {}, "samples": list, "unit": "words", "steps": 6, "update": update}
-    kept = learning.kept_before(stage, {})
-    learning.learn(stage, model, optimizer, kept=kept, rate=lambda step: 0.1 / step, **same)
+    kept = learning.load_checkpoint(stage, {})
+    learning.train(stage, model, optimizer, kept=kept, rate=lambda step: 0.1 / step, **same)
     assert stage.faults == ([("ex05_attention", "not scaled")] if stop_after or kept else [])
     return model.state_dict()
 
