@@ -17,13 +17,14 @@ from play.language.phrases import Words
 from play.learning import (
     EXAMINED_SIZES,
     Schedule,
+    Training,
     adam,
     check_sizes,
     initialized,
     learning_rate,
     load_checkpoint,
     print_faults,
-    train,
+    save_figures,
 )
 from play.sanity import check_model
 
@@ -154,19 +155,19 @@ def _train(
         check_model(stage, translator.new_model(**EXAMINED_SIZES), *batch, len(translator.hindi))
     optimizer = adam(translator.model)
     before = time.monotonic() - started
-    seconds = train(
+    training = Training(
         stage,
         translator.model,
         optimizer,
         steps=steps,
         sizes=sizes,
-        kept=kept,
         more={"english": english, "hindi": hindi, "options": sizes},
         rate=lambda step: learning_rate(stage, step, steps, **SCHEDULE),
         update=_updates(stage, translator, optimizer, pairs),
         samples=lambda: _samples(translator, words),
         unit="words",
     )
+    seconds = training.run(kept)
     tested = time.monotonic()
     asked = len(words.unseen)
     figures: dict[str, Any] = {
@@ -176,8 +177,7 @@ def _train(
         "combined": translator.exact(words.combined),
     }
     figures["seconds"] = round(before + seconds + time.monotonic() - tested, 1)
-    finished = stage.checkpoint.load(sizes) or {}
-    stage.checkpoint.save({**finished, "figures": figures}, sizes)
+    save_figures(stage, sizes, figures)
     return translator, figures
 
 

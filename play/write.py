@@ -14,12 +14,13 @@ from autograder.learner.play.stage import Stage
 from play.learning import (
     EXAMINED_SIZES,
     Schedule,
+    Training,
     adam,
     check_sizes,
     learning_rate,
     load_checkpoint,
     print_faults,
-    train,
+    save_figures,
 )
 from play.pieces import Pieces, learn_pieces
 from play.rival import MOST, ORDER, bits, fitted
@@ -82,34 +83,27 @@ def _train(
 ) -> tuple[Writer, dict[str, Any]]:
     """Train, and return the model and its figures."""
     started = time.monotonic()
-    pieces = learn_pieces(source.training, int(stage.options["pieces"]))
-    if len(pieces.characters) > MOST:
-        found = f"{source.name} has {len(pieces.characters):,} different characters"
-        raise UsageError(f"{found}, expected {MOST:,} or fewer, because the 5-gram model cannot handle more")
-    writer = Writer(stage, pieces, sizes)
-    ids = writer.ids(source.training)
-    lengths = f"{len(source.training):,} characters to train on, the last {len(source.held_out):,} held out"
-    stage.print(f"{source.name}: {lengths}. ")
-    stage.print(f"{len(pieces.all):,} pieces, {len(source.training) / len(ids):.1f} characters each.")
+    writer, ids = _prepare(stage, source, sizes)
+    pieces = writer.pieces
     rows = _rows(stage, ids, writer.window)
     if kept is None:
         check_model(stage, writer, writer.new_model(**EXAMINED_SIZES))
     as_transformer = AsTransformer(writer.model)
     optimizer = adam(writer.model)
     before = time.monotonic() - started
-    seconds = train(
+    training = Training(
         stage,
         writer.model,
         optimizer,
         steps=steps,
         sizes=sizes,
-        kept=kept,
-        more={"characters": pieces.characters, "joins": [list(each) for each in pieces.merges], "options": sizes},
+        more={"characters": pieces.characters, "joins": [list(pair) for pair in pieces.merges], "options": sizes},
         rate=lambda step: learning_rate(stage, step, steps, **SCHEDULE),
         update=_updates(stage, writer, as_transformer, optimizer, rows),
         samples=lambda: _samples(writer, source),
         unit="pieces",
     )
+    seconds = training.run(kept)
     tested = time.monotonic()
     figures: dict[str, Any] = {
         "text": source.name,
@@ -120,9 +114,22 @@ def _train(
     figures["nats"] = writer.nats(ids, tail) * len(tail) / len(source.held_out)
     figures["rival"] = rival_nats(source, pieces.characters)
     figures["seconds"] = round(before + seconds + time.monotonic() - tested, 1)
-    finished = stage.checkpoint.load(sizes) or {}
-    stage.checkpoint.save({**finished, "figures": figures}, sizes)
+    save_figures(stage, sizes, figures)
     return writer, figures
+
+
+def _prepare(stage: Stage, source: Source, sizes: Mapping[str, Any]) -> tuple[Writer, list[int]]:
+    """Return an untrained writer, and the training text as ids. Raises `UsageError` for an unsuitable text."""
+    pieces = learn_pieces(source.training, int(stage.options["pieces"]))
+    if len(pieces.characters) > MOST:
+        found = f"{source.name} has {len(pieces.characters):,} different characters"
+        raise UsageError(f"{found}, expected {MOST:,} or fewer, because the 5-gram model cannot handle more")
+    writer = Writer(stage, pieces, sizes)
+    ids = writer.ids(source.training)
+    lengths = f"{len(source.training):,} characters to train on, the last {len(source.held_out):,} held out"
+    stage.print(f"{source.name}: {lengths}.")
+    stage.print(f"{len(pieces.all):,} pieces, {len(source.training) / len(ids):.1f} characters each.")
+    return writer, ids
 
 
 def rival_nats(source: Source, characters: str) -> float:

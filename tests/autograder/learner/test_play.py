@@ -324,7 +324,7 @@ def learned(file: Path, stop_after: int) -> dict[str, torch.Tensor]:
     )
     same: dict[str, Any] = {"sizes": {}, "more": {}, "samples": list, "unit": "words", "steps": 6, "update": update}
     kept = learning.load_checkpoint(stage, {})
-    learning.train(stage, model, optimizer, kept=kept, rate=lambda step: 0.1 / step, **same)
+    learning.Training(stage, model, optimizer, rate=lambda step: 0.1 / step, **same).run(kept)
     assert stage.faults == ([("ex05_attention", "not scaled")] if stop_after or kept else [])
     return model.state_dict()
 

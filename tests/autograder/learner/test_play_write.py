@@ -321,7 +321,7 @@ def test_whatever_sizes_are_asked_for_a_model_of_the_same_ones_is_looked_at(mode
 def test_the_steps_that_are_told_are_those_that_were_made(monkeypatch: pytest.MonkeyPatch) -> None:
     from play import write
 
-    monkeypatch.setattr(write, "train", lambda *_, **__: 0.0)
+    monkeypatch.setattr(write, "Training", lambda *_, **__: SimpleNamespace(run=lambda _: 0.0))
     monkeypatch.setattr(write, "rival_nats", lambda *_: 1.0)
     monkeypatch.setattr(write.Writer, "nats", lambda *_: 1.0)
     with standing_on(SOLUTIONS, SIZES) as stage:
