@@ -105,8 +105,8 @@ def discounts(counts: Ids) -> NDArray[np.float64]:
     if not all(often):
         return np.array([0.0, 0.5, 0.5, 0.5])
     share = often[0] / (often[0] + 2 * often[1])
-    taken = [each - (each + 1) * share * often[each] / often[each - 1] for each in (1, 2, 3)]
-    return np.array([0.0, *(min(max(less, 0.1), each) for each, less in enumerate(taken, 1))])
+    estimates = [count - (count + 1) * share * often[count] / often[count - 1] for count in (1, 2, 3)]
+    return np.array([0.0, *(min(max(less, 0.1), count) for count, less in enumerate(estimates, 1))])
 
 
 def bits(nats: float) -> float:

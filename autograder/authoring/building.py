@@ -14,7 +14,7 @@ from autograder.course.suite import load_suite
 
 
 @dataclass(frozen=True)
-class Stale:
+class StaleFiles:
     """The stale files with their new texts: those that are handed out, and the reference parts."""
 
     handed_out: Mapping[Path, str]
@@ -30,7 +30,7 @@ class Stale:
         return [file for file in self.handed_out if file.exists()]
 
 
-def find_stale(course: Course, *, write_parts: bool) -> Stale:
+def find_stale(course: Course, *, write_parts: bool) -> StaleFiles:
     """Return what is stale. With `write_parts`, the reference parts are written first.
 
     Raises `UsageError` if a source is missing or has a mistake.
@@ -40,7 +40,7 @@ def find_stale(course: Course, *, write_parts: bool) -> Stale:
         if write_parts:
             write_files(parts)  # first: a suite with a part of an older format cannot be loaded
         drawing = [exercise for exercise, drawings in load_suite(course).pictures.items() if drawings]
-        return Stale({**stale_stubs(course), **stale_notebooks(course, drawing)}, parts)
+        return StaleFiles({**stale_stubs(course), **stale_notebooks(course, drawing)}, parts)
     except (StubError, PartError) as error:
         raise UsageError(str(error)) from error
     except OSError as error:

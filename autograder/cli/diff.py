@@ -9,7 +9,7 @@ from autograder.exits import PASS
 from autograder.learner.json_output import write_json
 from autograder.learner.last_failure import evidence_json, has_changed, last_result, read_last_check
 from autograder.learner.progress import read_progress
-from autograder.learner.progress.last import Last
+from autograder.learner.progress.last import LastReport
 
 
 def show_diff(options: argparse.Namespace) -> int:
@@ -34,7 +34,7 @@ def show_diff(options: argparse.Namespace) -> int:
     return PASS
 
 
-def _show_evidence(options: argparse.Namespace, course: Course, exercise: Exercise, last: Last) -> None:
+def _show_evidence(options: argparse.Namespace, course: Course, exercise: Exercise, last: LastReport) -> None:
     from autograder.report.diff import render_evidence
     from autograder.report.glyphs import glyphs_for
 

@@ -9,7 +9,7 @@ from autograder.course import find_course, read_course
 from autograder.course.handed_out import refuse_kit
 from autograder.course.names import UsageError
 from autograder.exits import GRADER, PASS
-from autograder.instructor.gradebook.formats import OF_A_CLASS, OF_A_COURSE, Exported, ExportOptions, check_options
+from autograder.instructor.gradebook.formats import OF_A_CLASS, OF_A_COURSE, ExportOptions, ExportResult, check_options
 from autograder.instructor.gradebook.graded import Graded, named, read_graded
 from autograder.instructor.gradebook.roster import read_roster
 from autograder.report.words import plural
@@ -37,7 +37,7 @@ def export(options: argparse.Namespace) -> int:
     return GRADER if exported.unplaced or any(mark.failed for mark in graded.marks) else PASS
 
 
-def _show(exported: Exported) -> None:
+def _show(exported: ExportResult) -> None:
     for line in exported.lines:
         print(line)
     for sentence in exported.warnings:

@@ -8,7 +8,7 @@ from autograder.cli.screen import Screen, confirmed, warn
 from autograder.course import find_course, read_course
 from autograder.course.names import resolve_exercise
 from autograder.exits import FAIL, PASS
-from autograder.learner.progress import keep, read_progress
+from autograder.learner.progress import read_progress, save_events
 from autograder.learner.progress.events import Event, now
 from autograder.learner.solution import code_lines, read_solution, require_attempt
 
@@ -24,7 +24,7 @@ def show_solution(options: argparse.Namespace) -> int:
         if not options.yes and not confirmed(f"Show the solution of {exercise.number} {exercise.title}?"):
             print("The solution was not shown.")
             return FAIL
-    warn(keep(course, [Event(now(), "solution", exercise.id, "solution")]).warning)
+    warn(save_events(course, [Event(now(), "solution", exercise.id, "solution")]).warning)
     screen = Screen.of(options)
     screen.text(f"{exercise.number} {exercise.title}: the reference solution", indent=0, style="bold")
     screen.gap()

@@ -7,7 +7,7 @@ from autograder.cli.screen import Screen
 from autograder.course import Course, find_course, read_course
 from autograder.exits import FAIL, PASS
 from autograder.learner.json_output import write_json
-from autograder.learner.submission_zip import Packed, pack_work
+from autograder.learner.submission_zip import SubmissionZip, pack_work
 from autograder.report.words import plural
 
 
@@ -21,7 +21,7 @@ def submit(options: argparse.Namespace) -> int:
     return PASS if packed.started else FAIL
 
 
-def _show_nothing(screen: Screen, _course: Course, packed: Packed) -> None:
+def _show_nothing(screen: Screen, _course: Course, packed: SubmissionZip) -> None:
     which = "every file that can be read" if packed.submission.unread else "every file"
     screen.text(f"Nothing was packed: {which} is still the stub.", indent=0)
     for sentence in packed.submission.unread.values():
@@ -29,7 +29,7 @@ def _show_nothing(screen: Screen, _course: Course, packed: Packed) -> None:
     screen.next([("course", "where to begin")])
 
 
-def _show_packed(screen: Screen, course: Course, packed: Packed) -> None:
+def _show_packed(screen: Screen, course: Course, packed: SubmissionZip) -> None:
     sources = packed.submission.sources
     contents = f"{plural(len(sources), 'file')}, {packed.size:,} bytes"
     screen.text(f"{os.path.relpath(packed.file)}: {contents}", indent=0, style="bold")

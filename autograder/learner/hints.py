@@ -4,13 +4,13 @@ from dataclasses import dataclass
 
 from autograder.course import Course, Exercise
 from autograder.course.names import UsageError
-from autograder.learner.progress import Progress, Standing, keep
+from autograder.learner.progress import Progress, Standing, save_events
 from autograder.learner.progress.events import Event, now
 from autograder.learner.progress.last import read_last
 
 
 @dataclass(frozen=True)
-class HintsShown:
+class HintSequence:
     """The hints shown so far, the newest last, out of `total`, and the title of the check they are about.
 
     `waits_for_edit` says that the next hint needs an edit first. `warning` says why this could not be saved, or "".
@@ -25,7 +25,7 @@ class HintsShown:
 
 def take_hint(
     course: Course, exercise: Exercise, standing: Standing, digest: str | None, *, at_once: bool
-) -> HintsShown:
+) -> HintSequence:
     """Show the next hint, and record it. After the first, the file must have changed, unless `at_once`.
 
     `digest` is that of the learner's file now. Raises `UsageError` if no check has failed.
@@ -42,8 +42,8 @@ def take_hint(
     if level > before:
         forced = True if at_once and unchanged else None
         event = Event(now(), "hint", exercise.id, "hint", file=digest, hint=level, hints=len(hints), now=forced)
-        warning = keep(course, [event]).warning
-    return HintsShown(title, tuple(hints[:level]), len(hints), waits, warning)
+        warning = save_events(course, [event]).warning
+    return HintSequence(title, tuple(hints[:level]), len(hints), waits, warning)
 
 
 def no_hint_reason(course: Course, progress: Progress, exercise: Exercise | None) -> list[str]:

@@ -3,7 +3,7 @@
 from itertools import takewhile
 
 from autograder.course import Course, Exercise
-from autograder.learner.progress import Progress, keep
+from autograder.learner.progress import Progress, save_events
 from autograder.learner.progress.events import Event, now
 
 MOST_BYTES = 256 << 10
@@ -26,7 +26,7 @@ def move_to(course: Course, progress: Progress, exercise: Exercise) -> str:
     """Make an exercise the current one. Return a warning if that could not be saved, else ""."""
     if progress.here == exercise.id:
         return ""
-    return keep(course, [Event(now(), "next", exercise.id, "next")]).warning
+    return save_events(course, [Event(now(), "next", exercise.id, "next")]).warning
 
 
 def lesson_paragraphs(course: Course, exercise: Exercise) -> list[str]:

@@ -8,9 +8,9 @@ from autograder.course import Course, Exercise
 from autograder.course.handed_out import STUBS
 from autograder.course.names import UsageError
 from autograder.course.storage import own_folder, write_whole
-from autograder.learner.progress import keep
+from autograder.learner.progress import save_events
 from autograder.learner.progress.events import Event, now
-from autograder.learner.progress.last import forget_last
+from autograder.learner.progress.last import delete_last
 from autograder.submission import own
 
 
@@ -51,8 +51,8 @@ def reset_exercise(course: Course, exercise: Exercise, stub: bytes, work: bytes 
     backup = _back_up(course, exercise, work) if work is not None else None
     course.exercises_dir.mkdir(exist_ok=True)
     write_whole(course.exercises_dir / exercise.file, stub.decode())
-    saved = keep(course, [Event(now(), "reset", exercise.id, "reset")])
-    forget_last(course, exercise)
+    saved = save_events(course, [Event(now(), "reset", exercise.id, "reset")])
+    delete_last(course, exercise)
     return Reset(backup, saved.warning)
 
 

@@ -20,7 +20,7 @@ BEGINNING = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True)
-class Packed:
+class SubmissionZip:
     """The submission as a zip: the files with work, those that are still the stub, and the size in bytes.
 
     `file` is where the zip belongs; it is written only if some file was started.
@@ -49,14 +49,14 @@ class Packed:
         }
 
 
-def pack_work(course: Course, file: Path | None) -> Packed:
+def pack_work(course: Course, file: Path | None) -> SubmissionZip:
     """Write the zip if the learner has started an exercise, and return its contents. Raises `UsageError`."""
     given = given_of(course)
     submission = read_submission(course.exercises_dir, course.files, Caps(source_kib=course.limits.source_kib), given)
     untouched = [name for name in submission.sources if _is_untouched(name, submission, given)]
     started = [name for name in submission.sources if name not in untouched]
     data = zip_bytes(submission)
-    packed = Packed(submission, started, untouched, file if file is not None else course.root / ZIP, len(data))
+    packed = SubmissionZip(submission, started, untouched, file if file is not None else course.root / ZIP, len(data))
     if started:
         _write(packed.file, data)
     return packed

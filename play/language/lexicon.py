@@ -129,23 +129,23 @@ class Lexicon:
     @cached_property
     def nouns_of(self) -> Mapping[str, tuple[Noun, ...]]:
         """The nouns of each kind."""
-        kinds = sorted({each.kind for each in self.nouns})
-        return {kind: tuple(each for each in self.nouns if each.kind == kind) for kind in kinds}
+        kinds = sorted({noun.kind for noun in self.nouns})
+        return {kind: tuple(noun for noun in self.nouns if noun.kind == kind) for kind in kinds}
 
     @cached_property
     def adjectives_of(self) -> Mapping[str, tuple[Adjective, ...]]:
         """The adjectives of each kind of noun."""
-        return {kind: tuple(each for each in self.adjectives if kind in each.kinds) for kind in self.nouns_of}
+        return {kind: tuple(word for word in self.adjectives if kind in word.kinds) for kind in self.nouns_of}
 
     @cached_property
     def verbs_of(self) -> Mapping[str, tuple[Verb, ...]]:
         """The verbs of each frame."""
-        return {frame: tuple(each for each in self.verbs if each.frame == frame) for frame in FRAMES}
+        return {frame: tuple(verb for verb in self.verbs if verb.frame == frame) for frame in FRAMES}
 
     @cached_property
     def owners(self) -> tuple[Noun, ...]:
         """The nouns that may own something: people without the plural of respect."""
-        return tuple(each for each in self.nouns_of["person"] if not each.esteemed)
+        return tuple(noun for noun in self.nouns_of["person"] if not noun.esteemed)
 
 
 def agreeing(word: str, gender: str, *, plural: bool = False, oblique: bool = False) -> str:
@@ -185,7 +185,7 @@ def _noun(line: str, irregular: Mapping[str, list[str]]) -> Noun:
         esteemed="esteemed" in marks,
         plurals=plurals,
         inside="on" if "on" in marks else "in",
-        to=next((each.removeprefix("to=") for each in marks if each.startswith("to=")), ""),
+        to=next((mark.removeprefix("to=") for mark in marks if mark.startswith("to=")), ""),
     )
 
 

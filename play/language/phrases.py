@@ -154,7 +154,7 @@ class Speaker:
     ) -> Phrase:
         kinds = ["the", "the", "own", "this", "that"]
         kinds += ["number", "bare"] if many else ["bare", "of"] if noun.many is None else ["a", "a", "of", "every"]
-        how = self.random.choice([each for each in kinds if each in among])
+        how = self.random.choice([kind for kind in kinds if kind in among])
         word = noun.many if many and noun.many else noun.one
         esteemed = noun.esteemed and not many and how not in ("a", "every")
         plural = many or esteemed

@@ -31,7 +31,7 @@ class ExportOptions:
 
 
 @dataclass(frozen=True)
-class Exported:
+class ExportResult:
     """What an export reports: lines, warnings, and how many scores have no place in the format."""
 
     lines: Sequence[str]
@@ -61,7 +61,7 @@ def check_options(options: ExportOptions) -> None:
             raise UsageError(f"--{name} is for {' and '.join(formats)}, and not for {options.format}; leave it out")
 
 
-def _scores(options: ExportOptions, graded: Graded) -> Exported:
+def _scores(options: ExportOptions, graded: Graded) -> ExportResult:
     from autograder.instructor.gradebook.scores import scores_csv
 
     reports = [mark.report for mark in graded.marks if mark.report is not None]
@@ -71,17 +71,17 @@ def _scores(options: ExportOptions, graded: Graded) -> Exported:
     return _file(options, scores_csv(reports, exercises, graded.policy, times, absent))
 
 
-def _fill(options: ExportOptions, graded: Graded) -> Exported:
+def _fill(options: ExportOptions, graded: Graded) -> ExportResult:
     from autograder.instructor.gradebook.filling import System, fill
 
     if options.into is None:
         raise UsageError(f"course export {options.format} needs --into FILE, the file that was exported there")
     filled = fill(graded, cast("System", options.format), options.into, options.column, options.scale)
     written = _file(options, filled.text)
-    return Exported([*written.lines, f"{plural(filled.placed, 'score')} filled in"], filled.notes, filled.unplaced)
+    return ExportResult([*written.lines, f"{plural(filled.placed, 'score')} filled in"], filled.notes, filled.unplaced)
 
 
-def _nbgrader(options: ExportOptions, graded: Graded) -> Exported:
+def _nbgrader(options: ExportOptions, graded: Graded) -> ExportResult:
     from autograder.instructor.gradebook.nbgrader import write_gradebook
 
     name = options.assignment or graded.course.root.name
@@ -92,10 +92,10 @@ def _nbgrader(options: ExportOptions, graded: Graded) -> Exported:
     ]
     if options.autograded is not None:
         lines.append(f"{plural(written.notebooks, 'notebook')} in {options.autograded}")
-    return Exported(lines)
+    return ExportResult(lines)
 
 
-def _gradescope(options: ExportOptions, graded: Graded) -> Exported:
+def _gradescope(options: ExportOptions, graded: Graded) -> ExportResult:
     from autograder.instructor.gradebook.gradescope import Seen, Visibility, gradescope, handed_in
 
     if options.metadata is not None:
@@ -105,47 +105,47 @@ def _gradescope(options: ExportOptions, graded: Graded) -> Exported:
     return _files(options, graded, gradescope(graded, seen), ".json")
 
 
-def _classroom(options: ExportOptions, graded: Graded) -> Exported:
+def _classroom(options: ExportOptions, graded: Graded) -> ExportResult:
     from autograder.instructor.gradebook.classroom import classroom
 
     sound = replace(graded, marks=tuple(mark for mark in graded.marks if not mark.failed))
     return _files(options, sound, classroom(graded), ".json")
 
 
-def _classroom_workflow(options: ExportOptions, graded: Graded) -> Exported:
+def _classroom_workflow(options: ExportOptions, graded: Graded) -> ExportResult:
     from autograder.instructor.gradebook.classroom import workflow
 
     return _file(options, workflow(graded))
 
 
-def _exercism(options: ExportOptions, graded: Graded) -> Exported:
+def _exercism(options: ExportOptions, graded: Graded) -> ExportResult:
     from autograder.instructor.gradebook.exercism import exercism
 
     return _files(options, graded, exercism(graded), ".json")
 
 
-def _junit(options: ExportOptions, graded: Graded) -> Exported:
+def _junit(options: ExportOptions, graded: Graded) -> ExportResult:
     from autograder.instructor.gradebook.junit import junit
 
     return _files(options, graded, junit, ".xml")
 
 
-def _feedback(options: ExportOptions, graded: Graded) -> Exported:
+def _feedback(options: ExportOptions, graded: Graded) -> ExportResult:
     from autograder.instructor.gradebook.feedback_page import feedback
 
     return _files(options, graded, feedback, ".html")
 
 
-def _gradescope_autograder(options: ExportOptions, course: Course) -> Exported:
+def _gradescope_autograder(options: ExportOptions, course: Course) -> ExportResult:
     from autograder.instructor.gradebook.gradescope_zip import write_autograder
 
     count = write_autograder(course, Path(options.to), options.roster)
-    return Exported(
+    return ExportResult(
         [f"Written: {options.to}, {plural(count, 'file')}; it holds the solutions, so give it to nobody else"]
     )
 
 
-def _nbgrader_course(options: ExportOptions, course: Course) -> Exported:
+def _nbgrader_course(options: ExportOptions, course: Course) -> ExportResult:
     from autograder.course.suite import load_suite
     from autograder.instructor.gradebook.nbgrader_course import CONFIG, write_course
 
@@ -158,10 +158,10 @@ def _nbgrader_course(options: ExportOptions, course: Course) -> Exported:
         f"Next: cd {to}, then nbgrader generate_assignment {name}",
     ]
     edited = f"{to / CONFIG} was changed since it was made, so it stays; delete it to have it made anew"
-    return Exported(lines, [edited] if made.config_kept else [])
+    return ExportResult(lines, [edited] if made.config_kept else [])
 
 
-def _files(options: ExportOptions, graded: Graded, make: Exporter, suffix: str) -> Exported:
+def _files(options: ExportOptions, graded: Graded, make: Exporter, suffix: str) -> ExportResult:
     """Write a file for each student with a report; or the one file that is named, if there is one report."""
     to, marks = Path(options.to), graded.with_report
     if to.suffix == suffix:
@@ -172,15 +172,15 @@ def _files(options: ExportOptions, graded: Graded, make: Exporter, suffix: str) 
     to.mkdir(parents=True, exist_ok=True)
     for mark in marks:
         write_whole(to / f"{mark.student}{suffix}", make(graded, mark))
-    return Exported([f"{plural(len(marks), 'file')} in {to}"])
+    return ExportResult([f"{plural(len(marks), 'file')} in {to}"])
 
 
-def _file(options: ExportOptions, text: str) -> Exported:
+def _file(options: ExportOptions, text: str) -> ExportResult:
     write_whole(Path(options.to), text)
-    return Exported([f"Written: {Path(options.to)}"])
+    return ExportResult([f"Written: {Path(options.to)}"])
 
 
-OF_A_CLASS: Mapping[str, Callable[[ExportOptions, Graded], Exported]] = {
+OF_A_CLASS: Mapping[str, Callable[[ExportOptions, Graded], ExportResult]] = {
     "scores": _scores,
     "canvas": _fill,
     "moodle": _fill,
@@ -194,7 +194,7 @@ OF_A_CLASS: Mapping[str, Callable[[ExportOptions, Graded], Exported]] = {
 }
 """The formats made of graded reports."""
 
-OF_A_COURSE: Mapping[str, Callable[[ExportOptions, Course], Exported]] = {
+OF_A_COURSE: Mapping[str, Callable[[ExportOptions, Course], ExportResult]] = {
     "gradescope-autograder": _gradescope_autograder,
     "nbgrader-course": _nbgrader_course,
 }

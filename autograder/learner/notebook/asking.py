@@ -203,7 +203,7 @@ def _status() -> Card:
         for row in rows
     ]
     score = sum(row.standing.score for row in rows)
-    every = points(sum(each.points for each in course.exercises))
+    every = points(sum(exercise.points for exercise in course.exercises))
     beside = f"{progress.passed(course)} of {len(rows)} exercises passed, {points(score)} of {every} points"
     html = table_card(course.title, beside, ("exercise", "state", "checks", "points", ""), cells, [])
     said = [f"{course.title}: {beside}.", *(f"Exercise {', '.join(filter(None, row))}." for row in cells)]

@@ -17,14 +17,14 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True)
-class Live:
+class LiveNotebook:
     """The code of a notebook as last run, and the cells, counted from 1, that differ from the file on disk."""
 
     book: Notebook
     newer: tuple[int, ...]
 
 
-def read_live(data: bytes, runs: Sequence[Run], limit: int) -> Live | None:
+def read_live(data: bytes, runs: Sequence[Run], limit: int) -> LiveNotebook | None:
     """Return a notebook as last run; None if none of its definitions were run.
 
     `limit` is that of `read_notebook`; raises `FileError` as it does.
@@ -37,7 +37,7 @@ def read_live(data: bytes, runs: Sequence[Run], limit: int) -> Live | None:
     if not cells.ran:
         return None
     book["cells"], newer = cells.merged()
-    return Live(read_notebook(json.dumps(book).encode("utf-8", "replace"), limit), newer)
+    return LiveNotebook(read_notebook(json.dumps(book).encode("utf-8", "replace"), limit), newer)
 
 
 class _Cells:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.course import Course, Exercise
-from autograder.learner.notebook.live import Live, read_live
+from autograder.learner.notebook.live import LiveNotebook, read_live
 from autograder.learner.notebook.runs import folder, notebook_names, runs
 from autograder.submission import Submission
 from autograder.submission.found import FileError
@@ -56,7 +56,7 @@ def work_on(course: Course, exercise: Exercise) -> Work:
     return Work(live.book.source, live.book, tuple(notes))
 
 
-def _live(course: Course, exercise: Exercise, where: Path | None, limit: int) -> tuple[Live | None, str]:
+def _live(course: Course, exercise: Exercise, where: Path | None, limit: int) -> tuple[LiveNotebook | None, str]:
     """Return the running notebook if it is that of the exercise, or its problem."""
     own = where / notebook_of(exercise.file) if where else notebook_file(course, exercise)
     for file in (*notebook_names(), own):
@@ -72,7 +72,7 @@ def _named(course: Course, file: Path) -> str:
     return file.relative_to(course.root).as_posix() if file.is_relative_to(course.root) else file.name
 
 
-def _unsaved(exercise: Exercise, live: Live) -> str:
+def _unsaved(exercise: Exercise, live: LiveNotebook) -> str:
     """Return a note that what was checked is not what is on disk."""
     cells = ", ".join(map(str, live.newer[:5]))
     which = f"Cell {cells} is" if len(live.newer) == 1 else f"Cells {cells} are"

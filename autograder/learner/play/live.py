@@ -7,7 +7,7 @@ from itertools import pairwise
 from types import TracebackType
 
 from rich.console import Console, Group, RenderableType
-from rich.live import Live as Redrawn
+from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
@@ -24,7 +24,7 @@ Row = tuple[str, str, bool | None]
 """A sample: the input, the output, and whether the output is correct, or None if unknown."""
 
 
-class Live:
+class LiveDisplay:
     """The display of a training of so many steps, for `with`. Call `show` at every step: it draws now and then."""
 
     def __init__(self, console: Console, steps: int, *, plain: bool, spell: Callable[[str], str]) -> None:
@@ -37,12 +37,12 @@ class Live:
         self._drawn = self._started = time.monotonic()
         self._first: int | None = None
         self._stack = ExitStack()
-        self._live: Redrawn | None = None
+        self._live: Live | None = None
 
-    def __enter__(self) -> "Live":
+    def __enter__(self) -> "LiveDisplay":
         if self._redraws:
             self._live = self._stack.enter_context(
-                Redrawn(console=self._console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
+                Live(console=self._console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
             )
         return self
 

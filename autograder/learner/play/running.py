@@ -149,7 +149,7 @@ def _report_exception(stage: Stage, error: Exception, sources: Sources, stderr: 
     if fault["frames"]:
         place = fault["frames"][-1]
         exercise = place["file"].removesuffix(".py")
-        numbers = {each.id: each.number for each in stage.course.exercises}
+        numbers = {known.id: known.number for known in stage.course.exercises}
         stage.print(f"{place['file']}, line {place['line']}: your code raised {text}", "red")
         stage.print(f"Next: course check {numbers.get(exercise, exercise)}", "cyan")
         return FAIL

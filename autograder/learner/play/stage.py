@@ -16,7 +16,7 @@ from autograder.course import Course
 from autograder.course.model import Activity, Value
 from autograder.ending import SIGNALS
 from autograder.learner.play.checkpoint import Checkpoint
-from autograder.learner.play.live import Live
+from autograder.learner.play.live import LiveDisplay
 from autograder.report.glyphs import glyphs_for
 from autograder.report.printable import one_line
 
@@ -85,9 +85,9 @@ class Stage:
         self.faults.append((exercise, message))
         self.print(f"{self.course.exercise(exercise).number} {self.course.exercise(exercise).title}: {message}", "red")
 
-    def live(self, steps: int) -> Live:
+    def live(self, steps: int) -> LiveDisplay:
         """Return the display of a training of so many steps, for `with`."""
-        return Live(self.console, steps, plain=self.plain, spell=self.spell)
+        return LiveDisplay(self.console, steps, plain=self.plain, spell=self.spell)
 
     def stopped(self) -> NoReturn:
         """End the activity at a signal, after the checkpoint was saved."""

@@ -2,6 +2,6 @@
 
 from autograder.course.storage import FOLDER, write_whole
 from autograder.learner.progress.standing import Progress, Standing
-from autograder.learner.progress.store import Kept, keep, read_progress
+from autograder.learner.progress.store import SaveResult, read_progress, save_events
 
-__all__ = ["FOLDER", "Kept", "Progress", "Standing", "keep", "read_progress", "write_whole"]
+__all__ = ["FOLDER", "Progress", "SaveResult", "Standing", "read_progress", "save_events", "write_whole"]

@@ -69,7 +69,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Carried:
+class Snapshot:
     """The standings that earlier events led to, as JSON."""
 
     exercises: dict[str, Any]
@@ -82,8 +82,8 @@ class Carried:
 
 _NUMBERS = ("edited", "passing", "checks", "score", "max_score", "hint", "hints", "now")
 _TYPES: dict[str, tuple[type, ...]] = {
-    each.name: (int,) if each.name in _NUMBERS else (int, float) if each.name == "seconds" else (str,)
-    for each in fields(Event)
+    field.name: (int,) if field.name in _NUMBERS else (int, float) if field.name == "seconds" else (str,)
+    for field in fields(Event)
 }
 
 
@@ -104,7 +104,7 @@ def name_or_none(name: str | None) -> str | None:
     return name if name is not None and _NAME.fullmatch(name) else None
 
 
-def read_lines(file: Path, position: int = 0) -> tuple[list[Event | Carried], int]:
+def read_lines(file: Path, position: int = 0) -> tuple[list[Event | Snapshot], int]:
     """Return the events after a position, and the end of the last whole line. Raises OSError."""
     with file.open("rb") as stream:
         size = stream.seek(0, os.SEEK_END)
@@ -115,13 +115,13 @@ def read_lines(file: Path, position: int = 0) -> tuple[list[Event | Carried], in
     return [event for event in parsed if event is not None], max(position, size - MOST_READ) + end
 
 
-def _parse(line: bytes) -> Event | Carried | None:
+def _parse(line: bytes) -> Event | Snapshot | None:
     if len(line) > LONGEST_LINE and b'"carried"' not in line[:40]:
         return None
     try:
         data = json.loads(line)
         if data["kind"] == CARRIED:
-            return Carried(dict(data["exercises"]), data.get("here"))
+            return Snapshot(dict(data["exercises"]), data.get("here"))
         known = {name: data[name] for name in _TYPES if data.get(name) is not None}
         right = all(isinstance(value, _TYPES[name]) for name, value in known.items())
         return Event(**known) if right and known["kind"] in KINDS else None
@@ -129,7 +129,7 @@ def _parse(line: bytes) -> Event | Carried | None:
         return None
 
 
-def append(file: Path, events: Iterable[Event | Carried]) -> None:
+def append(file: Path, events: Iterable[Event | Snapshot]) -> None:
     """Append each event in one write, so that two processes cannot mix their lines. Raises OSError."""
     descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
     try:
@@ -155,7 +155,7 @@ def _write(descriptor: int, line: bytes) -> None:
         written += os.write(descriptor, line[written:])
 
 
-def newest(events: Sequence[Event | Carried]) -> tuple[list[Event | Carried], list[Event | Carried]]:
+def newest(events: Sequence[Event | Snapshot]) -> tuple[list[Event | Snapshot], list[Event | Snapshot]]:
     """Return the older events, and the newest ones, which stay when a file is shortened."""
     at = max(len(events) - LINES_KEPT, 0)
     return list(events[:at]), list(events[at:])

@@ -17,7 +17,7 @@ MOST_BYTES = 16 << 20
 
 
 @dataclass(frozen=True)
-class Last:
+class LastReport:
     """A report on one exercise as JSON, with its time, the digest of the file, and checksums of its lines."""
 
     report: Mapping[str, Any]
@@ -42,14 +42,14 @@ def _is_bonus(check: Mapping[str, Any]) -> bool:
     return bool(check.get("bonus"))
 
 
-def read_last(course: Course, exercise: Exercise) -> Last | None:
+def read_last(course: Course, exercise: Exercise) -> LastReport | None:
     """Return the last report on an exercise; None if there is none, or it cannot be read."""
     try:
         file = _file(course.root / FOLDER / "last", exercise)
         if file.stat().st_size > MOST_BYTES:
             return None
         data = json.loads(file.read_text("utf-8"))
-        last = Last(data["report"], str(data["at"]), data["file"], [int(checksum) for checksum in data["lines"]])
+        last = LastReport(data["report"], str(data["at"]), data["file"], [int(checksum) for checksum in data["lines"]])
         if last.exercise["id"] != exercise.id:
             return None
         _ = [(check["id"], check["status"]) for check in last.exercise["checks"]]  # raises if one is missing
@@ -58,13 +58,13 @@ def read_last(course: Course, exercise: Exercise) -> Last | None:
         return None
 
 
-def keep_last(course: Course, exercise: Exercise, last: Last) -> None:
+def save_last(course: Course, exercise: Exercise, last: LastReport) -> None:
     """Store a report as the last one on an exercise. Raises OSError."""
     data = {"version": 1, "at": last.at, "file": last.file, "lines": list(last.lines), "report": last.report}
     write_whole(_file(own_folder(course.root, "last"), exercise), json.dumps(data, ensure_ascii=False) + "\n")
 
 
-def forget_last(course: Course, exercise: Exercise) -> None:
+def delete_last(course: Course, exercise: Exercise) -> None:
     """Delete the last report on an exercise: its file was reset."""
     _file(course.root / FOLDER / "last", exercise).unlink(missing_ok=True)
 

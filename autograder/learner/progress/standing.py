@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from autograder.course import Course, Exercise
-from autograder.learner.progress.events import Carried, Event, seconds_of
+from autograder.learner.progress.events import Event, Snapshot, seconds_of
 
 ALL_AT_ONCE = "check --all"
 """The command that does not show which exercise a learner works on."""
@@ -136,10 +136,10 @@ class Progress:
         """Return how many exercises pass or have passed."""
         return sum(self.of(exercise).ever_passed for exercise in course.exercises)
 
-    def after(self, event: Event | Carried) -> "Progress":
+    def after(self, event: Event | Snapshot) -> "Progress":
         """Return the progress after one more event."""
-        if isinstance(event, Carried):
-            return _from_carried(event)
+        if isinstance(event, Snapshot):
+            return _from_snapshot(event)
         before = self.standings.get(event.exercise, Standing())
         standings = {**self.standings, event.exercise: _AFTER[event.kind](before, event)}
         here = self.here if event.command == ALL_AT_ONCE else event.exercise
@@ -151,7 +151,7 @@ class Progress:
         return replace(self, standings={**self.standings, exercise: replace(standing, title=title, hints=hints)})
 
 
-def folded(events: Iterable[Event | Carried], start: Progress | None = None) -> Progress:
+def replay(events: Iterable[Event | Snapshot], start: Progress | None = None) -> Progress:
     """Return the progress after these events."""
     progress = start or Progress()
     for event in events:
@@ -170,9 +170,9 @@ def standings_of(data: Mapping[str, Any]) -> dict[str, Standing]:
     return standings
 
 
-def _from_carried(carried: Carried) -> Progress:
-    here = carried.here if isinstance(carried.here, str) else None
-    return Progress(standings_of(carried.exercises), here)
+def _from_snapshot(snapshot: Snapshot) -> Progress:
+    here = snapshot.here if isinstance(snapshot.here, str) else None
+    return Progress(standings_of(snapshot.exercises), here)
 
 
 def _touched(before: Standing, event: Event) -> Standing:

@@ -14,8 +14,8 @@ from typing import Any
 from autograder.course import Course
 from autograder.course.storage import FOLDER, alone, own_folder, write_whole
 from autograder.learner.progress import events as lines
-from autograder.learner.progress.events import Carried, Event
-from autograder.learner.progress.standing import Progress, folded, standing_of
+from autograder.learner.progress.events import Event, Snapshot
+from autograder.learner.progress.standing import Progress, replay, standing_of
 
 VERSION = 1
 VIEW, EVENTS = "progress.json", "events.jsonl"
@@ -33,7 +33,7 @@ class View:
 
 
 @dataclass(frozen=True)
-class Kept:
+class SaveResult:
     """The progress after new events. `problem` is the error if they could not be saved."""
 
     progress: Progress
@@ -57,23 +57,23 @@ def read_progress(course: Course) -> Progress:
     return _caught_up(course.root / FOLDER).progress
 
 
-def keep(course: Course, events: Sequence[Event], texts: Texts | None = None) -> Kept:
+def save_events(course: Course, events: Sequence[Event], texts: Texts | None = None) -> SaveResult:
     """Append events, and return the new progress, which is correct even if it cannot be saved."""
     try:
         folder = own_folder(course.root)
         with alone(folder):
-            return Kept(_keep(folder, events, texts or {}))
+            return SaveResult(_append(folder, events, texts or {}))
     except OSError as error:
-        return Kept(_with(folded(events, read_progress(course)), texts or {}), error)
+        return SaveResult(_with(replay(events, read_progress(course)), texts or {}), error)
 
 
-def _keep(folder: Path, events: Sequence[Event], texts: Texts) -> Progress:
+def _append(folder: Path, events: Sequence[Event], texts: Texts) -> Progress:
     before = _caught_up(folder)
-    first: list[Event | Carried] = []
+    first: list[Event | Snapshot] = []
     if not _size(folder / EVENTS) and before.progress.standings:
-        first = [_carried(before.progress)]  # a view that is older than events files
+        first = [_snapshot(before.progress)]  # a view that is older than events files
     lines.append(folder / EVENTS, [*first, *events])
-    progress = _with(folded(events, before.progress), texts)
+    progress = _with(replay(events, before.progress), texts)
     if _size(folder / EVENTS) > lines.MOST_BYTES:
         _shorten(folder)
     read = _size(folder / EVENTS)
@@ -97,9 +97,9 @@ def _caught_up(folder: Path) -> View:
         fits = view is not None and view.opening == _opening(file) and view.read <= _size(file)
         if view is not None and fits:
             events, read = lines.read_lines(file, view.read)
-            return replace(view, progress=folded(events, view.progress), read=read)
+            return replace(view, progress=replay(events, view.progress), read=read)
         events, read = lines.read_lines(file)
-        rebuilt = folded(events)
+        rebuilt = replay(events)
         progress = _merged(rebuilt, view.progress) if view else rebuilt
         return View(progress, read, _opening(file), view.unknown if view else {})
     except OSError:
@@ -149,12 +149,12 @@ def _shorten(folder: Path) -> None:
     """Replace old events by one line with the standings they led to; the newest stay."""
     events, _ = lines.read_lines(folder / EVENTS)
     old, newest = lines.newest(events)
-    lines_kept = [_carried(folded(old)), *newest]
+    lines_kept = [_snapshot(replay(old)), *newest]
     write_whole(folder / EVENTS, b"".join(event.line for event in lines_kept).decode("ascii"))
 
 
-def _carried(progress: Progress) -> Carried:
-    return Carried({name: standing.to_json() for name, standing in progress.standings.items()}, progress.here)
+def _snapshot(progress: Progress) -> Snapshot:
+    return Snapshot({name: standing.to_json() for name, standing in progress.standings.items()}, progress.here)
 
 
 def _size(file: Path) -> int:

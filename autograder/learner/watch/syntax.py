@@ -24,7 +24,7 @@ def syntax_fault(source: bytes, file: str) -> Fault | None:
             warnings.simplefilter("ignore")
             compile(text_of(source, file), file, "exec", dont_inherit=True)
     except SyntaxError as error:
-        bases = tuple(each.__name__ for each in type(error).__mro__)
+        bases = tuple(base.__name__ for base in type(error).__mro__)
         place = Place(file, max(error.lineno or 1, 1))
         return Fault(bases[0], bases, str(error.msg)[:1000], "other", (place,), at_import=True)
     except (ValueError, RecursionError, MemoryError, OverflowError):

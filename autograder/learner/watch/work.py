@@ -14,7 +14,7 @@ from autograder.submission.submission import notebook_of
 
 
 @dataclass(frozen=True)
-class Counted:
+class WorkSource:
     """The work that counts: its name below the folder, its source, and the cells of a notebook.
 
     If it cannot be read, `problem` completes a sentence that begins with its name. `beside` is the name of a notebook
@@ -44,7 +44,7 @@ class Work:
         self._read = {name: self._notebook(name) for name in self.names}
         self._counted = {name: self._counts(name) for name in self.names}
 
-    def __getitem__(self, name: str) -> Counted:
+    def __getitem__(self, name: str) -> WorkSource:
         """Return the work that counts for the exercise with that file."""
         return self._counted[name]
 
@@ -71,16 +71,16 @@ class Work:
         except FileError as error:
             return str(error)
 
-    def _counts(self, name: str) -> Counted:
+    def _counts(self, name: str) -> WorkSource:
         own, book, book_name = self._files[name], self._read[name], self._books[name]
         if isinstance(book, Notebook) and self._given.is_notebook(notebook_of(name), book, self._limit):
             book = None  # as handed out
         if book is None or self._is_started(name, own):
             beside = book_name if isinstance(book, Notebook) else None
-            return Counted(name, own.source, problem=own.problem, beside=beside)
+            return WorkSource(name, own.source, problem=own.problem, beside=beside)
         if isinstance(book, str):
-            return Counted(book_name, problem=book)
-        return Counted(book_name, book.source, book.cells)
+            return WorkSource(book_name, problem=book)
+        return WorkSource(book_name, book.source, book.cells)
 
     def _is_started(self, name: str, own: Content) -> bool:
         return own.problem is None and not self._given.is_stub(name, own.source)

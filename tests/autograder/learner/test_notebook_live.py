@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from autograder.learner.notebook.live import Live, read_live
+from autograder.learner.notebook.live import LiveNotebook, read_live
 from autograder.learner.notebook.runs import Run
 from autograder.submission.found import FileError
 
@@ -37,7 +37,7 @@ BOOK = json.dumps(
 ).encode()
 
 
-def live(*runs: Run | str) -> Live:
+def live(*runs: Run | str) -> LiveNotebook:
     found = read_live(BOOK, [each if isinstance(each, Run) else Run(each) for each in runs], LIMIT)
     assert found is not None
     return found

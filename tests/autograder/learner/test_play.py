@@ -25,7 +25,7 @@ from autograder.cli.play_options import parse_settings
 from autograder.course import CourseError, read_course
 from autograder.learner.play import launch
 from autograder.learner.play.checkpoint import Checkpoint, CheckpointError
-from autograder.learner.play.live import Live
+from autograder.learner.play.live import LiveDisplay
 from autograder.learner.play.running import _activity, _made_by
 from autograder.learner.play.stage import Stopped
 from autograder.submission.own import read_own
@@ -340,7 +340,7 @@ def test_a_training_that_was_stopped_ends_as_one_that_was_not(tmp_path: Path) ->
 
 def test_on_a_terminal_the_figures_are_drawn_in_place() -> None:
     console = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
-    with Live(console, 400, plain=False, spell=str) as live:
+    with LiveDisplay(console, 400, plain=False, spell=str) as live:
         for step in range(1, 401):
             rows = [("how are you", "aap kaise hain", True), ("hello", "ve", False)] if step == 200 else None
             live.show(step, {"loss": f"{400 - step}"}, curve=400 - step, rows=rows)
