@@ -103,6 +103,6 @@ def test_a_cell_below_the_check_is_for_trying_out_even_when_it_defines_something
 
 
 @pytest.mark.parametrize("data", [b"{", b"[]", b'{"cells": [1]}'])
-def test_a_file_that_is_no_notebook_is_told_as_such(data: bytes) -> None:
+def test_a_file_that_is_no_notebook_is_reported(data: bytes) -> None:
     with pytest.raises(FileError):
         read_live(data, [Run(ONE)], LIMIT)

@@ -118,7 +118,7 @@ def test_a_notebook_with_the_solution_passes_from_top_to_bottom(
         assert f"exercises/{exercise.file} has work too" in card["text/plain"]
 
 
-def test_a_notebook_nobody_wrote_in_says_so_and_scores_nothing(outcomes: Mapping[str, list[dict[str, Any]]]) -> None:
+def test_an_unwritten_notebook_is_not_started_and_scores_nothing(outcomes: Mapping[str, list[dict[str, Any]]]) -> None:
     untouched, written = outcomes[UNWRITTEN]
     assert untouched["display_data"]["text/plain"].startswith("NOT STARTED.")
     assert untouched["execute_result"]["text/plain"] == "0.0"
@@ -135,6 +135,6 @@ def test_every_notebook_runs_as_it_was_handed_out_and_says_that_nothing_is_writt
     assert said == [("NOT STARTED", "0.0")] * len(course.exercises)
 
 
-def test_what_passes_is_kept_as_progress(course: Course, outcomes: Mapping[str, list[dict[str, Any]]]) -> None:
+def test_a_pass_is_saved_as_progress(course: Course, outcomes: Mapping[str, list[dict[str, Any]]]) -> None:
     progress = read_progress(course)
     assert [each.id for each in course.exercises if not progress.of(each).passes_now] == []

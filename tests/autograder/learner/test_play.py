@@ -93,7 +93,7 @@ def figures(course: Path, *arguments: str) -> dict[str, object]:
     return dict(json.loads(done.stdout))
 
 
-def test_it_ends_quietly_where_nobody_reads_what_it_says(playing: Path) -> None:
+def test_it_ends_quietly_if_nobody_reads_its_output(playing: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     command = [sys.executable, "-m", "autograder", "play", "grow", "--plain"]
@@ -103,7 +103,7 @@ def test_it_ends_quietly_where_nobody_reads_what_it_says(playing: Path) -> None:
     assert done.stderr == b""
 
 
-def test_an_activity_trains_says_what_came_of_it_and_goes_on_where_it_was(playing: Path) -> None:
+def test_an_activity_trains_reports_and_resumes(playing: Path) -> None:
     done = tiny.run_course(playing, "play", "grow", "--plain", "--stop-at", "2", "--say", "hello")
     assert done.returncode == 130
     assert "Step 2 of 4: total 6." in done.stdout
@@ -168,7 +168,7 @@ def test_what_is_no_part_of_an_activity_does_not_change_what_it_was_made_by(play
     assert made_by() != before
 
 
-def test_what_is_missing_is_told_where_it_is_played_anyway(playing: Path) -> None:
+def test_a_missing_part_is_reported_with_anyway(playing: Path) -> None:
     (playing / "exercises" / tiny.FILES[0]).write_text("def other(x):\n    return x\n", "utf-8")
     done = tiny.run_course(playing, "play", "grow", "--plain", "--anyway")
     assert (done.returncode, done.stderr) == (1, "")
@@ -180,7 +180,7 @@ def test_what_is_missing_is_told_where_it_is_played_anyway(playing: Path) -> Non
     assert f"01 running mean: {tiny.FIRST}.py does not exist, and this activity needs it" in done.stdout
 
 
-def test_ctrl_c_while_it_begins_ends_it_without_a_word(
+def test_ctrl_c_during_the_start_ends_it_silently(
     tmp_path: Path, playing: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "torch.py").write_text("import time\nprint('importing', flush=True)\ntime.sleep(60)\n", "utf-8")
@@ -202,7 +202,7 @@ def test_ctrl_c_while_it_begins_ends_it_without_a_word(
     assert launch.launch(course, course.play[0], settings, []) == (130, "")
 
 
-def test_ctrl_c_ends_what_waits_for_a_line(playing: Path) -> None:
+def test_ctrl_c_ends_an_activity_that_waits_for_a_line(playing: Path) -> None:
     command = [sys.executable, "-m", "autograder", "play", "grow", "--plain", "--steps", "1"]
     env = tiny.environment({"PYTHONUNBUFFERED": "1"})
     pipe = subprocess.PIPE
@@ -221,7 +221,7 @@ def test_ctrl_c_ends_what_waits_for_a_line(playing: Path) -> None:
     assert process.returncode == 0
 
 
-def test_a_word_that_means_nothing_is_told(playing: Path) -> None:
+def test_an_unknown_word_is_reported(playing: Path) -> None:
     for arguments, said in (
         (("gro",), "no activity is called 'gro'; is grow meant?"),
         (("--size", "2"), "no activity is called '2'"),
@@ -251,7 +251,7 @@ def test_a_word_that_means_nothing_is_told(playing: Path) -> None:
         ("title = ", "titel = ", "titel is not a known key; is title meant?"),
     ],
 )
-def test_a_mistake_in_the_table_is_told_with_its_line(playing: Path, old: str, new: str, said: str) -> None:
+def test_a_mistake_in_the_table_is_reported_with_its_line(playing: Path, old: str, new: str, said: str) -> None:
     text = (playing / "course.toml").read_text("utf-8")
     before, _, after = text.rpartition("[[play]]")
     (playing / "course.toml").write_text(f"{before}[[play]]{after.replace(old, new, 1)}", "utf-8")

@@ -168,7 +168,7 @@ def test_nobody_is_forgetting_a_word() -> None:
     assert [each for each in learned if {"forgot", "heard", "saw"} & set(each)]
 
 
-def test_nobody_meets_himself() -> None:
+def test_a_subject_is_not_its_own_object() -> None:
     others = {who: set(grammar._others(pronoun(who))) for who in ("i", "we", "she")}
     assert others["i"] == others["we"] == {"you", "he", "she", "they"}
     assert others["she"] == {"i", "you", "he", "we", "they"}
@@ -193,13 +193,13 @@ def test_what_is_the_subjects_own_is_apna_in_a_comparison_too() -> None:
     assert not [each for each in own if not {"apna", "apne", "apni"} & set(each.hindi)]
 
 
-def test_who_is_tu_is_not_asked_kindly() -> None:
+def test_tu_and_please_do_not_go_together() -> None:
     drawn = grammar.Grammar(Random(1))
     drawn.speaker.you = "tu"
     assert not [each for each in (drawn.asking_for() for _ in range(200)) if "please" in each.english]
 
 
-def test_it_is_worth_learning() -> None:
+def test_the_corpus_is_large_enough() -> None:
     english = {word for pair in CORPUS.training for word in pair[0]}
     hindi = {word for pair in CORPUS.training for word in pair[1]}
     assert len(english) >= 400
@@ -221,7 +221,7 @@ def test_it_is_worth_learning() -> None:
     assert pronouns * tenses * determiners * len(objects) > 2_000_000
 
 
-def test_what_is_asked_is_not_learned() -> None:
+def test_test_sentences_are_not_in_the_training_set() -> None:
     learned = {english for english, _ in CORPUS.training}
     unseen, combined = ({english for english, _ in each} for each in (CORPUS.unseen, CORPUS.combined))
     assert len(unseen) == len(combined) == 300

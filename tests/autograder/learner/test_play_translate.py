@@ -109,12 +109,12 @@ def looked_at(translate: Any, sources: dict[str, bytes]) -> Any:
         return stage
 
 
-def test_a_right_model_passes_all_that_is_looked_at(translate: Any) -> None:
+def test_a_correct_model_passes_every_check(translate: Any) -> None:
     assert len(looked_at(translate, SOLUTIONS)) == 4
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_one_that_is_written_differently_passes_too(translate: Any, name: str) -> None:
+def test_an_accepted_variant_passes_every_check(translate: Any, name: str) -> None:
     assert len(looked_at(translate, variant(name))) == 4
 
 
@@ -125,9 +125,7 @@ def test_so_few_sentences_that_they_are_not_worth_learning_are_refused(translate
         translate.play(stage)
 
 
-def test_whatever_sizes_are_asked_for_a_model_of_the_same_ones_is_looked_at(
-    translate: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_examined_model_has_the_same_sizes_for_all_options(translate: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     models: list[Any] = []
 
     def check_model(_stage: Any, model: Any, *_: Any) -> None:
@@ -165,7 +163,9 @@ def test_a_model_that_is_not_right_is_sent_back_to_its_exercise(translate: Any, 
     assert raised.value.exercise == SENT_BACK[misconception]
 
 
-def test_what_a_students_code_raises_is_told_with_its_line(root: Path, first: subprocess.CompletedProcess[str]) -> None:
+def test_an_exception_of_a_students_code_is_reported_with_its_line(
+    root: Path, first: subprocess.CompletedProcess[str]
+) -> None:
     assert first.returncode == 0
     file = root / "exercises" / "ex13_training.py"
     right = file.read_bytes()

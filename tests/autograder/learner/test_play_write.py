@@ -126,9 +126,7 @@ def first(root: Path) -> subprocess.CompletedProcess[str]:
     return asked(root, "write", say=say, json=str(root / "figures.json"))
 
 
-def test_it_trains_says_who_is_better_and_goes_on_with_a_text(
-    root: Path, first: subprocess.CompletedProcess[str]
-) -> None:
+def test_it_trains_compares_itself_and_continues_a_text(root: Path, first: subprocess.CompletedProcess[str]) -> None:
     assert (first.returncode, first.stderr) == (0, "")
     for said in (
         "tales of the kit: 2",
@@ -177,7 +175,7 @@ def test_what_was_trained_is_used_again_and_no_figure_is_praised_where_something
         ),
     ],
 )
-def test_what_cannot_be_is_told_in_a_sentence(
+def test_an_impossible_option_is_reported_in_a_sentence(
     root: Path, first: subprocess.CompletedProcess[str], change: dict[str, Any], said: str
 ) -> None:
     assert first.returncode == 0
@@ -209,7 +207,7 @@ class Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_what_every_head_looks_at_is_said_written_and_drawn(
+def test_attention_is_printed_written_as_json_and_drawn(
     root: Path, first: subprocess.CompletedProcess[str], tmp_path: Path
 ) -> None:
     assert first.returncode == 0
@@ -260,7 +258,7 @@ def only_write(monkeypatch: pytest.MonkeyPatch) -> Any:
     return SimpleNamespace(options={"of": "", "html": "", "more": 1}, say=["Mira"])
 
 
-def test_what_cannot_be_looked_at_hides_nothing_that_can(only_write: Any) -> None:
+def test_a_checkpoint_that_does_not_fit_hides_no_other(only_write: Any) -> None:
     from play.look import _trained
 
     assert _trained(only_write, "") == ("the writer", "write")
@@ -287,7 +285,7 @@ def looked_at(sources: dict[str, bytes], **sizes: int) -> Any:
         return stage
 
 
-def test_the_shortest_window_that_is_allowed_is_looked_at_too() -> None:
+def test_a_model_with_the_shortest_window_is_examined_too() -> None:
     from play.write import MADE_WITH
 
     assert len(looked_at(SOLUTIONS, window=MADE_WITH["window"])) == 3
@@ -308,7 +306,7 @@ def models(monkeypatch: pytest.MonkeyPatch) -> list[torch.nn.Module]:
     return seen
 
 
-def test_whatever_sizes_are_asked_for_a_model_of_the_same_ones_is_looked_at(models: list[torch.nn.Module]) -> None:
+def test_the_examined_model_has_the_same_sizes_for_all_options(models: list[torch.nn.Module]) -> None:
     from play.write import _train
 
     for other in ({"width": 16, "heads": 1}, {"width": 256, "blocks": 6}):
@@ -318,7 +316,7 @@ def test_whatever_sizes_are_asked_for_a_model_of_the_same_ones_is_looked_at(mode
     assert one == two
 
 
-def test_the_steps_that_are_told_are_those_that_were_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_figures_count_the_steps_that_were_made(monkeypatch: pytest.MonkeyPatch) -> None:
     from play import write
 
     monkeypatch.setattr(write, "Training", lambda *_, **__: SimpleNamespace(run=lambda _: 0.0))
@@ -353,7 +351,7 @@ class Accelerated(torch.Tensor):
         return self.as_subclass(torch.Tensor)
 
 
-def test_attention_on_a_device_without_float64_can_be_looked_at() -> None:
+def test_attention_on_a_device_without_float64_can_be_shown() -> None:
     from play.attention import _heads
 
     part: Any = torch.nn.Module()
@@ -375,7 +373,7 @@ def test_the_least_there_can_be_of_the_tales_has_no_character_that_was_not_learn
         ("\n\n", "", ""),
     ],
 )
-def test_it_goes_on_with_lines_of_any_text(held_out: str, half: str, line: str) -> None:
+def test_samples_continue_lines_of_any_text(held_out: str, half: str, line: str) -> None:
     from play.text import Source
     from play.write import _samples
 
@@ -388,7 +386,7 @@ def test_it_goes_on_with_lines_of_any_text(held_out: str, half: str, line: str) 
 
 
 @pytest.mark.parametrize("sources", [SOLUTIONS, *map(variant, VARIANTS)], ids=["solutions", *VARIANTS])
-def test_a_right_model_passes_all_that_is_looked_at(sources: dict[str, bytes]) -> None:
+def test_a_correct_model_passes_every_check(sources: dict[str, bytes]) -> None:
     assert len(looked_at({**SOLUTIONS, **sources})) == 3
 
 

@@ -104,7 +104,7 @@ def test_asking_without_an_edit_is_counted() -> None:
     assert (asked.hints_taken, asked.hints_now, asked.hint_file) == (2, 1, "f1")
 
 
-def test_after_four_runs_with_one_finding_the_second_hint_comes_unasked_once() -> None:
+def test_after_four_runs_with_one_finding_the_second_hint_comes_by_itself_once() -> None:
     runs = [run(100 * each, file=f"f{each}") for each in range(6)]
     offered = [standing(*runs[: each + 1]) for each in range(6)]
     assert [each.offering for each in offered] == [False, False, False, True, False, False]
@@ -243,7 +243,7 @@ def test_a_view_of_the_first_version_without_events_still_counts(empty: Course) 
     assert read_progress(empty).of(FIRST).broken, "the events carry what was there before them"
 
 
-def test_names_that_are_not_known_here_are_kept(empty: Course) -> None:
+def test_unknown_names_are_preserved(empty: Course) -> None:
     save_events(empty, [replace(run(), exercise="ex99_of_another_year"), run()])
     data = json.loads(view(empty).read_text())
     data["house"] = "blue"
@@ -335,13 +335,13 @@ def test_there_is_no_code_no_name_and_no_path_in_what_is_handed_in(
     assert not {"/progress.json", "/events.jsonl"} & set(ignored)
 
 
-def test_an_exception_named_strangely_is_not_kept(empty: Course, grader: Grader, runner: Runner) -> None:
+def test_a_strange_name_of_an_exception_is_not_stored(empty: Course, grader: Grader, runner: Runner) -> None:
     name = "E" * 300
     checked(empty, grader, runner, tiny.mean_with(f"raise type('{name}', (Exception,), {{}})()"))
     assert name not in log(empty).read_text()
 
 
-def test_the_last_report_is_kept_whole(empty: Course, grader: Grader, runner: Runner) -> None:
+def test_the_last_report_is_stored_whole(empty: Course, grader: Grader, runner: Runner) -> None:
     checked(empty, grader, runner, WRONG)
     last = read_last(empty, FIRST)
     assert last is not None

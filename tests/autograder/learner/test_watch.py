@@ -88,7 +88,7 @@ def test_the_verdict_is_that_of_course_check(watching: Watching) -> None:
     left(watching)
 
 
-def test_a_file_that_does_not_parse_is_told_without_a_worker(watching: Watching) -> None:
+def test_a_syntax_error_is_reported_without_a_worker(watching: Watching) -> None:
     watching.press("?")
     watching.until("Keys: ")
     spare = max(children(watching.process.pid), default=None)

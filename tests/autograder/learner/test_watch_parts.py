@@ -185,7 +185,7 @@ def test_nothing_a_file_holds_breaks_the_one_that_reads_it(source: bytes) -> Non
     syntax_fault(source, NAME)
 
 
-def test_a_file_is_compiled_and_not_run_and_what_is_only_odd_is_not_told(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_file_is_compiled_and_not_run_and_warnings_are_ignored(capfd: pytest.CaptureFixture[str]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert syntax_fault(b"print('run')\nx = '\\d'\nassert (1, 'odd')\nraise SystemExit\n", NAME) is None
