@@ -1,10 +1,10 @@
-"""How a program ends that is asked to stop: at any moment, within seconds, with nothing left behind.
+"""End a program that gets a signal: at any moment, within seconds, and with nothing left behind.
 
-A signal is read by a thread of its own, so it does not matter what the others wait for. That thread closes a gate,
-kills every process, removes every temporary file, and ends the program. Behind the gate nothing goes on: no process
-starts, no file is written, and no killed worker becomes a verdict. So what was finished is whole.
+A thread of its own reads the signals, so it does not matter what other threads wait for. That thread locks a gate,
+kills every process, removes every temporary file, and ends the program. While the gate is locked, no process starts,
+no file is made, and no killed worker becomes a verdict. So every finished file is whole.
 
-Without `install`, as in a library or a test, this only keeps the lists.
+Without `install`, as in a library or a test, this module only keeps the lists.
 """
 
 import atexit
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 
 OWN_SECONDS = 3.0
-"""The most that a command which ends by itself may take. This and the next three together are 5 s."""
+"""The longest that a command with a `stop` function may take. This and the next three add up to 5 s."""
 
 GATE_SECONDS = 0.25
-"""The most to wait for a process that is being started, or a file that is being made: that takes milliseconds."""
+"""The longest wait for a process that starts or a file that is made: either takes milliseconds."""
 
 LEAVE_SECONDS = 1.0
-"""The most that it may take to sign off from a cluster, and to write out what was printed."""
+"""The longest time to sign off from a cluster and to flush stdout."""
 
 DEATH_SECONDS = 0.75
-"""The most to wait for killed processes."""
+"""The longest wait for killed processes."""
 
 
 class Process(Protocol):
-    """What can be killed and waited for."""
+    """A process that can be killed and waited for."""
 
     def kill(self) -> None: ...
 
@@ -57,39 +57,39 @@ _asked: list[int] = []
 
 
 def install(status: int | None = None) -> None:
-    """Have SIGINT, SIGTERM and SIGHUP end this program, with this exit status or 128 + the signal.
+    """Make SIGINT, SIGTERM and SIGHUP end this program, with this exit status or 128 + the signal.
 
-    SIGHUP stays ignored where `nohup` wants it so.
+    SIGHUP stays ignored if `nohup` started the program.
     """
     ours, theirs = socket.socketpair()
     theirs.setblocking(False)
-    caught = [each for each in SIGNALS if each.name != "SIGHUP" or signal.getsignal(each) != signal.SIG_IGN]
+    caught = [number for number in SIGNALS if number.name != "SIGHUP" or signal.getsignal(number) != signal.SIG_IGN]
     signal.set_wakeup_fd(theirs.fileno(), warn_on_full_buffer=False)
     threading.Thread(target=_listen, args=(ours, theirs, caught, status), name="ending", daemon=True).start()
-    for each in caught:
-        signal.signal(each, lambda *_: None)
+    for number in caught:
+        signal.signal(number, lambda *_: None)  # Python writes to the wakeup descriptor only if there is a handler
     atexit.register(_ignore, caught)
 
 
 def _ignore(caught: list[signal.Signals]) -> None:
-    """Let no signal change the exit status once the work is done: Python's last steps would die of it."""
-    for each in caught:
-        signal.signal(each, signal.SIG_IGN)
+    """Ignore signals once the work is done: one in Python's last steps would change the exit status."""
+    for number in caught:
+        signal.signal(number, signal.SIG_IGN)
 
 
 def asked() -> int | None:
-    """Return the signal that asked this program to end, if one did."""
+    """Return the signal that this program got, if any."""
     return _asked[0] if _asked else None
 
 
 def hold() -> None:
-    """Wait for the end, if it has begun: call this before a process that died is taken for more than killed."""
+    """Wait here if this program is ending. Call this before you conclude anything from the death of a process."""
     with _gate:
         pass
 
 
 def started(start: Callable[[], Made]) -> Made:
-    """Return a process that is killed when this program ends; `forget` it once it is gone."""
+    """Start a process, and kill it if this program ends first. Call `forget` after it has ended."""
     with _gate:
         process = start()
         _processes.add(process)
@@ -97,7 +97,7 @@ def started(start: Callable[[], Made]) -> Made:
 
 
 def run(command: Sequence[str], seconds: float) -> "CompletedProcess[str]":
-    """Run a command to its end, or to that of this program. Raises OSError and `subprocess.TimeoutExpired`."""
+    """Run a command, and kill it if this program ends first. Raises OSError and `subprocess.TimeoutExpired`."""
     import subprocess
 
     pipe = subprocess.PIPE
@@ -115,12 +115,12 @@ def run(command: Sequence[str], seconds: float) -> "CompletedProcess[str]":
 
 
 def forget(process: Process) -> None:
-    """Leave a process out of the ending: it has ended."""
+    """Drop a process that has ended from the list."""
     _processes.discard(process)
 
 
 def made(make: Callable[[], Path]) -> Path:
-    """Return a file or folder that is removed when this program ends; `remove` it before, if it can be."""
+    """Make a file or folder, and remove it if this program ends first. Call `remove` when you are done."""
     with _gate:
         path = make()
         _temporary.add(path)
@@ -135,7 +135,7 @@ def remove(path: Path) -> None:
 
 @contextlib.contextmanager
 def temporary(make: Callable[[], Path]) -> Iterator[Path]:
-    """Yield a file or folder that is removed afterwards, however this program ends."""
+    """Yield a file or folder, and remove it afterwards, however this program ends."""
     path = made(make)
     try:
         yield path
@@ -145,21 +145,21 @@ def temporary(make: Callable[[], Path]) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def leaving(leave: Callable[[], object]) -> Iterator[None]:
-    """Call `leave`, from another thread, if the program ends meanwhile."""
+    """Call `leave` from another thread if the program ends meanwhile."""
     with _entered(_leaving, leave):
         yield
 
 
 @contextlib.contextmanager
 def saying(sentence: Callable[[], str]) -> Iterator[None]:
-    """Say this, if the program ends meanwhile."""
+    """Print this sentence if the program ends meanwhile."""
     with _entered(_says, sentence):
         yield
 
 
 @contextlib.contextmanager
 def by_itself(stop: Callable[[int], object]) -> Iterator[None]:
-    """Have the first signal call `stop`, from another thread: the command ends by itself, or is ended soon after."""
+    """Call `stop` from another thread at the first signal. The command must then end within seconds."""
     with _entered(_own, stop):
         yield
 
@@ -177,7 +177,7 @@ def _entered(entries: list[Entry], entry: Entry) -> Iterator[None]:
 
 
 def _listen(ours: socket.socket, _theirs: socket.socket, caught: list[signal.Signals], status: int | None) -> None:
-    """Wait for a signal, and end the program. `_theirs` is kept open by being an argument."""
+    """Wait for a signal, and end the program. The argument `_theirs` keeps that socket open."""
     while (number := ours.recv(1)[0]) not in caught:
         pass
     _asked.append(number)
@@ -190,7 +190,7 @@ def _listen(ours: socket.socket, _theirs: socket.socket, caught: list[signal.Sig
 
 
 def _wait_for_another(ours: socket.socket, caught: list[signal.Signals]) -> None:
-    """Return when a second signal comes, or the command has had its time; a command that ends ends this thread."""
+    """Return at a second signal, or after `OWN_SECONDS`. If the command ends first, so does this thread."""
     until = time.monotonic() + OWN_SECONDS
     with contextlib.suppress(OSError):
         while (left := until - time.monotonic()) > 0:
@@ -203,9 +203,10 @@ def _end(status: int) -> NoReturn:
     try:
         _gate.acquire(timeout=GATE_SECONDS)
         _all_within(LEAVE_SECONDS, [*_leaving, lambda: sys.stdout.flush()])
-        for each in [*_processes]:
-            _quietly(each.kill)
-        _all_within(DEATH_SECONDS, [each.wait for each in [*_processes]])
+        processes = [*_processes]
+        for process in processes:
+            _quietly(process.kill)
+        _all_within(DEATH_SECONDS, [process.wait for process in processes])
         for path in [*_temporary]:
             _remove(path)
         with contextlib.suppress(Exception):
@@ -215,8 +216,8 @@ def _end(status: int) -> NoReturn:
 
 
 def _all_within(seconds: float, calls: list[Callable[[], object]]) -> None:
-    """Make each call in a thread of its own, and wait for all of them so long."""
-    threads = [threading.Thread(target=_quietly, args=(each,), daemon=True) for each in calls]
+    """Make each call in a thread of its own, and wait for all of them at most this long."""
+    threads = [threading.Thread(target=_quietly, args=(call,), daemon=True) for call in calls]
     for thread in threads:
         _quietly(thread.start)
     until = time.monotonic() + seconds
@@ -235,7 +236,7 @@ def _remove(path: Path) -> None:
 
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
-        for folder, folders, _ in os.walk(path):  # what a student's code has locked
+        for folder, folders, _ in os.walk(path):  # a student's code may have locked some
             for name in folders:
                 with contextlib.suppress(OSError):
                     Path(folder, name).chmod(0o700)

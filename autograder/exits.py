@@ -6,4 +6,4 @@ USAGE = 2
 ENVIRONMENT = 3
 GRADER = 4
 INTERRUPTED = 130
-"""What a shell says of a program that Ctrl-C ended."""
+"""The status that a shell reports for a program that Ctrl-C ended."""

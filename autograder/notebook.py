@@ -1,4 +1,4 @@
-"""What a notebook of the course imports: `from autograder.notebook import check, hint, status, why`."""
+"""The functions for a notebook of the course: `from autograder.notebook import check, hint, status, why`."""
 
 from autograder.learner.notebook import check, hint, status, why
 

@@ -165,7 +165,7 @@ def _played(course: Path, folder: Path, activity: str, more: Sequence[str]) -> E
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     figures = json.loads(out.read_text("utf-8")) if out.is_file() else None
-    lines = [line for line in done.stdout.splitlines() if not line.startswith(("Next", "Not right"))]
+    lines = [line for line in done.stdout.splitlines() if not line.startswith(("Next", "These do not pass"))]
     said = (lines or done.stderr.splitlines() or [""])[-1]
     return Ended(done.returncode, said, figures, time.monotonic() - started, processor)
 

@@ -1,8 +1,9 @@
-"""The loop that translate and write share: live figures, checkpoints, and going on where it was."""
+"""The training loop of translate and write: live figures, checkpoints, and resuming."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, TypedDict
 
 from torch import nn, optim
 
@@ -11,19 +12,28 @@ from autograder.learner.play.checkpoint import rng_states, set_rng_states
 from autograder.learner.play.live import Row
 from autograder.learner.play.stage import Stage
 
-KEPT_SECONDS = 20.0
-"""How often a checkpoint is written, at the most."""
+SAVE_SECONDS = 20.0
+"""How often a checkpoint is saved: so much work is lost at most."""
+
+
+class Schedule(TypedDict):
+    """A learning rate: the steps of the warm-up, a factor, and the share of the steps in which it goes to 0."""
+
+    warmup: int
+    scale: float
+    cooling: float
+
 
 REPORTS = 12
-"""How often samples are made, in a whole training."""
+"""How many times a whole training shows samples."""
 
 
-LOOKED_AT = {"width": 128, "heads": 4, "blocks": 2}
-"""The sizes of the model that is looked at before a training, whatever is asked for: these learn a batch in no time."""
+EXAMINED_SIZES = {"width": 128, "heads": 4, "blocks": 2}
+"""The sizes of the model that is examined before a training, whatever the options say: it learns a batch in seconds."""
 
 
 def initialized(model: nn.Module) -> nn.Module:
-    """Return the model with all its matrices drawn as Glorot and Bengio did; by their shape, not by their names."""
+    """Initialize all matrices of a model as Glorot and Bengio (2010) did; they are found by shape, not by name."""
     for parameter in model.parameters():
         if parameter.dim() > 1:
             nn.init.xavier_uniform_(parameter)
@@ -35,8 +45,21 @@ def adam(model: nn.Module, rate: float = 1e-3) -> optim.Adam:
     return optim.Adam(model.parameters(), lr=rate, betas=(0.9, 0.98), eps=1e-9)
 
 
+def learning_rate(stage: Stage, step: int, steps: int, *, warmup: int, scale: float, cooling: float) -> float:
+    """Return the learning rate of ex13 times `scale`, brought down to 0 in the last `cooling` share of the steps."""
+    rate = stage.own("ex13_training").warmup_learning_rate(step, stage.options["width"], warmup)
+    return float(rate) * scale * min(1.0, (steps + 1 - step) / (cooling * steps))
+
+
+def print_faults(stage: Stage) -> None:
+    """Print the exercises that were faulty when the model was trained."""
+    for id_, message in stage.faults:
+        exercise = stage.course.exercise(id_)
+        stage.print(f"Trained although {exercise.number} {exercise.title} fails: {message}", "red")
+
+
 def check_sizes(options: Mapping[str, Any], least: Mapping[str, int]) -> None:
-    """Raise `UsageError` where these options make no model; `least` is what they may be at the least."""
+    """Raise `UsageError` if these options make no model; `least` has the least value of each."""
     for name, expected in least.items():
         if options[name] < expected:
             raise UsageError(f"--{name} is {options[name]:,}, expected {expected:,} or more")
@@ -44,75 +67,95 @@ def check_sizes(options: Mapping[str, Any], least: Mapping[str, int]) -> None:
         raise UsageError(f"--width is {options['width']}, expected a multiple of --heads {options['heads']}")
 
 
-def kept_before(stage: Stage, sizes: Mapping[str, int | float | str]) -> dict[str, Any] | None:
-    """Return the checkpoint of an earlier run, None where there is none; what was wrong then is wrong still.
+def load_checkpoint(stage: Stage, sizes: Mapping[str, int | float | str]) -> dict[str, Any] | None:
+    """Return the checkpoint of an earlier run, or None. Faults that were known then are added to the stage.
 
-    Raises `CheckpointError` where it is of other code, another seed or other sizes.
+    Raises `CheckpointError` if it is of other code, another seed or other sizes.
     """
     kept = stage.checkpoint.load(sizes)
     for exercise, message in kept.get("wrong", ()) if kept is not None else ():
-        if (exercise, message) not in stage.wrong:
-            stage.wrong.append((exercise, message))
+        if (exercise, message) not in stage.faults:
+            stage.faults.append((exercise, message))
     return kept
 
 
-def learn(
-    stage: Stage,
-    model: nn.Module,
-    optimizer: optim.Optimizer,
-    *,
-    steps: int,
-    sizes: Mapping[str, int | float | str],
-    kept: Mapping[str, Any] | None,
-    more: Mapping[str, Any],
-    rate: Callable[[int], float],
-    update: Callable[[int], tuple[float, int]],
-    samples: Callable[[], Sequence[Row]],
-    unit: str,
-) -> float:
-    """Train up to so many steps, and return the seconds it took, those before a stop included.
+@dataclass
+class Training:
+    """A training of a model, with its checkpoints and its display.
 
-    `kept` is what an earlier run left, `more` what its checkpoint holds beside model and optimizer. `rate` is the
-    learning rate of a step, counted from 1; `update` makes one, and returns its loss and how many of a `unit` it saw.
+    `more` is what a checkpoint has beside model and optimizer. `rate` returns the learning rate of a step, counted from
+    1. `update` makes a step, and returns its loss and how many of a `unit` it used.
     """
-    step, before = 0, 0.0
-    if kept is not None:
-        model.load_state_dict(kept["model"])
-        optimizer.load_state_dict(kept["optimizer"])
-        set_rng_states(kept["rng"], stage.device)
-        step, before = int(kept["step"]), float(kept["seconds"])
-        stage.tell(f"Going on after step {step:,}.")
-    started = saved = time.monotonic()
 
-    def save() -> None:
-        state = {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "rng": rng_states(stage.device)}
-        seconds = before + time.monotonic() - started
-        wrong = [list(each) for each in stage.wrong]
-        stage.checkpoint.save({**more, **state, "wrong": wrong, "step": step, "seconds": seconds}, sizes)
+    stage: Stage
+    model: nn.Module
+    optimizer: optim.Optimizer
+    steps: int
+    sizes: Mapping[str, int | float | str]
+    more: Mapping[str, Any]
+    rate: Callable[[int], float]
+    update: Callable[[int], tuple[float, int]]
+    samples: Callable[[], Sequence[Row]]
+    unit: str
+    _step: int = 0
+    _earlier_seconds: float = 0.0
+    _started: float = field(default_factory=time.monotonic)
+    _saved: float = 0.0
 
-    mean, seen = None, 0
-    report = max(1, steps // REPORTS)
-    with stage.live(steps) as live:
-        while step < steps:
-            step += 1
-            for group in optimizer.param_groups:
-                group["lr"] = rate(step)
-            loss, count = update(step)
-            mean = loss if mean is None else 0.95 * mean + 0.05 * loss
-            seen += count
-            figures = {
-                "loss": f"{mean:.4f}",
-                "learning rate": f"{rate(step):.6f}",
-                f"{unit} a second": f"{seen / max(time.monotonic() - started, 1e-9):,.0f}",
-            }
-            rows = samples() if step % report == 0 or step == steps else None
-            live.show(step, figures, curve=loss, rows=rows)
-            stopping = stage.stop.is_set() and step < steps
-            if stopping or step == steps or time.monotonic() - saved > KEPT_SECONDS:
-                save()
-                saved = time.monotonic()
-            if stopping:
-                break
-    if step < steps:
-        stage.stopped()
-    return before + time.monotonic() - started
+    def run(self, kept: Mapping[str, Any] | None) -> float:
+        """Train up to `steps`, and return the seconds it took, including those of an earlier run.
+
+        `kept` is the checkpoint of an earlier run. Raises `Stopped` after a signal.
+        """
+        if kept is not None:
+            self._resume(kept)
+        self._started = self._saved = time.monotonic()
+        mean, seen = None, 0
+        stopping = False
+        with self.stage.live(self.steps) as live:
+            while self._step < self.steps and not stopping:
+                self._step += 1
+                for group in self.optimizer.param_groups:
+                    group["lr"] = self.rate(self._step)
+                loss, count = self.update(self._step)
+                mean = loss if mean is None else 0.95 * mean + 0.05 * loss  # one batch alone says little
+                seen += count
+                live.show(self._step, self._figures(mean, seen), curve=loss, rows=self._samples_if_due())
+                stopping = self.stage.stop.is_set() and self._step < self.steps
+                if stopping or self._step == self.steps or time.monotonic() - self._saved > SAVE_SECONDS:
+                    self._save()
+        if self._step < self.steps:
+            self.stage.stopped()
+        return self._seconds()
+
+    def _resume(self, kept: Mapping[str, Any]) -> None:
+        self.model.load_state_dict(kept["model"])
+        self.optimizer.load_state_dict(kept["optimizer"])
+        set_rng_states(kept["rng"], self.stage.device)
+        self._step, self._earlier_seconds = int(kept["step"]), float(kept["seconds"])
+        self.stage.print(f"Resuming after step {self._step:,}.")
+
+    def _seconds(self) -> float:
+        return self._earlier_seconds + time.monotonic() - self._started
+
+    def _figures(self, loss: float, seen: int) -> dict[str, str]:
+        per_second = seen / max(time.monotonic() - self._started, 1e-9)
+        rate = self.rate(self._step)
+        return {"loss": f"{loss:.4f}", "learning rate": f"{rate:.6f}", f"{self.unit} a second": f"{per_second:,.0f}"}
+
+    def _samples_if_due(self) -> Sequence[Row] | None:
+        due = self._step % max(1, self.steps // REPORTS) == 0 or self._step == self.steps
+        return self.samples() if due else None
+
+    def _save(self) -> None:
+        weights = {"model": self.model.state_dict(), "optimizer": self.optimizer.state_dict()}
+        state = {"rng": rng_states(self.stage.device), "step": self._step, "seconds": self._seconds()}
+        faults = [list(fault) for fault in self.stage.faults]
+        self.stage.checkpoint.save({**self.more, **weights, **state, "wrong": faults}, self.sizes)
+        self._saved = time.monotonic()
+
+
+def save_figures(stage: Stage, sizes: Mapping[str, int | float | str], figures: Mapping[str, Any]) -> None:
+    """Add the figures of a finished training to its checkpoint."""
+    finished = stage.checkpoint.load(sizes) or {}
+    stage.checkpoint.save({**finished, "figures": dict(figures)}, sizes)

@@ -1,4 +1,4 @@
-"""Show what a trained model looks at: every head of every block, in the terminal and as a page."""
+"""Show the attention of a trained model: every head of every block, in the terminal and as a page."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,22 +14,22 @@ from autograder.report.glyphs import glyphs_for
 from autograder.report.heat import full_blocks, shades
 from autograder.report.layout import NARROWEST, SECONDARY, Page, beside, breadth, indented
 from play import translate, write
-from play.attention import Heads, Looked, in_words, of_translator, of_writer
+from play.attention import Heads, SentenceAttention, describe_head, translator_attention, writer_attention
 from play.look_page import page
 from play.translate import Translator
 from play.writer import Writer
 
 LONGEST = 25
-"""With more pieces than that the words would find no room beside a map."""
+"""With more pieces there is no room for words beside a map."""
 
 CELL = 2
 GAP = 3
 EVERY = 5
-"""Every so many columns have their number above them."""
+"""The columns that have their number above them."""
 
 
 def play(stage: Stage) -> dict[str, Any]:
-    """Look at each sentence that is typed, and write the page anew with all of them."""
+    """Show the attention for each typed sentence, and write a page with all of them."""
     model, of = _trained(stage, str(stage.options["of"]))
     if int(stage.options["more"]) < 0:
         raise UsageError(f"--more is {stage.options['more']}, expected 0 or more")
@@ -37,26 +37,26 @@ def play(stage: Stage) -> dict[str, Any]:
     if file is not None and file.is_dir():
         raise UsageError(f"--html {file} is a folder, expected a file")
     if file is not None and not file.absolute().parent.is_dir():
-        raise UsageError(f"{file.parent} is no folder; the page needs one that is there")
-    stage.tell(f"Looking at what `course play {of}` trained.")
+        raise UsageError(f"--html {file}: there is no folder {file.parent}; make it first, or name another")
+    stage.print(f"This is the model of `course play {of}`.")
     if not stage.say:
-        stage.tell("Type a sentence in English; an empty line ends.")
-    looked: list[Looked] = []
-    for line in stage.asked("> "):
-        found = _looked(stage, model, line)
-        if found is None:
+        stage.print("Type a sentence in English; an empty line ends.")
+    sentences: list[SentenceAttention] = []
+    for line in stage.inputs("> "):
+        sentence = _attention(stage, model, line)
+        if sentence is None:
             continue
-        looked.append(found)
-        _show(stage, found)
+        sentences.append(sentence)
+        _show(stage, sentence)
         if file is not None:
-            write_whole(file, page(looked, of))
-            stage.tell(f"The page is in {file}.")
-    return {"of": of, "sentences": [_figures(each) for each in looked]}
+            write_whole(file, page(sentences, of))
+            stage.print(f"The page is in {file}.")
+    return {"of": of, "sentences": [_figures(sentence) for sentence in sentences]}
 
 
 def _trained(stage: Stage, of: str) -> tuple[Translator | Writer, str]:
-    """Return a trained model, and the activity that trained it. Raises `UsageError` where there is none."""
-    activities = {"translate": translate.trained, "write": write.trained}
+    """Return a trained model, and the activity that trained it. Raises `UsageError` if there is none."""
+    activities = {"translate": translate.load_trained, "write": write.load_trained}
     if of and of not in activities:
         raise UsageError(f"--of is {of}, expected translate or write")
     refused: list[str] = []
@@ -72,74 +72,73 @@ def _trained(stage: Stage, of: str) -> tuple[Translator | Writer, str]:
     if refused:
         raise UsageError(refused[0])
     first = of or "translate"
-    raise UsageError(f"nothing is trained to look at; run `course play {first}` first")
+    raise UsageError(f"no model is trained yet; run `course play {first}` first")
 
 
-def _looked(stage: Stage, model: Translator | Writer, line: str) -> Looked | None:
-    """Return what a model looks at for a line; None, and a sentence, where it cannot be asked."""
+def _attention(stage: Stage, model: Translator | Writer, line: str) -> SentenceAttention | None:
+    """Return the attention for a line. If the model cannot take it, print why and return None."""
     if isinstance(model, Translator):
-        words = translate.understood(stage, model, line)
-        return of_translator(stage, model, words) if words else None
+        words = translate.parse_line(stage, model, line)
+        return translator_attention(stage, model, words) if words else None
     more = int(stage.options["more"])
-    pieces = len(model.pieces.cut(line)) + more + 1
+    pieces = len(model.pieces.split(line)) + more + 1
     if pieces > min(LONGEST, model.window):
-        stage.tell(
-            f"That is {pieces} pieces with those to come; at most {min(LONGEST, model.window)} can be looked at."
-        )
+        most = min(LONGEST, model.window)
+        stage.print(f"The text has {pieces} pieces with the {more} to come; expected at most {most}.")
         return None
-    return of_writer(stage, model, line, more)
+    return writer_attention(stage, model, line, more)
 
 
-def _figures(looked: Looked) -> dict[str, Any]:
+def _figures(sentence: SentenceAttention) -> dict[str, Any]:
     blocks = [
         {
-            "title": each.title,
-            "rows": list(each.asking),
-            "columns": list(each.looked_at),
-            "heads": [[[round(value, 4) for value in row] for row in head] for head in each.weights],
+            "title": block.title,
+            "rows": list(block.queries),
+            "columns": list(block.keys),
+            "heads": [[[round(value, 4) for value in row] for row in head] for head in block.weights],
         }
-        for each in looked.blocks
+        for block in sentence.blocks
     ]
-    return {"said": looked.said, "answer": looked.answer, "blocks": blocks}
+    return {"said": sentence.text, "answer": sentence.answer, "blocks": blocks}
 
 
-def _show(stage: Stage, looked: Looked) -> None:
-    """Show a sentence and all attention: as maps where there is room and a terminal, else in sentences."""
-    stage.tell(f"{looked.said} -> {looked.answer}" if looked.answer else looked.said, "bold")
+def _show(stage: Stage, sentence: SentenceAttention) -> None:
+    """Show the attention as maps on a terminal with room, else in sentences."""
+    stage.print(f"{sentence.text} -> {sentence.answer}" if sentence.answer else sentence.text, "bold")
     canvas = Page.on(stage.console, glyphs_for(stage.console.encoding))
-    for block in looked.blocks:
-        widest = max(len(each) for each in block.asking) + CELL * len(block.looked_at) + 6
+    for block in sentence.blocks:
+        widest = max(len(query) for query in block.queries) + CELL * len(block.keys) + 6
         if stage.plain or not stage.console.is_terminal or canvas.width < max(NARROWEST, widest):
             for head in range(len(block.weights)):
-                stage.tell(in_words(block, head))
+                stage.print(describe_head(block, head))
         else:
             canvas.show(_maps(canvas, block))
 
 
 def _maps(canvas: Page, block: Heads) -> list[Text]:
-    """Return the heads of a block side by side, as many as there is room for; words have numbers."""
-    numbered = [f"{name} {at:>2}" for at, name in enumerate(block.asking, 1)]
-    labels = [Text(), *(canvas.text(each) for each in numbered)]
+    """Return the heads of a block side by side, as many as there is room for, with numbered words."""
+    numbered = [f"{name} {at:>2}" for at, name in enumerate(block.queries, 1)]
+    labels = [Text(), *(canvas.text(label) for label in numbered)]
     edge = breadth(labels)
-    for each in labels:
-        each.pad_left(edge - each.cell_len)
+    for label in labels:
+        label.pad_left(edge - label.cell_len)
     lines = [Text(), canvas.text(f"{block.title}", "bold")]
-    columns = ", ".join(f"{at} {name}" for at, name in enumerate(block.looked_at, 1))
+    columns = ", ".join(f"{at} {name}" for at, name in enumerate(block.keys, 1))
     lines += canvas.wrap(canvas.text(f"rows: {block.rows}; columns: {columns}", SECONDARY))
-    fitting = max(1, (canvas.width - edge - 2) // (CELL * len(block.looked_at) + GAP))
+    fitting = max(1, (canvas.width - edge - 2) // (CELL * len(block.keys) + GAP))
     for first in range(0, len(block.weights), fitting):
         drawn: Sequence[Text] = [canvas.text("head", SECONDARY), *labels]
         drawn[0].pad_left(edge - drawn[0].cell_len)
         for head in range(first, min(first + fitting, len(block.weights))):
             drawn = beside(drawn, _map(canvas, block, head), GAP if head > first else 1)
-        lines += [indented(each, 2) for each in drawn]
+        lines += [indented(line, 2) for line in drawn]
     return lines
 
 
 def _map(canvas: Page, block: Heads, head: int) -> list[Text]:
-    """Return one head: its number, the numbers of the columns, and a row a line."""
+    """Return one head: its number, the numbers of the columns, and a line per row."""
     grid = block.weights[head]
     cells = full_blocks(canvas, grid, 1.0, CELL) if canvas.paints else shades(canvas, grid, CELL)
-    shown = (f"{at}" if at == 1 or at % EVERY == 0 else "" for at in range(1, len(block.looked_at) + 1))
-    numbers = "".join(f"{each:<{CELL}}" for each in shown)
+    marks = (f"{at}" if at == 1 or at % EVERY == 0 else "" for at in range(1, len(block.keys) + 1))
+    numbers = "".join(f"{mark:<{CELL}}" for mark in marks)
     return [canvas.text(f"{head + 1}", "bold"), canvas.text(numbers, SECONDARY), *cells]

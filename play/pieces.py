@@ -1,8 +1,8 @@
-"""Text as pieces: byte-pair encoding over characters, learnt from a text and the same for the same text.
+"""Byte-pair encoding over characters: the same text always gives the same pieces.
 
 Sennrich et al. 2016, "Neural Machine Translation of Rare Words with Subword Units", section 3.2: begin with single
-characters, and join the pair that occurs most often, again and again. Words are cut first, each with the space before
-it, and no pair reaches over such a cut.
+characters, and merge the most frequent pair, again and again. The text is split into words first, each with the space
+before it, and no pair crosses the border of a word.
 """
 
 import re
@@ -17,48 +17,48 @@ Pair = tuple[str, str]
 
 
 class Pieces:
-    """What a text is cut into: its characters and `joins`, pairs that are one piece, in the order they were learnt."""
+    """The pieces of a text: its characters, and the `merges` of two pieces in the order they were learned."""
 
-    def __init__(self, characters: Iterable[str], joins: Iterable[Sequence[str]]) -> None:
+    def __init__(self, characters: Iterable[str], merges: Iterable[Sequence[str]]) -> None:
         self.characters = "".join(sorted({*characters, UNKNOWN}))
         self._alphabet = frozenset(self.characters)
-        self.joins = [(one, other) for one, other in joins]
-        self.all = list(dict.fromkeys([*self.characters, *(one + other for one, other in self.joins)]))
-        self._rank = {pair: place for place, pair in enumerate(self.joins)}
-        self._cut: dict[str, list[str]] = {}
+        self.merges = [(one, other) for one, other in merges]
+        self.all = list(dict.fromkeys([*self.characters, *(one + other for one, other in self.merges)]))
+        self._rank = {pair: place for place, pair in enumerate(self.merges)}
+        self._words: dict[str, list[str]] = {}
 
-    def known(self, text: str) -> str:
-        """Return a text with `UNKNOWN` for what is not in the alphabet; it stays as long as it was."""
-        return "".join(each if each in self._alphabet else UNKNOWN for each in text)
+    def with_unknown(self, text: str) -> str:
+        """Replace each character that is not in the alphabet by `UNKNOWN`."""
+        return "".join(letter if letter in self._alphabet else UNKNOWN for letter in text)
 
-    def cut(self, text: str) -> list[str]:
-        """Return the pieces of a text; joined they are the text, as `known` has it."""
+    def split(self, text: str) -> list[str]:
+        """Return the pieces of a text. Joined they are the text, with unknown characters replaced."""
         pieces: list[str] = []
-        for word in WORD.findall(self.known(text)):
-            if word not in self._cut:
-                self._cut[word] = self._pieces_of(word)
-            pieces += self._cut[word]
+        for word in WORD.findall(self.with_unknown(text)):
+            if word not in self._words:
+                self._words[word] = self._pieces_of(word)
+            pieces += self._words[word]
         return pieces
 
     def _pieces_of(self, word: str) -> list[str]:
         parts = list(word)
         while len(parts) > 1:
-            best = min(pairwise(parts), key=lambda pair: self._rank.get(pair, len(self.joins)))
+            best = min(pairwise(parts), key=lambda pair: self._rank.get(pair, len(self.merges)))
             if best not in self._rank:
                 break
-            parts = joined(parts, best)
+            parts = merge(parts, best)
         return parts
 
 
-def learned(text: str, many: int) -> Pieces:
-    """Return the pieces of a text, at most `many`; a pair that occurs once is never joined."""
+def learn_pieces(text: str, many: int) -> Pieces:
+    """Return at most `many` pieces of a text. A pair that occurs once is never merged."""
     words = Counter(WORD.findall(text))
     parts = {word: list(word) for word in words}
     counts: Counter[Pair] = Counter()
     where: defaultdict[Pair, set[str]] = defaultdict(set)
-    for word, often in words.items():
+    for word, count in words.items():
         for pair in pairwise(word):
-            counts[pair] += often
+            counts[pair] += count
             where[pair].add(word)
     joins: list[Pair] = []
     characters = set(text) | {UNKNOWN}
@@ -68,7 +68,7 @@ def learned(text: str, many: int) -> Pieces:
             break
         joins.append(best)
         for word in sorted(where[best]):
-            before, after = parts[word], joined(parts[word], best)
+            before, after = parts[word], merge(parts[word], best)
             parts[word] = after
             for pair in pairwise(before):
                 counts[pair] -= words[word]
@@ -80,8 +80,8 @@ def learned(text: str, many: int) -> Pieces:
     return Pieces(characters, joins)
 
 
-def joined(parts: Sequence[str], pair: Pair) -> list[str]:
-    """Return parts in which a pair, wherever it stands, is one."""
+def merge(parts: Sequence[str], pair: Pair) -> list[str]:
+    """Return parts in which each occurrence of a pair is one part."""
     out: list[str] = []
     place = 0
     while place < len(parts):

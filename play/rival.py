@@ -1,10 +1,10 @@
-"""The 5-gram model that `write` has to beat: interpolated modified Kneser-Ney over characters.
+"""The 5-gram model to compare with: interpolated modified Kneser-Ney smoothing over characters.
 
-Chen and Goodman 1998, "An Empirical Study of Smoothing Techniques for Language Modeling", section 3: what was seen
-after the last four characters, each count less a discount, and what the discounts leave goes to a model of the last
-three, and so on down to one that gives every character the same chance. Three discounts an order, from how many counts
-are 1, 2, 3 and 4. The shorter orders count in how many contexts a character was seen, not how often. One factor for all
-discounts is chosen on a part of the text that is learnt from.
+Chen and Goodman 1998, "An Empirical Study of Smoothing Techniques for Language Modeling", section 3. The counts after
+the last four characters are discounted. The discounted mass goes to a model of the last three, and so on down to the
+uniform distribution. Each order has three discounts, from how many counts are 1, 2, 3 and 4. The lower orders count in
+how many contexts a character occurs, not how often. One factor for all discounts is chosen on a part of the training
+text.
 """
 
 import math
@@ -18,16 +18,16 @@ Ids = NDArray[np.int64]
 ORDER = 5
 
 MOST = int(np.iinfo(np.int64).max ** (1 / ORDER))
-"""So many letters can be told apart in runs of that order, each of which is one number."""
+"""The largest alphabet whose n-grams each fit into one 64-bit number."""
 
 SHARES = (0.3, 0.5, 0.7, 0.85, 1.0)
-"""What the discounts are multiplied by is chosen from these."""
+"""The factors of the discounts to choose from."""
 
 
-class Rival:
-    """An n-gram model of ids below `letters`, learnt from one row of them; its discounts are multiplied by `share`.
+class NGramModel:
+    """An n-gram model of ids below `letters`, trained on one sequence; `share` multiplies its discounts.
 
-    Raises ValueError where there are too many letters for its codes to fit.
+    Raises ValueError if there are too many letters.
     """
 
     def __init__(self, ids: Sequence[int] | Ids, letters: int, *, order: int = ORDER, share: float = 1.0) -> None:
@@ -42,7 +42,7 @@ class Rival:
         self._levels.reverse()
 
     def probabilities(self, ids: Sequence[int] | Ids) -> NDArray[np.float64]:
-        """Return the probability of each id but the first `order - 1`, which are only looked back at."""
+        """Return the probability of each id except the first `order - 1`, which are context only."""
         known = np.asarray(ids, np.int64)
         chance = np.full(max(len(known) - self.order + 1, 0), 1 / self.letters)
         for length, level in enumerate(self._levels, 1):
@@ -50,20 +50,20 @@ class Rival:
         return chance
 
     def nats(self, ids: Sequence[int] | Ids) -> float:
-        """Return the mean of -ln p over the ids but the first `order - 1`."""
+        """Return the mean of -ln p over the ids except the first `order - 1`."""
         return float(-np.log(self.probabilities(ids)).mean())
 
 
-def fitted(ids: Sequence[int], letters: int) -> Rival:
-    """Return the model of all ids, with the share that is best at their last tenth when it learnt from the others."""
+def fitted(ids: Sequence[int], letters: int) -> NGramModel:
+    """Return the model of all ids, with the share that is best on their last tenth when trained on the others."""
     known = np.asarray(ids, np.int64)
     cut = len(known) * 9 // 10
-    best = min(SHARES, key=lambda share: Rival(known[:cut], letters, share=share).nats(known[cut - ORDER + 1 :]))
-    return Rival(known, letters, share=best)
+    best = min(SHARES, key=lambda share: NGramModel(known[:cut], letters, share=share).nats(known[cut - ORDER + 1 :]))
+    return NGramModel(known, letters, share=best)
 
 
 class _Level:
-    """The counts of one length: what follows a context, and what is left over for shorter ones."""
+    """The counts of one n-gram length: what follows each context, and the mass that is left for shorter ones."""
 
     def __init__(self, grams: Ids, counts: Ids, letters: int, share: float) -> None:
         self._grams, self._counts, self._letters = grams, counts, letters
@@ -73,16 +73,16 @@ class _Level:
         self._left = np.add.reduceat(self._less[np.minimum(counts, 3)], starts) / self._sums
 
     def mixed(self, grams: Ids, shorter: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the chance of the last id of each gram, `shorter` being that of one id less to look back at."""
-        at, there = found(self._contexts, grams // self._letters)
-        gram, seen = found(self._grams, grams)
+        """Return the probability of the last id of each gram; `shorter` has that for one id less of context."""
+        at, there = lookup(self._contexts, grams // self._letters)
+        gram, seen = lookup(self._grams, grams)
         counts = np.where(seen, self._counts[gram], 0)
         own = (counts - self._less[np.minimum(counts, 3)]) / self._sums[at]
         return np.where(there, own + self._left[at] * shorter, shorter)
 
 
 def codes(ids: Ids, length: int, letters: int) -> Ids:
-    """Return a number for every run of so many ids: its digits are the ids."""
+    """Return a number for each run of `length` ids: its digits are the ids."""
     many = max(len(ids) - length + 1, 0)
     code = np.zeros(many, dtype=np.int64)
     for place in range(length):
@@ -90,23 +90,23 @@ def codes(ids: Ids, length: int, letters: int) -> Ids:
     return code
 
 
-def found(table: Ids, wanted: Ids) -> tuple[Ids, NDArray[np.bool_]]:
-    """Return where in a sorted table each number is, and whether it is there at all."""
+def lookup(table: Ids, wanted: Ids) -> tuple[Ids, NDArray[np.bool_]]:
+    """Return the index of each number in a sorted table, and whether it is there."""
     at = np.minimum(np.searchsorted(table, wanted), len(table) - 1)
     return at, table[at] == wanted
 
 
 def discounts(counts: Ids) -> NDArray[np.float64]:
-    """Return what is taken from a count of 0, 1, 2, and 3 or more (Chen and Goodman 1998, equation 17).
+    """Return the discounts of counts of 0, 1, 2, and 3 or more (Chen and Goodman 1998, equation 17).
 
-    Where the counts of counts do not tell, it is one half.
+    They are one half if there are too few counts to estimate them.
     """
-    often = [int((counts == each).sum()) for each in range(1, 5)]
+    often = [int((counts == number).sum()) for number in range(1, 5)]
     if not all(often):
         return np.array([0.0, 0.5, 0.5, 0.5])
     share = often[0] / (often[0] + 2 * often[1])
-    taken = [each - (each + 1) * share * often[each] / often[each - 1] for each in (1, 2, 3)]
-    return np.array([0.0, *(min(max(less, 0.1), each) for each, less in enumerate(taken, 1))])
+    estimates = [count - (count + 1) * share * often[count] / often[count - 1] for count in (1, 2, 3)]
+    return np.array([0.0, *(min(max(less, 0.1), count) for count, less in enumerate(estimates, 1))])
 
 
 def bits(nats: float) -> float:

@@ -1,4 +1,4 @@
-"""A text to learn to write from: the tales of the kit or a file, its last tenth held out."""
+"""The text that `write` trains on: the tales of the kit or a file, with the last tenth held out."""
 
 import hashlib
 from dataclasses import dataclass
@@ -8,39 +8,39 @@ from autograder.course.names import UsageError
 from play.tales.telling import tales
 
 TALES_SEED = "tales"
-"""The text is always the same one, whatever the training is seeded with."""
+"""The tales are the same for every seed of a training."""
 
 LEAST = 20_000
-"""A shorter text has too little to learn from."""
+"""Characters. A shorter text is too little to train on."""
 
 UNKNOWN = "\ufffd"
-"""Stands for every character that the learned part does not have."""
+"""Replaces every character that the training part does not have."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """A text in two parts, one after the other: nothing is learnt from `held_out`."""
+    """A text in two parts, one after the other: `held_out` is for testing only."""
 
     name: str
-    learned: str
+    training: str
     held_out: str
 
     @property
     def digest(self) -> str:
-        """Return a short name for what is in it."""
-        return hashlib.sha256(f"{len(self.learned)} {self.learned}{self.held_out}".encode()).hexdigest()[:12]
+        """Return a short digest of the text."""
+        return hashlib.sha256(f"{len(self.training)} {self.training}{self.held_out}".encode()).hexdigest()[:12]
 
 
-def told(characters: int) -> Source:
-    """Return the tales of the kit, whole ones in either part and no tale in both."""
+def read_tales(characters: int) -> Source:
+    """Return the tales of the kit. Each tale is whole, and in one part only."""
     every = tales(TALES_SEED, characters)
     cut = len(every) * 9 // 10
-    name = f"{len(every):,} tales that the kit tells"
-    return _source(name, "".join(f"{each}\n" for each in every[:cut]), "\n".join(every[cut:]))
+    name = f"{len(every):,} tales of the kit"
+    return _source(name, "".join(f"{tale}\n" for tale in every[:cut]), "\n".join(every[cut:]))
 
 
-def read(file: Path) -> Source:
-    """Return the text of a file, cut at the end of a line. Raises `UsageError` where it is none."""
+def read_file(file: Path) -> Source:
+    """Return the text of a file, split at the end of a line. Raises `UsageError` if it is not a text."""
     try:
         data = file.read_bytes()
     except OSError as error:
@@ -52,13 +52,13 @@ def read(file: Path) -> Source:
             f"{file} is no text in UTF-8 (byte {error.start} is {data[error.start]:#04x}); expected a plain text file"
         ) from None
     if len(text) < LEAST:
-        raise UsageError(f"{file} has {len(text):,} characters; expected at least {LEAST:,} to learn from")
+        raise UsageError(f"{file} has {len(text):,} characters; expected at least {LEAST:,} to train on")
     near = len(text) * 9 // 10
     cut = text.find("\n", near, near + len(text) // 50) + 1 or near
     return _source(file.name, text[:cut], text[cut:])
 
 
-def _source(name: str, learned: str, held_out: str) -> Source:
-    """Return a text of which the second part has no character that the first one lacks."""
-    alphabet = set(learned)
-    return Source(name, learned, "".join(each if each in alphabet else UNKNOWN for each in held_out))
+def _source(name: str, training: str, held_out: str) -> Source:
+    """Return a text whose second part has no character that the first part lacks."""
+    alphabet = set(training)
+    return Source(name, training, "".join(letter if letter in alphabet else UNKNOWN for letter in held_out))

@@ -1,4 +1,4 @@
-"""Train the encoder-decoder to translate, and type sentences to it."""
+"""Train the encoder-decoder to translate, and translate typed sentences."""
 
 import re
 import time
@@ -14,45 +14,55 @@ from autograder.learner.play.live import Row
 from autograder.learner.play.stage import Stage
 from play.language.corpus import LONGEST, Corpus, Example, corpus
 from play.language.phrases import Words
-from play.learning import LOOKED_AT, adam, check_sizes, initialized, kept_before, learn
-from play.sanity import sane
+from play.learning import (
+    EXAMINED_SIZES,
+    Schedule,
+    Training,
+    adam,
+    check_sizes,
+    initialized,
+    learning_rate,
+    load_checkpoint,
+    print_faults,
+    save_figures,
+)
+from play.sanity import check_model
 
 STEPS = 3200
-WARMUP, SCALE, COOLING = 400, 0.5, 0.6
-"""The steps of the warm-up, what its rate is multiplied by, and the share of the steps in which it goes down to 0."""
+SCHEDULE: Schedule = {"warmup": 400, "scale": 0.5, "cooling": 0.6}
 
 LEAST = {"sentences": 100, "asked": 1, "batch": 1, "width": 2, "heads": 1, "blocks": 1}
-"""The least that each option can be."""
+"""The least value of each option."""
 
 MOST = LONGEST + 4
-"""The most tokens of a sentence, <SOS> and <EOS> among them, and a little room for what is wrong."""
+"""The most tokens of a sentence: with <SOS> and <EOS>, and room for a translation that is too long."""
 
 SHOWN = ("hello world", "how are you")
 BATCH_OF_TESTS = 125
 FEW = 0.9
-"""A share of exact translations that is no success."""
+"""Fewer exact translations than this share are no success."""
 
 CONTRACTIONS = {
     **{r"\bcan't\b": "can not", r"\bwon't\b": "will not", r"n't\b": " not", r"'m\b": " am", r"'re\b": " are"},
     **{r"'ll\b": " will", r"'ve\b": " have", r"\blet's\b": "let us", r"\bcannot\b": "can not"},
     r"\b(he|she|it|that|there|what|where|when|who|how)'s\b": r"\1 is",
 }
-"""What is short for two words, as patterns; any other `'s` is of an owner."""
+"""Patterns of contractions. Any other `'s` marks an owner."""
 
 
 class Translator:
-    """A model of the student's, and the two vocabularies it speaks. `sizes` has its width, heads and blocks."""
+    """The student's model with its two vocabularies. `sizes` has its width, heads and blocks."""
 
     def __init__(self, stage: Stage, english: list[str], hindi: list[str], sizes: Mapping[str, Any]) -> None:
         self.stage = stage
         self.sizes = sizes
         batching = stage.own("ex12_batching")
-        self.english: dict[str, int] = batching.build_vocab([[each] for each in english])
-        self.hindi: dict[str, int] = batching.build_vocab([[each] for each in hindi])
+        self.english: dict[str, int] = batching.build_vocab([[word] for word in english])
+        self.hindi: dict[str, int] = batching.build_vocab([[word] for word in hindi])
         self.model = self.new_model()
 
     def new_model(self, **others: int) -> nn.Module:
-        """Return an untrained model; `others` are sizes in the place of its own."""
+        """Return an untrained model; `others` override its sizes."""
         sizes = {**self.sizes, **others}
         torch.manual_seed(self.stage.seed)
         model: nn.Module = self.stage.own("ex10_transformer").Transformer(
@@ -71,90 +81,93 @@ class Translator:
     def encoded(self, examples: Iterable[Example]) -> list[tuple[list[int], list[int]]]:
         """Return examples as ids."""
         encode = self.stage.own("ex12_batching").encode
-        return [(encode(list(one), self.english), encode(list(other), self.hindi)) for one, other in examples]
+        return [(encode(list(english), self.english), encode(list(hindi), self.hindi)) for english, hindi in examples]
 
     def padded(self, pairs: Sequence[tuple[list[int], list[int]]]) -> tuple[Tensor, Tensor]:
         """Return source (B, S) and target (B, T) of a batch."""
         pad_batch = self.stage.own("ex12_batching").pad_batch
         device = self.stage.device
-        return pad_batch([one for one, _ in pairs], device=device), pad_batch([two for _, two in pairs], device=device)
+        sources, targets = [source for source, _ in pairs], [target for _, target in pairs]
+        return pad_batch(sources, device=device), pad_batch(targets, device=device)
 
     def translated(self, sentences: Sequence[Words]) -> list[Words]:
-        """Return the translations of English sentences, word by word the likeliest."""
+        """Return greedy translations of English sentences."""
         batching = self.stage.own("ex12_batching")
         greedy = self.stage.own("ex14_generation").greedy_translate
-        said: list[Words] = []
+        translations: list[Words] = []
         for at in range(0, len(sentences), BATCH_OF_TESTS):
-            src, _ = self.padded(self.encoded((one, ()) for one in sentences[at : at + BATCH_OF_TESTS]))
-            said += [tuple(batching.decode(row, self.hindi)) for row in greedy(self.model, src, MOST).tolist()]
-        return said
+            src, _ = self.padded(self.encoded((sentence, ()) for sentence in sentences[at : at + BATCH_OF_TESTS]))
+            translations += [tuple(batching.decode(row, self.hindi)) for row in greedy(self.model, src, MOST).tolist()]
+        return translations
 
     def exact(self, examples: Sequence[Example]) -> int:
-        """Return how many of these are translated without a fault."""
-        said = self.translated([english for english, _ in examples])
-        return sum(one == hindi for one, (_, hindi) in zip(said, examples, strict=True))
+        """Return how many examples are translated exactly."""
+        translations = self.translated([english for english, _ in examples])
+        pairs = zip(translations, examples, strict=True)
+        return sum(translation == hindi for translation, (_, hindi) in pairs)
 
 
 def play(stage: Stage) -> dict[str, Any]:
-    """Train, unless that was done before; say how good it is, and translate what is typed."""
+    """Train unless a checkpoint is complete, print how good the model is, and translate typed sentences."""
     steps = stage.steps or STEPS
     check_sizes(stage.options, LEAST)
     sizes = {name: value for name, value in stage.options.items() if name != "asked"}
-    kept = kept_before(stage, sizes)
+    kept = load_checkpoint(stage, sizes)
     if kept is not None and kept["step"] >= steps and "figures" in kept:
-        translator = _known(stage, kept)
+        translator = _load(stage, kept)
         figures = dict(kept["figures"])
-        stage.tell(f"Trained before, {kept['step']:,} steps; --fresh starts over.")
+        stage.print(f"This model is trained already ({kept['step']:,} steps); --fresh starts over.")
     else:
-        translator, figures = _trained(stage, steps, sizes, kept)
-    _told(stage, figures)
-    _answer(stage, translator)
+        translator, figures = _train(stage, steps, sizes, kept)
+    _report(stage, figures)
+    _translate_lines(stage, translator)
     return figures
 
 
-def trained(stage: Stage) -> Translator | None:
-    """Return what `course play translate` trained, None where it was not run; for another activity.
+def load_trained(stage: Stage) -> Translator | None:
+    """Return the model of `course play translate` for another activity; None if there is none.
 
-    Raises `CheckpointError` where it was trained with other code than is there now.
+    Raises `CheckpointError` if it was trained with other code.
     """
     kept = stage.checkpoint_of("translate").load()
-    return None if kept is None else _known(stage, kept)
+    return None if kept is None else _load(stage, kept)
 
 
-def _known(stage: Stage, kept: Mapping[str, Any]) -> Translator:
+def _load(stage: Stage, kept: Mapping[str, Any]) -> Translator:
     translator = Translator(stage, kept["english"], kept["hindi"], kept["options"])
     translator.model.load_state_dict(kept["model"])
     return translator
 
 
-def _trained(
+def _train(
     stage: Stage, steps: int, sizes: dict[str, Any], kept: dict[str, Any] | None
 ) -> tuple[Translator, dict[str, Any]]:
-    """Train, and return the figures."""
+    """Train, and return the model and its figures."""
     started = time.monotonic()
     options = stage.options
     words = corpus(stage.seed, int(options["sentences"]), int(options["asked"]))
-    english, hindi = (sorted({word for pair in words.learned for word in pair[side]}) for side in (0, 1))
+    english, hindi = (sorted({word for pair in words.training for word in pair[side]}) for side in (0, 1))
     translator = Translator(stage, english, hindi, sizes)
-    stage.tell(f"{len(words.learned):,} pairs of sentences, {len(english):,} English and {len(hindi):,} Hindi words.")
-    pairs = translator.encoded(words.learned)
+    stage.print(f"{len(words.training):,} pairs of sentences, {len(english):,} English and {len(hindi):,} Hindi words.")
+    pairs = translator.encoded(words.training)
     if kept is None:
-        sane(stage, translator.new_model(**LOOKED_AT), *translator.padded(pairs[:16]), len(translator.hindi))
+        batch = translator.padded(pairs[:16])
+        check_model(stage, translator.new_model(**EXAMINED_SIZES), *batch, len(translator.hindi))
     optimizer = adam(translator.model)
     before = time.monotonic() - started
-    seconds = learn(
+    training = Training(
         stage,
         translator.model,
         optimizer,
         steps=steps,
         sizes=sizes,
-        kept=kept,
         more={"english": english, "hindi": hindi, "options": sizes},
-        rate=lambda step: _rate(stage, step, steps),
+        rate=lambda step: learning_rate(stage, step, steps, **SCHEDULE),
         update=_updates(stage, translator, optimizer, pairs),
         samples=lambda: _samples(translator, words),
         unit="words",
     )
+    seconds = training.run(kept)
     tested = time.monotonic()
     asked = len(words.unseen)
     figures: dict[str, Any] = {
@@ -164,19 +177,12 @@ def _trained(
         "combined": translator.exact(words.combined),
     }
     figures["seconds"] = round(before + seconds + time.monotonic() - tested, 1)
-    finished = stage.checkpoint.load(sizes) or {}
-    stage.checkpoint.save({**finished, "figures": figures}, sizes)
+    save_figures(stage, sizes, figures)
     return translator, figures
 
 
-def _rate(stage: Stage, step: int, steps: int) -> float:
-    """Return the learning rate: that of ex13, brought down to 0 at the end."""
-    rate = stage.own("ex13_training").warmup_learning_rate(step, stage.options["width"], WARMUP)
-    return float(rate) * SCALE * min(1.0, (steps + 1 - step) / (COOLING * steps))
-
-
 def _updates(stage: Stage, translator: Translator, optimizer: optim.Optimizer, pairs: list[Any]) -> Any:
-    """Return the function that makes the step of a number: every epoch in another order, the same after a stop."""
+    """Return the function that makes a step. Each epoch has its own order, the same if the training is resumed."""
     size = int(stage.options["batch"])
     ordered = sorted(pairs, key=lambda pair: (len(pair[1]), len(pair[0])))
     starts = range(0, max(len(ordered) - size, 0) + 1, size)
@@ -196,55 +202,53 @@ def _updates(stage: Stage, translator: Translator, optimizer: optim.Optimizer, p
 
 
 def _samples(translator: Translator, words: Corpus) -> list[Row]:
-    """Return what becomes of the first phrases, and of sentences that are not learned."""
-    known = {" ".join(english): (english, hindi) for english, hindi in words.learned if " ".join(english) in SHOWN}
-    examples = [*(known[each] for each in SHOWN if each in known), *words.unseen[:3], *words.combined[:1]]
-    said = translator.translated([english for english, _ in examples])
-    rows = zip(examples, said, strict=True)
-    return [(" ".join(english), " ".join(one), one == hindi) for (english, hindi), one in rows]
+    """Return translations of the first phrases, and of sentences that are not in the training set."""
+    known = {" ".join(english): (english, hindi) for english, hindi in words.training if " ".join(english) in SHOWN}
+    examples = [*(known[phrase] for phrase in SHOWN if phrase in known), *words.unseen[:3], *words.combined[:1]]
+    translations = translator.translated([english for english, _ in examples])
+    rows = zip(examples, translations, strict=True)
+    return [(" ".join(english), " ".join(words), words == hindi) for (english, hindi), words in rows]
 
 
-def _told(stage: Stage, figures: dict[str, Any]) -> None:
-    """Say how good it is; what is known to be wrong stands beside it."""
+def _report(stage: Stage, figures: dict[str, Any]) -> None:
+    """Print known faults, then how good the model is."""
     asked = figures["asked"]
-    for exercise, message in stage.wrong:
-        own = stage.course.exercise(exercise)
-        stage.tell(f"Trained although {own.number} {own.title} is not right: {message}", "red")
-    for name, of in (("unseen", "not learned from"), ("combined", "of words never seen together")):
+    print_faults(stage)
+    for name, of in (("unseen", "new sentences"), ("combined", "new combinations of words")):
         right = figures[name]
-        stage.tell(f"{right} of {asked} sentences {of} are translated without a fault ({right / asked:.1%}).")
-    stage.tell(f"{figures['seconds']:.0f} s for all of it, {figures['steps']:,} steps.")
+        stage.print(f"It translates {right} of {asked} {of} exactly ({right / asked:.1%}).")
+    stage.print(f"{figures['steps']:,} steps in {figures['seconds']:.0f} s.")
     if figures["unseen"] < FEW * asked:
-        stage.tell("That is not many. Train longer with --steps N, or check your exercises with `course check --all`.")
+        stage.print("These are few. Train longer with --steps N, or check your exercises with `course check --all`.")
 
 
-def _answer(stage: Stage, translator: Translator) -> None:
-    """Translate what is typed."""
+def _translate_lines(stage: Stage, translator: Translator) -> None:
+    """Translate typed sentences."""
     if not stage.say:
-        stage.tell("Type a sentence in English; an empty line ends.")
-    for line in stage.asked("> "):
-        if words := understood(stage, translator, line):
-            [said] = translator.translated([words])
-            stage.tell(" ".join(said))
+        stage.print("Type a sentence in English; an empty line ends.")
+    for line in stage.inputs("> "):
+        if words := parse_line(stage, translator, line):
+            [translation] = translator.translated([words])
+            stage.print(" ".join(translation))
 
 
-def understood(stage: Stage, translator: Translator, line: str) -> Words:
-    """Return the words of a line; none, after a sentence that says why, where they cannot be translated."""
-    words = read_words(line)
+def parse_line(stage: Stage, translator: Translator, line: str) -> Words:
+    """Return the words of a line. If they cannot be translated, print why and return none."""
+    words = parse_words(line)
     unknown = [word for word in words if word not in translator.english]
     if not words:
-        stage.tell(f"There is no English word in {line!r}.")
+        stage.print(f"There is no English word in {line!r}.")
     elif len(words) > LONGEST:
-        stage.tell(f"That is {len(words)} words; it has learned sentences of at most {LONGEST}.")
+        stage.print(f"The sentence has {len(words)} words; the model knows sentences of at most {LONGEST}.")
     elif unknown:
-        stage.tell(" ".join(_about(word, translator.english) for word in dict.fromkeys(unknown)))
+        stage.print(" ".join(_about(word, translator.english) for word in dict.fromkeys(unknown)))
     else:
         return words
     return ()
 
 
-def read_words(line: str) -> Words:
-    """Return the words of a line as they are learned: in small letters, without signs, `'s` as a word."""
+def parse_words(line: str) -> Words:
+    """Return the words of a line as in the training set: in lower case, without punctuation, `'s` as a word."""
     text = line.lower().replace("’", "'")
     for short, whole in CONTRACTIONS.items():
         text = re.sub(short, whole, text)
@@ -252,6 +256,6 @@ def read_words(line: str) -> Words:
 
 
 def _about(word: str, known: dict[str, int]) -> str:
-    near = get_close_matches(word, [each for each in known if each.isalpha()], n=3, cutoff=0.6)
-    hint = f" It knows {', '.join(near)}." if near else ""
-    return f"The word {word} was never seen.{hint}"
+    near = get_close_matches(word, [other for other in known if other.isalpha()], n=3, cutoff=0.6)
+    similar = f" It knows {', '.join(near)}." if near else ""
+    return f"The model does not know the word {word}.{similar}"

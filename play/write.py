@@ -1,4 +1,4 @@
-"""Train the language model on a text, compare it with a 5-gram model, and let it go on from what is typed."""
+"""Train the language model on a text, compare it with a 5-gram model, and continue typed texts."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -11,94 +11,99 @@ from torch import optim
 from autograder.course.names import UsageError
 from autograder.learner.play.live import Row
 from autograder.learner.play.stage import Stage
-from play.learning import LOOKED_AT, adam, check_sizes, kept_before, learn
-from play.pieces import Pieces, learned
+from play.learning import (
+    EXAMINED_SIZES,
+    Schedule,
+    Training,
+    adam,
+    check_sizes,
+    learning_rate,
+    load_checkpoint,
+    print_faults,
+    save_figures,
+)
+from play.pieces import Pieces, learn_pieces
 from play.rival import MOST, ORDER, bits, fitted
-from play.sanity_of_writer import sane
-from play.text import LEAST, Source, read, told
-from play.writer import Paired, Writer
+from play.sanity_writer import check_model
+from play.text import LEAST, Source, read_file, read_tales
+from play.writer import AsTransformer, Writer
 
 STEPS = 1000
-WARMUP, SCALE, COOLING = 120, 0.8, 0.6
-"""The steps of the warm-up, what its rate is multiplied by, and the share of the steps in which it goes down to 0."""
+SCHEDULE: Schedule = {"warmup": 120, "scale": 0.8, "cooling": 0.6}
 
 MADE_WITH = {"characters": LEAST, "pieces": 100, "batch": 1, "window": 8, "width": 2, "heads": 1, "blocks": 1}
-"""The options that a training depends on, and the least each can be; the others are about writing."""
+"""The options that a training depends on, with the least value of each. The others are about writing."""
 
 SAMPLE = 24
-"""How many pieces are written while it trains."""
+"""The length of a sample during training, in pieces."""
 
-KNOBS = {"temperature": 0.0, "top-p": 0.0, "top-k": 0, "length": 1}
-"""What can be turned between two prompts, and the least it can be."""
+SAMPLING = {"temperature": 0.0, "top-p": 0.0, "top-k": 0, "length": 1}
+"""The options that can change between two prompts, with the least value of each."""
 
 
 def play(stage: Stage) -> dict[str, Any]:
-    """Train, unless that was done before; say how good it is, and go on with what is typed."""
-    knobs = _knobs({name: stage.options[name] for name in KNOBS})
+    """Train unless a checkpoint is complete, print how good the model is, and continue typed texts."""
+    sampling = _sampling({name: stage.options[name] for name in SAMPLING})
     check_sizes(stage.options, MADE_WITH)
     steps = stage.steps or STEPS
-    source = read(Path(str(stage.options["text"]))) if stage.options["text"] else told(int(stage.options["characters"]))
+    source = (
+        read_file(Path(str(stage.options["text"])))
+        if stage.options["text"]
+        else read_tales(int(stage.options["characters"]))
+    )
     sizes = {**{name: stage.options[name] for name in MADE_WITH}, "text": f"{source.name} ({source.digest})"}
-    kept = kept_before(stage, sizes)
+    kept = load_checkpoint(stage, sizes)
     if kept is not None and kept["step"] >= steps and "figures" in kept:
-        writer, figures = _known(stage, kept), dict(kept["figures"])
-        stage.tell(f"Trained before, {kept['step']:,} steps; --fresh starts over.")
+        writer, figures = _load(stage, kept), dict(kept["figures"])
+        stage.print(f"This model is trained already ({kept['step']:,} steps); --fresh starts over.")
     else:
-        writer, figures = _trained(stage, source, steps, sizes, kept)
-    _said(stage, figures)
-    _go_on(stage, writer, knobs)
+        writer, figures = _train(stage, source, steps, sizes, kept)
+    _report(stage, figures)
+    _continue_lines(stage, writer, sampling)
     return figures
 
 
-def trained(stage: Stage) -> Writer | None:
-    """Return what `course play write` trained, None where it was not run; for another activity.
+def load_trained(stage: Stage) -> Writer | None:
+    """Return the model of `course play write` for another activity; None if there is none.
 
-    Raises `CheckpointError` where it was trained with other code than is there now.
+    Raises `CheckpointError` if it was trained with other code.
     """
     kept = stage.checkpoint_of("write").load()
-    return None if kept is None else _known(stage, kept)
+    return None if kept is None else _load(stage, kept)
 
 
-def _known(stage: Stage, kept: Mapping[str, Any]) -> Writer:
+def _load(stage: Stage, kept: Mapping[str, Any]) -> Writer:
     writer = Writer(stage, Pieces(kept["characters"], kept["joins"]), kept["options"])
     writer.model.load_state_dict(kept["model"])
     return writer
 
 
-def _trained(
+def _train(
     stage: Stage, source: Source, steps: int, sizes: dict[str, Any], kept: dict[str, Any] | None
 ) -> tuple[Writer, dict[str, Any]]:
-    """Train, and return the figures."""
+    """Train, and return the model and its figures."""
     started = time.monotonic()
-    pieces = learned(source.learned, int(stage.options["pieces"]))
-    if len(pieces.characters) > MOST:
-        found = f"{source.name} has {len(pieces.characters):,} different characters"
-        raise UsageError(f"{found}, expected {MOST:,} or fewer, which is what the 5-gram model can tell apart")
-    writer = Writer(stage, pieces, sizes)
-    ids = writer.ids(source.learned)
-    stage.tell(
-        f"{source.name}: {len(source.learned):,} characters to learn from, the last {len(source.held_out):,} held out. "
-        f"{len(pieces.all):,} pieces, {len(source.learned) / len(ids):.1f} characters each."
-    )
+    writer, ids = _prepare(stage, source, sizes)
+    pieces = writer.pieces
     rows = _rows(stage, ids, writer.window)
     if kept is None:
-        sane(stage, writer, writer.new_model(**LOOKED_AT))
-    paired = Paired(writer.model)
+        check_model(stage, writer, writer.new_model(**EXAMINED_SIZES))
+    as_transformer = AsTransformer(writer.model)
     optimizer = adam(writer.model)
     before = time.monotonic() - started
-    seconds = learn(
+    training = Training(
         stage,
         writer.model,
         optimizer,
         steps=steps,
         sizes=sizes,
-        kept=kept,
-        more={"characters": pieces.characters, "joins": [list(each) for each in pieces.joins], "options": sizes},
-        rate=lambda step: _rate(stage, step, steps),
-        update=_updates(stage, writer, paired, optimizer, rows),
+        more={"characters": pieces.characters, "joins": [list(pair) for pair in pieces.merges], "options": sizes},
+        rate=lambda step: learning_rate(stage, step, steps, **SCHEDULE),
+        update=_updates(stage, writer, as_transformer, optimizer, rows),
         samples=lambda: _samples(writer, source),
         unit="pieces",
     )
+    seconds = training.run(kept)
     tested = time.monotonic()
     figures: dict[str, Any] = {
         "text": source.name,
@@ -109,23 +114,36 @@ def _trained(
     figures["nats"] = writer.nats(ids, tail) * len(tail) / len(source.held_out)
     figures["rival"] = rival_nats(source, pieces.characters)
     figures["seconds"] = round(before + seconds + time.monotonic() - tested, 1)
-    finished = stage.checkpoint.load(sizes) or {}
-    stage.checkpoint.save({**finished, "figures": figures}, sizes)
+    save_figures(stage, sizes, figures)
     return writer, figures
 
 
+def _prepare(stage: Stage, source: Source, sizes: Mapping[str, Any]) -> tuple[Writer, list[int]]:
+    """Return an untrained writer, and the training text as ids. Raises `UsageError` for an unsuitable text."""
+    pieces = learn_pieces(source.training, int(stage.options["pieces"]))
+    if len(pieces.characters) > MOST:
+        found = f"{source.name} has {len(pieces.characters):,} different characters"
+        raise UsageError(f"{found}, expected {MOST:,} or fewer, because the 5-gram model cannot handle more")
+    writer = Writer(stage, pieces, sizes)
+    ids = writer.ids(source.training)
+    lengths = f"{len(source.training):,} characters to train on, the last {len(source.held_out):,} held out"
+    stage.print(f"{source.name}: {lengths}.")
+    stage.print(f"{len(pieces.all):,} pieces, {len(source.training) / len(ids):.1f} characters each.")
+    return writer, ids
+
+
 def rival_nats(source: Source, characters: str) -> float:
-    """Return the nats a character of the 5-gram model, on the same text, learnt from the same."""
-    place = {each: at for at, each in enumerate(characters)}
-    ids = [place[each] for each in source.learned]
-    held_out = [place[each] for each in source.held_out]
+    """Return the nats per character of the 5-gram model, trained and tested on the same parts."""
+    place = {letter: at for at, letter in enumerate(characters)}
+    ids = [place[letter] for letter in source.training]
+    held_out = [place[letter] for letter in source.held_out]
     return fitted(ids, len(characters)).nats([*ids[1 - ORDER :], *held_out])
 
 
 def _rows(stage: Stage, ids: list[int], window: int) -> Callable[[int], list[list[int]]]:
-    """Return the function that draws the windows of a step: the same ones after a stop."""
+    """Return the function that draws the windows of a step: the same ones if the training is resumed."""
     if len(ids) <= window + 1:
-        raise UsageError(f"the text has {len(ids):,} pieces, expected more than the window of {window}")
+        raise UsageError(f"the text has {len(ids):,} pieces, expected more than the --window of {window}")
     size = int(stage.options["batch"])
 
     def rows(step: int) -> list[list[int]]:
@@ -136,16 +154,10 @@ def _rows(stage: Stage, ids: list[int], window: int) -> Callable[[int], list[lis
     return rows
 
 
-def _rate(stage: Stage, step: int, steps: int) -> float:
-    """Return the learning rate: that of ex13, brought down to 0 at the end."""
-    rate = stage.own("ex13_training").warmup_learning_rate(step, stage.options["width"], WARMUP)
-    return float(rate) * SCALE * min(1.0, (steps + 1 - step) / (COOLING * steps))
-
-
 def _updates(
     stage: Stage,
     writer: Writer,
-    paired: Paired,
+    as_transformer: AsTransformer,
     optimizer: optim.Optimizer,
     rows: Callable[[int], list[list[int]]],
 ) -> Callable[[int], tuple[float, int]]:
@@ -153,79 +165,77 @@ def _updates(
 
     def update(step: int) -> tuple[float, int]:
         batch = writer.batch(rows(step))
-        return float(train_step(paired, optimizer, batch, batch, max_grad_norm=1.0)), batch[:, 1:].numel()
+        return float(train_step(as_transformer, optimizer, batch, batch, max_grad_norm=1.0)), batch[:, 1:].numel()
 
     return update
 
 
 def _samples(writer: Writer, source: Source) -> list[Row]:
-    """Return how it goes on from the first line of what is held out, and from half of it."""
+    """Return how the model continues the first line of the held-out text, and half of that line."""
     lines = source.held_out.split("\n")
-    line = next((each for each in lines if len(each.split()) > 1), max(lines, key=len).strip())[:60]
+    line = next((text for text in lines if len(text.split()) > 1), max(lines, key=len).strip())[:60]
     words = line.split()
     half = " ".join(words[: (len(words) + 1) // 2]) if len(words) > 1 else line[: len(line) // 2]
-    return [(each, writer.continued(each, SAMPLE, seed=1, temperature=0.0), None) for each in (half, line)]
+    return [(prompt, writer.continued(prompt, SAMPLE, seed=1, temperature=0.0), None) for prompt in (half, line)]
 
 
-def _said(stage: Stage, figures: Mapping[str, Any]) -> None:
-    """Say how good it is; what is known to be wrong stands before it."""
-    for exercise, message in stage.wrong:
-        own = stage.course.exercise(exercise)
-        stage.tell(f"Trained although {own.number} {own.title} is not right: {message}", "red")
+def _report(stage: Stage, figures: Mapping[str, Any]) -> None:
+    """Print known faults, then how good the model is."""
+    print_faults(stage)
     own_nats, rival = float(figures["nats"]), float(figures["rival"])
-    stage.tell(
-        f"On the {figures['held_out']:,} characters held out: your model {own_nats:.3f} nats a character "
+    stage.print(
+        f"On the {figures['held_out']:,} held-out characters: your model {own_nats:.3f} nats per character "
         f"({bits(own_nats):.3f} bits), a 5-gram model {rival:.3f} ({bits(rival):.3f} bits)."
     )
-    stage.tell(f"{figures['seconds']:.0f} s for all of it, {figures['steps']:,} steps.")
-    if stage.wrong:
-        stage.tell("With an exercise that is not right these figures say nothing about who is better.")
+    stage.print(f"{figures['steps']:,} steps in {figures['seconds']:.0f} s.")
+    if stage.faults:
+        stage.print("An exercise fails, so these figures do not show which model is better.")
     elif own_nats < rival:
-        stage.tell("Your model is the better one: it remembers more than four characters.", "green")
+        stage.print("Your model is better: it uses more than the last four characters.", "green")
     else:
-        stage.tell("The 5-gram model is still the better one. Train longer with --steps N.")
+        stage.print("The 5-gram model is still better. Train longer with --steps N.")
 
 
-def _go_on(stage: Stage, writer: Writer, knobs: dict[str, float]) -> None:
-    """Go on with what is typed; a knob is turned by its name and a number."""
+def _continue_lines(stage: Stage, writer: Writer, sampling: dict[str, float]) -> None:
+    """Continue typed texts; a line like `top-k 20` changes an option."""
     if not stage.say:
-        stage.tell("Type the beginning of a text; an empty line ends. Lines like `temperature 0.5`, `top-k 20`,")
-        stage.tell("`top-p 0.9` and `length 200` change how it goes on.")
-    for number, line in enumerate(stage.asked("> ")):
+        stage.print("Type the beginning of a text; an empty line ends. To change the sampling, type `temperature 0.5`,")
+        stage.print("`top-k 20`, `top-p 0.9` or `length 200`.")
+    for count, line in enumerate(stage.inputs("> ")):
         name, _, value = line.partition(" ")
-        if name in KNOBS and _is_number(value):
+        if name in SAMPLING and _is_number(value):
             try:
-                knobs = _knobs({**knobs, name: float(value)})
+                sampling = _sampling({**sampling, name: float(value)})
             except UsageError as error:
-                stage.tell(f"{error}.")
+                stage.print(f"{error}.")
             else:
-                stage.tell(", ".join(f"{each} {at:g}" for each, at in knobs.items()))
+                stage.print(", ".join(f"{option} {number:g}" for option, number in sampling.items()))
             continue
-        unknown = sorted({each for each in line if each not in writer.pieces.characters})
+        unknown = sorted({letter for letter in line if letter not in writer.pieces.characters})
         if unknown:
-            stage.tell(f"The text it learned from has no {' '.join(unknown)}.")
+            stage.print(f"The training text has no {' '.join(unknown)}.")
         written = writer.continued(
             line,
-            int(knobs["length"]),
-            seed=stage.seed + number,
-            temperature=knobs["temperature"],
-            top_k=int(knobs["top-k"]) or None,
-            top_p=knobs["top-p"] if knobs["top-p"] < 1 else None,
+            int(sampling["length"]),
+            seed=stage.seed + count,
+            temperature=sampling["temperature"],
+            top_k=int(sampling["top-k"]) or None,
+            top_p=sampling["top-p"] if sampling["top-p"] < 1 else None,
         )
-        for each in (line + written).rstrip().split("\n"):
-            stage.tell(each)
+        for text in (line + written).rstrip().split("\n"):
+            stage.print(text)
 
 
-def _knobs(knobs: Mapping[str, Any]) -> dict[str, float]:
-    """Return the knobs as numbers. Raises `UsageError` where one cannot be what it is."""
-    for name, value in knobs.items():
-        if not float(value) >= KNOBS[name] or float(value) == float("inf"):
-            raise UsageError(f"{name} is {float(value):g}, expected {KNOBS[name]:g} or more")
+def _sampling(sampling: Mapping[str, Any]) -> dict[str, float]:
+    """Return the options as numbers. Raises `UsageError` for one that is out of range."""
+    for name, value in sampling.items():
+        if not float(value) >= SAMPLING[name] or float(value) == float("inf"):
+            raise UsageError(f"{name} is {float(value):g}, expected {SAMPLING[name]:g} or more")
         if name in ("top-k", "length") and float(value) != int(float(value)):
             raise UsageError(f"{name} is {float(value):g}, expected a whole number")
-    if float(knobs["top-p"]) > 1:
-        raise UsageError(f"top-p is {float(knobs['top-p']):g}, expected a share from 0 to 1")
-    return {name: float(value) for name, value in knobs.items()}
+    if float(sampling["top-p"]) > 1:
+        raise UsageError(f"top-p is {float(sampling['top-p']):g}, expected a share from 0 to 1")
+    return {name: float(value) for name, value in sampling.items()}
 
 
 def _is_number(text: str) -> bool:

@@ -1,4 +1,4 @@
-"""The program `course`. Nothing is imported before it is needed, and all of it after signals are heard."""
+"""The program `course`. It handles signals first, and imports a module only when a command needs it."""
 
 import sys
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     from autograder.exits import GRADER
 
     words = sys.argv[1:] if arguments is None else list(arguments)
-    ending.install(GRADER if "grade" in words else None)  # known before the options are read
+    ending.install(GRADER if "grade" in words else None)  # before the options are parsed: that takes time
     status = run(words)
     ending.hold()
     sys.exit(status)
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Run one command; every error a user can cause becomes a sentence and an exit status."""
+    """Run one command, and return its exit status. Every error that a user can cause becomes a sentence."""
     from autograder.cli.program import run_command
 
     return run_command(arguments)

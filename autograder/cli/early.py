@@ -1,4 +1,4 @@
-"""`course grade`, begun early: a sandbox loads torch while this process loads what it needs itself."""
+"""Start the sandbox of `course grade` early: it loads torch while this process imports its own modules."""
 
 import argparse
 import shutil
@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 
 
 def grade(options: argparse.Namespace) -> int:
-    """Run the command; a sandbox is begun where one is sure to be used."""
+    """Run the command. The sandbox starts first, if it will be used for sure."""
     with _sandbox(options):
         from autograder.cli.grade import grade as run
 
@@ -18,7 +18,7 @@ def _sandbox(options: argparse.Namespace) -> AbstractContextManager[None]:
     elsewhere = options.isolation != "sandbox" or options.sandbox or options.scheduler or options.device != "cpu"
     if elsewhere or not sys.platform.startswith("linux") or shutil.which("bwrap") is None:
         return nullcontext()
-    if not options.folder.exists() or (options.out / "reports").exists():  # there may be nothing to grade
+    if not options.folder.exists() or (options.out / "reports").exists():  # a second run may have nothing to grade
         return nullcontext()
     from autograder.runner.sandbox.channels import beginning
     from autograder.runner.sandbox.launch import Launch

@@ -1,8 +1,8 @@
-"""`course merge`: the folders that machines wrote, each for its shard, made into one."""
+"""`course merge`: join the folders that `course grade --shard` wrote on several machines."""
 
 import argparse
-import sys
 
+from autograder.cli.screen import warn
 from autograder.course import find_course, read_course
 from autograder.course.names import UsageError
 from autograder.exits import ENVIRONMENT, GRADER, PASS
@@ -14,7 +14,7 @@ from autograder.instructor.grading.out import Busy, Out
 
 
 def merge_shards(options: argparse.Namespace) -> int:
-    """Run the command; run again, it changes nothing. The table has the rules of the course and its roster."""
+    """Run the command. A second run changes nothing. The scores follow the rules of the course and its roster."""
     course = read_course(find_course())
     try:
         run = read_shards(options.shards, options.out)
@@ -27,7 +27,7 @@ def merge_shards(options: argparse.Namespace) -> int:
     except MergeError as error:
         raise UsageError(str(error)) from None
     except Busy as error:
-        print(f"course: {error}", file=sys.stderr)
+        warn(str(error))
         return ENVIRONMENT
     failed = sum(row.failed for row in rows)
     print(f"{len(rows):,} reports from {len(options.shards)} folders, {failed:,} of them the grader failed on")

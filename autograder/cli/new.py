@@ -1,4 +1,4 @@
-"""`course new`: the files of a new exercise, to fill in."""
+"""`course new`: make the files of a new exercise, to fill in."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""One run of the program `course`. Nothing heavy is imported before it is needed: `course hint` answers at once."""
+"""Run one command, and turn every error into a sentence and an exit status."""
 
 import contextlib
 import gc
@@ -10,14 +10,15 @@ from pathlib import Path
 
 from autograder import ending
 from autograder.cli.parser import parse
+from autograder.cli.screen import warn
 from autograder.course import CourseError, trust
 from autograder.course.names import UsageError
 from autograder.exits import ENVIRONMENT, GRADER, INTERRUPTED, USAGE
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Run one command; every error a user can cause becomes a sentence and an exit status."""
-    gc.set_threshold(10_000)  # hardly anything it makes is garbage in a cycle, and to look takes its time
+    """Run one command, and return its exit status."""
+    gc.set_threshold(10_000)  # a command makes hardly any cycles, and looking for them takes time
     _open_streams()
     trust.ask[:] = [_ask]
     try:
@@ -26,8 +27,8 @@ def run_command(arguments: Sequence[str]) -> int:
     except UsageError as error:
         return _fail(USAGE, str(error))
     except CourseError as error:
-        missing = all(problem.line is None for problem in error.problems) and not (error.problems[1:])
-        return _fail(USAGE if missing else ENVIRONMENT, str(error))
+        no_course = len(error.problems) <= 1 and all(problem.line is None for problem in error.problems)
+        return _fail(USAGE if no_course else ENVIRONMENT, str(error))
     except trust.Untrusted as error:
         return _fail(ENVIRONMENT, str(error))
     except BrokenPipeError:
@@ -40,18 +41,18 @@ def run_command(arguments: Sequence[str]) -> int:
         where = f" ({error.filename})" if error.filename else ""
         return _fail(ENVIRONMENT, f"{error.strerror or error}{where}")
     except Exception as error:
-        return _of_engine(error)
+        return _report_engine_error(error)
     return status
 
 
 def _run(arguments: Sequence[str]) -> int:
-    """Run what is asked for. Help is printed here: the parser would pass over a stream that takes nothing."""
-    told = io.StringIO()
+    """Parse the options and call the command. Help is printed here: argparse ignores a stream that fails."""
+    help_text = io.StringIO()
     try:
-        with contextlib.redirect_stdout(told):
+        with contextlib.redirect_stdout(help_text):
             options = parse(arguments)
     except SystemExit as ended:
-        sys.stdout.write(told.getvalue())
+        sys.stdout.write(help_text.getvalue())
         return int(ended.code or 0)
     return int(options.command(options))
 
@@ -63,16 +64,16 @@ def _ask(root: Path) -> bool:
 
 
 def _open_streams() -> None:
-    """Make the standard streams take any text: what an encoding lacks is replaced, a closed one swallows it."""
+    """Make the standard streams accept any text: they replace what they cannot encode; a closed one drops it."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
-            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - until the end
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - open until the end
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
 
 
-def _of_engine(error: Exception) -> int:
+def _report_engine_error(error: Exception) -> int:
     from autograder.course.suite import SuiteError
     from autograder.runner.runner import EnvironmentProblem, GraderProblem
     from autograder.submission import SubmissionError
@@ -86,10 +87,10 @@ def _of_engine(error: Exception) -> int:
     if os.environ.get("COURSE_TRACEBACK"):
         raise error
     what = f"{type(error).__name__}: {error}"
-    return _fail(GRADER, f"the grader itself failed ({what}); COURSE_TRACEBACK=1 shows where, please report it")
+    return _fail(GRADER, f"the grader itself failed ({what}); set COURSE_TRACEBACK=1 to see where, and report it")
 
 
 def _fail(status: int, sentence: str) -> int:
     ending.hold()
-    print(f"course: {sentence}", file=sys.stderr)
+    warn(sentence)
     return status

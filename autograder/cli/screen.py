@@ -1,4 +1,4 @@
-"""Lines on the standard output for commands that answer at once: no library is loaded to draw them."""
+"""What commands print: lines on stdout without a library to load, warnings on stderr, and a question."""
 
 import argparse
 import os
@@ -6,20 +6,26 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
+from autograder.learner.next_commands import Command
 from autograder.report.glyphs import ASCII, Glyphs, glyphs_for
 from autograder.report.printable import printable
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
 WIDEST = 100
+"""Columns. Longer lines of prose are hard to read."""
+
 NARROWEST = 40
+"""Columns. A narrower terminal gets sentences, as with `--plain`."""
+
 _LEAST_ROOM = 24
+"""Columns beside a command in which a description is readable."""
 
 Part: TypeAlias = str | tuple[str, str]
 """A text, or a text and its style."""
-
-Command: TypeAlias = tuple[str, str]
-"""A command to run next, and what it does."""
 
 _CODES = {
     "bold": "1",
@@ -32,9 +38,9 @@ _CODES = {
 
 
 class Screen:
-    """The standard output: its width, whether it is coloured, and the marks it can show.
+    """The standard output: its width, whether it has colours, and the marks it can show.
 
-    With `plain`, and on a terminal of less than 40 columns, everything is sentences: one fact a line.
+    With `plain`, and on a terminal of less than 40 columns, it prints sentences: one fact a line.
     """
 
     def __init__(self, *, plain: bool, color: bool | None = None) -> None:
@@ -46,22 +52,22 @@ class Screen:
 
     @classmethod
     def of(cls, options: argparse.Namespace) -> "Screen":
-        """Return the screen that the options of a command ask for."""
+        """Return the screen for the options of a command."""
         return cls(plain=options.plain, color=False if options.no_color else None)
 
     def spell(self, text: str) -> str:
-        """Return a text as it can be shown here."""
+        """Replace the characters that this output cannot show."""
         return (ASCII if self.plain else self.glyphs).spell(printable(text))
 
     def line(self, *parts: Part) -> None:
         """Print one line."""
-        print("".join(self._styled(*((each, "") if isinstance(each, str) else each)) for each in parts).rstrip())
+        print("".join(self._styled(*((part, "") if isinstance(part, str) else part)) for part in parts).rstrip())
 
     def text(self, text: str, *, label: str = "", indent: int = 2, style: str = "") -> None:
-        """Print a paragraph, after a label where it has one."""
+        """Print a paragraph, after a label if it has one."""
         if self.plain:
-            said = " ".join(self.spell(text).split())
-            print(f"{label}: {said}" if label else said)
+            line = " ".join(self.spell(text).split())
+            print(f"{label}: {line}" if label else line)
             return
         room = max(self.width - indent, 20)
         first = f"{label}  " if label else ""
@@ -70,35 +76,35 @@ class Screen:
             self.line(" " * indent, (head, "cyan"), (line[len(head) :], style))
 
     def gap(self) -> None:
-        """Print an empty line, which plain output does without."""
+        """Print an empty line; plain output has none."""
         if not self.plain:
             print()
 
     def next(self, commands: Sequence[Command]) -> None:
-        """Print the commands to run next, always last: the bottom of a terminal is what is seen."""
+        """Print the commands to run next. Call it last: the bottom of a terminal is seen first."""
         if self.plain:
             for command, does in commands:
-                print(self.spell(f"Next: {command}" + (f": {_ended(does)}" if does else "")))
+                print(self.spell(f"Next: {command}" + (f": {_with_full_stop(does)}" if does else "")))
             return
-        beside = max((len(command) for command, _ in commands), default=0) + 2
-        if 8 + beside - 2 > self.width:
+        column = max((len(command) for command, _ in commands), default=0) + 2
+        if 8 + column - 2 > self.width:
             self._next_below(commands)
             return
-        fits = all(8 + beside + min(len(does), _LEAST_ROOM) <= self.width for _, does in commands)
+        fits = all(8 + column + min(len(does), _LEAST_ROOM) <= self.width for _, does in commands)
         for at, (command, does) in enumerate(commands):
             head = ("  Next  ", "cyan") if not at else "        "
             if fits:
-                first, *others = _wrapped(does, self.width - 8 - beside) or [""]
-                self.line(head, (command.ljust(beside), "cyan"), (first, "bright_black"))
-                rows = [" " * (8 + beside) + each for each in others]
+                first, *others = _wrapped(does, self.width - 8 - column) or [""]
+                self.line(head, (command.ljust(column), "cyan"), (first, "bright_black"))
+                rows = [" " * (8 + column) + line for line in others]
             else:
                 self.line(head, (command, "cyan"))
-                rows = [" " * 10 + each for each in _wrapped(does, max(self.width - 10, 20))]
+                rows = [" " * 10 + line for line in _wrapped(does, max(self.width - 10, 20))]
             for row in rows:
                 self.line((row, "bright_black"))
 
     def _next_below(self, commands: Sequence[Command]) -> None:
-        """Print commands that are too long to stand beside anything; a command is never broken."""
+        """Print each description below its command: a long command is never broken."""
         self.line(("  Next", "cyan"))
         for command, does in commands:
             self.line((f"  {command}", "cyan"))
@@ -107,12 +113,12 @@ class Screen:
 
     def _styled(self, text: str, style: str) -> str:
         text = self.spell(text)
-        codes = ";".join(_CODES[each] for each in style.split())
+        codes = ";".join(_CODES[name] for name in style.split())
         return f"\x1b[{codes}m{text}\x1b[0m" if self.color and codes and text.strip() else text
 
 
 def _wants_color() -> bool:
-    """Whether this output should be coloured: the rules of https://no-color.org and of rich."""
+    """Return whether to use colours, by the rules of https://no-color.org and of rich."""
     if os.environ.get("NO_COLOR"):
         return False
     if os.environ.get("FORCE_COLOR"):
@@ -127,14 +133,27 @@ def _wrapped(text: str, width: int) -> list[str]:
     return textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)
 
 
-def _ended(sentence: str) -> str:
+def _with_full_stop(sentence: str) -> str:
     return sentence if sentence.endswith((".", "?", "!", ":")) else f"{sentence}."
 
 
 def confirmed(question: str) -> bool:
-    """Ask, and return whether `yes` was typed; without anybody to answer it was not."""
+    """Ask a question, and return whether somebody typed `yes`."""
     print(f"{question} Type yes: ", end="", flush=True)
     answer = sys.stdin.readline() if sys.stdin is not None else ""
     if not answer.endswith("\n") or not sys.stdin.isatty():
-        print()  # nobody pressed Enter on the screen
+        print()  # nobody pressed Enter on this screen
     return answer.strip().lower() == "yes"
+
+
+def warn(sentence: str) -> None:
+    """Print a sentence to stderr; nothing if it is empty."""
+    if sentence:
+        print(f"course: {sentence}", file=sys.stderr)
+
+
+def make_console(options: argparse.Namespace) -> "Console":
+    """Return the rich console for the options of a command."""
+    from autograder.report import console
+
+    return console.make_console(plain=options.plain, color=False if options.no_color else None)

@@ -1,24 +1,31 @@
-"""`course validate`: the proof that solutions, stubs, misconceptions, variants and checks fit together."""
+"""`course validate`: prove that solutions, stubs, misconceptions, variants and checks fit together."""
 
 import argparse
-import json
 import os
-import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from autograder.authoring.once import prove_once
 from autograder.authoring.page import page
 from autograder.authoring.places import Placed, measure_places
 from autograder.authoring.validate import Validation, validate
+from autograder.cli.progress_line import show_count
+from autograder.cli.screen import make_console
 from autograder.course import find_course, read_course, with_sizes
 from autograder.course.handed_out import refuse_kit
 from autograder.course.names import resolve_exercise
+from autograder.course.storage import write_whole
 from autograder.course.suite import load_suite
 from autograder.exits import FAIL, PASS
-from autograder.learner.progress import write_whole
+from autograder.learner.json_output import write_json
 from autograder.report.words import number
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+COLUMNS = ("exercise", "checks", "caught", "named", "accepted", "idle checks")
 
 
 def prove(options: argparse.Namespace) -> int:
@@ -28,33 +35,33 @@ def prove(options: argparse.Namespace) -> int:
     if options.sizes is not None:
         course = with_sizes(course, options.sizes)
     named = {resolve_exercise(course, word).id for word in options.exercises}
-    suite = load_suite(course, [each for each in course.exercises if not named or each.id in named])
+    suite = load_suite(course, [exercise for exercise in course.exercises if not named or exercise.id in named])
     seed = course.seed if options.seed is None else options.seed
     jobs = options.jobs or os.cpu_count() or 1
-    result = validate(suite, seed=seed, jobs=jobs, on_progress=_progress)
+    result = validate(suite, seed=seed, jobs=jobs, on_progress=_show_progress)
     if options.once and result.ok:
-        result = replace(
-            result, once=tuple(prove_once(suite, seed=seed, jobs=jobs, every=options.once, on_progress=_progress))
-        )
+        once = prove_once(suite, seed=seed, jobs=jobs, every=options.once, on_progress=_show_progress)
+        result = replace(result, once=tuple(once))
     places = None
     if options.places:
-        places = measure_places(suite, seed=seed, jobs=jobs, every=options.places, on_progress=_progress)
-    if options.json is not None:
-        text = json.dumps(result.to_json(), indent=1, ensure_ascii=options.json == "-") + "\n"
-        if options.json == "-":
-            sys.stdout.write(text)
-            return PASS if result.ok else FAIL
-        write_whole(Path(options.json), text)
+        places = measure_places(suite, seed=seed, jobs=jobs, every=options.places, on_progress=_show_progress)
+    status = PASS if result.ok else FAIL
+    if write_json(options.json, result.to_json()):
+        return status
     if options.page is not None:
         options.page.parent.mkdir(parents=True, exist_ok=True)
         write_whole(options.page, page(suite, result))
     _show(result, options)
     if places is not None:
-        print(_of_places(places))
-    return PASS if result.ok else FAIL
+        print(_places_sentence(places))
+    return status
 
 
-def _of_places(places: Counter[Placed]) -> str:
+def _show_progress(done: int, total: int) -> None:
+    show_count(f"{done} of {total} programs", last=done == total)
+
+
+def _places_sentence(places: Counter[Placed]) -> str:
     count = places.total()
     share = f"{places['right'] / count:.0%}" if count else "none"
     return (
@@ -63,70 +70,74 @@ def _of_places(places: Counter[Placed]) -> str:
     )
 
 
-def _progress(done: int, everything: int) -> None:
-    if sys.stderr.isatty():
-        end = "\n" if done == everything else ""
-        print(f"\r{done} of {everything} programs", end=end, file=sys.stderr, flush=True)
-
-
-def _of_empty_programs(result: Validation, *, plain: bool) -> list[str]:
-    """Return the points that each family of empty programs earns: by exercise, where it earns any."""
-    proved = [each for each in result.exercises if each.empty]
+def _empty_programs(result: Validation, *, plain: bool) -> list[str]:
+    """Return the points that each family of empty programs earns: a table by exercise if it earns any."""
+    proved = [exercise for exercise in result.exercises if exercise.empty]
     if not proved:
         return []
     families = list(proved[0].empty)
-    totals = {family: sum(each.empty[family] for each in proved) for family in families}
+    totals = {family: sum(exercise.empty[family] for exercise in proved) for family in families}
     if plain or not any(totals.values()):
         head = f"empty programs: {len(families)} families, {max(totals.values()) / 100:g} points at most"
         return [head, *(f"{family}: {total / 100:g} points" for family, total in totals.items() if total)]
+    heads = ["empty program", *(number(exercise.id) for exercise in proved), "all"]
     rows = [
-        ["empty program", *(number(each.id) for each in proved), "all"],
-        *([name, *(f"{each.empty[name] / 100:g}" for each in proved), f"{totals[name] / 100:g}"] for name in families),
+        [family, *(f"{exercise.empty[family] / 100:g}" for exercise in proved), f"{totals[family] / 100:g}"]
+        for family in families
     ]
+    return _aligned([heads, *rows])
+
+
+def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return rows as lines: the first column on the left, the others on the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
-        "  ".join(cell.ljust(width) if at == 0 else cell.rjust(width) for at, (cell, width) in enumerate(cells))
-        for cells in (list(zip(row, widths, strict=True)) for row in rows)
+        "  ".join(
+            cell.ljust(width) if at == 0 else cell.rjust(width)
+            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        for row in rows
     ]
 
 
 def _show(result: Validation, options: argparse.Namespace) -> None:
-    from rich.table import Table
     from rich.text import Text
 
-    from autograder.report.terminal import make_console
-
-    console = make_console(plain=options.plain, color=False if options.no_color else None)
-    rows = [
-        (
-            each.id,
-            str(each.checks),
-            f"{each.caught} of {each.misconceptions}",
-            f"{each.named} of {each.misconceptions}",
-            f"{each.accepted_full} of {each.accepted}",
-            str(len(each.survivors)),
-        )
-        for each in result.exercises
-    ]
-    heads = ("exercise", "checks", "caught", "named", "accepted", "idle checks")
-    if options.plain:
-        for row in rows:
-            console.print(
-                Text(". ".join(f"{head}: {cell}" for head, cell in zip(heads, row, strict=True)) + "."), soft_wrap=True
-            )
-    else:
-        table = Table(box=None, pad_edge=False)
-        for head in heads:
-            table.add_column(head, justify="left" if head == "exercise" else "right")
-        for row in rows:
-            table.add_row(*map(Text, row))
-        console.print(table)
-    for line in _of_empty_programs(result, plain=options.plain):
+    console = make_console(options)
+    console.print(_table(result, plain=options.plain), soft_wrap=options.plain)
+    for line in _empty_programs(result, plain=options.plain):
         console.print(Text(line), soft_wrap=True)
     for problem in result.problems:
         console.print(Text(problem, "red"), soft_wrap=True)
-    alone = sum(each.alone for each in result.exercises)
-    count = sum(each.misconceptions for each in result.exercises)
+    alone = sum(exercise.alone for exercise in result.exercises)
+    count = sum(exercise.misconceptions for exercise in result.exercises)
     verdict = "the course holds" if result.ok else f"{len(result.problems)} problems"
     named = f"{alone} of {count} misconceptions named as themselves"
     console.print(Text(f"{verdict}: {named}, {result.seconds:.1f} s, seed {result.seed}"), soft_wrap=True)
+
+
+def _table(result: Validation, *, plain: bool) -> "RenderableType":
+    """Return a row per exercise; with `plain`, a line of facts."""
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = [
+        (
+            exercise.id,
+            str(exercise.checks),
+            f"{exercise.caught} of {exercise.misconceptions}",
+            f"{exercise.named} of {exercise.misconceptions}",
+            f"{exercise.accepted_full} of {exercise.accepted}",
+            str(len(exercise.survivors)),
+        )
+        for exercise in result.exercises
+    ]
+    if plain:
+        lines = (". ".join(f"{head}: {cell}" for head, cell in zip(COLUMNS, row, strict=True)) + "." for row in rows)
+        return Text("\n".join(lines))
+    table = Table(box=None, pad_edge=False)
+    for head in COLUMNS:
+        table.add_column(head, justify="left" if head == "exercise" else "right")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    return table

@@ -1,25 +1,29 @@
-"""`course watch`: checks an exercise at every save, with a worker that is warm before it is needed."""
+"""`course watch`: check an exercise at every save, with a worker that has loaded torch before it is needed."""
 
 import argparse
 import signal
 import sys
+from collections.abc import Mapping
 
 from autograder import ending
-from autograder.cli.check import known_device, remember
 from autograder.cli.parser import parse
-from autograder.course import CourseError, find_course, read_course
+from autograder.cli.screen import make_console, warn
+from autograder.course import Course, CourseError, find_course, read_course
 from autograder.course.names import UsageError, resolve_exercise
 from autograder.course.suite import load_suite
 from autograder.exits import PASS
 from autograder.judge.grader import Grader
-from autograder.learner.progress import read_progress
+from autograder.learner.checking import normalize_device
+from autograder.learner.progress import Progress, read_progress
+from autograder.learner.progress.record import record
 from autograder.learner.watch.keyboard import keyboard
 from autograder.learner.watch.screen import Screen
 from autograder.learner.watch.session import RunCommand, Session
-from autograder.report.terminal import make_console
+from autograder.results import Report
 from autograder.submission import SubmissionError
 
-KILLED = 128
+SIGNAL_STATUS = 128
+"""What a shell adds to the number of the signal that ended a program."""
 
 
 def watch(options: argparse.Namespace) -> int:
@@ -32,11 +36,10 @@ def watch(options: argparse.Namespace) -> int:
     suite = load_suite(course)
     with (
         keyboard(plain=options.plain) as keys,
-        Grader(suite, seed=seed, device=known_device(options.device), evidence=True, remember=True) as grader,
+        Grader(suite, seed=seed, device=normalize_device(options.device), evidence=True, remember=True) as grader,
     ):
-        console = make_console(plain=options.plain, color=False if options.no_color else None)
-        screen = Screen(console, course, plain=options.plain, keys=bool(keys))
-        session = Session(grader, screen, keys, remember, _commands(options))
+        screen = Screen(make_console(options), course, plain=options.plain, keys=bool(keys))
+        session = Session(grader, screen, keys, _save_result, _commands(options))
         with ending.by_itself(session.leave):
             try:
                 session.run(exercise)
@@ -46,21 +49,27 @@ def watch(options: argparse.Namespace) -> int:
                 session.close()
     if session.ended_by in (None, signal.SIGINT):
         return PASS
-    return KILLED + session.ended_by
+    return SIGNAL_STATUS + session.ended_by
+
+
+def _save_result(course: Course, report: Report, sources: Mapping[str, bytes]) -> Progress:
+    saved = record(course, report, sources, command="watch")
+    warn(saved.warning)
+    return saved.progress
 
 
 def _commands(options: argparse.Namespace) -> RunCommand:
-    """Return what runs another command of the program, with this one's way of showing things."""
-    shown = [name for name, wanted in (("--plain", options.plain), ("--no-color", options.no_color)) if wanted]
+    """Return a function that runs another command with the same `--plain` and `--no-color`."""
+    rendering = [name for name, wanted in (("--plain", options.plain), ("--no-color", options.no_color)) if wanted]
 
     def run(*words: str) -> None:
         try:
-            chosen = parse([*words, *shown])
+            chosen = parse([*words, *rendering])
             chosen.command(chosen)
         except SystemExit:
-            pass  # the parser has said what is wrong
+            pass  # argparse has printed what is wrong
         except (UsageError, CourseError, SubmissionError, OSError) as error:
-            print(f"course: {error}", file=sys.stderr)
+            warn(str(error))
         sys.stdout.flush()
 
     return run

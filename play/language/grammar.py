@@ -1,206 +1,18 @@
-"""Sentences in both languages at once. One English sentence has one translation: what English leaves open is settled.
+"""Draw sentences in both languages at once. Each English sentence has exactly one translation.
 
-`you` is aap, unless the sentence calls somebody who is tum or tu; `they` and `i` are masculine; `his` is `apna` where
-the subject is a he; with a person or an animal as its object a verb takes ko.
+So these rules decide what English leaves open: `you` is aap, unless the sentence calls somebody who is tum or tu;
+`they` and `i` are masculine; `his` is `apna` if the subject is `he`; a person or an animal as object takes ko.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from random import Random
 
+from play.language.clauses import BE, TENSES, UNASKED, WHO, Clause, Sentence, hai, target
 from play.language.lexicon import Lexicon, Verb, agreeing, lexicon
 from play.language.phrases import ALIVE, Pair, Phrase, Speaker, Words, pronoun
 
-HAI = {"main": "hoon", "vah": "hai", "ve": "hain", "tum": "ho"}
-HOGA = {"main": "hounga", "vah": "hoga", "ve": "honge", "tum": "hoge"}
-BE = {"i": ("am", "was"), "he": ("is", "was"), "we": ("are", "were")}
-TENSES = {
-    "present": 4, "progressive": 3, "past": 5, "future": 4, "perfect": 2, "pluperfect": 1, "past_progressive": 2,
-    "habitual": 1, "can": 2, "want": 2, "should": 2, "begin": 1,
-}  # fmt: skip
-"""The tenses and moods, and how often each of them is said."""
-UNASKED = ("habitual", "begin")
-"""These are said in plain statements only."""
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """One sentence in both languages, and the pairs of English words whose combination it is."""
-
-    english: Words
-    hindi: Words
-    pairs: frozenset[Pair] = frozenset()
-
-
-@dataclass(frozen=True)
-class Target:
-    """What a Hindi verb agrees with."""
-
-    gender: str
-    person: str
-
-    @property
-    def plural(self) -> bool:
-        return self.person in ("ve", "tum")
-
-
-_Both = tuple[Words, Words, frozenset[Pair]]
-NOTHING = Target("m", "vah")
-"""A verb with nothing to agree with is masculine singular."""
-
-
-_CASES = ("kaun", "kisne", "kise", "kiska")
-WHO = Phrase(("who",), (), ("kaun",), ("kis",), "m", "vah", "he", "", "person", cases=_CASES)
-"""Who asks for somebody is masculine singular."""
-
-
-def target(phrase: Phrase) -> Target:
-    """Return the target that a phrase is."""
-    return Target(phrase.gender, phrase.person)
-
-
-def tha(of: Target) -> str:
-    """Return was or were."""
-    if of.gender == "m":
-        return "the" if of.plural else "tha"
-    return "thin" if of.plural else "thi"
-
-
-def hai(tense: str, of: Target) -> str:
-    """Return is, was or will be."""
-    if tense == "future":
-        return agreeing_future(HOGA[of.person], of.gender)
-    return HAI[of.person] if tense == "present" else tha(of)
-
-
-def agreeing_future(form: str, gender: str) -> str:
-    """Return a future form in the gender of what it agrees with."""
-    return f"{form[:-1]}i" if gender == "f" else form
-
-
-def english_verb(verb: Verb, tense: str, of: str) -> tuple[str | None, Words]:
-    """Return the auxiliary, None for the plain present and past, and the rest."""
-    third = of == "he"
-    be, was = BE[of]
-    return {
-        "present": (None, (verb.third if third else verb.base,)),
-        "past": (None, (verb.past,)),
-        "progressive": (be, (verb.ing,)),
-        "past_progressive": (was, (verb.ing,)),
-        "future": ("will", (verb.base,)),
-        "perfect": ("has" if third else "have", (verb.participle,)),
-        "pluperfect": ("had", (verb.participle,)),
-        "habitual": (None, ("used", "to", verb.base)),
-        "can": ("can", (verb.base,)),
-        "want": (None, ("wants" if third else "want", "to", verb.base)),
-        "should": ("should", (verb.base,)),
-        "begin": (None, ("began", "to", verb.base)),
-    }[tense]
-
-
-def with_auxiliary(verb: Verb, tense: str, of: str) -> tuple[str, Words]:
-    """Return auxiliary and rest, as a question or a negation needs them."""
-    auxiliary, rest = english_verb(verb, tense, of)
-    if auxiliary is not None:
-        return auxiliary, rest
-    do = "did" if tense == "past" else "does" if of == "he" else "do"
-    return do, ("want", "to", verb.base) if tense == "want" else (verb.base,)
-
-
-def _nasal(form: str, of: Target) -> str:
-    """Return a perfective that ends the verb: gayi becomes gayin, as no auxiliary says that they are more than one."""
-    return f"{form}n" if of.gender == "f" and of.plural else form
-
-
-def hindi_verb(verb: Verb, tense: str, of: Target, doer: Target) -> Words:
-    """Return the verb at the end of the sentence. `of` is what it agrees with, `doer` the subject."""
-    match tense:
-        case "past":
-            done = verb.perfective(of.gender, plural=of.plural)
-            return (_nasal(done, of),)
-        case "perfect" | "pluperfect":
-            done = verb.perfective(of.gender, plural=of.plural)
-            return done, HAI[of.person] if tense == "perfect" else tha(of)
-        case "future":
-            return (verb.future(of.person, of.gender),)
-        case "want":
-            return f"{verb.stem}na", agreeing("chaahta", doer.gender, plural=doer.plural), HAI[doer.person]
-        case "should":
-            return agreeing(f"{verb.stem}na", of.gender, plural=of.plural), "chaahiye"
-        case "begin":
-            return f"{verb.stem}ne", _nasal(agreeing("laga", of.gender, plural=of.plural), of)
-        case "can":
-            return verb.stem, agreeing("sakta", of.gender, plural=of.plural), HAI[of.person]
-        case "progressive" | "past_progressive":
-            last = HAI[of.person] if tense == "progressive" else tha(of)
-            return verb.stem, agreeing("raha", of.gender, plural=of.plural), last
-        case _:  # present, habitual
-            last = HAI[of.person] if tense == "present" else tha(of)
-            return agreeing(f"{verb.stem}ta", of.gender, plural=of.plural), last
-
-
-@dataclass(frozen=True)
-class Clause:
-    """A clause before its words are put in order. `english` and `hindi` are all between subject and verb.
-
-    `marked` says that the object has a postposition, so that the verb does not agree with it.
-    """
-
-    verb: Verb
-    tense: str
-    subject: Phrase
-    english: Words = ()
-    hindi: Words = ()
-    object: Phrase | None = None
-    marked: bool = False
-    time: tuple[Words, Words] = ((), ())
-    pairs: frozenset[Pair] = frozenset()
-
-    @property
-    def _of_object(self) -> bool:
-        """Whether the subject has a postposition, and the verb looks for something else to agree with."""
-        perfective = self.tense in ("past", "perfect", "pluperfect")
-        return self.tense == "should" or (perfective and self.verb.ergative)
-
-    @property
-    def doer(self) -> Words:
-        """The Hindi subject in its case."""
-        if not self._of_object:
-            return self.subject.direct
-        return self.subject.dative if self.tense == "should" else self.subject.ergative
-
-    def agrees_with(self) -> Target:
-        """Return what the Hindi verb agrees with."""
-        if not self._of_object:
-            return target(self.subject)
-        if self.object is not None and not self.marked:
-            return target(self.object)
-        return Target(self.verb.noun, "vah") if self.verb.noun else NOTHING
-
-    def verb_at_end(self, *, negated: bool = False, asked: Words = ()) -> Words:
-        """Return the Hindi verb with what stands right before it."""
-        before = (self.verb.before,) if self.verb.before else ()
-        last = hindi_verb(self.verb, self.tense, self.agrees_with(), target(self.subject))
-        return (*asked, *before, *(("nahin",) if negated else ()), *last)
-
-    def statement(self, *, negated: bool = False) -> tuple[Words, Words]:
-        """Return it as a statement."""
-        english: Words = (*self.subject.english,)
-        if negated:
-            auxiliary, rest = with_auxiliary(self.verb, self.tense, self.subject.of)
-            english = (*english, auxiliary, "not", *rest)
-        else:
-            plain, rest = english_verb(self.verb, self.tense, self.subject.of)
-            english = (*english, *((plain,) if plain else ()), *rest)
-        hindi = (*self.doer, *self.time[1], *self.hindi, *self.verb_at_end(negated=negated))
-        return (*english, *self.english, *self.time[0]), hindi
-
-    def question(self, word: Words = (), asked: Words = ()) -> tuple[Words, Words]:
-        """Return it as a question: with a question word, which is `asked` in Hindi, or for yes and no."""
-        auxiliary, rest = with_auxiliary(self.verb, self.tense, self.subject.of)
-        english = (*word, auxiliary, *self.subject.english, *rest, *self.english, *self.time[0])
-        hindi = (*self.doer, *self.time[1], *self.hindi, *self.verb_at_end(asked=asked))
-        return english, hindi if word else ("kya", *hindi)
+PlaceWords = tuple[Words, Words, frozenset[Pair]]
+"""A place in English and in Hindi, and the pairs in it."""
 
 
 class Grammar:
@@ -212,7 +24,7 @@ class Grammar:
         self.speaker = Speaker(self.words, random)
 
     def sentence(self) -> Sentence:
-        """Return a sentence, spoken to nobody in particular or to somebody it calls."""
+        """Return a sentence; some of them call somebody first."""
         self.speaker.you, self.speaker.gender = "aap", "m"
         called = self._call() if self.random.random() < 0.18 else None
         kinds = tuple(_KINDS)
@@ -223,7 +35,7 @@ class Grammar:
         return Sentence((called[0], *made.english), (*called[1].split(), *made.hindi), made.pairs)
 
     def _call(self) -> tuple[str, str]:
-        """Call somebody, who is the `you` of the sentence."""
+        """Call somebody, who becomes the `you` of the sentence."""
         english = self.random.choice(tuple(self.words.vocatives))
         hindi, you, gender = self.words.vocatives[english]
         self.speaker.you, self.speaker.gender = you, gender
@@ -232,21 +44,21 @@ class Grammar:
     def _time(self, tense: str, often: float = 0.25) -> tuple[Words, Words]:
         if self.random.random() > often:
             return (), ()
-        fitting = [each for each, (_, tenses) in self.words.times.items() if tense in tenses]
+        fitting = [time for time, (_, tenses) in self.words.times.items() if tense in tenses]
         if not fitting:
             return (), ()
         english = self.random.choice(fitting)
         return tuple(english.split()), tuple(self.words.times[english][0].split())
 
     def _tense(self, verb: Verb) -> str:
-        """Return a tense that a verb has: nobody is forgetting, and the past of cut would be its present in English."""
+        """Return a tense that fits a verb: `forget` has no progressive, the past of `cut` looks like its present."""
         tense = self.random.choices(tuple(TENSES), tuple(TENSES.values()))[0]
         if verb.lasting:
             tense = {"progressive": "present", "past_progressive": "past"}.get(tense, tense)
         return "perfect" if tense == "past" and verb.past == verb.base else tense
 
-    def _place(self, subject: Phrase, often: float, among: tuple[str, ...] = ("in", "near", "behind")) -> _Both:
-        """Return where something happens, in both languages, and the pairs in it."""
+    def _place(self, subject: Phrase, often: float, among: tuple[str, ...] = ("in", "near", "behind")) -> PlaceWords:
+        """Return a place in both languages, and the pairs in it."""
         if self.random.random() > often:
             return (), (), frozenset()
         english = self.random.choice(among)
@@ -254,7 +66,7 @@ class Grammar:
         return *self._at(english, phrase), phrase.pairs
 
     def _at(self, english: str, phrase: Phrase) -> tuple[Words, Words]:
-        """Return a preposition with what it stands before; what is said to be in a road is on it."""
+        """Return a preposition with its phrase; `in` becomes `on` for a road."""
         said = phrase.inside if english == "in" else english
         return (said, *phrase.accusative), phrase.under(self.words.postpositions[said])
 
@@ -414,7 +226,7 @@ class Grammar:
         return Sentence((word, be, *subject.english), hindi, subject.pairs)
 
     def liking(self) -> Sentence:
-        """Somebody likes, wants, or has something: in Hindi it is to him."""
+        """Somebody likes, needs, or has something: in Hindi the person is in the dative."""
         subject = self.speaker.subject(frozenset({"person"}))
         tense = self.random.choice(("present", "past"))
         thing = self.speaker.phrase(_THINGS, subject)
@@ -483,9 +295,9 @@ class Grammar:
 
 
 def _others(subject: Phrase) -> list[str]:
-    """Return the pronouns that are somebody else than the subject; i is one of we."""
+    """Return the pronouns for other people than the subject; `we` includes `i`."""
     same = {"i": ("i", "we"), "we": ("i", "we")}.get(subject.english[0], subject.english[:1])
-    return [each for each in ("i", "you", "he", "she", "we", "they") if each not in same]
+    return [pronoun for pronoun in ("i", "you", "he", "she", "we", "they") if pronoun not in same]
 
 
 _WHY = (("why", "kyon"),)

@@ -1,4 +1,4 @@
-"""The words of lexicon.toml, and how they are inflected."""
+"""The words of lexicon.toml, and their inflections."""
 
 import tomllib
 from collections.abc import Mapping
@@ -9,14 +9,14 @@ from typing import Any
 
 FILE = Path(__file__).with_name("lexicon.toml")
 FRAMES = ("transitive", "transitive_without_ne", "with_se", "ditransitive", "intransitive", "motion", "with_noun")
-"""The lists of verbs, by what goes with them."""
+"""The frames of verbs: what goes with them."""
 
 
 @dataclass(frozen=True)
 class Noun:
-    """A noun. `many` is None where there is no plural; `esteemed` ones take the plural of respect.
+    """A noun. `many` is None if it has no plural; `esteemed` nouns take the plural of respect.
 
-    `inside` is in, or on for a place that nobody is in; `to` the postposition of whoever goes there, mostly none.
+    `inside` is `in`, or `on` for places like a road; `to` is the postposition of a destination, mostly none.
     """
 
     one: str
@@ -53,7 +53,7 @@ class Noun:
 
 @dataclass(frozen=True)
 class Adjective:
-    """An adjective, and the kinds of things it is said of."""
+    """An adjective, and the kinds of nouns it fits."""
 
     english: str
     hindi: str
@@ -62,10 +62,10 @@ class Adjective:
 
 @dataclass(frozen=True)
 class Verb:
-    """A verb. `before` is a word that goes with the Hindi stem; `noun` is the gender of that word where it agrees.
+    """A verb. `before` is a word before the Hindi stem; `noun` is the gender of that word if the verb agrees with it.
 
-    `frame` is the list of lexicon.toml it is in, `kinds` are its objects, or its subjects where it has none. It has no
-    progressive where it is `lasting`.
+    `frame` is its list in lexicon.toml. `kinds` are its objects, or its subjects if it has no object. A `lasting` verb
+    has no progressive.
     """
 
     base: str
@@ -95,7 +95,7 @@ class Verb:
         return f"{self.stem}{glide}{('a', 'e', 'i')[at]}"
 
     def imperative(self, you: str) -> str:
-        """Return what is asked of aap, tum or tu."""
+        """Return the imperative for aap, tum or tu."""
         if you == "tu":
             return self.stem
         if self.irregular:
@@ -129,27 +129,27 @@ class Lexicon:
     @cached_property
     def nouns_of(self) -> Mapping[str, tuple[Noun, ...]]:
         """The nouns of each kind."""
-        kinds = sorted({each.kind for each in self.nouns})
-        return {kind: tuple(each for each in self.nouns if each.kind == kind) for kind in kinds}
+        kinds = sorted({noun.kind for noun in self.nouns})
+        return {kind: tuple(noun for noun in self.nouns if noun.kind == kind) for kind in kinds}
 
     @cached_property
     def adjectives_of(self) -> Mapping[str, tuple[Adjective, ...]]:
         """The adjectives of each kind of noun."""
-        return {kind: tuple(each for each in self.adjectives if kind in each.kinds) for kind in self.nouns_of}
+        return {kind: tuple(word for word in self.adjectives if kind in word.kinds) for kind in self.nouns_of}
 
     @cached_property
     def verbs_of(self) -> Mapping[str, tuple[Verb, ...]]:
         """The verbs of each frame."""
-        return {frame: tuple(each for each in self.verbs if each.frame == frame) for frame in FRAMES}
+        return {frame: tuple(verb for verb in self.verbs if verb.frame == frame) for frame in FRAMES}
 
     @cached_property
     def owners(self) -> tuple[Noun, ...]:
-        """Who may own something: a person who is spoken of without the plural of respect."""
-        return tuple(each for each in self.nouns_of["person"] if not each.esteemed)
+        """The nouns that may own something: people without the plural of respect."""
+        return tuple(noun for noun in self.nouns_of["person"] if not noun.esteemed)
 
 
 def agreeing(word: str, gender: str, *, plural: bool = False, oblique: bool = False) -> str:
-    """Return an adjective, or anything else inflected like one: bada, bade or badi."""
+    """Inflect an adjective, or a word like one: bada, bade or badi."""
     if not word.endswith("a"):
         return word
     return f"{word[:-1]}{'i' if gender == 'f' else 'e' if plural or oblique else 'a'}"
@@ -185,7 +185,7 @@ def _noun(line: str, irregular: Mapping[str, list[str]]) -> Noun:
         esteemed="esteemed" in marks,
         plurals=plurals,
         inside="on" if "on" in marks else "in",
-        to=next((each.removeprefix("to=") for each in marks if each.startswith("to=")), ""),
+        to=next((mark.removeprefix("to=") for mark in marks if mark.startswith("to=")), ""),
     )
 
 

@@ -1,4 +1,4 @@
-"""Who and what a sentence speaks of: pronouns, and nouns with all that stands before them."""
+"""Phrases: pronouns, and nouns with their determiners and adjectives."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from play.language.lexicon import Adjective, Lexicon, Noun, agreeing
 
 Words = tuple[str, ...]
 Pair = tuple[str, str]
-"""Two English words that stand in one sentence and belong together, like `red shirt` or `eat mango`."""
+"""Two English words that belong together in a sentence, like `red shirt` or `eat mango`."""
 
 YOU = {"aap": ("aap", "aapne", "aapko", "aapka"), "tum": ("tum", "tumne", "tumhen", "tumhaara")}
 YOU["tu"] = ("tu", "tune", "tujhe", "tera")
@@ -20,10 +20,10 @@ PRONOUNS = {
     "they": ("ve", "unhonne", "unhen", "unka"),
 }
 HOW = ("the", "own", "this", "that", "number", "bare", "of", "a", "every")
-"""What stands before a noun: `own` is my or his, `of` the boy's, `number` how many, `bare` nothing."""
+"""The determiners: `own` is my or his, `of` is the boy's, `number` is a number, `bare` is nothing."""
 
 ALIVE = frozenset({"person", "animal"})
-"""These own something; as an object they take ko."""
+"""The kinds that can own something; as an object they take ko."""
 
 OBJECTS = {"i": "me", "he": "him", "she": "her", "we": "us", "they": "them", "you": "you"}
 OWNERS = {"i": "my", "he": "his", "she": "her", "we": "our", "they": "their", "you": "your"}
@@ -31,11 +31,11 @@ OWNERS = {"i": "my", "he": "his", "she": "her", "we": "our", "they": "their", "y
 
 @dataclass(frozen=True)
 class Phrase:
-    """Somebody or something. `english` is how it is the subject, `accusative` how it is an object.
+    """A person or a thing. `english` is its form as a subject, `accusative` as an object.
 
-    `person` is main, vah, ve or tum, after what the Hindi verb agrees with; `of` is what English agrees with: i, he, we
-    (as all plurals) or you. `owner` is the English word for what is its own. A place has in `inside` what English puts
-    before it, in or on, and in `to` the postposition of whoever goes there. A pronoun has its cases in `cases`.
+    `person` is main, vah, ve or tum: the Hindi verb agrees with it. `of` is i, he or we (for all plurals): the English
+    verb agrees with it. `owner` is the English possessive. For a place, `inside` is `in` or `on`, and `to` is the
+    postposition of a destination. A pronoun has its Hindi cases in `cases`.
     """
 
     english: Words
@@ -55,7 +55,7 @@ class Phrase:
 
     @property
     def plural(self) -> bool:
-        """Whether the Hindi verb is plural, be it out of respect."""
+        """Whether the Hindi verb is plural, also out of respect."""
         return self.person in ("ve", "tum")
 
     @property
@@ -67,22 +67,22 @@ class Phrase:
         return (self.cases[2],) if self.cases else (*self.oblique, "ko")
 
     def with_se(self) -> Words:
-        """Return it with the postposition se, which pronouns take in their short oblique form."""
+        """Return the phrase with the postposition se; pronouns take it in their short oblique form."""
         return (*self.oblique, "se")
 
     @property
     def goal(self) -> Words:
-        """Return it as where somebody goes: ghar, but kamre mein."""
+        """Return the phrase as a destination: ghar, but kamre mein."""
         return (*self.oblique, self.to) if self.to else self.oblique
 
     def genitive(self, gender: str, *, plural: bool = False, oblique: bool = False) -> Words:
-        """Return the possessor before what is possessed."""
+        """Return the possessor in agreement with the possession."""
         stem = self.cases[3] if self.cases else "ka"
         own = agreeing(stem, gender, plural=plural, oblique=oblique)
         return (own,) if self.cases else (*self.oblique, own)
 
     def under(self, postposition: str) -> Words:
-        """Return it under a postposition; `ke` ones take the possessor."""
+        """Return the phrase with a postposition; those with `ke` take the possessor."""
         first, *rest = postposition.split()
         return (*self.genitive("m", oblique=True), *rest) if first == "ke" else (*self.oblique, first, *rest)
 
@@ -91,7 +91,7 @@ SHORT = {"main": "mujh", "vah": "us", "ham": "ham", "ve": "un", "aap": "aap", "t
 
 
 def pronoun(english: str, you: str = "aap", gender: str = "m") -> Phrase:
-    """Return a pronoun as a phrase; `you` and `gender` are of the one who is spoken to."""
+    """Return a pronoun as a phrase; `you` and `gender` describe the addressee."""
     cases = YOU[you] if english == "you" else PRONOUNS[english]
     persons = {"i": "main", "he": "vah", "she": "vah", "we": "ve", "they": "ve"}
     person = {"aap": "ve", "tum": "tum", "tu": "vah"}[you] if english == "you" else persons[english]
@@ -106,7 +106,7 @@ def pronoun(english: str, you: str = "aap", gender: str = "m") -> Phrase:
 
 @dataclass
 class Speaker:
-    """Draws phrases. `you` is how the one who is spoken to is addressed, and `gender` whether it is a he or a she."""
+    """Draws phrases. `you` and `gender` describe the addressee: the form of address, and m or f."""
 
     words: Lexicon
     random: Random
@@ -114,7 +114,7 @@ class Speaker:
     gender: str = "m"
 
     def noun_of(self, kinds: Sequence[str]) -> Noun:
-        """Return a noun of one of these kinds, every kind being as likely."""
+        """Return a noun of one of these kinds; every kind is equally likely."""
         return self.random.choice(self.words.nouns_of[self.random.choice(sorted(kinds))])
 
     def pronoun(self, among: Sequence[str] = ("i", "you", "he", "she", "we", "they")) -> Phrase:
@@ -122,7 +122,7 @@ class Speaker:
         return pronoun(self.random.choice(among), self.you, self.gender)
 
     def subject(self, kinds: frozenset[str]) -> Phrase:
-        """Return who does something: half of the time a pronoun, where that can do it."""
+        """Return a subject: half of the time a pronoun, if a person can do it."""
         if "person" in kinds and self.random.random() < 0.45:
             return self.pronoun()
         return self.phrase(kinds)
@@ -135,9 +135,9 @@ class Speaker:
         one: bool = False,
         how: Sequence[str] = HOW,
     ) -> Phrase:
-        """Return a noun with what stands before it. What belongs to the subject of the sentence is apna, its own.
+        """Return a noun with its determiner and adjective. A possession of the sentence's subject is apna.
 
-        With `one` it is a single one. `how` is what may stand before it; a, bare and number are enough for any noun.
+        With `one` it is singular. `how` has the determiners to choose from; a, bare and number fit any noun.
         """
         noun = self.noun_of(tuple(kinds))
         many = noun.many is not None and not one and self.random.random() < 0.3
@@ -154,7 +154,7 @@ class Speaker:
     ) -> Phrase:
         kinds = ["the", "the", "own", "this", "that"]
         kinds += ["number", "bare"] if many else ["bare", "of"] if noun.many is None else ["a", "a", "of", "every"]
-        how = self.random.choice([each for each in kinds if each in among])
+        how = self.random.choice([kind for kind in kinds if kind in among])
         word = noun.many if many and noun.many else noun.one
         esteemed = noun.esteemed and not many and how not in ("a", "every")
         plural = many or esteemed
@@ -185,7 +185,7 @@ class Speaker:
     def _determined(
         self, how: str, many: bool, noun: Noun, esteemed: bool, subject: Phrase | None
     ) -> tuple[Words, Words, Words]:
-        """Return what stands before a noun: in English, and in Hindi in both cases."""
+        """Return a determiner in English, and in Hindi in both cases."""
         if how in ("the", "bare"):
             return ("the",) if how == "the" else (), (), ()
         if how in ("a", "every"):

@@ -1,7 +1,7 @@
-"""Tales told from a seed. In each, somebody or something that came early decides what comes late.
+"""Make up tales from a seed. In each, an early fact decides something late.
 
-A name keeps its gender and its trade, a sum comes out, a gift is known by its giver, a list is said again backwards:
-things that the last four letters cannot tell, and that a model of a longer memory can.
+A person keeps their gender and trade, a sum is correct, a gift has its giver, a list is repeated backwards. The last
+four letters do not show such facts; a model with a longer context can use them.
 """
 
 import tomllib
@@ -20,7 +20,7 @@ DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sun
 
 
 class Person:
-    """Somebody with a name; `she`, `her` and `her_own` are the words for this one, whichever they are."""
+    """A person with a name; `she`, `her` and `her_own` are their pronouns, whichever they are."""
 
     def __init__(self, name: str, woman: bool, trade: str, character: str) -> None:
         self.name, self.trade, self.character = name, trade, character
@@ -29,7 +29,7 @@ class Person:
 
 
 class Teller:
-    """Tells one tale after the other; the same ones for the same seed."""
+    """Makes up one tale after the other; the same ones for the same seed."""
 
     def __init__(self, seed: int | str) -> None:
         self.random = Random(seed)
@@ -43,19 +43,19 @@ class Teller:
         return self.random.choice(self.tales)()
 
     def one(self, kind: str) -> Any:
-        """Return one of the words of a kind."""
+        """Return a random word of a kind."""
         return self.random.choice(WORDS[kind])
 
     def some(self, kind: str, many: int) -> list[Any]:
-        """Return different words of a kind."""
+        """Return so many different words of a kind."""
         return self.random.sample(WORDS[kind], many)
 
     def of(self, *ways: str) -> str:
-        """Return one of several ways to say something."""
+        """Return one of several wordings."""
         return self.random.choice(ways)
 
     def people(self, many: int) -> list[Person]:
-        """Return different persons."""
+        """Return so many different people."""
         named = [(name, kind == "girls") for kind in ("girls", "boys") for name in WORDS[kind]]
         trades = self.some("trades", many)
         return [
@@ -64,7 +64,7 @@ class Teller:
         ]
 
     def opening(self, hero: Person) -> str:
-        """Return how a tale begins."""
+        """Return the beginning of a tale."""
         home = self.one("homes")
         return self.of(
             f"Once there was {a(hero.character)} {hero.trade} called {hero.name}, who lived {home}.",
@@ -77,7 +77,7 @@ class Teller:
         )
 
     def quest(self) -> str:
-        """Three are helped and give something; three things are in the way, and what was given helps."""
+        """The hero helps three animals, who each give a gift; each gift overcomes an obstacle."""
         [hero] = self.people(1)
         thing = f"{self.one('colors')} {self.one('treasures')}"
         animals, troubles, gifts = self.some("animals", 3), self.some("troubles", 3), self.some("gifts", 3)
@@ -123,7 +123,7 @@ class Teller:
         return joined(parts)
 
     def swaps(self) -> str:
-        """A chain of bargains, and all of it told backwards at the end."""
+        """A chain of bargains, repeated backwards at the end."""
         hero, *others = self.people(self.random.randint(4, 5))
         goods = self.some("swapped", len(others) + 1)
         parts = [f"How {hero.name} came by {a(goods[-1])}"]
@@ -150,7 +150,7 @@ class Teller:
         return joined(parts)
 
     def market(self) -> str:
-        """Something is given away, again and again; what is left is right each time."""
+        """The hero gives fruit away, again and again; the number that is left is correct each time."""
         hero, *others = self.people(4)
         one, many = self.one("fruits")
         left = self.random.randint(10, 20)
@@ -182,7 +182,7 @@ class Teller:
         return joined(parts)
 
     def chain(self) -> str:
-        """The house that somebody built: each verse is the one before it and a line in front."""
+        """The house that somebody built: each verse is the one before it with a line in front."""
         [hero] = self.people(1)
         dwelling = self.one("dwellings")
         animals, deeds = self.some("animals", self.random.randint(3, 5)), self.some("deeds", 4)
@@ -199,7 +199,7 @@ class Teller:
         return joined(parts)
 
     def riddles(self) -> str:
-        """One asks, another guesses wrong before it is right; who asked gives what was promised."""
+        """One person asks a riddle, another guesses wrong and then right, and gets the promised prize."""
         asker, guesser = self.people(2)
         question, answer = self.one("riddles")
         prize = f"{self.one('colors')} {self.one('treasures')}"
@@ -225,7 +225,7 @@ class Teller:
         return joined([*parts, self.one("morals")])
 
     def contest(self) -> str:
-        """Who is more than whom, told in two steps; and who is most of all follows."""
+        """Two comparisons of three animals, from which the winner follows."""
         plain, more, most = self.one("qualities")
         first, second, third = self.some("animals", 3)
         [judge] = self.people(1)
@@ -251,7 +251,7 @@ class Teller:
         )
 
     def letters(self) -> str:
-        """A letter and its answer, which takes up what the letter asks."""
+        """A letter, and an answer to its questions."""
         writer, friend = self.people(2)
         gift, wish = self.some("brought", 2)
         animal = self.one("animals")
@@ -285,7 +285,7 @@ class Teller:
         )
 
     def week(self) -> str:
-        """Every day somebody brings something; on the last day all of it is counted up in order."""
+        """Every day somebody brings a gift; on the last day all gifts are listed in order."""
         hero, *others = self.people(self.random.randint(4, 6))
         begin = self.random.randint(0, 6 - len(others))
         gifts = self.some("brought", len(others))
@@ -324,13 +324,13 @@ def upper(text: str) -> str:
 
 
 def tales(seed: int | str, characters: int) -> list[str]:
-    """Return different tales, so many that they have at least that many characters together."""
+    """Return different tales with at least that many characters in all."""
     teller = Teller(seed)
-    told: dict[str, None] = {}
+    made: dict[str, None] = {}
     size = 0
     while size < characters:
         tale = teller.tale()
-        if tale not in told:
-            told[tale] = None
+        if tale not in made:
+            made[tale] = None
             size += len(tale) + 1
-    return list(told)
+    return list(made)

@@ -1,4 +1,4 @@
-"""What there is to play, run and looked at with programs that are right, and with one mistake in them."""
+"""Activities of the course, run with correct programs, and with one mistake in them."""
 
 import importlib
 import json
@@ -11,7 +11,7 @@ from typing import Any
 
 from autograder.answer_key.catalogue import patched, read_catalogue
 from autograder.course import read_course
-from autograder.learner.play.stage import Astray
+from autograder.learner.play.stage import FaultyExercise
 from autograder.worker.sources import Sources
 from tests.support import tiny
 
@@ -20,7 +20,7 @@ PROGRAM = tiny.REPOSITORY / "autograder" / "learner" / "play" / "__main__.py"
 SOLUTIONS = {each.file: (COURSE.solutions_dir / each.file).read_bytes() for each in COURSE.exercises}
 WHOLE = COURSE.solutions_dir / "accepted" / "whole"
 VARIANTS = sorted(path.name for path in WHOLE.iterdir())
-"""Whole courses that are right, and written differently."""
+"""Complete courses that are correct, and written differently."""
 
 
 def variant(name: str) -> dict[str, bytes]:
@@ -29,7 +29,7 @@ def variant(name: str) -> dict[str, bytes]:
 
 
 def wrong(misconception: str) -> dict[str, bytes]:
-    """Return the solutions, with one misconception put in."""
+    """Return the solutions with one misconception."""
     for exercise in COURSE.exercises:
         solution = SOLUTIONS[exercise.file].decode()
         for each in read_catalogue(COURSE.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution):
@@ -39,7 +39,7 @@ def wrong(misconception: str) -> dict[str, bytes]:
 
 
 def solved(folder: Path) -> Path:
-    """Make a course whose exercises are all solved, with what there is to play."""
+    """Make a course with its activities, whose exercises are all solved."""
     for name in ("course.toml", "play", "solutions"):
         (folder / name).symlink_to(tiny.REPOSITORY / name)
     (folder / "exercises").mkdir()
@@ -49,7 +49,7 @@ def solved(folder: Path) -> Path:
 
 
 def played(root: Path, activity: str, **request: Any) -> subprocess.CompletedProcess[str]:
-    """Run an activity as `course play` does once the exercises are checked."""
+    """Run an activity as `course play` does after it has checked the exercises."""
     common = {"device": "cpu", "seed": 1, "say": [], "fresh": False, "anyway": False}
     more = {"json": None, "submission": None, "plain": True, "color": None, "wrong": []}
     asked = {"root": str(root), "activity": activity, **common, **more, **request}
@@ -65,29 +65,29 @@ def played(root: Path, activity: str, **request: Any) -> subprocess.CompletedPro
     )
 
 
-class Told(list):  # type: ignore[type-arg]
-    """A stage that keeps what it is told, for a model that is looked at here."""
+class RecordingStage(list):  # type: ignore[type-arg]
+    """A stage that keeps the lines it prints, for a model that is examined in this process."""
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         self.options, self.seed, self.device, self.anyway = options, 1, "cpu", False
-        self.tell = self.append
-        self.wrong: list[tuple[str, str]] = []
+        self.print = self.append
+        self.faults: list[tuple[str, str]] = []
 
     def own(self, exercise: str) -> Any:
         return importlib.import_module(exercise)
 
-    def astray(self, exercise: str, message: str) -> None:
-        self.wrong.append((exercise, message))
+    def report_fault(self, exercise: str, message: str) -> None:
+        self.faults.append((exercise, message))
         if not self.anyway:
-            raise Astray(exercise, message)
+            raise FaultyExercise(exercise, message)
 
 
 @contextmanager
 def standing_on(sources: Mapping[str, bytes], options: Mapping[str, Any]) -> Iterator[Any]:
-    """A stage on which the modules are made of these sources."""
+    """Yield a stage whose modules are made of these sources."""
     own = Sources(sources, {})
     own.install()
     try:
-        yield Told(options)
+        yield RecordingStage(options)
     finally:
         own.uninstall()

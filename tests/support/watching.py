@@ -1,4 +1,4 @@
-"""`course watch` as a learner has it: in a terminal of its own, with files that are saved and keys that are pressed."""
+"""Run `course watch` in a terminal of its own, save files and press keys."""
 
 import fcntl
 import os
@@ -18,13 +18,13 @@ from typing import Self
 from tests.support import tiny
 
 PATIENCE = 120.0
-"""Seconds until a test gives up; nothing is concluded from anything shorter."""
+"""Seconds until a test gives up: no test depends on anything shorter."""
 
 SEQUENCES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x1b\x07]*(?:\x1b\\|\x07)")
 
 
 class Watching:
-    """The program in a pseudo-terminal. What it writes is read mark by mark; nothing is lost in between."""
+    """The program in a pseudo-terminal. A test reads its output mark by mark, and misses nothing in between."""
 
     def __init__(self, course: Path, *arguments: str, rows: int = 40, columns: int = 100, **env: str) -> None:
         self.course = course
@@ -55,12 +55,12 @@ class Watching:
         os.close(self._main)
 
     def until(self, mark: str) -> str:
-        """Return what is shown up to a mark and the end of its line, without colours."""
+        """Return the output up to a mark and the end of its line, without colours."""
         until = time.monotonic() + PATIENCE
         while not (found := re.search(re.escape(mark) + "[^\n]*\n", self._unread)):
-            assert time.monotonic() < until, f"{mark!r} was not shown, but:\n{self._unread}"
+            assert time.monotonic() < until, f"{mark!r} did not appear, but:\n{self._unread}"
             part = self._read(1.0)
-            assert part is not None, f"it ended before {mark!r} was shown:\n{self._unread}"
+            assert part is not None, f"it ended before {mark!r} appeared:\n{self._unread}"
             self._unread += part
         text, self._unread = self._unread[: found.end()], self._unread[found.end() :]
         self.shown += text
@@ -75,29 +75,29 @@ class Watching:
             return None
 
     def verdict(self) -> str:
-        """Return what is shown up to the end of the next verdict."""
+        """Return the output up to the end of the next result."""
         return self.until(" done")
 
     def press(self, keys: str) -> None:
-        """Type, without Enter."""
+        """Type keys, without Enter."""
         os.write(self._main, keys.encode())
 
     def save(self, source: str, file: str = tiny.FILES[0]) -> None:
-        """Save as most editors do: another file is written, and takes the place of the old one."""
+        """Save as most editors do: write another file, and replace the old one by it."""
         saved(self.course, source, file)
 
     def resize(self, rows: int, columns: int) -> None:
-        """Make the window another size."""
+        """Resize the window."""
         fcntl.ioctl(self._main, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
 
     @property
     def echoes(self) -> bool:
-        """Whether the terminal is as a shell has it: it echoes what is typed, and waits for whole lines."""
+        """Whether the terminal is as in a shell: it echoes keys, and waits for whole lines."""
         flags = termios.tcgetattr(self._main)[3]
         return bool(flags & termios.ECHO and flags & termios.ICANON)
 
     def signal(self, number: signal.Signals) -> None:
-        """Send the program a signal."""
+        """Send a signal to the program."""
         self.process.send_signal(number)
 
     def hang_up(self) -> None:
@@ -106,7 +106,7 @@ class Watching:
         self._main = os.open(os.devnull, os.O_RDONLY)
 
     def ended(self) -> int:
-        """Wait for the end, reading on, and return the exit status."""
+        """Read on until the program ends, and return its exit status."""
         until = time.monotonic() + PATIENCE
         while self.process.poll() is None:
             assert time.monotonic() < until, f"it did not end:\n{self._unread}"
@@ -119,7 +119,7 @@ class Watching:
 
 
 def saved(course: Path, source: str, file: str = tiny.FILES[0]) -> None:
-    """Put a program in the place of a file, whole."""
+    """Replace a file by a program, at once."""
     temporary = course / "exercises" / f".{file}.swp"
     temporary.write_text(source, "utf-8")
     temporary.replace(course / "exercises" / file)

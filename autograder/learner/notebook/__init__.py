@@ -1,6 +1,6 @@
-"""What a notebook of the course asks: `from autograder.notebook import check, hint, status, why`.
+"""The functions for a notebook of the course: `from autograder.notebook import check, hint, status, why`.
 
-Importing it lets `from exNN_name import ...` find the earlier exercises, as files or as notebooks.
+Importing this makes `from exNN_name import ...` find earlier exercises, in files or notebooks.
 """
 
 from autograder.learner.notebook.asking import check, hint, status, why

@@ -3,18 +3,18 @@
 from collections.abc import Callable
 from dataclasses import asdict
 
-from autograder.cli.check import advice_for
-from autograder.cli.hint import nothing_due, take_hint
-from autograder.cli.overview import Row, rows_of
-from autograder.cli.why import find_page
 from autograder.course import Course, CourseError, Exercise, find_course, read_course
 from autograder.course.names import UsageError, resolve_exercise
 from autograder.course.stubs import StubError
+from autograder.learner.checking import pause_advice
+from autograder.learner.hints import no_hint_reason, take_hint
+from autograder.learner.misconception_page import find_page
 from autograder.learner.notebook.cards import Card, Shown
 from autograder.learner.notebook.earlier import forget_earlier_exercises
 from autograder.learner.notebook.process import Problem, judge
 from autograder.learner.notebook.runs import folder, graded_by_nbgrader
 from autograder.learner.notebook.work import Work, work_folder, work_on
+from autograder.learner.overview import ExerciseRow, rows_of
 from autograder.learner.progress import Progress, Standing, read_progress
 from autograder.learner.progress.digests import digest_of
 from autograder.report.html import Command, exercise_card, hint_card, note_card, table_card, why_card
@@ -26,7 +26,7 @@ from autograder.submission import SubmissionError
 from autograder.submission.own import notebook_file
 
 EXPECTED = (CourseError, UsageError, SubmissionError, StubError, Problem, OSError)
-"""What is told in a sentence."""
+"""Errors that a student can cause: each becomes a sentence."""
 
 
 class Points(float):
@@ -37,9 +37,9 @@ class Points(float):
 
 
 def check(exercise: str | int | None = None, *, strict: bool = False) -> Points:
-    """Check an exercise, show what came of it, and return its points; with `strict`, raise where it does not pass.
+    """Check an exercise, show the result, and return its points. With `strict`, raise if it does not pass.
 
-    What counts is the notebook's cells as they were last run, or the file in exercises/ where that has the work.
+    It checks the cells of the notebook as last run, or the file in exercises/ if that has the work.
     """
     shown = Shown()
     earned, why_not = Points(0.0), "it could not be checked"
@@ -62,12 +62,12 @@ def check(exercise: str | int | None = None, *, strict: bool = False) -> Points:
 
 
 def hint(exercise: str | int | None = None, *, now: bool = False) -> None:
-    """Show the next hint for the last failure; after the first, one is due when the code has changed, or with `now`."""
+    """Show the next hint for the last failure. After the first, the code must have changed, unless `now`."""
     _shown(lambda: _hint(exercise, now))
 
 
 def why(misconception: str | None = None) -> None:
-    """Show what is behind a misconception, that of the last failure if none is named."""
+    """Explain a misconception, by default the one behind the last failure."""
     _shown(lambda: _why(misconception))
 
 
@@ -85,7 +85,7 @@ def _shown(make: Callable[[], Card]) -> None:
 
 
 def _course_and(exercise: str | int | None) -> tuple[Course, Progress, Exercise]:
-    """Return the course, how far it is, and the exercise that is meant."""
+    """Return the course, the progress, and the exercise that is meant."""
     course = read_course(find_course(folder()))
     progress = _progress(course)
     meant = resolve_exercise(course, str(exercise)) if exercise is not None else progress.current(course)
@@ -93,7 +93,7 @@ def _course_and(exercise: str | int | None) -> tuple[Course, Progress, Exercise]
 
 
 def _progress(course: Course) -> Progress:
-    """Return how far the learner is; where nbgrader grades, what is kept here is another person's."""
+    """Return the learner's progress; none under nbgrader, because what is stored here is somebody else's."""
     return Progress() if graded_by_nbgrader() else read_progress(course)
 
 
@@ -106,17 +106,17 @@ def _judged(course: Course, exercise: Exercise, shown: Shown) -> tuple[Report, W
 
     on_progress("")
     work = work_on(course, exercise)
-    report, unkept = judge(
+    report, warning = judge(
         course, exercise, work.book, on_progress, folder=work_folder(course), kept=not graded_by_nbgrader()
     )
-    return report, work.noting(unkept) if unkept else work
+    return report, work.noting(warning) if warning else work
 
 
 def _checked_card(
     course: Course, exercise: Exercise, progress: Progress, report: Report, result: ExerciseResult, work: Work
 ) -> Card:
     standing = progress.of(exercise)
-    advice = advice_for(exercise, standing).replace("`course diff", "In a terminal, `course diff")
+    advice = pause_advice(exercise, standing).replace("`course diff", "In a terminal, `course diff")
     notes = [*work.notes, *([advice] if advice else [])]
     commands = _next(course, exercise, progress, result)
     hints = max(standing.hints_shown, 1)
@@ -143,38 +143,38 @@ def _next(course: Course, exercise: Exercise, progress: Progress, result: Exerci
         book = notebook_file(course, following)
         return [(book.name if book.is_file() else following.file, f"on to {following.number} {following.title}")]
     if result.status == "grader_error":
-        return [(again, "once more"), ("course doctor", "in a terminal: what this machine has and lacks")]
+        return [(again, "try again"), ("course doctor", "in a terminal: look for a problem on this machine")]
     if result.status in ("not_started", "missing"):
-        return [(again, "when a TODO is written and its cell has run")]
-    commands = [(again, "after you changed a cell and ran it")]
+        return [(again, "after you write a TODO and run its cell")]
+    commands = [(again, "after you change a cell and run it")]
     standing = progress.of(exercise)
     if standing.hints_shown < len(standing.hints):
         level = f"hint {standing.hints_shown + 1} of {len(standing.hints)}, after a change"
         commands.append((f'hint("{exercise.id[:4]}")', level))
     finding = result.first_failure.finding if result.first_failure else None
     if finding and finding.kind == "misconception":
-        commands.append((f'why("{finding.id}")', "what is behind it"))
+        commands.append((f'why("{finding.id}")', "explain the mistake"))
     return commands
 
 
 def _hint(asked: str | int | None, now: bool) -> Card:
     course, progress, exercise = _course_and(asked)
     title = f"{exercise.number} {exercise.title}"
-    nothing = nothing_due(course, progress, exercise)
+    nothing = no_hint_reason(course, progress, exercise)
     if nothing:
         return Card.of(note_card(title, nothing), nothing)
     standing = progress.of(exercise)
     if not standing.check:
-        not_yet = [f'No hint is due yet: run check("{exercise.id[:4]}") first.']
+        not_yet = [f'No hint yet: run check("{exercise.id[:4]}") first. Hints explain a failure.']
         return Card.of(note_card(title, not_yet), not_yet)
     taken = take_hint(course, exercise, standing, _digest(course, exercise, standing), at_once=now)
     place = len(taken.hints)
-    notes = []
-    if taken.waits:
-        notes.append(f"Hint {place + 1} comes when the code has changed since this one was shown, and was run.")
+    notes = [taken.warning] if taken.warning else []
+    if taken.waits_for_edit:
+        notes.append(f"Hint {place + 1} comes after you change the code and run it.")
     head = f"{title}: {taken.title}"
-    said = [fact(f"Hint {at} of {taken.everything}", each) for at, each in enumerate(taken.hints, 1)]
-    return Card.of(hint_card(head, taken.hints, taken.everything, notes), [head, *said, *notes])
+    said = [fact(f"Hint {at} of {taken.total}", each) for at, each in enumerate(taken.hints, 1)]
+    return Card.of(hint_card(head, taken.hints, taken.total, notes), [head, *said, *notes])
 
 
 def _digest(course: Course, exercise: Exercise, standing: Standing) -> str | None:
@@ -203,14 +203,14 @@ def _status() -> Card:
         for row in rows
     ]
     score = sum(row.standing.score for row in rows)
-    every = points(sum(each.points for each in course.exercises))
+    every = points(sum(exercise.points for exercise in course.exercises))
     beside = f"{progress.passed(course)} of {len(rows)} exercises passed, {points(score)} of {every} points"
     html = table_card(course.title, beside, ("exercise", "state", "checks", "points", ""), cells, [])
     said = [f"{course.title}: {beside}.", *(f"Exercise {', '.join(filter(None, row))}." for row in cells)]
     return Card.of(html, said)
 
 
-def _here(row: Row, current: Exercise | None) -> str:
+def _here(row: ExerciseRow, current: Exercise | None) -> str:
     return "you are here" if row.exercise is current else ""
 
 

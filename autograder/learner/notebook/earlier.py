@@ -1,4 +1,4 @@
-"""`from exNN_name import ...` in a notebook: the earlier exercise as its student wrote it, a file or a notebook."""
+"""Import earlier exercises in a notebook: `from exNN_name import ...` finds the student's file or notebook."""
 
 import importlib.abc
 import importlib.machinery
@@ -19,20 +19,20 @@ _ID = re.compile(r"ex\d\d_\w+")
 
 
 def find_earlier_exercises() -> None:
-    """Let imports find the exercises of the course that the working folder is in."""
-    if not any(isinstance(each, _Finder) for each in sys.meta_path):
+    """Make the exercises of the course in the working folder importable."""
+    if not any(isinstance(finder, _Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder())
 
 
 def forget_earlier_exercises() -> None:
-    """Have exercises imported anew the next time: their files may have changed."""
+    """Import exercises anew the next time: their files may have changed."""
     for name, module in list(sys.modules.items()):
         if isinstance(getattr(module, "__loader__", None), _Loader):
             del sys.modules[name]
 
 
 class _Finder(importlib.abc.MetaPathFinder):
-    """Finds the exercises of the course. A module beside the notebook of the same name is not looked at."""
+    """Finds the exercises of the course, before a module of the same name beside the notebook."""
 
     def find_spec(
         self,
@@ -44,7 +44,7 @@ class _Finder(importlib.abc.MetaPathFinder):
             return None
         try:
             course = read_course(find_course(folder()))
-            exercise = next((each for each in course.exercises if each.id == fullname), None)
+            exercise = next((exercise for exercise in course.exercises if exercise.id == fullname), None)
             if exercise is None:
                 return None
             where = work_folder(course)
@@ -60,7 +60,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 
 class _Loader(importlib.abc.InspectLoader):
-    """Loads one source that was read already."""
+    """Loads a source that is in memory."""
 
     def __init__(self, source: bytes, path: str) -> None:
         self.source = source

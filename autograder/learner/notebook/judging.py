@@ -1,7 +1,7 @@
-"""The check that a notebook asks for, in a process of its own: `python -m autograder.learner.notebook.judging`.
+"""Run the check for a notebook, in a process of its own: `python -m autograder.learner.notebook.judging`.
 
-The process that decides never runs anybody's implementation, and the kernel runs the student's. It reads one request
-as JSON from the standard input, and writes a line of JSON for each thing there is to tell, the result last.
+The kernel runs the student's code, and the process that judges must never do that. It reads one request as JSON from
+stdin, and writes a line of JSON for each progress report, the result last.
 """
 
 import json
@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from autograder import ending
-from autograder.cli.check import checked
 from autograder.course import Course, CourseError, Exercise, read_course
 from autograder.course.stubs import StubError
 from autograder.course.suite import SuiteError
 from autograder.course.trust import Untrusted
+from autograder.learner.checking import check_submission
 from autograder.learner.progress.record import record
 from autograder.runner.runner import EnvironmentProblem, GraderProblem
 from autograder.submission import Submission, SubmissionError
@@ -25,7 +25,7 @@ from autograder.submission.submission import digest
 
 
 def main() -> int:
-    """Answer one request; a kernel that is interrupted ends this process, and its workers with it."""
+    """Answer one request. A kernel that is interrupted ends this process and its workers."""
     ending.install()
     request = json.load(sys.stdin)
     try:
@@ -33,20 +33,19 @@ def main() -> int:
         folder = Path(request["folder"]) if request["folder"] else None
         exercise = course.exercise(request["exercise"])
         submission = submitted(course, exercise, request["live"], folder)
-        report = checked(course, [exercise], submission, seed=course.seed, on_progress=_told)
-        kept = record(course, report, submission.sources, command="check") if request["kept"] else None
+        report = check_submission(course, [exercise], submission, seed=course.seed, on_progress=_on_progress)
+        saved = record(course, report, submission.sources, command="check") if request["kept"] else None
     except (CourseError, Untrusted, SubmissionError, StubError, EnvironmentProblem, OSError) as error:
-        _tell({"problem": str(error)})
+        _send({"problem": str(error)})
     except (GraderProblem, SuiteError) as error:
-        _tell({"problem": f"the grader itself failed: {error}"})
+        _send({"problem": f"the grader itself failed: {error}"})
     else:
-        unkept = f"your progress could not be kept: {kept.problem.strerror}" if kept and kept.problem else None
-        _tell({"report": report.to_json(), "unkept": unkept})
+        _send({"report": report.to_json(), "warning": saved.warning if saved else ""})
     return 0
 
 
 def submitted(course: Course, exercise: Exercise, live: Mapping[str, Any] | None, folder: Path | None) -> Submission:
-    """Return a learner's work, in exercises/ or in a folder, with the notebook as last run in the place of its file."""
+    """Return a learner's work; the running notebook, if there is one, replaces its file."""
     own = read_own(course, folder=folder)
     if live is None:
         return own
@@ -55,11 +54,11 @@ def submitted(course: Course, exercise: Exercise, live: Mapping[str, Any] | None
     return replace(own, sources=sources, cells=cells, digest=digest(sources))
 
 
-def _told(_exercise: str, done: int, everything: int) -> None:
-    _tell({"told": [done, everything]})
+def _on_progress(_exercise: str, done: int, total: int) -> None:
+    _send({"progress": [done, total]})
 
 
-def _tell(message: Mapping[str, Any]) -> None:
+def _send(message: Mapping[str, Any]) -> None:
     print(json.dumps(message), flush=True)
 
 

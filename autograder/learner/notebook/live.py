@@ -1,7 +1,7 @@
-"""The notebook as it was last run: the file on disk, with the cells that were run since then in place of its own.
+"""The notebook as last run: the file on disk, with each cell replaced by its latest run.
 
-A cell is known by its id where the front end tells it, else by the names it binds: one that binds all the names of a
-cell of the file is that cell, edited. One that is not in the file yet counts if it defines something.
+The front end may report the id of a cell. Without it, a cell is matched by the names it binds: a run that binds all
+names of a cell in the file is that cell, edited. A cell that is not in the file counts if it defines something.
 """
 
 import ast
@@ -17,19 +17,19 @@ DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 @dataclass(frozen=True)
-class Live:
-    """The code of a notebook as it was last run, and the cells, counted from 1, that differ from the file on disk."""
+class LiveNotebook:
+    """The code of a notebook as last run, and the cells, counted from 1, that differ from the file on disk."""
 
     book: Notebook
     newer: tuple[int, ...]
 
 
-def read_live(data: bytes, runs: Sequence[Run], limit: int) -> Live | None:
-    """Return a notebook as it was last run; None where no cell of it that defines something was.
+def read_live(data: bytes, runs: Sequence[Run], limit: int) -> LiveNotebook | None:
+    """Return a notebook as last run; None if none of its definitions were run.
 
     `limit` is that of `read_notebook`; raises `FileError` as it does.
     """
-    read_notebook(data, limit)  # it says what is wrong with a file that is no notebook
+    read_notebook(data, limit)  # for its error, if the file is no notebook
     book = json.loads(data.decode("utf-8-sig"))
     cells = _Cells(book["cells"])
     for run in runs:
@@ -37,26 +37,26 @@ def read_live(data: bytes, runs: Sequence[Run], limit: int) -> Live | None:
     if not cells.ran:
         return None
     book["cells"], newer = cells.merged()
-    return Live(read_notebook(json.dumps(book).encode("utf-8", "replace"), limit), newer)
+    return LiveNotebook(read_notebook(json.dumps(book).encode("utf-8", "replace"), limit), newer)
 
 
 class _Cells:
-    """The cells of a file, and what was run in place of them."""
+    """The cells of a file, and the runs that replace them."""
 
     def __init__(self, cells: list[dict[str, Any]]) -> None:
         self.cells = cells
-        self.sources = [_text(each) for each in cells]
+        self.sources = [_text(cell) for cell in cells]
         self.bound = [_bound(source) if source is not None else frozenset() for source in self.sources]
-        self.ids = {each["id"]: place for place, each in enumerate(cells) if isinstance(each.get("id"), str)}
-        self.defining = [place for place, each in enumerate(self.sources) if each is not None and _defines(each)]
+        self.ids = {cell["id"]: place for place, cell in enumerate(cells) if isinstance(cell.get("id"), str)}
+        self.defining = [place for place, source in enumerate(self.sources) if source is not None and _defines(source)]
         self.now: dict[int, str] = {}
         self.added: dict[frozenset[str], str] = {}
         self.ran = False
 
     def take(self, run: Run) -> None:
-        """Put what was run in the place of the cell that it is."""
+        """Replace the cell that a run is of."""
         if not _parses(run.source):
-            return  # nothing of it was run
+            return  # Python ran nothing of it
         places = self._places(run)
         for at, place in enumerate(places):
             self.now[place] = run.source if not at else ""
@@ -65,7 +65,7 @@ class _Cells:
             self.added[_bound(run.source)] = run.source
 
     def merged(self) -> tuple[list[dict[str, Any]], tuple[int, ...]]:
-        """Return the cells as they were last run, and which of them, counted from 1, differ from the file's."""
+        """Return the cells as last run, and which of them, counted from 1, differ from the file's."""
         first = min(self.defining, default=len(self.cells))
         merged: list[dict[str, Any]] = []
         newer: list[int] = []
@@ -83,18 +83,20 @@ class _Cells:
         return merged, tuple(newer)
 
     def _places(self, run: Run) -> list[int]:
-        """Return the cells of the file that a run stands for now."""
+        """Return the cells of the file that a run replaces."""
         if run.cell in self.ids:
             return [self.ids[run.cell]]
         same = [
-            place for place, each in enumerate(self.sources) if each is not None and each.strip() == run.source.strip()
+            place
+            for place, source in enumerate(self.sources)
+            if source is not None and source.strip() == run.source.strip()
         ]
         bound = _bound(run.source)
         return same[:1] or [place for place, names in enumerate(self.bound) if names and names <= bound]
 
 
 def _text(cell: Mapping[str, Any]) -> str | None:
-    """Return the source of a cell of code."""
+    """Return the source of a code cell; None for another cell."""
     source = cell.get("source")
     if cell.get("cell_type") != "code":
         return None
@@ -118,7 +120,7 @@ def _parses(source: str) -> bool:
 
 def _defines(source: str) -> bool:
     tree = _tree(source)
-    return tree is not None and any(isinstance(each, DEFINITIONS) for each in tree.body)
+    return tree is not None and any(isinstance(statement, DEFINITIONS) for statement in tree.body)
 
 
 def _bound(source: str) -> frozenset[str]:
@@ -128,11 +130,11 @@ def _bound(source: str) -> frozenset[str]:
 
 def _names(tree: ast.Module) -> Iterator[str]:
     """Yield the names that the statements of a cell bind."""
-    for each in tree.body:
-        if isinstance(each, DEFINITIONS):
-            yield each.name
-        elif isinstance(each, ast.Import | ast.ImportFrom):
-            yield from (name.asname or name.name.split(".")[0] for name in each.names)
-        elif isinstance(each, ast.Assign | ast.AnnAssign | ast.AugAssign):
-            targets = each.targets if isinstance(each, ast.Assign) else [each.target]
+    for statement in tree.body:
+        if isinstance(statement, DEFINITIONS):
+            yield statement.name
+        elif isinstance(statement, ast.Import | ast.ImportFrom):
+            yield from (name.asname or name.name.split(".")[0] for name in statement.names)
+        elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
             yield from (node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name))

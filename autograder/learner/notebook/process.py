@@ -1,4 +1,4 @@
-"""Asks the process that judges, and waits for its answer."""
+"""Run a check in the process that judges, and wait for its answer."""
 
 import json
 import os
@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).parents[3]
 
 
 class Problem(Exception):
-    """Nothing could be judged; the message is a sentence."""
+    """The exercise could not be judged; the message is a sentence."""
 
 
 def judge(
@@ -30,10 +30,10 @@ def judge(
     folder: Path | None = None,
     kept: bool = True,
 ) -> tuple[Report, str]:
-    """Return the report on an exercise, and why progress could not be kept, if so. `on_progress` hears what goes on.
+    """Return the report on an exercise, and a warning if the progress could not be saved, else "".
 
-    `book` is the notebook as it was last run, where that is what counts; `folder` where the work lies if not in
-    exercises/; `kept` whether it is somebody's progress. Raises `Problem`.
+    `on_progress` gets a sentence on the answer key. `book` is the notebook as last run, if that counts. `folder` has
+    the work if exercises/ does not. `kept` says whether to save the result as progress. Raises `Problem`.
     """
     live = {"source": book.source.decode("utf-8", "replace"), "cells": book.cells} if book else None
     where = str(folder) if folder else None
@@ -43,12 +43,13 @@ def judge(
     with tempfile.TemporaryFile() as errors:
         answer = _answer(course, request, errors, on_progress)
         if "report" in answer:
-            return from_json(answer["report"]), str(answer["unkept"] or "")
+            return from_json(answer["report"]), str(answer["warning"])
         if "problem" in answer:
             raise Problem(str(answer["problem"]))
         errors.seek(0)
-        said = errors.read()[-4000:].decode("utf-8", "replace").strip().split("\n")[-1]
-    raise Problem(f"the grader itself ended without a verdict{f' ({said})' if said else ''}; run the cell again")
+        last_line = errors.read()[-4000:].decode("utf-8", "replace").strip().split("\n")[-1]
+    cause = f" ({last_line})" if last_line else ""
+    raise Problem(f"the grader itself ended without a verdict{cause}; run the cell again")
 
 
 def _answer(course: Course, request: str, errors: IO[bytes], on_progress: Callable[[str], None]) -> Mapping[str, Any]:
@@ -70,9 +71,9 @@ def _answer(course: Course, request: str, errors: IO[bytes], on_progress: Callab
         answer: Mapping[str, Any] = {}
         for line in process.stdout:
             answer = _read(line)
-            if "told" in answer:
-                done, everything = answer["told"]
-                on_progress(f"Comparing with known mistakes: {done} of {everything}, once per exercise.")
+            if "progress" in answer:
+                done, total = answer["progress"]
+                on_progress(f"Comparing with known mistakes: {done} of {total}, once per exercise.")
         return answer
     except BrokenPipeError:
         return {}

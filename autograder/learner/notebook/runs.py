@@ -1,4 +1,4 @@
-"""What was run in this kernel, in order and where: IPython's own history, and from now on with the ids of the cells."""
+"""Record the cells that this kernel runs: IPython's history so far, then each run with the id of its cell."""
 
 import contextlib
 import os
@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Run:
-    """The source of a cell as it was run, and the cell's id where the front end tells it."""
+    """The source of a cell as run, and the id of the cell if the front end reports it."""
 
     source: str
     cell: str | None = None
@@ -18,43 +18,43 @@ class Run:
 
 _runs: list[Run] = []
 _recording: list[Any] = []
-_began: list[Path] = []
+_start_folder: list[Path] = []
 
 
 def begin_to_record() -> None:
-    """Note every cell that is run from now on, and those of the history so far. Without IPython nothing is."""
+    """Record every cell from now on, and those of the history so far. Without IPython, do nothing."""
     shell = _shell()
     if shell is None or shell in _recording:
         return
     _recording.append(shell)
     with contextlib.suppress(OSError):
-        _began.append(Path.cwd())
+        _start_folder.append(Path.cwd())
     _runs.extend(Run(source) for source in shell.history_manager.input_hist_raw if source.strip())
     shell.events.register("pre_run_cell", _note)
 
 
 def runs() -> tuple[Run, ...]:
-    """Return what was run, in order."""
+    """Return the runs, in order."""
     return tuple(_runs)
 
 
 def folder() -> Path:
-    """Return the folder of the notebook, in which the kernel began. Raises OSError if it is gone."""
-    return _began[-1] if _began else Path.cwd()
+    """Return the folder of the notebook, where the kernel started. Raises OSError if it no longer exists."""
+    return _start_folder[-1] if _start_folder else Path.cwd()
 
 
 def graded_by_nbgrader() -> bool:
-    """Say whether nbgrader runs this kernel, to validate or to grade, so that it is nobody's own progress."""
+    """Return whether nbgrader runs this kernel, to validate or to grade: then nothing is anybody's progress."""
     return bool(os.environ.get("NBGRADER_EXECUTION"))
 
 
 def notebook_names() -> Iterator[Path]:
-    """Yield where the front end says that the running notebook lies: VS Code in a variable, JupyterLab outside."""
+    """Yield the path of the running notebook: VS Code sets a variable, JupyterLab an environment variable."""
     shell = _shell()
     named = shell.user_ns.get("__vsc_ipynb_file__") if shell is not None else None
-    for each in (named, os.environ.get("JPY_SESSION_NAME")):
-        if isinstance(each, str) and each:
-            yield Path(each)
+    for name in (named, os.environ.get("JPY_SESSION_NAME")):
+        if isinstance(name, str) and name:
+            yield Path(name)
 
 
 def _note(info: Any) -> None:

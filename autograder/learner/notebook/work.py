@@ -1,10 +1,10 @@
-"""Which code a check in a notebook is about: the cells as they were last run, or the file in exercises/."""
+"""Choose the code that a check in a notebook is about: the cells as last run, or the file in exercises/."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.course import Course, Exercise
-from autograder.learner.notebook.live import Live, read_live
+from autograder.learner.notebook.live import LiveNotebook, read_live
 from autograder.learner.notebook.runs import folder, notebook_names, runs
 from autograder.submission import Submission
 from autograder.submission.found import FileError
@@ -15,19 +15,19 @@ from autograder.submission.submission import notebook_of
 
 @dataclass(frozen=True)
 class Work:
-    """The source that counts; `book` where it is that of the running notebook; and sentences about the choice."""
+    """The source that counts, the running notebook if it is from there, and notes about the choice."""
 
     source: bytes | None
     book: Notebook | None
     notes: tuple[str, ...]
 
     def noting(self, sentence: str) -> "Work":
-        """Return the same with one more sentence."""
+        """Return the same work with one more note."""
         return replace(self, notes=(*self.notes, sentence))
 
 
 def work_folder(course: Course) -> Path | None:
-    """Return the folder of the notebook where the work lies in it, not in exercises/: nbgrader has it so."""
+    """Return the folder of the notebook if the work is there, not in exercises/, as with nbgrader."""
     here, own = folder().resolve(), course.exercises_dir
     if here.is_relative_to(own) or own.is_relative_to(here):
         return None
@@ -35,7 +35,7 @@ def work_folder(course: Course) -> Path | None:
 
 
 def work_on(course: Course, exercise: Exercise) -> Work:
-    """Return the work on an exercise. Raises `SubmissionError` where the folder of the work cannot be read."""
+    """Return the work on an exercise. Raises `SubmissionError` if its folder cannot be read."""
     where = work_folder(course)
     own = read_own(course, [exercise], folder=where)
     given = given_out(course, [exercise])
@@ -50,14 +50,14 @@ def work_on(course: Course, exercise: Exercise) -> Work:
         notes.append(_unsaved(exercise, live))
     if on_disk is not None and exercise.file not in own.cells and not given.is_stub(exercise.file, on_disk):
         notes.append(
-            f"This notebook was checked; {place.name}/{exercise.file} holds work too, and that is what "
-            "`course check` takes and what counts when both are handed in: keep one of them"
+            f"This notebook was checked. {place.name}/{exercise.file} has work too. `course check` takes that file, "
+            "and so does the grader if you hand in both. Keep only one of them"
         )
     return Work(live.book.source, live.book, tuple(notes))
 
 
-def _live(course: Course, exercise: Exercise, where: Path | None, limit: int) -> tuple[Live | None, str]:
-    """Return the running notebook if it is that of the exercise, or what is wrong with it."""
+def _live(course: Course, exercise: Exercise, where: Path | None, limit: int) -> tuple[LiveNotebook | None, str]:
+    """Return the running notebook if it is that of the exercise, or its problem."""
     own = where / notebook_of(exercise.file) if where else notebook_file(course, exercise)
     for file in (*notebook_names(), own):
         if file.name == notebook_of(exercise.file) and file.is_file():
@@ -72,16 +72,16 @@ def _named(course: Course, file: Path) -> str:
     return file.relative_to(course.root).as_posix() if file.is_relative_to(course.root) else file.name
 
 
-def _unsaved(exercise: Exercise, live: Live) -> str:
-    """Say that what was checked is not what is on disk."""
+def _unsaved(exercise: Exercise, live: LiveNotebook) -> str:
+    """Return a note that what was checked is not what is on disk."""
     cells = ", ".join(map(str, live.newer[:5]))
     which = f"Cell {cells} is" if len(live.newer) == 1 else f"Cells {cells} are"
     return (
-        f"{which} not in {notebook_of(exercise.file)} on disk as last run, and what was run was checked: save the "
-        "notebook before you hand it in, and run a cell again after you change it"
+        f"{which} not saved in {notebook_of(exercise.file)} as last run. The check used the last run. Save the "
+        "notebook before you hand it in, and run each cell that you change"
     )
 
 
 def _relevant(own: Submission) -> tuple[str, ...]:
-    """Return what the reader of the files noted, without what nobody needs to hear each time."""
-    return tuple(each for each in own.notes if " is the code of " not in each)
+    """Return the notes of the reader, without those that nobody needs at every check."""
+    return tuple(note for note in own.notes if " is the code of " not in note)

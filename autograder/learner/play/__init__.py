@@ -1,1 +1,1 @@
-"""What a course offers to do with finished exercises: run by itself, on the student's own parts and no others."""
+"""Activities that use finished exercises: each runs on the student's own code, without reference parts."""

@@ -1,4 +1,4 @@
-"""A training while it goes on: a block that is drawn anew on a terminal, one line for each report elsewhere."""
+"""Display a training: a block that is redrawn on a terminal, or one line per report."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -7,20 +7,25 @@ from itertools import pairwise
 from types import TracebackType
 
 from rich.console import Console, Group, RenderableType
-from rich.live import Live as Redrawn
+from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-DRAWN_SECONDS = 0.25
+DRAW_SECONDS = 0.25
+"""How often a terminal is redrawn."""
+
 LINE_SECONDS = 10.0
+"""How often a log gets a line."""
+
 CURVE = "▁▂▃▄▅▆▇█"
+
 Row = tuple[str, str, bool | None]
-"""Something asked, what came of it, and whether that is right, where it can be told."""
+"""A sample: the input, the output, and whether the output is correct, or None if unknown."""
 
 
-class Live:
-    """The display of so many steps, to be used in `with`. `show` may be called at every step: it draws now and then."""
+class LiveDisplay:
+    """The display of a training of so many steps, for `with`. Call `show` at every step: it draws now and then."""
 
     def __init__(self, console: Console, steps: int, *, plain: bool, spell: Callable[[str], str]) -> None:
         self._console = console
@@ -32,12 +37,12 @@ class Live:
         self._drawn = self._started = time.monotonic()
         self._first: int | None = None
         self._stack = ExitStack()
-        self._live: Redrawn | None = None
+        self._live: Live | None = None
 
-    def __enter__(self) -> "Live":
+    def __enter__(self) -> "LiveDisplay":
         if self._redraws:
             self._live = self._stack.enter_context(
-                Redrawn(console=self._console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
+                Live(console=self._console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
             )
         return self
 
@@ -49,16 +54,16 @@ class Live:
     def show(
         self, step: int, figures: Mapping[str, str], *, curve: float | None = None, rows: Sequence[Row] | None = None
     ) -> None:
-        """Show a step: its figures by name, and `rows` where they were made anew; the last rows stay until then.
+        """Show a step: its figures by name, and new samples if `rows` is given; old ones stay.
 
-        `curve` is the figure drawn over time.
+        `curve` is the figure to plot over time.
         """
         if self._first is None:
             self._first = step - 1
         if curve is not None:
             self._curve.append(curve)
         now = time.monotonic()
-        due = now - self._drawn >= (DRAWN_SECONDS if self._live else LINE_SECONDS)
+        due = now - self._drawn >= (DRAW_SECONDS if self._live else LINE_SECONDS)
         if not due and rows is None and step < self._steps:
             return
         self._drawn = now
@@ -66,10 +71,10 @@ class Live:
             self._rows = self._rows if rows is None else rows
             self._live.update(self._block(step, figures), refresh=True)
             return
-        said = "; ".join(f"{name} {value}" for name, value in figures.items())
-        self._print(f"Step {step} of {self._steps}: {said}.")
-        for asked, answer, _ in rows or ():
-            self._print(f"  {asked} -> {answer}")
+        values = "; ".join(f"{name} {value}" for name, value in figures.items())
+        self._print(f"Step {step} of {self._steps}: {values}.")
+        for source, answer, _ in rows or ():
+            self._print(f"  {source} -> {answer}")
 
     def _print(self, text: str) -> None:
         self._console.print(Text(self._spell_line(text)), soft_wrap=True)
@@ -84,17 +89,17 @@ class Live:
         left = (self._steps - step) * passed / max(done, 1)
         head = Table.grid(padding=(0, 2))
         bar = ProgressBar(total=self._steps, completed=step, width=24)
-        head.add_row(f"step {step:,} of {self._steps:,}", bar, f"{passed:.0f} s, about {left:.0f} s to go")
-        said = Text(self._spell(", ".join(f"{name} {value}" for name, value in figures.items())))
-        parts: list[RenderableType] = [head, said]
-        if curve := self._drawn_curve(min(self._console.width - 2, 60)):
+        head.add_row(f"step {step:,} of {self._steps:,}", bar, f"{passed:.0f} s, about {left:.0f} s left")
+        values = Text(self._spell(", ".join(f"{name} {value}" for name, value in figures.items())))
+        parts: list[RenderableType] = [head, values]
+        if curve := self._curve_text(min(self._console.width - 2, 60)):
             parts.append(Text(curve, "cyan"))
         if self._rows:
             parts += [Text(), self._table()]
         return Group(*parts)
 
-    def _drawn_curve(self, width: int) -> str:
-        """Return the figure over time as bars, each the mean of its part; nothing where they cannot be shown."""
+    def _curve_text(self, width: int) -> str:
+        """Return the figure over time as bars, each a mean; "" if the terminal cannot show them."""
         if len(self._curve) < 2 or self._spell("…") != "…":
             return ""
         parts = min(width, len(self._curve))
@@ -102,15 +107,15 @@ class Live:
         means = [sum(self._curve[a:b]) / (b - a) for a, b in pairwise(cuts)]
         low, high = min(means), max(means)
         size = (high - low) or 1.0
-        return "".join(CURVE[round((each - low) / size * (len(CURVE) - 1))] for each in means)
+        return "".join(CURVE[round((mean - low) / size * (len(CURVE) - 1))] for mean in means)
 
     def _table(self) -> Table:
         table = Table.grid(padding=(0, 2))
         marks = {True: ("✓", "green"), False: ("✗", "red"), None: ("", "")}
-        for asked, answer, right in self._rows:
+        for source, answer, right in self._rows:
             mark, style = marks[right]
             table.add_row(
-                Text(self._spell(asked)),
+                Text(self._spell(source)),
                 Text(self._spell(answer), overflow="ellipsis", no_wrap=True),
                 Text(mark, style),
             )

@@ -1,4 +1,4 @@
-"""One run of an activity: its streams, the student's modules, and a sentence for whatever ends it."""
+"""Run one activity: its streams, the student's modules, and a sentence for every way to end."""
 
 import ast
 import contextlib
@@ -9,22 +9,21 @@ import json
 import os
 import sys
 import threading
-from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn, TextIO
 
 import torch
 
-from autograder.cli.written import write_json
 from autograder.course import Course, CourseError, read_course
 from autograder.course.model import Activity
 from autograder.course.names import UsageError
 from autograder.course.storage import own_folder
 from autograder.course.trust import require
 from autograder.exits import ENVIRONMENT, FAIL, GRADER, INTERRUPTED, PASS, USAGE
+from autograder.learner.json_output import write_json
 from autograder.learner.play.checkpoint import SEED, Checkpoint, CheckpointError, digest
-from autograder.learner.play.stage import Astray, Stage, Stopped
+from autograder.learner.play.stage import FaultyExercise, Stage, Stopped
 from autograder.learner.play.stopping import Stopping
 from autograder.report.console import make_console
 from autograder.report.printable import one_line
@@ -34,12 +33,14 @@ from autograder.submission.own import read_own
 from autograder.worker.sources import Sources
 
 MOST_PRINTED = 4000
+"""Characters. Only the first line is shown."""
+
 MOST_THREADS = 4
-"""So many at most share the work of one step: the models that are trained here are small."""
+"""The models are small: more threads only wait for each other."""
 
 
-class Printed(io.TextIOBase):
-    """Takes what a student's code prints, which would tear up the screen: the beginning is kept, the lines counted."""
+class CapturedOutput(io.TextIOBase):
+    """Captures what a student's code prints, which would tear up the screen: the beginning, and a count of lines."""
 
     def __init__(self) -> None:
         self.text = ""
@@ -54,21 +55,21 @@ class Printed(io.TextIOBase):
         return len(text)
 
     def fileno(self) -> int:
-        """Return the program's own output: rich turns it away where nobody reads it any more, and ends."""
+        """Return the program's own stdout: rich redirects it when its reader has gone."""
         return 1
 
 
 def main(request: str) -> NoReturn:
-    """Run the activity that is asked for, and exit with its status."""
+    """Run the requested activity, and exit with its status."""
     status = run(json.loads(request))
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):
             stream.flush()
-    os._exit(status)  # to take torch down takes seconds on a busy machine, in which a signal would look like a fault
+    os._exit(status)  # unloading torch can take seconds, in which a signal would look like a crash
 
 
 def run(request: Mapping[str, Any]) -> int:
-    """Run an activity; every end of it becomes a status and, but for a good one, a sentence."""
+    """Run an activity. Return its status, after a sentence if that is not 0."""
     try:
         course = read_course(Path(request["root"]))
         torch.set_num_threads(min(torch.get_num_threads(), MOST_THREADS))
@@ -76,41 +77,37 @@ def run(request: Mapping[str, Any]) -> int:
     except CourseError as error:
         return _fail(ENVIRONMENT, str(error))
     except (RuntimeError, AssertionError) as error:
-        first = (str(error).splitlines() or [""])[0]
-        told = f"the device {request['device']} cannot be used here ({first}); leave --device out to use the CPU"
-        return _fail(ENVIRONMENT, told)
+        reason = (str(error).splitlines() or [""])[0]
+        sentence = f"the device {request['device']} cannot be used here ({reason}); leave --device out to use the CPU"
+        return _fail(ENVIRONMENT, sentence)
     submission = read_own(course, folder=Path(request["submission"]) if request["submission"] else None)
-    stdout = sys.stdout
-    if request["json"] == "-":
-        sys.stdout = io.StringIO()
-    stage = _stage(course, submission, request, sys.stdout)
-    printed = Printed()
+    stdout, stderr = sys.stdout, sys.stderr
+    stage = _stage(course, submission, request, io.StringIO() if request["json"] == "-" else stdout)
+    captured = CapturedOutput()
     sources = Sources(submission.sources, {})
-    errors = sys.stderr
     try:
-        sys.stdout = sys.stderr = printed
+        sys.stdout = sys.stderr = captured
         sources.install()
         with Stopping(stage.stop):
-            status, figures = _played(stage, request, sources, errors)
+            status, figures = _play(stage, request, sources, stderr)
     finally:
-        sys.stdout, sys.stderr = stdout, errors
-    if printed.lines:
-        first = one_line(printed.text.strip().partition("\n")[0])[:100]
-        stage.tell(f"Your code printed {plural(printed.lines, 'line')} meanwhile, not shown here. The first: {first}")
+        sys.stdout, sys.stderr = stdout, stderr
+    if captured.lines:
+        first = one_line(captured.text.strip().partition("\n")[0])[:100]
+        stage.print(f"Your code printed {plural(captured.lines, 'line')}, hidden here. The first: {first}")
     if figures is not None:
-        data = {"activity": request["activity"], "wrong": [list(each) for each in stage.wrong], "figures": figures}
+        data = {"activity": request["activity"], "wrong": [list(fault) for fault in stage.faults], "figures": figures}
         try:
-            write_json(Namespace(json=request["json"]), data)
+            write_json(request["json"], data)
         except OSError as error:
             return _fail(ENVIRONMENT, f"the figures cannot be written to {request['json']}: {error.strerror or error}")
     return status
 
 
-def _played(
-    stage: Stage, request: Mapping[str, Any], sources: Sources, errors: TextIO
+def _play(
+    stage: Stage, request: Mapping[str, Any], sources: Sources, stderr: TextIO
 ) -> tuple[int, dict[str, Any] | None]:
     """Return the status, and the figures of an activity that came to its end."""
-    number = {each.id: each.number for each in stage.course.exercises}
     again = "the same command without --fresh" if request["fresh"] else "the same command"
     try:
         if request["fresh"]:
@@ -118,41 +115,48 @@ def _played(
         torch.manual_seed(stage.seed)
         activity = _activity(stage.course, stage.activity.id)
         return PASS, activity.play(stage)
-    except Astray as error:
-        exercise = stage.course.exercise(error.exercise)
-        stage.tell(f"{exercise.number} {exercise.title}: {error}", "red")
-        stage.tell(f"Next: course check {exercise.number}", "cyan")
-        return FAIL, None
+    except FaultyExercise as error:
+        return _report_faulty(stage, error.exercise, str(error)), None
     except Stopped:
-        stage.tell(f"Stopped; what was learned so far is kept. Next: {again} goes on from here.", "yellow")
+        stage.print(f"Stopped. The training so far is saved. Next: {again} goes on from here.", "yellow")
         return INTERRUPTED, None
     except KeyboardInterrupt:
         return INTERRUPTED, None
     except (CheckpointError, UsageError) as error:
-        return _fail(USAGE, str(error), errors), None
+        return _fail(USAGE, str(error), stderr), None
     except torch.cuda.OutOfMemoryError:
-        return _fail(ENVIRONMENT, f"{stage.device} has not enough free memory; try --device cpu", errors), None
+        return _fail(ENVIRONMENT, f"{stage.device} does not have enough memory; try --device cpu", stderr), None
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
-        return _fail(ENVIRONMENT, f"{error.strerror or error}{where}", errors), None
+        return _fail(ENVIRONMENT, f"{error.strerror or error}{where}", stderr), None
     except Exception as error:
-        from autograder.worker.faults import describe
+        return _report_exception(stage, error, sources, stderr), None
 
-        fault = describe(error, sources.names)
-        told = f"{fault['type']}: {one_line(fault['message'])[:200]}"
-        if not fault["frames"] and stage.wrong:
-            first = next((each for each, _ in stage.wrong if each in told), stage.wrong[0][0])
-            title = stage.course.exercise(first).title
-            stage.tell(f"{number[first]} {title} is not right, and it cannot go on with that: {told}", "red")
-            stage.tell(f"Next: course check {number[first]}", "cyan")
-            return FAIL, None
-        if not fault["frames"]:
-            return _fail(GRADER, f"{stage.activity.id} itself failed ({told}); please report it", errors), None
+
+def _report_faulty(stage: Stage, id_: str, message: str) -> int:
+    exercise = stage.course.exercise(id_)
+    stage.print(f"{exercise.number} {exercise.title}: {message}", "red")
+    stage.print(f"Next: course check {exercise.number}", "cyan")
+    return FAIL
+
+
+def _report_exception(stage: Stage, error: Exception, sources: Sources, stderr: TextIO) -> int:
+    """Print an exception with the student's line, or the exercise that probably caused it. Return the status."""
+    from autograder.worker.faults import describe
+
+    fault = describe(error, sources.names)
+    text = f"{fault['type']}: {one_line(fault['message'])[:200]}"
+    if fault["frames"]:
         place = fault["frames"][-1]
         exercise = place["file"].removesuffix(".py")
-        stage.tell(f"{place['file']}, line {place['line']}: your code raised {told}", "red")
-        stage.tell(f"Next: course check {number.get(exercise, exercise)}", "cyan")
-        return FAIL, None
+        numbers = {known.id: known.number for known in stage.course.exercises}
+        stage.print(f"{place['file']}, line {place['line']}: your code raised {text}", "red")
+        stage.print(f"Next: course check {numbers.get(exercise, exercise)}", "cyan")
+        return FAIL
+    if stage.faults:  # with --anyway: most likely one of them is the cause
+        named = next((exercise for exercise, _ in stage.faults if exercise in text), stage.faults[0][0])
+        return _report_faulty(stage, named, f"this exercise fails, and the activity cannot go on: {text}")
+    return _fail(GRADER, f"{stage.activity.id} itself failed ({text}); please report it", stderr)
 
 
 def _fail(status: int, sentence: str, stream: TextIO | None = None) -> int:
@@ -161,7 +165,7 @@ def _fail(status: int, sentence: str, stream: TextIO | None = None) -> int:
 
 
 def _stage(course: Course, submission: Submission, request: Mapping[str, Any], stdout: TextIO) -> Stage:
-    activities = {each.id: each for each in course.play}
+    activities = {activity.id: activity for activity in course.play}
     folder = own_folder(course.root, "play")
 
     def checkpoint_of(name: str) -> Checkpoint:
@@ -169,7 +173,7 @@ def _stage(course: Course, submission: Submission, request: Mapping[str, Any], s
         return Checkpoint(folder / f"{file}.pt", _made_by(course, activities[name], submission, request["seed"]))
 
     console = make_console(plain=request["plain"], color=request["color"])
-    console.file = stdout  # which stays what it is when sys.stdout is another
+    console.file = stdout  # the console must keep this stream while sys.stdout is replaced
     return Stage(
         course=course,
         activity=activities[request["activity"]],
@@ -185,15 +189,15 @@ def _stage(course: Course, submission: Submission, request: Mapping[str, Any], s
         plain=request["plain"],
         anyway=request["anyway"],
         stop=threading.Event(),
-        wrong=[(exercise, message) for exercise, message in request["wrong"]],
+        faults=[(exercise, message) for exercise, message in request["wrong"]],
     )
 
 
 def _made_by(course: Course, activity: Activity, submission: Submission, seed: int) -> dict[str, str]:
-    """Return what a training of an activity depends on: the student's files, its own code and data, the seed."""
-    needed = {each.file for need in activity.needs for each in course.with_needs(course.exercise(need))}
+    """Return digests of what a training depends on: the student's files, the activity's code and data, the seed."""
+    needed = {exercise.file for id_ in activity.needs for exercise in course.with_needs(course.exercise(id_))}
     made_by = {file: _digest(source) for file, source in submission.sources.items() if file in needed}
-    for file in sorted(each for each in course.play_dir.rglob("*") if each.suffix in (".py", ".toml")):
+    for file in sorted(path for path in course.play_dir.rglob("*") if path.suffix in (".py", ".toml")):
         name = file.relative_to(course.root).as_posix()
         if "/." not in name and file.is_file():
             made_by[name] = _digest(file.read_bytes())
@@ -201,7 +205,7 @@ def _made_by(course: Course, activity: Activity, submission: Submission, seed: i
 
 
 def _digest(source: bytes) -> str:
-    """Return a digest of what a source does: comments and white space are no part of it."""
+    """Return a digest of what a source does: comments and white space do not count."""
     try:
         return digest(ast.dump(ast.parse(source)).encode())
     except (SyntaxError, ValueError, RecursionError):
@@ -209,7 +213,7 @@ def _digest(source: bytes) -> str:
 
 
 def _activity(course: Course, name: str) -> Any:
-    """Return the module play/NAME.py of a course; the folder is the package `play`, whatever else has that name."""
+    """Return the module play/NAME.py of a course. It is in the package `play`, even if another one has that name."""
     require(course.root)
     folder = course.play_dir
     spec = importlib.util.spec_from_file_location(

@@ -1,4 +1,4 @@
-"""What an activity is given: the student's modules, a screen, a checkpoint, and a way to name what is wrong."""
+"""What an activity gets: the student's modules, the screen, a checkpoint, and a way to report a faulty exercise."""
 
 import importlib
 import signal
@@ -16,13 +16,13 @@ from autograder.course import Course
 from autograder.course.model import Activity, Value
 from autograder.ending import SIGNALS
 from autograder.learner.play.checkpoint import Checkpoint
-from autograder.learner.play.live import Live
+from autograder.learner.play.live import LiveDisplay
 from autograder.report.glyphs import glyphs_for
 from autograder.report.printable import one_line
 
 
-class Astray(Exception):
-    """An activity cannot go on: an exercise is not right. The message says what was seen."""
+class FaultyExercise(Exception):
+    """An activity cannot go on, because an exercise is faulty. The message says what was observed."""
 
     def __init__(self, exercise: str, message: str) -> None:
         super().__init__(message)
@@ -30,17 +30,16 @@ class Astray(Exception):
 
 
 class Stopped(Exception):
-    """Somebody stopped the activity, and its checkpoint is kept."""
+    """Somebody stopped the activity. Its checkpoint is saved."""
 
 
 @dataclass
 class Stage:
-    """What one run of an activity works with.
+    """The surroundings of one run of an activity.
 
-    `steps` is None where the activity decides; `say` has what is to be answered instead of what is typed. `options`
-    has its own ones by name. `wrong` has what is known to be wrong, an exercise and a sentence each: there is something
-    in it only where the student said `--anyway`, or had said so when the training that is gone on with began.
-    `checkpoint` is its own, `checkpoint_of` that of another activity.
+    `steps` is None if the activity decides. `say` has texts to answer instead of typed lines. `options` are the
+    activity's own. `faults` has the exercises known to be faulty, each with a sentence; it is empty unless the student
+    said `--anyway`, now or when the training started. `checkpoint_of` returns the checkpoint of another activity.
     """
 
     course: Course
@@ -57,52 +56,52 @@ class Stage:
     plain: bool
     anyway: bool
     stop: threading.Event
-    wrong: list[tuple[str, str]] = field(default_factory=list)
+    faults: list[tuple[str, str]] = field(default_factory=list)
 
     def own(self, exercise: str) -> Any:
         """Return the student's module of an exercise: `stage.own("ex05_attention").scaled_dot_product_attention`.
 
-        Raises `Astray` where there is none, which only happens with `--anyway`.
+        Raises `FaultyExercise` if it does not exist, which only happens with `--anyway`.
         """
         try:
             return importlib.import_module(exercise)
         except ModuleNotFoundError as error:
             if error.name != exercise:
                 raise
-            raise Astray(exercise, f"there is no {exercise}.py, and it cannot go on without it") from None
+            raise FaultyExercise(exercise, f"{exercise}.py does not exist, and this activity needs it") from None
 
-    def tell(self, text: str, style: str = "") -> None:
-        """Show one line or paragraph; what a student's code made of it is safe to show."""
+    def print(self, text: str, style: str = "") -> None:
+        """Print one line or paragraph. It is safe for texts that a student's code made."""
         self.console.print(Text(self.spell(text), style), soft_wrap=self.plain)
 
     def spell(self, text: str) -> str:
-        """Return a text in letters that this terminal has."""
+        """Replace the characters that this terminal cannot show."""
         return glyphs_for("ascii" if self.plain else self.console.encoding).spell(one_line(text))
 
-    def astray(self, exercise: str, message: str) -> None:
-        """Say that an exercise is not right: raises `Astray`, or with `--anyway` notes it and goes on."""
+    def report_fault(self, exercise: str, message: str) -> None:
+        """Report that an exercise is faulty: raises `FaultyExercise`; with `--anyway` prints it and goes on."""
         if not self.anyway:
-            raise Astray(exercise, message)
-        self.wrong.append((exercise, message))
-        self.tell(f"{self.course.exercise(exercise).number} {self.course.exercise(exercise).title}: {message}", "red")
+            raise FaultyExercise(exercise, message)
+        self.faults.append((exercise, message))
+        self.print(f"{self.course.exercise(exercise).number} {self.course.exercise(exercise).title}: {message}", "red")
 
-    def live(self, steps: int) -> Live:
-        """Return the display of a training of so many steps, to be used in `with`."""
-        return Live(self.console, steps, plain=self.plain, spell=self.spell)
+    def live(self, steps: int) -> LiveDisplay:
+        """Return the display of a training of so many steps, for `with`."""
+        return LiveDisplay(self.console, steps, plain=self.plain, spell=self.spell)
 
     def stopped(self) -> NoReturn:
-        """End because somebody asked for it, after the checkpoint was kept."""
+        """End the activity at a signal, after the checkpoint was saved."""
         raise Stopped
 
-    def asked(self, prompt: str) -> Iterator[str]:
-        """Yield what is to be answered: the texts of `--say`, or line after line that is typed, up to an empty one."""
+    def inputs(self, prompt: str) -> Iterator[str]:
+        """Yield the texts to answer: those of `--say`, or typed lines up to an empty one."""
         if self.say:
             yield from self.say
             return
         if sys.stdin is None:
             return
         if sys.stdin.isatty():
-            _with_history()
+            _enable_line_editing()
         while not self.stop.is_set():
             try:
                 with redirect_stdout(self.stdout), _interruptible():
@@ -116,17 +115,17 @@ class Stage:
 
 @contextmanager
 def _interruptible() -> Iterator[None]:
-    """Let a signal end what waits for a line, which has no step after which it could stop."""
-    before = {each: signal.signal(each, signal.default_int_handler) for each in SIGNALS}
+    """Let a signal interrupt `input`: there is no step after which it could stop."""
+    before = {number: signal.signal(number, signal.default_int_handler) for number in SIGNALS}
     try:
         yield
     finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
-def _with_history() -> None:
-    """Make input() a line that can be edited, where the system knows how."""
+def _enable_line_editing() -> None:
+    """Make `input` a line that can be edited, if the system can."""
     try:
         import readline  # noqa: F401
     except ImportError:

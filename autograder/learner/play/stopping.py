@@ -1,4 +1,4 @@
-"""What Ctrl-C, or a signal from `course play`, does to an activity: it stops after a step and keeps what it learned."""
+"""Stop an activity at Ctrl-C, or at a signal from `course play`: after a step, with its checkpoint saved."""
 
 import os
 import signal
@@ -12,33 +12,33 @@ INTERRUPTED = 128 + signal.SIGINT
 
 
 class Stopping:
-    """While it lasts, a signal sets an event; a second Ctrl-C ends the process at once.
+    """Makes a signal set an event, and a second Ctrl-C end the process at once.
 
-    A second signal of another kind changes nothing: `course play` sends SIGTERM after a Ctrl-C that both may have got,
-    and kills what takes too long.
+    Other second signals are ignored: `course play` sends SIGTERM after a Ctrl-C that both processes may have got, and
+    kills this one if it takes too long.
     """
 
     def __init__(self, stop: threading.Event) -> None:
         self._stop = stop
-        self._asked = False
+        self._is_stopping = False
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> "Stopping":
-        self._before = {each: signal.signal(each, self._set) for each in SIGNALS}
+        self._before = {number: signal.signal(number, self._set) for number in SIGNALS}
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Let signals do what they did before; but if one has come, a second Ctrl-C still ends the process."""
-        if self._asked:
+        """Restore the handlers; after a first signal, a second Ctrl-C must still end the process."""
+        if self._is_stopping:
             return
-        for each, before in self._before.items():
-            signal.signal(each, before)
+        for number, before in self._before.items():
+            signal.signal(number, before)
 
     def _set(self, number: int, _frame: FrameType | None) -> None:
-        """Only set and write: the interrupted code may hold a lock. Files are whole at any moment."""
-        if not self._asked:
-            self._asked = True
+        """Set the event and write, no more: the interrupted code may hold a lock. Files are whole at any moment."""
+        if not self._is_stopping:
+            self._is_stopping = True
             self._stop.set()
-            os.write(2, b"\ncourse: stopping; once more stops at once\n")
+            os.write(2, b"\ncourse: stopping after this step; press Ctrl-C again to stop at once\n")
         elif number == signal.SIGINT:
             os._exit(INTERRUPTED)

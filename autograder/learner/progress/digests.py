@@ -1,4 +1,4 @@
-"""What tells one state of a file from another, without keeping what is in it."""
+"""Digests that distinguish the versions of a file without storing its contents."""
 
 import hashlib
 import json
@@ -9,7 +9,10 @@ from collections.abc import Sequence
 from autograder.course import Course, Exercise
 
 LENGTH = 16
+"""Hexadecimal digits: enough to tell apart the versions of one file."""
+
 MOST_LINES = 5000
+"""A longer file is compared by its beginning, so that the stored report stays small."""
 
 
 def digest_of(data: bytes) -> str:
@@ -18,24 +21,25 @@ def digest_of(data: bytes) -> str:
 
 
 def exercise_version(course: Course, exercise: Exercise) -> str:
-    """Return the digest of what a verdict is about: the checks, their sizes and what course.toml asks for.
+    """Return the digest of what a result depends on: the checks, their sizes and the requirements of course.toml.
 
-    The title and the hints may change without a verdict losing its meaning.
+    It does not depend on the title and the hints.
     """
     try:
         checks = course.checks_file(exercise).read_bytes()
     except OSError:
         checks = b""
-    asked = [exercise.points, list(exercise.needs), list(exercise.forbidden), [dict(each) for each in course.sizes]]
-    return digest_of(checks + b"\0" + json.dumps(asked, sort_keys=True).encode())
+    sizes = [dict(column) for column in course.sizes]
+    required = [exercise.points, list(exercise.needs), list(exercise.forbidden), sizes]
+    return digest_of(checks + b"\0" + json.dumps(required, sort_keys=True).encode())
 
 
 def line_digests(data: bytes) -> list[int]:
-    """Return a number for each line, from which no line can be read."""
+    """Return a checksum for each line, from which the line cannot be recovered."""
     return [zlib.crc32(line.strip()) for line in data.split(b"\n")[:MOST_LINES]]
 
 
 def lines_edited(before: Sequence[int], after: Sequence[int]) -> int:
-    """Return how many lines are other ones; one that only moved is not."""
+    """Return how many lines differ; a line that only moved does not count."""
     old, new = Counter(before), Counter(after)
     return max((new - old).total(), (old - new).total())

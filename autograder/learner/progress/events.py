@@ -1,7 +1,7 @@
-"""What a learner did, one line each in `.course/events.jsonl`: only ever appended to, and the truth about progress.
+"""The events of a learner, one per line of `.course/events.jsonl`: append-only, and the source of all progress.
 
-There is no code in it, no name of a person and no path. A line that cannot be read is skipped, so a merge by git, a
-full disk or a later version does no harm.
+It contains no code, no name of a person and no path. A line that cannot be read is skipped, so a merge by git, a full
+disk or a later version does no harm.
 """
 
 import contextlib
@@ -18,25 +18,28 @@ Kind: TypeAlias = Literal["check", "hint", "next", "solution", "reset"]
 KINDS: tuple[Kind, ...] = ("check", "hint", "next", "solution", "reset")
 
 CARRIED = "carried"
-"""The kind of the line that stands for all earlier ones, which were let go: it holds the standings they led to."""
+"""The kind of the line that replaces all earlier ones: it has the standings that they led to."""
 
 MOST_BYTES = 1 << 20
-"""An events file longer than this, some four thousand runs, is folded: its newest lines stay."""
+"""A longer events file, about 4000 runs, is shortened to its newest lines."""
 
 LINES_KEPT = 1000
 LONGEST_LINE = 64 << 10
+"""Bytes. The kit writes no longer line, apart from that of the carried standings."""
+
 MOST_READ = 4 * MOST_BYTES
+"""Bytes. Of a larger file, which the kit did not write, only the end is read."""
 
 _NAME = re.compile(r"[\w.-]{1,80}")
 
 
 @dataclass(frozen=True)
 class Event:
-    """One thing a learner did with one exercise.
+    """An action of a learner in one exercise.
 
-    `check` is the first that failed, `finding` why, `file` the digest of the exercise's file and `edited` how many of
-    its lines changed since the last check, `version` the digest of the exercise; `hint` is the level shown, out of
-    `hints`, and `now` says that it was asked for without an edit. `seconds` is how long the command took.
+    `check` is the first check that failed, and `finding` its reason. `file` is the digest of the learner's file,
+    `edited` the number of lines that changed since the last check, and `version` the digest of the exercise. `hint` is
+    the level shown, out of `hints`; `now` says that the learner did not edit before. `seconds` is the duration.
     """
 
     at: str
@@ -60,13 +63,13 @@ class Event:
 
     @property
     def line(self) -> bytes:
-        """The event as a line of the file, without what is not known."""
+        """The event as a line of the file, without unknown values."""
         known = {name: value for name, value in asdict(self).items() if value is not None}
         return json.dumps(known, ensure_ascii=True).encode() + b"\n"
 
 
 @dataclass(frozen=True)
-class Carried:
+class Snapshot:
     """The standings that earlier events led to, as JSON."""
 
     exercises: dict[str, Any]
@@ -79,46 +82,46 @@ class Carried:
 
 _NUMBERS = ("edited", "passing", "checks", "score", "max_score", "hint", "hints", "now")
 _TYPES: dict[str, tuple[type, ...]] = {
-    each.name: (int,) if each.name in _NUMBERS else (int, float) if each.name == "seconds" else (str,)
-    for each in fields(Event)
+    field.name: (int,) if field.name in _NUMBERS else (int, float) if field.name == "seconds" else (str,)
+    for field in fields(Event)
 }
 
 
 def now() -> str:
-    """Return the time, in the form events have."""
+    """Return the current time in the format of events."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
 
 
 def seconds_of(at: str) -> float | None:
-    """Return a time as seconds, or None where it is none."""
+    """Return a time in seconds, or None if it is no time."""
     with contextlib.suppress(ValueError, OverflowError):
         return datetime.fromisoformat(at).timestamp()
     return None
 
 
 def name_or_none(name: str | None) -> str | None:
-    """Return an id that may be kept: the kit's own, or an exception's name; anything stranger is left out."""
+    """Return an id that may be stored, or None: an exception may have any text as its name."""
     return name if name is not None and _NAME.fullmatch(name) else None
 
 
-def read_lines(file: Path, position: int = 0) -> tuple[list[Event | Carried], int]:
-    """Return the events behind a position, and where the last whole line ends. Raises OSError."""
+def read_lines(file: Path, position: int = 0) -> tuple[list[Event | Snapshot], int]:
+    """Return the events after a position, and the end of the last whole line. Raises OSError."""
     with file.open("rb") as stream:
         size = stream.seek(0, os.SEEK_END)
         stream.seek(max(position, size - MOST_READ))
         data = stream.read(MOST_READ)
     end = data.rfind(b"\n") + 1
-    read = (_read(line) for line in data[:end].split(b"\n") if line.strip())
-    return [each for each in read if each is not None], max(position, size - MOST_READ) + end
+    parsed = (_parse(line) for line in data[:end].split(b"\n") if line.strip())
+    return [event for event in parsed if event is not None], max(position, size - MOST_READ) + end
 
 
-def _read(line: bytes) -> Event | Carried | None:
+def _parse(line: bytes) -> Event | Snapshot | None:
     if len(line) > LONGEST_LINE and b'"carried"' not in line[:40]:
         return None
     try:
         data = json.loads(line)
         if data["kind"] == CARRIED:
-            return Carried(dict(data["exercises"]), data.get("here"))
+            return Snapshot(dict(data["exercises"]), data.get("here"))
         known = {name: data[name] for name in _TYPES if data.get(name) is not None}
         right = all(isinstance(value, _TYPES[name]) for name, value in known.items())
         return Event(**known) if right and known["kind"] in KINDS else None
@@ -126,11 +129,11 @@ def _read(line: bytes) -> Event | Carried | None:
         return None
 
 
-def append(file: Path, events: Iterable[Event | Carried]) -> None:
-    """Append lines to the file, each in one write. Raises OSError."""
+def append(file: Path, events: Iterable[Event | Snapshot]) -> None:
+    """Append each event in one write, so that two processes cannot mix their lines. Raises OSError."""
     descriptor = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
     try:
-        torn = _torn(descriptor)
+        torn = _is_torn(descriptor)
         for event in events:
             _write(descriptor, b"\n" + event.line if torn else event.line)
             torn = False
@@ -138,8 +141,8 @@ def append(file: Path, events: Iterable[Event | Carried]) -> None:
         os.close(descriptor)
 
 
-def _torn(descriptor: int) -> bool:
-    """Whether the last line has no end, because the disk was full or the process killed."""
+def _is_torn(descriptor: int) -> bool:
+    """Return whether the last line has no end, because the disk was full or the process was killed."""
     if not os.lseek(descriptor, 0, os.SEEK_END):
         return False
     os.lseek(descriptor, -1, os.SEEK_END)
@@ -152,7 +155,7 @@ def _write(descriptor: int, line: bytes) -> None:
         written += os.write(descriptor, line[written:])
 
 
-def newest(events: Sequence[Event | Carried]) -> tuple[list[Event | Carried], list[Event | Carried]]:
-    """Return the older events and the newest, which are kept when a file is folded."""
+def newest(events: Sequence[Event | Snapshot]) -> tuple[list[Event | Snapshot], list[Event | Snapshot]]:
+    """Return the older events, and the newest ones, which stay when a file is shortened."""
     at = max(len(events) - LINES_KEPT, 0)
     return list(events[:at]), list(events[at:])

@@ -1,33 +1,34 @@
-"""Where a learner stands in an exercise: what all events so far add up to."""
+"""The standing of a learner in each exercise: the sum of all events so far."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 from autograder.course import Course, Exercise
-from autograder.learner.progress.events import Carried, Event, seconds_of
+from autograder.learner.progress.events import Event, Snapshot, seconds_of
 
 ALL_AT_ONCE = "check --all"
-"""The command that says nothing about which exercise a learner works on."""
+"""The command that does not show which exercise a learner works on."""
 
 OFFER_AFTER = 4
-"""After so many runs with the same finding the second hint is shown unasked."""
+"""After this many runs with the same finding, the second hint is shown without a request."""
 
 BURST, BURST_SECONDS = 5, 60
-"""So many runs in so many seconds, each edit no larger than the one before, are a reason to step back."""
+"""This many runs in this many seconds, with ever smaller edits, look like guessing: advise a pause."""
 
 LEVELS_KEPT = 20
+"""Failures whose hint levels are stored; older ones are forgotten."""
+
 UNTRIED = ("not_started", "missing")
 
 
 @dataclass(frozen=True)
 class Standing:
-    """The last verdict of one exercise, its first failure, and how many of that failure's hints were shown.
+    """The last result of one exercise, its first failure, and how many of that failure's hints were shown.
 
-    `first_passed` is when it passed for the first time, "" where that is not known; what passes now is `status`.
-    `version` is the digest of the exercise that gave the verdict, `file` that of the learner's file, and `hint_file`
-    that of the file when the last hint was shown. `attempts` are the runs of a changed file. `offering` and `pausing`
-    say what to add to the last failure.
+    `first_passed` is the time of the first pass, "" if unknown; `status` is the result now. `version` is the digest of
+    the exercise, `file` that of the learner's file, and `hint_file` that of the file at the last hint. `attempts`
+    counts runs of a changed file. `offering` says to show the second hint, `pausing` to advise a pause.
     """
 
     status: str = "not_started"
@@ -66,35 +67,35 @@ class Standing:
 
     @property
     def ever_passed(self) -> bool:
-        """Whether it passed once; breaking it again does not undo that."""
+        """Whether it passed once, even if it fails again."""
         return self.first_passed is not None
 
     @property
     def broken(self) -> bool:
-        """Whether it passed once and does not any more."""
+        """Whether it passed once, and fails now."""
         return self.ever_passed and not self.passes_now
 
     def stale(self, version: str) -> bool:
-        """Whether the verdict is about another version of the exercise."""
+        """Return whether the result is about another version of the exercise."""
         return self.runs > 0 and self.version not in (None, version) and self.status not in UNTRIED
 
     def to_json(self) -> dict[str, Any]:
-        """Return the standing as JSON-ready data; what a later version wrote stays in it."""
+        """Return the standing as JSON data, with values that a later version wrote."""
         data = asdict(self)
         unknown = data.pop("unknown")
         return {**unknown, **data, "passes_now": self.passes_now}
 
 
-_KNOWN = {each.name: each.default for each in fields(Standing) if each.name != "unknown"}
+_KNOWN = {field.name: field.default for field in fields(Standing) if field.name != "unknown"}
 _DERIVED = ("passes_now", "ever_passed")
 
 
 def standing_of(data: Mapping[str, Any]) -> Standing:
-    """Return a standing from its JSON, also that of earlier versions; raises ValueError or TypeError for another."""
+    """Return a standing from its JSON, also of an earlier version. Raises ValueError or TypeError if it is none."""
     known = {name: data[name] for name in _KNOWN if name in data}
     if data.get("ever_passed") is True and known.get("first_passed") is None:
         known["first_passed"] = ""
-    known["hints"] = tuple(str(each) for each in known.get("hints", ()))
+    known["hints"] = tuple(str(hint) for hint in known.get("hints", ()))
     known["recent"] = tuple((float(at), int(edited)) for at, edited in known.get("recent", ()))
     known["levels"] = {str(name): int(level) for name, level in dict(known.get("levels", {})).items()}
     unknown = {str(name): value for name, value in data.items() if name not in _KNOWN and name not in _DERIVED}
@@ -110,48 +111,48 @@ def standing_of(data: Mapping[str, Any]) -> Standing:
 
 @dataclass(frozen=True)
 class Progress:
-    """The standings by exercise, and the exercise last worked on; names that the course does not know are kept."""
+    """The standings by exercise, and the current exercise; exercises of another course stay in it."""
 
     standings: Mapping[str, Standing] = field(default_factory=dict)
     here: str | None = None
 
     def of(self, exercise: Exercise) -> Standing:
-        """Return the standing of an exercise, the empty one where nothing was done with it."""
+        """Return the standing of an exercise; an empty one if the learner has not worked on it."""
         return self.standings.get(exercise.id, Standing())
 
     def current(self, course: Course) -> Exercise | None:
-        """Return the exercise to work on; None when all pass.
+        """Return the exercise to work on; None if all pass.
 
-        It is the one last worked on; when that passes, the first that never did, else the first that fails now.
+        It is the last one worked on. If that passes, it is the first that never passed, else the first that fails now.
         """
-        here = next((each for each in course.exercises if each.id == self.here), None)
+        here = next((exercise for exercise in course.exercises if exercise.id == self.here), None)
         if here is not None and not self.of(here).passes_now:
             return here
-        never = (each for each in course.exercises if not self.of(each).ever_passed)
-        broken = (each for each in course.exercises if not self.of(each).passes_now)
+        never = (exercise for exercise in course.exercises if not self.of(exercise).ever_passed)
+        broken = (exercise for exercise in course.exercises if not self.of(exercise).passes_now)
         return next(never, next(broken, None))
 
     def passed(self, course: Course) -> int:
-        """Return how many exercises passed, now or before."""
-        return sum(self.of(each).ever_passed for each in course.exercises)
+        """Return how many exercises pass or have passed."""
+        return sum(self.of(exercise).ever_passed for exercise in course.exercises)
 
-    def after(self, event: Event | Carried) -> "Progress":
-        """Return the progress with one more event in it."""
-        if isinstance(event, Carried):
-            return _from_carried(event)
+    def after(self, event: Event | Snapshot) -> "Progress":
+        """Return the progress after one more event."""
+        if isinstance(event, Snapshot):
+            return _from_snapshot(event)
         before = self.standings.get(event.exercise, Standing())
         standings = {**self.standings, event.exercise: _AFTER[event.kind](before, event)}
         here = self.here if event.command == ALL_AT_ONCE else event.exercise
         return Progress(standings, here)
 
     def with_texts(self, exercise: str, title: str | None, hints: tuple[str, ...]) -> "Progress":
-        """Return the progress with the words of a failure, which are the course's and not in the events."""
+        """Return the progress with the texts of a failure. They are the course's, so the events do not have them."""
         standing = self.standings.get(exercise, Standing())
         return replace(self, standings={**self.standings, exercise: replace(standing, title=title, hints=hints)})
 
 
-def folded(events: Iterable[Event | Carried], start: Progress | None = None) -> Progress:
-    """Return the progress that events lead to."""
+def replay(events: Iterable[Event | Snapshot], start: Progress | None = None) -> Progress:
+    """Return the progress after these events."""
     progress = start or Progress()
     for event in events:
         progress = progress.after(event)
@@ -159,19 +160,19 @@ def folded(events: Iterable[Event | Carried], start: Progress | None = None) -> 
 
 
 def standings_of(data: Mapping[str, Any]) -> dict[str, Standing]:
-    """Return standings from their JSON, without those that are none."""
+    """Return standings from their JSON; entries that are none are skipped."""
     standings = {}
-    for name, each in data.items():
+    for name, standing in data.items():
         try:
-            standings[str(name)] = standing_of(each)
+            standings[str(name)] = standing_of(standing)
         except (ValueError, TypeError, AttributeError, KeyError):
             continue
     return standings
 
 
-def _from_carried(carried: Carried) -> Progress:
-    here = carried.here if isinstance(carried.here, str) else None
-    return Progress(standings_of(carried.exercises), here)
+def _from_snapshot(snapshot: Snapshot) -> Progress:
+    here = snapshot.here if isinstance(snapshot.here, str) else None
+    return Progress(standings_of(snapshot.exercises), here)
 
 
 def _touched(before: Standing, event: Event) -> Standing:
@@ -179,7 +180,7 @@ def _touched(before: Standing, event: Event) -> Standing:
 
 
 def _after_check(before: Standing, event: Event) -> Standing:
-    """The first hint of a failure is shown with it; after a pass the hints that were not needed stay."""
+    """Add a check. A failure shows its first hint; a pass keeps the hints, to show those that were not needed."""
     same = event.check is not None and (before.check, before.finding) == (event.check, event.finding)
     key = f"{event.check}:{event.finding or ''}"
     seen = before.levels.get(key, before.hints_shown if same else 0)
@@ -206,16 +207,16 @@ def _after_check(before: Standing, event: Event) -> Standing:
         attempts=before.attempts + (event.file is None or event.file != before.file),
     )
     if same and event.file is not None and event.file == before.file:
-        return standing  # the same code in the same state is told the same
+        return standing  # the same code gets the same advice
     return _with_advice(standing, before, event, same)
 
 
 def _with_advice(standing: Standing, before: Standing, event: Event, same: bool) -> Standing:
-    """Add what the runs so far suggest: the second hint unasked, or a step back."""
+    """Add what the runs so far suggest: the second hint, or a pause."""
     if event.check is None or event.result in UNTRIED:
         return replace(standing, same_runs=0, recent=(), offering=False, pausing=False)
     at = seconds_of(event.at) or 0.0
-    recent = tuple(each for each in before.recent if 0 <= at - each[0] <= BURST_SECONDS)
+    recent = tuple((time, edited) for time, edited in before.recent if 0 <= at - time <= BURST_SECONDS)
     recent = (*recent, (at, event.edited or 0))[-BURST:]
     edits = [edited for _, edited in recent[1:]]
     pausing = len(recent) == BURST and edits == sorted(edits, reverse=True)
@@ -252,7 +253,7 @@ def _after_solution(before: Standing, event: Event) -> Standing:
 
 
 def _after_reset(before: Standing, event: Event) -> Standing:
-    """The verdict on what was put aside goes; that it passed once, and which hints were shown, stay."""
+    """Forget the result of the old file; a first pass and the hints shown still count."""
     return Standing(
         first_passed=before.first_passed,
         first_at=before.first_at,

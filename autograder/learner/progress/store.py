@@ -1,7 +1,7 @@
-"""Progress as it is kept: `.course/progress.json`, a view of the events in `.course/events.jsonl`.
+"""Store progress in `.course/progress.json`, a view of the events in `.course/events.jsonl`.
 
-The view says how far it has read the events. Whoever reads it adds those that came later, so two processes at once
-lose nothing; one that is damaged or missing is made anew from the events.
+The view records how many events it includes. A reader adds later ones, so two processes at once lose nothing. A view
+that is damaged or missing is rebuilt from the events.
 """
 
 import json
@@ -14,8 +14,8 @@ from typing import Any
 from autograder.course import Course
 from autograder.course.storage import FOLDER, alone, own_folder, write_whole
 from autograder.learner.progress import events as lines
-from autograder.learner.progress.events import Carried, Event
-from autograder.learner.progress.standing import Progress, folded, standing_of
+from autograder.learner.progress.events import Event, Snapshot
+from autograder.learner.progress.standing import Progress, replay, standing_of
 
 VERSION = 1
 VIEW, EVENTS = "progress.json", "events.jsonl"
@@ -24,7 +24,7 @@ _OPENING_BYTES = 64
 
 @dataclass(frozen=True)
 class View:
-    """The view as it was read: `read` bytes of the events file that began with `opening` are in it."""
+    """The view from disk. It includes the first `read` bytes of the events file; `opening` identifies that file."""
 
     progress: Progress = field(default_factory=Progress)
     read: int = 0
@@ -33,41 +33,49 @@ class View:
 
 
 @dataclass(frozen=True)
-class Kept:
-    """The progress after something was done, and why it could not be kept, if it could not."""
+class SaveResult:
+    """The progress after new events. `problem` is the error if they could not be saved."""
 
     progress: Progress
     problem: OSError | None = None
 
+    @property
+    def warning(self) -> str:
+        """Say why the progress could not be saved; "" if it was."""
+        if self.problem is None:
+            return ""
+        where = f" ({self.problem.filename})" if self.problem.filename else ""
+        return f"your progress could not be saved: {self.problem.strerror or self.problem}{where}"
+
 
 Texts = Mapping[str, tuple[str | None, tuple[str, ...]]]
-"""The words of the first failure of an exercise: the check's title and its hints."""
+"""The title and the hints of the check that each exercise fails first."""
 
 
 def read_progress(course: Course) -> Progress:
-    """Return the progress kept beside a course; an empty one where there is none, or none that can be read."""
+    """Return the stored progress of a course; an empty one if there is none, or it cannot be read."""
     return _caught_up(course.root / FOLDER).progress
 
 
-def keep(course: Course, events: Sequence[Event], texts: Texts | None = None) -> Kept:
-    """Append events and return the progress they lead to, which is right also where it cannot be written."""
+def save_events(course: Course, events: Sequence[Event], texts: Texts | None = None) -> SaveResult:
+    """Append events, and return the new progress, which is correct even if it cannot be saved."""
     try:
         folder = own_folder(course.root)
         with alone(folder):
-            return Kept(_keep(folder, events, texts or {}))
+            return SaveResult(_append(folder, events, texts or {}))
     except OSError as error:
-        return Kept(_with(folded(events, read_progress(course)), texts or {}), error)
+        return SaveResult(_with(replay(events, read_progress(course)), texts or {}), error)
 
 
-def _keep(folder: Path, events: Sequence[Event], texts: Texts) -> Progress:
+def _append(folder: Path, events: Sequence[Event], texts: Texts) -> Progress:
     before = _caught_up(folder)
-    first: list[Event | Carried] = []
+    first: list[Event | Snapshot] = []
     if not _size(folder / EVENTS) and before.progress.standings:
-        first = [_carried(before.progress)]  # kept before there were events
+        first = [_snapshot(before.progress)]  # a view that is older than events files
     lines.append(folder / EVENTS, [*first, *events])
-    progress = _with(folded(events, before.progress), texts)
+    progress = _with(replay(events, before.progress), texts)
     if _size(folder / EVENTS) > lines.MOST_BYTES:
-        _fold(folder)
+        _shorten(folder)
     read = _size(folder / EVENTS)
     _write_view(folder, View(progress, read, _opening(folder / EVENTS), before.unknown))
     return progress
@@ -80,7 +88,7 @@ def _with(progress: Progress, texts: Texts) -> Progress:
 
 
 def _caught_up(folder: Path) -> View:
-    """Return the view with the events it had not read."""
+    """Return the view with the events that it does not include yet."""
     view = _read_view(folder)
     file = folder / EVENTS
     try:
@@ -89,31 +97,32 @@ def _caught_up(folder: Path) -> View:
         fits = view is not None and view.opening == _opening(file) and view.read <= _size(file)
         if view is not None and fits:
             events, read = lines.read_lines(file, view.read)
-            return replace(view, progress=folded(events, view.progress), read=read)
+            return replace(view, progress=replay(events, view.progress), read=read)
         events, read = lines.read_lines(file)
-        made = folded(events)
-        return View(_merged(made, view.progress) if view else made, read, _opening(file), view.unknown if view else {})
+        rebuilt = replay(events)
+        progress = _merged(rebuilt, view.progress) if view else rebuilt
+        return View(progress, read, _opening(file), view.unknown if view else {})
     except OSError:
         return view or View()
 
 
-def _merged(made: Progress, view: Progress) -> Progress:
-    """Add to what the events say what only the view knows, where the events began anew: what passed stays passed."""
-    standings = dict(made.standings)
+def _merged(rebuilt: Progress, view: Progress) -> Progress:
+    """Add to the events' progress what only the view has, if the events file started anew: a pass stays a pass."""
+    standings = dict(rebuilt.standings)
     for name, old in view.standings.items():
         new = standings.get(name)
         if new is None:
             standings[name] = old
         elif old.ever_passed and not new.ever_passed:
             standings[name] = replace(new, first_passed=old.first_passed)
-    return Progress(standings, made.here or view.here)
+    return Progress(standings, rebuilt.here or view.here)
 
 
 def _read_view(folder: Path) -> View | None:
-    """Return the view; None where it is missing or damaged."""
+    """Return the view; None if it is missing or damaged."""
     try:
         data = json.loads((folder / VIEW).read_text("utf-8"))
-        standings = {str(name): standing_of(each) for name, each in data["exercises"].items()}
+        standings = {str(name): standing_of(standing) for name, standing in data["exercises"].items()}
         here = data.get("here")
         place = data.get("events") or {}
         unknown = {
@@ -131,21 +140,21 @@ def _write_view(folder: Path, view: View) -> None:
         "version": VERSION,
         "here": view.progress.here,
         "events": {"read": view.read, "opening": view.opening},
-        "exercises": {name: each.to_json() for name, each in view.progress.standings.items()},
+        "exercises": {name: standing.to_json() for name, standing in view.progress.standings.items()},
     }
     write_whole(folder / VIEW, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
 
 
-def _fold(folder: Path) -> None:
-    """Let old events go: one line stands for what they led to, and the newest stay."""
+def _shorten(folder: Path) -> None:
+    """Replace old events by one line with the standings they led to; the newest stay."""
     events, _ = lines.read_lines(folder / EVENTS)
     old, newest = lines.newest(events)
-    kept = [_carried(folded(old)), *newest]
-    write_whole(folder / EVENTS, b"".join(each.line for each in kept).decode("ascii"))
+    lines_kept = [_snapshot(replay(old)), *newest]
+    write_whole(folder / EVENTS, b"".join(event.line for event in lines_kept).decode("ascii"))
 
 
-def _carried(progress: Progress) -> Carried:
-    return Carried({name: each.to_json() for name, each in progress.standings.items()}, progress.here)
+def _snapshot(progress: Progress) -> Snapshot:
+    return Snapshot({name: standing.to_json() for name, standing in progress.standings.items()}, progress.here)
 
 
 def _size(file: Path) -> int:
@@ -156,6 +165,6 @@ def _size(file: Path) -> int:
 
 
 def _opening(file: Path) -> int:
-    """Return a number that tells this events file from another one, by how its first line begins."""
+    """Return a checksum of the beginning of the events file, which differs for another file."""
     with file.open("rb") as stream:
         return zlib.crc32(stream.read(_OPENING_BYTES).split(b"\n")[0])

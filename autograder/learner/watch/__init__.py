@@ -1,1 +1,1 @@
-"""Checking at every save: the files that are polled, the keys, the warm worker, and the session of them all."""
+"""Checking at every save: polled files, keys, a warm worker, and the session that uses them."""

@@ -1,4 +1,4 @@
-"""The files of an exercise, polled: that works on every file system, where notices of changes do not."""
+"""Poll the files of an exercise. Polling works on every file system; change notifications do not."""
 
 import time
 from collections.abc import Iterable
@@ -9,19 +9,19 @@ from autograder.submission.folder import read_plain, reason
 from autograder.submission.found import Caps, FileError
 
 COARSE_SECONDS = 3.0
-"""So long after a change a file is read at every look: some file systems count the time of a change in seconds."""
+"""A changed file is read again at every poll for this long: some file systems store times in whole seconds."""
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a file holds; where it cannot be read, `problem` is the rest of a sentence that begins with its name."""
+    """The content of a file. If it cannot be read, `problem` completes a sentence that begins with its name."""
 
     source: bytes = b""
     problem: str | None = None
 
 
 class Files:
-    """Some files of a folder and what they hold. Nothing else in the folder is looked at."""
+    """Some files of a folder and their contents. Other files in the folder are ignored."""
 
     def __init__(self, folder: Path, names: Iterable[str], caps: Caps) -> None:
         self.folder = folder
@@ -36,7 +36,7 @@ class Files:
         return self._contents[name]
 
     def changed(self) -> tuple[str, ...]:
-        """Look once, and return the names of the files that hold something else than before."""
+        """Poll once, and return the names of files whose content has changed."""
         return tuple(name for name in self.names if self._has_changed(name))
 
     def _has_changed(self, name: str) -> bool:
@@ -51,7 +51,7 @@ class Files:
         return content != before
 
     def _stamp(self, name: str) -> object:
-        """Return what changes with the file, as far as its folder tells."""
+        """Return the metadata that change with the file."""
         try:
             status = (self.folder / name).lstat()
         except (OSError, ValueError) as error:

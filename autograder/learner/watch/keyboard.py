@@ -1,4 +1,4 @@
-"""Single keys from a terminal, or lines with Enter, or none where nobody types. Waiting can be cut short."""
+"""Read single keys from a terminal, lines with Enter, or nothing if stdin is no terminal."""
 
 import contextlib
 import os
@@ -17,7 +17,7 @@ QUIT = "q"
 
 
 class Keyboard:
-    """No keys: it only waits. Where the standard input is no terminal, the program works as a log."""
+    """A keyboard without keys, for a standard input that is no terminal: it only waits."""
 
     def __init__(self) -> None:
         self._woken = threading.Event()
@@ -32,7 +32,7 @@ class Keyboard:
         return False
 
     def wait(self, seconds: float) -> str:
-        """Return the keys pressed within that time, or nothing; sooner when there are some, or somebody wakes us."""
+        """Return the keys pressed as soon as there are some; "" after that time, or after `wake`."""
         self._woken.wait(seconds)
         self._woken.clear()
         return ""
@@ -43,7 +43,7 @@ class Keyboard:
 
 
 class Lines(Keyboard):
-    """The first letter of every line: for `--plain`, where a key is a letter and Enter."""
+    """Reads the first letter of each line: with `--plain`, a key is a letter and Enter."""
 
     def __init__(self, descriptor: int) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class Lines(Keyboard):
         return self._letters.popleft() if self._letters else ""
 
     def _read(self) -> None:
-        """Not through `sys.stdin`, whose lock a reading thread would still hold when the program ends."""
+        """Read the descriptor: a thread in `sys.stdin` would hold its lock when the program ends."""
         rest = b""
         with contextlib.suppress(OSError):
             while part := os.read(self._descriptor, 1024):
@@ -74,7 +74,7 @@ if sys.platform == "win32":
     import msvcrt
 
     class Terminal(Keyboard):
-        """The keys of a Windows console, as they are pressed."""
+        """Reads the keys of a Windows console as they are pressed."""
 
         def __init__(self, _descriptor: int) -> None:
             super().__init__()
@@ -102,9 +102,9 @@ else:
     import tty
 
     class Terminal(Keyboard):
-        """The keys of a terminal, as they are pressed and without their echo; it is put back as it was.
+        """Reads the keys of a terminal as they are pressed, without echo, and restores its settings at the end.
 
-        Also for as long as the program is stopped (Ctrl-Z) and in the background, where the terminal is the shell's.
+        It also restores them while the program is stopped (Ctrl-Z) or in the background: the terminal is the shell's.
         """
 
         def __init__(self, descriptor: int) -> None:
@@ -120,23 +120,23 @@ else:
         def __enter__(self) -> Self:
             self._handlers = {
                 signal.SIGTSTP: signal.signal(signal.SIGTSTP, self._stop),
-                signal.SIGCONT: signal.signal(signal.SIGCONT, self._go_on),
+                signal.SIGCONT: signal.signal(signal.SIGCONT, self._continue),
             }
-            self._ending = ending.leaving(self._give_back)
+            self._ending = ending.leaving(self._release)
             self._ending.__enter__()
-            self._take()
+            self._acquire()
             return self
 
         def __exit__(self, *_: object) -> None:
             self._ending.__exit__(None, None, None)
             for number, handler in self._handlers.items():
                 signal.signal(number, handler)
-            self._give_back()
+            self._release()
             for descriptor in (self._awake, self._waker):
                 os.close(descriptor)
 
         def wait(self, seconds: float) -> str:
-            typed_in = [self._descriptor] if self._in_front() else []
+            typed_in = [self._descriptor] if self._in_foreground() else []
             ready, _, _ = select.select([self._awake, *typed_in], [], [], seconds)
             if self._awake in ready:
                 os.read(self._awake, 1024)
@@ -155,24 +155,24 @@ else:
                 os.write(self._waker, b".")
 
         def _stop(self, _signal: int, _frame: FrameType | None) -> None:
-            self._give_back()
+            self._release()
             os.kill(os.getpid(), signal.SIGSTOP)
 
-        def _go_on(self, _signal: int, _frame: FrameType | None) -> None:
-            self._take()
+        def _continue(self, _signal: int, _frame: FrameType | None) -> None:
+            self._acquire()
 
-        def _take(self) -> None:
-            if self._in_front():
+        def _acquire(self) -> None:
+            if self._in_foreground():
                 with contextlib.suppress(termios.error):
                     tty.setcbreak(self._descriptor, termios.TCSANOW)
 
-        def _give_back(self) -> None:
-            if self._in_front():
+        def _release(self) -> None:
+            if self._in_foreground():
                 with contextlib.suppress(termios.error):
                     termios.tcsetattr(self._descriptor, termios.TCSANOW, self._before)
 
-        def _in_front(self) -> bool:
-            """Whether the terminal is ours: one that reads or sets it from the background is stopped."""
+        def _in_foreground(self) -> bool:
+            """Return whether the terminal is ours: the system stops a background program that reads or changes it."""
             try:
                 return os.tcgetpgrp(self._descriptor) == os.getpgrp()
             except OSError:

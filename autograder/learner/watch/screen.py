@@ -1,4 +1,4 @@
-"""What a watching learner reads: who changed, what runs, the verdict, and what the keys do."""
+"""What `course watch` prints: which file changed, what runs, the result, and the keys."""
 
 import os
 import shutil
@@ -24,7 +24,7 @@ KEYS = {"h": "hint", "w": "why", "d": "diff", "l": "list", "n": "next", "r": "ru
 
 
 class Screen:
-    """The console, written to line by line. `keys` says whether there is somebody to press them."""
+    """The console, written to line by line. `keys` says whether somebody can press keys."""
 
     def __init__(self, console: Console, course: Course, *, plain: bool, keys: bool) -> None:
         self.console = console
@@ -42,37 +42,37 @@ class Screen:
         page.show(page.wrap(page.text(one_line(sentence), style), 0))
 
     def opening(self, file: str, needed: Sequence[str], standing: Standing) -> None:
-        """Say what is watched, and what came of it when it was last checked."""
+        """Print which files are watched, and the last result."""
         folder = os.path.relpath(self.course.exercises_dir)
-        files = f"{Path(folder, file)}" + (f", and what it uses: {', '.join(needed)}" if needed else "")
-        self.say(f"Watching {files}")
+        uses = f", and what it uses: {', '.join(needed)}" if needed else ""
+        self.say(f"Watching {Path(folder, file)}{uses}")
         if standing.checks:
             state = STATES.get(standing.status, STATES["not_started"])  # type: ignore[call-overload]
             count = f"{standing.passing} of {standing.checks} checks pass"
             first = f"; first failure: {standing.title}" if standing.title and standing.status != "pass" else ""
             self.say(f"Last time: {state.word}, {count}{first}")
-        self.say("Checking it now; then each save checks it again")
+        self.say("Checking it now. Then each save checks it again.")
 
-    def seen(self, files: Sequence[str], *, again: bool) -> None:
-        """Say at once that a save was noticed."""
+    def saved(self, files: Sequence[str], *, again: bool) -> None:
+        """Print at once that a file was saved."""
         what = files[0] if len(files) == 1 else f"{len(files)} files"
         does = "starting over" if again else "checking"
         self.say(f"{_clock()} {what} changed, {does}...", SECONDARY)
 
-    def asked(self) -> None:
-        """Say that the key for a run was noticed."""
+    def restarted(self) -> None:
+        """Print at once that the key for a run was pressed."""
         self.say(f"{_clock()} checking...", SECONDARY)
 
-    def running(self, doing: str, elapsed: float) -> None:
-        """Say what takes so long."""
-        self.say(f"{doing}, {elapsed:.0f} s so far", SECONDARY)
+    def running(self, activity: str, elapsed: float) -> None:
+        """Print what takes so long."""
+        self.say(f"{activity}, {elapsed:.0f} s so far", SECONDARY)
 
     def waiting(self, file: str, problem: str) -> None:
-        """Say that there is nothing to check."""
+        """Print why there is nothing to check."""
         self.say(f"{_clock()} {file} {problem}; waiting until it can be read")
 
-    def verdict(self, result: ExerciseResult, file: str, progress: Progress, took: float, log: str) -> None:
-        """Show what came of a check of a file or notebook, and below it the keys."""
+    def result(self, result: ExerciseResult, file: str, progress: Progress, took: float, log: str) -> None:
+        """Print the result of a check of a file or notebook, and below it the keys."""
         self._make_room()
         self.console.height = max(_terminal_rows() - FOOTER_LINES, 1)
         render_exercise(
@@ -87,7 +87,7 @@ class Screen:
         self._footer(result, progress, took)
 
     def _make_room(self) -> None:
-        """Begin at the top of the screen; what stood there stays above it, to be scrolled back to."""
+        """Begin at the top of the screen. Earlier lines stay above it, to scroll back to."""
         console = self.console
         if self.plain or not console.is_interactive or console.legacy_windows:
             return
@@ -99,11 +99,11 @@ class Screen:
         if result.status == "pass":
             following = progress.current(self.course)
             if following is None:
-                return [("course check --all", "see it all pass once more")]
+                return [("course check --all", "see them all pass once more")]
             command = "n" if self.keys else f"course watch {following.number}"
             return [(command, f"goes on with {following.number} {following.title}")]
         if result.status == "not_started":
-            return [(f"edit {shown}", "each TODO says what is to be written; a save checks it")]
+            return [(f"edit {shown}", "each TODO says what to write; a save checks it")]
         return [*_edit(result, shown), *self._help(exercise, result, progress.of(exercise))]
 
     def _help(self, exercise: Exercise, result: ExerciseResult, standing: Standing) -> list[Command]:
@@ -117,7 +117,7 @@ class Screen:
         return commands
 
     def _footer(self, result: ExerciseResult, progress: Progress, took: float) -> None:
-        done = sum(progress.of(each).status == "pass" for each in self.course.exercises)
+        done = sum(progress.of(exercise).status == "pass" for exercise in self.course.exercises)
         facts = f"checked in {seconds(took)}   {done} of {len(self.course.exercises)} done"
         shown = {key: word for key, word in KEYS.items() if key != "n" or result.status == "pass"}
         if self.plain:

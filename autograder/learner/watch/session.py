@@ -1,4 +1,4 @@
-"""The session: looks at the files, checks them at every save, and does what the keys ask for."""
+"""The session of `course watch`: polls the files, checks them at every save, and obeys the keys."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -7,8 +7,8 @@ from autograder.course import Course, Exercise
 from autograder.judge.grader import Grader
 from autograder.judge.notebook_cells import in_cells
 from autograder.learner.progress import Progress, read_progress
-from autograder.learner.watch.checking import Checking
 from autograder.learner.watch.keyboard import Keyboard
+from autograder.learner.watch.running_check import RunningCheck
 from autograder.learner.watch.screen import KEYS, Screen
 from autograder.learner.watch.syntax import syntax_fault, syntax_result
 from autograder.learner.watch.work import Work
@@ -17,25 +17,31 @@ from autograder.runner.runner import Runner
 from autograder.submission import SubmissionError
 from autograder.submission.own import read_own
 
-LOOK_SECONDS = 0.04
+POLL_SECONDS = 0.04
+"""How often the files are polled: a save is noticed before the learner looks at the screen."""
+
 QUIET_SECONDS = 0.15
-"""A file that does not parse may be half written: so long without a change, and it is taken as it is."""
+"""A file that does not parse may be half written. After this long without a change it is checked as it is."""
 
-TELL_SECONDS = 1.0
+REPORT_SECONDS = 1.0
+"""How often a running check says what it is doing."""
 
-Remember = Callable[[Course, Report, Mapping[str, bytes], str], Progress]
+SaveResult = Callable[[Course, Report, Mapping[str, bytes]], Progress]
+"""Saves the report on these sources, and returns the new progress."""
+
 RunCommand = Callable[..., None]
+"""Runs another command of the program, given as words."""
 
 
 class Session:
-    """Watches one exercise after another, until `q`. All output is made by the thread that calls `run`."""
+    """Watches one exercise after another, until `q`. Only the thread that calls `run` prints."""
 
     def __init__(
         self,
         grader: Grader,
         screen: Screen,
         keyboard: Keyboard,
-        remember: Remember,
+        save_result: SaveResult,
         run_command: RunCommand,
     ) -> None:
         self.grader = grader
@@ -43,24 +49,24 @@ class Session:
         self.course = grader.suite.course
         self.screen = screen
         self.keyboard = keyboard
-        self.remember = remember
+        self.save_result = save_result
         self.run_command = run_command
         self.left = False
         self.ended_by: int | None = None
         self._spare: Runner | None = None
-        self._checking: Checking | None = None
+        self._checking: RunningCheck | None = None
         self._result: ExerciseResult | None = None
-        self._ending: list[Checking] = []
+        self._ending: list[RunningCheck] = []
         self._due = False
 
     def run(self, exercise: Exercise) -> None:
-        """Go on until somebody quits. Raises `EnvironmentProblem` when this machine cannot run checks."""
+        """Watch until somebody quits. Raises `EnvironmentProblem` if this machine cannot run checks."""
         self._prepare()
-        self._turn_to(exercise)
+        self._switch_to(exercise)
         while not self.left:
-            for key in self.keyboard.wait(LOOK_SECONDS):
+            for key in self.keyboard.wait(POLL_SECONDS):
                 self._press(key)
-            self._look()
+            self._poll()
             if self._due:
                 self._start_when_settled()
             if self._checking is not None:
@@ -72,58 +78,58 @@ class Session:
         self.ended_by = self.ended_by or ended_by
 
     def close(self) -> None:
-        """Leave no worker behind, and wait for nothing else."""
+        """End every worker."""
         self.grader.cancel()
-        self._give_up()
+        self._cancel()
         if self._spare is not None:
             self._spare.close()
-        for each in self._ending:
-            each.join()
+        for check in self._ending:
+            check.join()
 
-    def _turn_to(self, exercise: Exercise) -> None:
+    def _switch_to(self, exercise: Exercise) -> None:
         needed = self.course.with_needs(exercise)[:-1]
         self.exercise = exercise
         self._result = None
         self.work = Work(self.course, [exercise, *needed])
-        used = [self.work[each.file].name for each in needed]
+        used = [self.work[earlier.file].name for earlier in needed]
         self.screen.opening(self.work[exercise.file].name, used, read_progress(self.course).of(exercise))
-        self._tell_beside([self.work[exercise.file].beside])
+        self._note_unused_notebooks([self.work[exercise.file].beside])
         self.grader.find_keys([exercise, *self.course.with_needs(exercise)])
         self.grader.find_keys([exercise], with_misconceptions=True)
         self.grader.release()
-        self._ask()
+        self._request_check()
 
     def _prepare(self) -> None:
-        """Keep one worker warm: it has loaded torch, and waits."""
+        """Keep one spare worker that has loaded torch."""
         if self._spare is None:
             self._spare = Runner(self.suite, seed=self.grader.seed, device=self.grader.device, shared=True)
             self._spare.prepare()
 
-    def _look(self) -> None:
+    def _poll(self) -> None:
         changed = self.work.changed()
         if not changed:
             return
-        again = self._give_up()
+        again = self._cancel()
         if not self._due:
-            self.screen.seen(changed, again=again)
-            self._tell_beside(changed)
-        self._ask()
+            self.screen.saved(changed, again=again)
+            self._note_unused_notebooks(changed)
+        self._request_check()
 
-    def _tell_beside(self, notebooks: Sequence[str | None]) -> None:
-        """Say of those notebooks which of them do not count, though they hold work."""
-        for each in map(self.work.__getitem__, self.work.names):
-            if each.beside is not None and each.beside in notebooks:
-                self.screen.say(f"{each.name} counts, not {each.beside}: both hold work")
+    def _note_unused_notebooks(self, notebooks: Sequence[str | None]) -> None:
+        """Print which of these notebooks do not count, although they have work."""
+        for counted in map(self.work.__getitem__, self.work.names):
+            if counted.beside is not None and counted.beside in notebooks:
+                self.screen.say(f"{counted.name} counts, not {counted.beside}: both have work")
 
-    def _ask(self) -> None:
-        """Have the exercise checked as soon as its files can be."""
+    def _request_check(self) -> None:
+        """Check the exercise as soon as its files can be read."""
         if not self._due:
-            self._asked = time.monotonic()
+            self._requested_at = time.monotonic()
         self._due = True
-        self._changed = time.monotonic()
+        self._changed_at = time.monotonic()
 
-    def _give_up(self) -> bool:
-        """Give up the check that runs, if one does."""
+    def _cancel(self) -> bool:
+        """Cancel the running check, and return whether there was one."""
         checking, self._checking = self._checking, None
         if checking is None:
             return False
@@ -131,11 +137,11 @@ class Session:
         self._let_end(checking)
         return True
 
-    def _let_end(self, checking: Checking) -> None:
-        self._ending = [*(each for each in self._ending if each.alive), checking]
+    def _let_end(self, checking: RunningCheck) -> None:
+        self._ending = [*(check for check in self._ending if check.alive), checking]
 
     def _start_when_settled(self) -> None:
-        quiet = time.monotonic() - self._changed >= QUIET_SECONDS
+        quiet = time.monotonic() - self._changed_at >= QUIET_SECONDS
         if not quiet and not all(map(self._is_whole, self.work.names)):
             return
         self._due = False
@@ -153,7 +159,7 @@ class Session:
             self._start()
 
     def _is_whole(self, file: str) -> bool:
-        """Whether a file can be what its author meant: an editor may have begun to write it."""
+        """Return whether a file looks complete: an editor may still be writing it."""
         counted = self.work[file]
         return counted.problem is None and bool(counted.source.strip()) and not syntax_fault(counted.source, file)
 
@@ -166,29 +172,29 @@ class Session:
         self._prepare()
         assert self._spare is not None
         runner, self._spare = self._spare, None
-        self._told_at = self._asked
-        self._checking = Checking(self.grader, runner, submission, self.exercise, self.keyboard.wake)
+        self._reported_at = self._requested_at
+        self._checking = RunningCheck(self.grader, runner, submission, self.exercise, self.keyboard.wake)
 
-    def _attend(self, checking: Checking) -> None:
+    def _attend(self, checking: RunningCheck) -> None:
         now = time.monotonic()
         if checking.over:
             self._checking = None
             self._let_end(checking)
             self._show(checking.report)
             self._prepare()
-        elif now - self._told_at >= TELL_SECONDS:
-            self._told_at += TELL_SECONDS
-            self.screen.running(checking.doing(), self._told_at - self._asked)
+        elif now - self._reported_at >= REPORT_SECONDS:
+            self._reported_at += REPORT_SECONDS
+            self.screen.running(checking.activity(), self._reported_at - self._requested_at)
             if checking.runner.ready:
                 self._prepare()
 
     def _show(self, report: Report) -> None:
         counted = {name: self.work[name] for name in self.work.names}
-        sources = {name: each.source for name, each in counted.items() if each.problem is None}
-        progress = self.remember(self.course, report, sources, "watch")
+        sources = {name: work.source for name, work in counted.items() if work.problem is None}
+        progress = self.save_result(self.course, report, sources)
         self._result = report.exercises[0]
-        took = time.monotonic() - self._asked
-        self.screen.verdict(self._result, counted[self.exercise.file].name, progress, took, report.log)
+        took = time.monotonic() - self._requested_at
+        self.screen.result(self._result, counted[self.exercise.file].name, progress, took, report.log)
 
     def _press(self, key: str) -> None:
         number = self.exercise.number
@@ -204,20 +210,20 @@ class Session:
             case "n":
                 self._next()
             case "r":
-                self._give_up()
+                self._cancel()
                 self.grader.forget()
-                self.screen.asked()
-                self._ask()
+                self.screen.restarted()
+                self._request_check()
             case "q" | "\x04":
                 self.leave()
             case "?" | "\n":
-                self.screen.say(f"Keys: {', '.join(f'{each} {word}' for each, word in KEYS.items())}")
+                self.screen.say(f"Keys: {', '.join(f'{letter} {word}' for letter, word in KEYS.items())}")
 
     def _why(self) -> None:
         failure = self._result.first_failure if self._result is not None else None
         finding = failure.finding if failure is not None else None
         if finding is None or finding.kind != "misconception":
-            self.screen.say("w explains the misconception behind a failure; none was found")
+            self.screen.say("w explains a known mistake; this failure is none of them")
         else:
             self.run_command("why", finding.id)
 
@@ -225,10 +231,10 @@ class Session:
         progress = read_progress(self.course)
         following = progress.current(self.course)
         if progress.of(self.exercise).status != "pass":
-            self.screen.say(f"n goes on to the next exercise once {self.exercise.title} passes")
+            self.screen.say(f"n goes to the next exercise once {self.exercise.title} passes")
         elif following is None:
-            self.screen.say("Every exercise passes: there is none to go on to")
+            self.screen.say("Every exercise passes: there is no next one")
         else:
-            self._give_up()
+            self._cancel()
             self._due = False
-            self._turn_to(following)
+            self._switch_to(following)

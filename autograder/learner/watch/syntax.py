@@ -1,4 +1,4 @@
-"""A file that Python cannot read is told at once: it is compiled here, never run, and no worker is asked."""
+"""Report syntax errors at once: the file is compiled here, never run, and no worker is needed."""
 
 import warnings
 from functools import lru_cache
@@ -15,16 +15,16 @@ from autograder.runner.outcomes import Fault
 
 @lru_cache(maxsize=32)
 def syntax_fault(source: bytes, file: str) -> Fault | None:
-    """Return what importing a file would raise for its syntax, if anything.
+    """Return the syntax error that importing a file would raise, if any.
 
-    One that is too deep to be compiled, or holds no text at all, goes to a worker, which may break on it.
+    A file that is no text, or too deeply nested to compile, returns None: a worker may crash on it.
     """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             compile(text_of(source, file), file, "exec", dont_inherit=True)
     except SyntaxError as error:
-        bases = tuple(each.__name__ for each in type(error).__mro__)
+        bases = tuple(base.__name__ for base in type(error).__mro__)
         place = Place(file, max(error.lineno or 1, 1))
         return Fault(bases[0], bases, str(error.msg)[:1000], "other", (place,), at_import=True)
     except (ValueError, RecursionError, MemoryError, OverflowError):
@@ -33,8 +33,8 @@ def syntax_fault(source: bytes, file: str) -> Fault | None:
 
 
 def syntax_result(suite: Suite, exercise: Exercise, seed: int, fault: Fault, source: bytes) -> ExerciseResult:
-    """Return the verdict on an exercise whose file has that fault: the same as if a worker had imported it."""
+    """Return the result of an exercise whose file has that syntax error: the same as that of a worker."""
     plan = suite.plan([exercise])[exercise.id]
-    nothing_known = AnswerKey(dict.fromkeys(plan, Expected(None, None)), ())
-    verdicts = Verdicts(suite, exercise, lambda _: nothing_known, seed=seed, evidence=False)
+    empty_key = AnswerKey(dict.fromkeys(plan, Expected(None, None)), ())
+    verdicts = Verdicts(suite, exercise, lambda _: empty_key, seed=seed, evidence=False)
     return verdicts.judge(dict.fromkeys(plan, fault), None, source)

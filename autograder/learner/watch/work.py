@@ -1,4 +1,4 @@
-"""What counts of each exercise that is watched: its file, or its notebook where only that was written in."""
+"""The work that counts for each watched exercise: its file, or its notebook if only that has work."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from autograder.submission.submission import notebook_of
 
 
 @dataclass(frozen=True)
-class Counted:
-    """What counts of an exercise: its name below the folder, its source, and of a notebook where its lines come from.
+class WorkSource:
+    """The work that counts: its name below the folder, its source, and the cells of a notebook.
 
-    Where it cannot be read, `problem` is the rest of a sentence that begins with its name. `beside` is the name of a
-    notebook that holds work too and does not count.
+    If it cannot be read, `problem` completes a sentence that begins with its name. `beside` is the name of a notebook
+    that has work too but does not count.
     """
 
     name: str
@@ -29,11 +29,11 @@ class Counted:
 
 
 class Work:
-    """The work on some exercises as it lies on disk, polled. The rules of what counts are those of `course check`."""
+    """The work on some exercises on disk, polled. The rules for what counts are those of `course check`."""
 
     def __init__(self, course: Course, exercises: Iterable[Exercise]) -> None:
         exercises = tuple(exercises)
-        self.names = tuple(each.file for each in exercises)
+        self.names = tuple(exercise.file for exercise in exercises)
         self._books = {name: f"{NOTEBOOKS}/{notebook_of(name)}" for name in self.names}
         self._folder = course.exercises_dir
         self._given = given_out(course, exercises)
@@ -44,12 +44,12 @@ class Work:
         self._read = {name: self._notebook(name) for name in self.names}
         self._counted = {name: self._counts(name) for name in self.names}
 
-    def __getitem__(self, name: str) -> Counted:
-        """Return what counts of the exercise with that file."""
+    def __getitem__(self, name: str) -> WorkSource:
+        """Return the work that counts for the exercise with that file."""
         return self._counted[name]
 
     def changed(self) -> tuple[str, ...]:
-        """Look once, and return the names of what holds other code than before; outputs of a notebook are none."""
+        """Poll once, and return the names of work whose code has changed; outputs of a notebook do not matter."""
         touched = set(self._notebooks.changed())
         changed = list(self._files.changed())
         for name, book in self._books.items():
@@ -61,7 +61,7 @@ class Work:
         return tuple(changed)
 
     def _notebook(self, name: str) -> Notebook | str | None:
-        """Return the notebook of an exercise, the problem it has, or None where there is none."""
+        """Return the notebook of an exercise, its problem, or None if there is no notebook."""
         book = self._books[name]
         content = self._notebooks[book]
         if content.problem is not None:
@@ -71,16 +71,16 @@ class Work:
         except FileError as error:
             return str(error)
 
-    def _counts(self, name: str) -> Counted:
-        own, book, told = self._files[name], self._read[name], self._books[name]
+    def _counts(self, name: str) -> WorkSource:
+        own, book, book_name = self._files[name], self._read[name], self._books[name]
         if isinstance(book, Notebook) and self._given.is_notebook(notebook_of(name), book, self._limit):
-            book = None  # nobody wrote in it
-        if book is None or self._is_begun(name, own):
-            beside = told if isinstance(book, Notebook) else None
-            return Counted(name, own.source, problem=own.problem, beside=beside)
+            book = None  # as handed out
+        if book is None or self._is_started(name, own):
+            beside = book_name if isinstance(book, Notebook) else None
+            return WorkSource(name, own.source, problem=own.problem, beside=beside)
         if isinstance(book, str):
-            return Counted(told, problem=book)
-        return Counted(told, book.source, book.cells)
+            return WorkSource(book_name, problem=book)
+        return WorkSource(book_name, book.source, book.cells)
 
-    def _is_begun(self, name: str, own: Content) -> bool:
+    def _is_started(self, name: str, own: Content) -> bool:
         return own.problem is None and not self._given.is_stub(name, own.source)

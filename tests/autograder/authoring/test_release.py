@@ -485,7 +485,7 @@ def test_submit_takes_only_the_files_of_the_course_and_names_what_is_missing(beg
     (begun / "exercises" / "diary.txt").write_text("mine")
     (begun / "exercises" / tiny.FILES[1]).unlink()
     done = tiny.run_course(begun, "submit", "--plain")
-    assert f"not there, and not packed: {tiny.FILES[1]}" in done.stdout
+    assert f"missing, so not packed: {tiny.FILES[1]}" in done.stdout
     with zipfile.ZipFile(begun / "submission.zip") as archive:
         assert archive.namelist() == [tiny.FILES[0]]
 
@@ -509,7 +509,7 @@ def test_submit_takes_the_code_of_a_notebook_that_was_written_in(kit: Path) -> N
 def test_submit_packs_nothing_where_nothing_was_begun(kit: Path) -> None:
     done = tiny.run_course(kit, "submit")
     assert done.returncode == 1
-    assert "every file there is the stub still" in done.stdout
+    assert "every file is still the stub" in done.stdout
     assert not (kit / "submission.zip").exists()
 
 

@@ -37,7 +37,7 @@ def test_a_stub_is_not_started_and_the_exit_says_that_not_all_pass(course: Path)
     assert done.stderr == ""
 
 
-def test_all_right_is_exit_0_and_goes_on_to_the_next_exercise(course: Path) -> None:
+def test_a_pass_exits_with_0_and_names_the_next_exercise(course: Path) -> None:
     write(course)
     done = tiny.run_course(course, "check", "1")
     assert (done.returncode, done.stderr) == (0, "")
@@ -72,7 +72,7 @@ def test_plain_output_is_sentences_and_nothing_is_coloured_in_a_pipe(course: Pat
     assert "\x1b[3" not in plain + coloured
 
 
-def test_a_file_that_is_missing_or_broken_is_told_in_a_sentence(course: Path) -> None:
+def test_a_missing_or_broken_file_is_reported_in_a_sentence(course: Path) -> None:
     write(course, "def running_mean(x:\n    return x\n")
     done = tiny.run_course(course, "check", "1")
     assert done.returncode == 1
@@ -252,7 +252,7 @@ def test_below_the_course_it_is_found(course: Path) -> None:
     assert tiny.run_course(course / "tests" / "exercises", "list").returncode == 0
 
 
-def test_a_broken_course_is_told_with_the_line(course: Path) -> None:
+def test_a_mistake_in_course_toml_is_reported_with_its_line(course: Path) -> None:
     tiny.replaced(course / "course.toml", "points = 40", "points = -40")
     done = tiny.run_course(course, "list")
     line = (course / "course.toml").read_text().splitlines().index("points = -40") + 1
@@ -298,14 +298,14 @@ def test_a_device_that_is_not_there_is_a_matter_of_the_machine(course: Path) -> 
     assert "leave --device out" in done.stderr
 
 
-def test_where_nothing_can_be_kept_the_verdict_is_still_given(course: Path) -> None:
+def test_a_result_is_shown_even_if_it_cannot_be_saved(course: Path) -> None:
     write(course, WRONG)
     shutil.rmtree(course / ".course")
     (course / ".course").write_text("in the way")
     done = tiny.run_course(course, "check", "1")
     assert done.returncode == 1
     assert "The running sum is not divided" in done.stdout
-    assert "your progress could not be kept" in done.stderr
+    assert "your progress could not be saved" in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 
@@ -349,7 +349,7 @@ def test_a_reader_that_goes_away_or_a_full_disk_is_no_accident(command: str, end
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is full")
 @pytest.mark.parametrize("command", ["list", "--help", "--version"])
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_what_could_not_be_shown_is_told(command: str, unbuffered: str, course: Path) -> None:
+def test_output_that_could_not_be_written_is_reported(command: str, unbuffered: str, course: Path) -> None:
     done = shell(course, f"$COURSE {command} > /dev/full", PYTHONUNBUFFERED=unbuffered)
     assert (done.returncode, done.stderr) == (3, b"course: No space left on device\n")
 
@@ -368,7 +368,7 @@ def test_a_terminal_that_knows_few_characters_gets_what_it_can_show(encoding: st
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs signals")
-def test_an_interrupt_ends_the_program_in_a_word_and_leaves_no_worker(course: Path) -> None:
+def test_an_interrupt_ends_the_program_with_a_sentence_and_leaves_no_worker(course: Path) -> None:
     write(course, "import time\nprint('begun', flush=True)\ntime.sleep(1000)")
     process = subprocess.Popen(
         [sys.executable, "-m", "autograder", "check", "1"],

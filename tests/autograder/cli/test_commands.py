@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cli import waiting
-from autograder.cli.waiting import Waiting
+from autograder.cli import key_progress
+from autograder.cli.key_progress import KeyProgress
 from autograder.course.misconceptions import CATALOGUE, catalogue
 from autograder.judge.grader import Grader
 from autograder.learner.progress import read_progress
@@ -48,7 +48,7 @@ def edit(course: Path, text: str = "\n# edited\n") -> None:
     file.write_text(file.read_text("utf-8") + text, "utf-8")
 
 
-def said(course: Path, *arguments: str, **env: str) -> str:
+def output(course: Path, *arguments: str, **env: str) -> str:
     done = tiny.run_course(course, *arguments, **env)
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     return done.stdout
@@ -62,31 +62,31 @@ def events(course: Path) -> list[dict[str, object]]:
 
 
 def test_a_hint_is_due_after_an_edit_and_until_then_the_last_one_stays(failed: Path) -> None:
-    first = said(failed, "hint")
+    first = output(failed, "hint")
     assert "Hint 1 of 3  Is your result for equal numbers" in first, "the misconception's own comes first"
-    assert "Hint 2 comes when ex01_running_mean.py has changed" in first
-    assert said(failed, "hint") == first, "the same code in the same state is told the same"
+    assert "Hint 2 comes after you edit ex01_running_mean.py" in first
+    assert output(failed, "hint") == first, "the same code in the same state is told the same"
     edit(failed)
-    assert "Hint 2 of 3" in said(failed, "hint")
-    assert "Hint 2 of 3" in said(failed, "hint"), "one edit is good for one hint"
+    assert "Hint 2 of 3" in output(failed, "hint")
+    assert "Hint 2 of 3" in output(failed, "hint"), "one edit is good for one hint"
     edit(failed)
-    assert "that was the last hint" in said(failed, "hint")
+    assert "that was the last hint" in output(failed, "hint")
     assert [each.get("now") for each in events(failed) if each["kind"] == "hint"] == [None, None]
 
 
-def test_a_hint_asked_for_without_an_edit_is_given_and_counted(failed: Path) -> None:
-    assert "Hint 2 of 3" in said(failed, "hint", "--now")
-    assert "Hint 3 of 3" in said(failed, "hint", "1", "--now")
+def test_a_hint_without_an_edit_is_shown_and_counted(failed: Path) -> None:
+    assert "Hint 2 of 3" in output(failed, "hint", "--now")
+    assert "Hint 3 of 3" in output(failed, "hint", "1", "--now")
     assert [each.get("now") for each in events(failed) if each["kind"] == "hint"] == [True, True]
-    assert "2 without an edit" in " ".join(said(failed, "report").split())
+    assert "2 without an edit" in " ".join(output(failed, "report").split())
 
 
 def test_hints_survive_the_loss_of_the_view_and_of_the_last_report(failed: Path) -> None:
     (failed / ".course" / "progress.json").unlink()
-    first = said(failed, "hint")
+    first = output(failed, "hint")
     assert "Hint 1 of 3  Is your result for equal numbers" in first
     shutil.rmtree(failed / ".course" / "last")
-    assert "Hint 1 of 3  What is the second number of the result made of?" in said(failed, "hint")
+    assert "Hint 1 of 3  What is the second number of the result made of?" in output(failed, "hint")
 
 
 def test_the_fourth_run_with_one_finding_brings_the_second_hint(failed: Path, grader: Grader, runner: Runner) -> None:
@@ -107,7 +107,7 @@ def test_five_small_edits_in_a_minute_bring_one_line(course: Path, grader: Grade
     (course / "exercises" / tiny.FILES[0]).write_text(UNKNOWN + "# a\n# b\n# d\n# h\n")
     for arguments in (("check", "1"), ("check", "1", "--plain")):
         shown = tiny.run_course(course, *arguments).stdout
-        assert "5 runs in a minute. `course diff 01` shows all that was measured." in " ".join(shown.split())
+        assert "5 runs in a minute. `course diff 01` shows every measurement." in " ".join(shown.split())
         assert shown.index("5 runs") < shown.index("Next"), "the next command stays the last thing"
 
 
@@ -117,29 +117,29 @@ def test_five_small_edits_in_a_minute_bring_one_line(course: Path, grader: Grade
 def test_why_shows_the_wrong_line_and_the_right_one_only_after_a_pass(
     failed: Path, grader: Grader, runner: Runner
 ) -> None:
-    page = said(failed, "why")
+    page = output(failed, "why")
     assert "mean-not-divided" in page
     assert "A sum grows with every number" in page
     assert "return x.cumsum(dim=-1)" in page
     assert "/ count" not in page
     assert "expected" in page, "what was measured on the learner's own program is the experiment"
     assert f"exercises/{tiny.FILES[0]}" in page
-    data = json.loads(said(failed, "why", "--json", "-"))
+    data = json.loads(output(failed, "why", "--json", "-"))
     assert (data["id"], data["right"]) == ("mean-not-divided", [])
     tiny.checked(failed, grader, runner, tiny.MEAN)
-    assert "return x.cumsum(dim=-1) / count" in said(failed, "why", "mean-not-divided")
+    assert "return x.cumsum(dim=-1) / count" in output(failed, "why", "mean-not-divided")
 
 
 def test_why_says_what_an_author_wrote_for_the_page(failed: Path) -> None:
     catalogue = failed / "solutions" / "misconceptions" / f"{tiny.FIRST}.toml"
     texts = 'tempting = "Sums are shorter."\nexperiment = """\nx = torch.ones(3)\nrunning_mean(x)\n"""\n'
     tiny.replaced(catalogue, "[mean-not-divided]\n", f"[mean-not-divided]\n{texts}")
-    page = said(failed, "why")
+    page = output(failed, "why")
     assert "Why it tempts  Sums are shorter." in page
     assert "    x = torch.ones(3)\n    running_mean(x)\n" in page
     text = catalogue.read_text("utf-8").replace("return x.cumsum(dim=-1)'", "[broken")
     catalogue.write_text(text, "utf-8")
-    assert "mean-not-divided" in said(failed, "why"), "the last report still knows"
+    assert "mean-not-divided" in output(failed, "why"), "the last report still knows"
 
 
 def test_why_knows_what_may_have_been_meant(failed: Path) -> None:
@@ -147,41 +147,41 @@ def test_why_knows_what_may_have_been_meant(failed: Path) -> None:
         done = tiny.run_course(failed, "why", word)
         assert (done.returncode, done.stdout) == (2, "")
         assert f"no misconception is called '{word}'; is {meant}" in done.stderr
-    assert "a failure says which one it is" in tiny.run_course(failed, "why", "?[red]").stderr
+    assert "use the id that a failure shows" in tiny.run_course(failed, "why", "?[red]").stderr
 
 
 def test_why_of_a_failure_that_has_no_name_says_so(course: Path, grader: Grader, runner: Runner) -> None:
     assert "run `course check 01`" in tiny.run_course(course, "why").stderr
     tiny.checked(course, grader, runner, UNKNOWN)
-    assert "`course diff 01` shows all there is" in tiny.run_course(course, "why").stderr
+    assert "`course diff 01` shows every measurement" in tiny.run_course(course, "why").stderr
 
 
 def test_a_kit_without_solutions_explains_what_it_can(failed: Path) -> None:
     texts = catalogue(tiny.course_at(failed))
     shutil.rmtree(failed / "solutions")
-    page = said(failed, "why")
+    page = output(failed, "why")
     assert "A sum grows with every number" in page
     assert tiny.run_course(failed, "why", "mean-of-everything").returncode == 2
     assert "count" not in json.dumps(texts["mean-not-divided"])
     (failed / "tests" / "exercises" / CATALOGUE).write_text(json.dumps(texts))
-    assert "A running mean knows nothing of what comes later." in said(failed, "why", "mean-of-everything")
+    assert "A running mean knows nothing of what comes later." in output(failed, "why", "mean-of-everything")
     (failed / "tests" / "exercises" / CATALOGUE).write_text("{")
     assert tiny.run_course(failed, "why", "mean-of-everything").returncode == 2
 
 
 def test_diff_shows_the_last_failure_and_says_when_the_file_has_changed(failed: Path) -> None:
-    shown = said(failed, "diff")
+    shown = output(failed, "diff")
     assert "expected" in shown
     assert "yours" in shown
     assert "has changed since" not in shown
     edit(failed)
-    assert f"{tiny.FILES[0]} has changed since this check" in said(failed, "diff", "1")
-    data = json.loads(said(failed, "diff", "--json", "-"))
+    assert f"{tiny.FILES[0]} has changed since this check" in output(failed, "diff", "1")
+    data = json.loads(output(failed, "diff", "--json", "-"))
     assert (data["exercise"]["id"], data["changed_since"]) == (tiny.FIRST, True)
 
 
 def test_diff_without_a_failure_says_so(passed: Path) -> None:
-    assert "passes: there is no difference to show" in said(passed, "diff", "1")
+    assert "passes: there is no difference to show" in output(passed, "diff", "1")
     done = tiny.run_course(passed, "diff", "2")
     assert done.returncode == 2
     assert "run `course check 02` first" in done.stderr
@@ -198,48 +198,48 @@ def test_diff_without_a_failure_says_so(passed: Path) -> None:
 # Where a learner is.
 
 
-def test_next_goes_on_and_back_in_any_order(failed: Path) -> None:
-    shown = said(failed, "next")
+def test_next_moves_forward_and_back_in_any_order(failed: Path) -> None:
+    shown = output(failed, "next")
     assert "02 matrix power" in shown
     assert "edit exercises/ex02_matrix_power.py" in shown
     assert "`course next 01` goes back to it" in shown
-    assert said(failed, "next") != "", "an exercise that was not tried is not skipped"
-    assert "02 matrix power" in said(failed, "next")
-    assert "▸ · 02" in said(failed)
-    assert "At each place, the mean of everything up to it" in said(failed, "next", "1")
-    assert "▸ ✗ 01" in said(failed)
+    assert output(failed, "next") != "", "an exercise that was not tried is not skipped"
+    assert "02 matrix power" in output(failed, "next")
+    assert "▸ · 02" in output(failed)
+    assert "At each place, the mean of everything up to it" in output(failed, "next", "1")
+    assert "▸ ✗ 01" in output(failed)
 
 
 def test_after_a_pass_next_is_the_first_that_is_open(passed: Path) -> None:
-    assert "02 matrix power" in said(passed)
-    assert said(passed, "next").startswith("02 matrix power")
+    assert "02 matrix power" in output(passed)
+    assert output(passed, "next").startswith("02 matrix power")
 
 
-def test_the_list_can_be_cut_to_what_is_asked_for(failed: Path) -> None:
+def test_the_list_can_be_filtered(failed: Path) -> None:
     def numbers(*arguments: str) -> list[str]:
-        return [each["id"][2:4] for each in json.loads(said(failed, "list", *arguments, "--json", "-"))["exercises"]]
+        return [each["id"][2:4] for each in json.loads(output(failed, "list", *arguments, "--json", "-"))["exercises"]]
 
     assert numbers() == ["01", "02"]
     assert numbers("--failing") == ["01"]
     assert numbers("--done") == []
     assert numbers("--open") == ["01", "02"]
-    assert "There is no such exercise." in said(failed, "list", "--done")
+    assert "There is no such exercise." in output(failed, "list", "--done")
     assert tiny.run_course(failed, "list", "--done", "--open").returncode == 2
 
 
 def test_checks_that_changed_ask_for_another_run_and_take_nothing_back(passed: Path) -> None:
     file = passed / "tests" / "exercises" / f"test_{tiny.FIRST}.py"
     file.write_text(file.read_text() + "\n# another check\n")
-    shown = said(passed, "list")
+    shown = output(passed, "list")
     assert "RE-CHECK" in shown
     assert "1 of 2 exercises passed" in shown
     assert "The checks of 01 have changed since your last run" in shown
-    assert json.loads(said(passed, "list", "--json", "-"))["exercises"][0]["recheck"] is True
+    assert json.loads(output(passed, "list", "--json", "-"))["exercises"][0]["recheck"] is True
 
 
 def test_status_has_the_numbers(failed: Path) -> None:
-    said(failed, "hint", "--now")
-    shown = said(failed, "status")
+    output(failed, "hint", "--now")
+    shown = output(failed, "status")
     assert "0 of 2 exercises passed" in shown
     assert "FAIL: 01" in shown
     assert "1 run, 1 hint asked for, 20" in shown
@@ -261,20 +261,20 @@ def test_reset_asks_first_and_keeps_what_was_written(failed: Path) -> None:
     assert re.fullmatch(rf"{tiny.FIRST}-\d{{4}}-\d\d-\d\dT\d{{4}}\.py", backup.name)
     assert backup.read_text() == WRONG
     assert f".course/backups/{backup.name}" in yes.stdout
-    assert "is the stub already" in said(failed, "reset", "1", "--yes")
-    assert "NOT STARTED" in said(failed, "list")
+    assert "is the stub already" in output(failed, "reset", "1", "--yes")
+    assert "NOT STARTED" in output(failed, "list")
 
 
 def test_resets_within_a_minute_keep_every_copy(failed: Path) -> None:
     texts = [f"version = {each}\n" for each in range(3)]
     for text in texts:
         (failed / "exercises" / tiny.FILES[0]).write_text(text)
-        said(failed, "reset", "1", "--yes")
+        output(failed, "reset", "1", "--yes")
     kept = [each.read_text() for each in (failed / ".course" / "backups").iterdir()]
     assert sorted(kept) == texts
 
 
-def test_what_cannot_be_kept_is_not_reset(failed: Path) -> None:
+def test_a_file_that_cannot_be_copied_is_not_reset(failed: Path) -> None:
     (failed / ".course" / "backups").write_text("in the way")
     done = tiny.run_course(failed, "reset", "1", "--yes")
     assert done.returncode == 3
@@ -288,13 +288,13 @@ def test_a_kit_without_solutions_resets_from_its_stubs(failed: Path) -> None:
     assert "is not part of this kit" in done.stderr
     assert (failed / "exercises" / tiny.FILES[0]).read_text() == WRONG
     shutil.copytree(tiny.ROOT / "exercises", failed / ".course" / "stubs")
-    said(failed, "reset", "1", "--yes")
+    output(failed, "reset", "1", "--yes")
     assert (failed / "exercises" / tiny.FILES[0]).read_text() == (tiny.ROOT / "exercises" / tiny.FILES[0]).read_text()
 
 
 def test_a_file_that_was_deleted_is_put_back_without_a_question(failed: Path) -> None:
     (failed / "exercises" / tiny.FILES[0]).unlink()
-    assert "is the stub again" in said(failed, "reset", "1")
+    assert "is the stub again" in output(failed, "reset", "1")
 
 
 def test_the_solution_comes_after_the_last_hint_and_a_typed_yes(failed: Path) -> None:
@@ -302,7 +302,7 @@ def test_the_solution_comes_after_the_last_hint_and_a_typed_yes(failed: Path) ->
     assert (early.returncode, early.stdout) == (2, "")
     assert "`course hint 01` shows hint 2 of 3" in early.stderr
     for _ in range(2):
-        said(failed, "hint", "--now")
+        output(failed, "hint", "--now")
     assert tiny.run_course(failed, "solution", "1", typed="no\n").returncode == 1
     assert not [each for each in events(failed) if each["kind"] == "solution"]
     shown = tiny.run_course(failed, "solution", "1", typed="yes\n").stdout
@@ -310,12 +310,12 @@ def test_the_solution_comes_after_the_last_hint_and_a_typed_yes(failed: Path) ->
     assert "SOLUTION" not in shown
     assert "markdown" not in shown
     assert [each["exercise"] for each in events(failed) if each["kind"] == "solution"] == [tiny.FIRST]
-    assert "solution shown" in said(failed, "report")
+    assert "solution shown" in output(failed, "report")
 
 
 def test_after_a_pass_the_solution_is_shown_at_once(passed: Path) -> None:
     assert "course solution 01" in tiny.run_course(passed, "check", "1").stdout
-    assert "x.cumsum(dim=-1) / count" in said(passed, "solution", "1")
+    assert "x.cumsum(dim=-1) / count" in output(passed, "solution", "1")
     assert "write ex02_matrix_power first" in tiny.run_course(passed, "solution", "2").stderr
     shutil.rmtree(passed / "solutions")
     done = tiny.run_course(passed, "solution", "1")
@@ -351,7 +351,7 @@ class Page(html.parser.HTMLParser):
 
 
 def test_the_report_is_one_page_that_loads_nothing(failed: Path, tmp_path: Path) -> None:
-    said(failed, "report", "--html", str(tmp_path / "me.html"))
+    output(failed, "report", "--html", str(tmp_path / "me.html"))
     text = (tmp_path / "me.html").read_text("utf-8")
     page = Page(text)
     assert page.open == []
@@ -367,7 +367,7 @@ def test_the_report_is_one_page_that_loads_nothing(failed: Path, tmp_path: Path)
 
 
 def test_the_report_has_the_pictures_of_what_passed(passed: Path, tmp_path: Path) -> None:
-    said(passed, "report", "--html", str(tmp_path / "me.html"))
+    output(passed, "report", "--html", str(tmp_path / "me.html"))
     text = (tmp_path / "me.html").read_text("utf-8")
     page = Page(text.replace("/>", ">").replace("<path", "<meta"))
     assert page.open == []
@@ -375,13 +375,13 @@ def test_the_report_has_the_pictures_of_what_passed(passed: Path, tmp_path: Path
     assert "a jump and a zigzag, smoothed" in page.words
     last = passed / ".course" / "last" / f"{tiny.FIRST}.json"
     tiny.replaced(last, '"parts"', '"portions"')
-    said(passed, "report", "--html", str(tmp_path / "me.html"))
+    output(passed, "report", "--html", str(tmp_path / "me.html"))
     assert "<svg" not in (tmp_path / "me.html").read_text("utf-8"), "what cannot be read is left out"
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_everybody_can_read_the_report(passed: Path, tmp_path: Path, chromium: Browser, axe: str, dark: bool) -> None:
-    said(passed, "report", "--html", str(tmp_path / "me.html"))
+    output(passed, "report", "--html", str(tmp_path / "me.html"))
     chromium.open(tmp_path / "me.html", width=390, dark=dark)
     assert (chromium.requests, chromium.said) == ([(tmp_path / "me.html").as_uri()], [])
     assert chromium.value("document.documentElement.scrollWidth") == 390
@@ -390,19 +390,19 @@ def test_everybody_can_read_the_report(passed: Path, tmp_path: Path, chromium: B
 
 def test_the_report_escapes_what_a_course_is_called(failed: Path, tmp_path: Path) -> None:
     tiny.replaced(failed / "course.toml", 'title = "running mean"', 'title = "<b>[red]mean & more"')
-    said(failed, "report", "--html", str(tmp_path / "me.html"))
+    output(failed, "report", "--html", str(tmp_path / "me.html"))
     assert "<b>" not in (tmp_path / "me.html").read_text("utf-8")
-    assert "<b>[red]mean & more" in said(failed, "list"), "and no markup is read in it"
+    assert "<b>[red]mean & more" in output(failed, "list"), "and no markup is read in it"
 
 
 def test_the_report_says_the_same_as_text_and_as_json(failed: Path) -> None:
-    assert "01 running mean: FAIL; 0 of 4 checks, 0 of 40 points" in said(failed, "report", COLUMNS="100")
-    [first, second] = json.loads(said(failed, "report", "--json", "-"))["exercises"]
+    assert "01 running mean: FAIL; 0 of 4 checks, 0 of 40 points" in output(failed, "report", COLUMNS="100")
+    [first, second] = json.loads(output(failed, "report", "--json", "-"))["exercises"]
     assert (first["status"], first["runs"], second["runs"]) == ("fail", 1, 0)
 
 
-def test_the_doctor_finds_nothing_wrong_and_tells_no_secrets(failed: Path) -> None:
-    shown = said(failed, "doctor", HOME=str(failed.parent), SECRET_TOKEN="hunter2")
+def test_the_doctor_finds_nothing_wrong_and_shows_no_secrets(failed: Path) -> None:
+    shown = output(failed, "doctor", HOME=str(failed.parent), SECRET_TOKEN="hunter2")
     for told in (
         "python ",
         "torch import",
@@ -448,9 +448,9 @@ class Stream(io.StringIO):
 def waited(monkeypatch: pytest.MonkeyPatch, *, terminal: bool, plain: bool) -> str:
     stream = Stream(terminal)
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(waiting, "QUIET_SECONDS", -1.0)
-    monkeypatch.setattr(waiting, "EVERY_SECONDS", -1.0)
-    line = Waiting(plain=plain)
+    monkeypatch.setattr(key_progress, "QUIET_SECONDS", -1.0)
+    monkeypatch.setattr(key_progress, "EVERY_SECONDS", -1.0)
+    line = KeyProgress(plain=plain)
     line.on_progress(tiny.FIRST, 3, 9)
     line.on_progress(tiny.FIRST, 4, 9)
     line.close()
@@ -458,7 +458,7 @@ def waited(monkeypatch: pytest.MonkeyPatch, *, terminal: bool, plain: bool) -> s
     return stream.getvalue()
 
 
-def test_a_terminal_is_told_how_far_the_known_mistakes_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_shows_the_progress_of_answer_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     text = "01 comparing with known mistakes: {} of 9, once per exercise"
     three, four = text.format(3), text.format(4)
     assert waited(monkeypatch, terminal=True, plain=False) == f"\r{three}\r{four}\r{' ' * len(four)}\r"
@@ -467,10 +467,10 @@ def test_a_terminal_is_told_how_far_the_known_mistakes_are(monkeypatch: pytest.M
     assert waited(monkeypatch, terminal=False, plain=True) == sentence
 
 
-def test_a_sentence_is_only_said_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sentence_about_answer_keys_comes_only_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = Stream(terminal=True)
     monkeypatch.setattr(sys, "stderr", stream)
-    line = Waiting(plain=True)
+    line = KeyProgress(plain=True)
     line.on_progress(tiny.FIRST, 0, 9)
     line.close()
     assert stream.getvalue() == ""
@@ -576,40 +576,40 @@ def test_an_output_that_is_closed_early_is_no_accident(end: str, failed: Path) -
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
-def test_a_verdict_nobody_reads_is_kept_all_the_same(course: Path) -> None:
+def test_a_result_that_nobody_reads_is_saved(course: Path) -> None:
     tiny.handed_in(course / "exercises", WRONG)
     done = shell(course, "$COURSE check 1 | true")
     assert b"Traceback" not in done.stderr
     assert read_progress(tiny.course_at(course)).of(tiny.COURSE.exercises[0]).finding == "mean-not-divided"
-    assert "expected" in said(course, "diff")
+    assert "expected" in output(course, "diff")
 
 
 @pytest.mark.parametrize("command", QUICK)
 def test_nothing_is_wider_than_a_narrow_terminal(command: str, failed: Path) -> None:
-    shown = said(failed, *command.split(), COLUMNS="40")
+    shown = output(failed, *command.split(), COLUMNS="40")
     wide = [line for line in shown.splitlines() if len(line) > 40]
     assert not [line for line in wide if " " in line.strip()], shown
 
 
 @pytest.mark.parametrize("command", QUICK)
 def test_plain_output_is_one_fact_a_line_in_plain_letters(command: str, failed: Path) -> None:
-    shown = said(failed, *command.split(), "--plain")
+    shown = output(failed, *command.split(), "--plain")
     assert shown.isascii()
     assert all(line and not line.startswith(" ") for line in shown.splitlines()), shown
     if command not in ("next", "hint --now"):  # these change what comes next
-        assert said(failed, *command.split(), ACCESSIBLE="1") == shown
-    narrow = said(failed, *command.split(), COLUMNS="30")
+        assert output(failed, *command.split(), ACCESSIBLE="1") == shown
+    narrow = output(failed, *command.split(), COLUMNS="30")
     assert all(not line.startswith(" ") for line in narrow.splitlines())
 
 
 def test_options_of_all_commands_may_stand_before_the_command(failed: Path) -> None:
-    assert said(failed, "--plain", "list") == said(failed, "list", "--plain") != said(failed, "list")
-    assert said(failed, "--json", "-", "list") == said(failed, "list", "--json", "-")
+    assert output(failed, "--plain", "list") == output(failed, "list", "--plain") != output(failed, "list")
+    assert output(failed, "--json", "-", "list") == output(failed, "list", "--json", "-")
 
 
 @pytest.mark.parametrize("command", ["list", "status", "hint", "next", "report", "", "why", "diff"])
 def test_json_can_go_to_a_file_as_well(command: str, failed: Path) -> None:
-    shown = said(failed, *command.split(), "--json", "found.json")
+    shown = output(failed, *command.split(), "--json", "found.json")
     assert shown, "with a file it is shown as well"
     assert json.loads((failed / "found.json").read_text())["schema"] == 1
 

@@ -266,7 +266,7 @@ def test_making_answer_keys_is_stopped_in_the_middle(runs: Callable[[str], Runs]
     run.assert_clean(SECONDS)
 
 
-def test_keys_that_nobody_will_find_any_more_are_not_waited_for(tmp_path: Path) -> None:
+def test_nothing_waits_for_keys_of_a_cancelled_grader(tmp_path: Path) -> None:
     with Grader(tiny.SUITE, seed=tiny.COURSE.seed, cache=tmp_path) as grader:
         grader._idle.get()  # so that no key can be found
         with ThreadPoolExecutor(1) as pool:

@@ -66,7 +66,7 @@ def test_what_runs_no_code_of_the_folder_asks_for_nothing(clone: Path) -> None:
     assert not has_run(clone)
 
 
-def test_a_folder_that_was_trusted_once_is_never_asked_about_again(clone: Path) -> None:
+def test_a_trusted_folder_raises_no_question_again(clone: Path) -> None:
     done = tiny.run_course(clone.parent, "trust", str(clone / "exercises"), **wary(clone))
     assert (done.returncode, done.stderr) == (0, "")
     assert f"Trusted: {clone}" in done.stdout
@@ -79,7 +79,7 @@ def test_a_folder_that_was_trusted_once_is_never_asked_about_again(clone: Path) 
 
 
 @pytest.mark.parametrize(("answer", "status"), [("yes\n", 1), ("no\n", 3), ("\n", 3), ("\x04", 3)])
-def test_on_a_terminal_it_is_asked_once(answer: str, status: int, clone: Path) -> None:
+def test_a_terminal_gets_the_question_once(answer: str, status: int, clone: Path) -> None:
     assert on_terminal(clone, answer) == (status, True)
     assert has_run(clone) == (status == 1)
     if status == 1:
@@ -136,7 +136,7 @@ def test_a_folder_that_changed_its_owner_or_a_list_that_others_can_write_counts_
     assert not trust.is_trusted(clone)
 
 
-def test_the_folder_the_engine_lies_in_needs_no_word(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_folder_of_the_engine_needs_no_trust(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A kit that was installed from its folder, or a checkout, runs its code already."""
     monkeypatch.setenv("COURSE_TRUST", "")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
@@ -159,7 +159,7 @@ def test_pytest_refuses_to_import_the_checks(clone: Path) -> None:
         assert f"course trust {clone}" in done.stderr
 
 
-def test_a_notebook_is_told_the_command(clone: Path) -> None:
+def test_a_notebook_shows_the_command_to_trust_a_course(clone: Path) -> None:
     request = {"root": str(clone), "exercise": tiny.FIRST, "live": None, "folder": None, "kept": False}
     done = subprocess.run(
         [sys.executable, "-P", "-m", "autograder.learner.notebook.judging"],
@@ -191,7 +191,7 @@ def test_a_course_among_the_submissions_is_never_graded_by(course: Path, tmp_pat
     assert (tmp_path / "out" / "reports" / "ada.json").is_file()
 
 
-def test_checking_somebody_elses_files_says_that_they_are_not_confined(course: Path, tmp_path: Path) -> None:
+def test_checking_a_submission_warns_that_it_is_not_confined(course: Path, tmp_path: Path) -> None:
     folder = tiny.handed_in(tmp_path / "ada")
     done = tiny.run_course(course, "check", "--submission", str(folder), "--plain")
     told = f"course: this runs the code in {folder} with your rights, unconfined; course grade confines it\n"

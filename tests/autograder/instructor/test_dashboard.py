@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.cli.dashboard import _hider
 from autograder.comparison.fingerprint import fingerprint
 from autograder.course.names import UsageError
 from autograder.instructor.dashboard.clusters import clusters_of, find_cluster
 from autograder.instructor.dashboard.gathered import Class, gathered
+from autograder.instructor.dashboard.hidden_names import hider
 from autograder.instructor.dashboard.page import Findings, page, tables
 from autograder.instructor.dashboard.pseudonyms import FILE, pseudonyms
 from autograder.instructor.dashboard.similar import pairs_of
@@ -413,7 +413,7 @@ def test_one_report_is_no_class(tmp_path: Path) -> None:
 )
 def test_a_name_is_hidden_wherever_it_is_a_word_of_its_own(text: str, hidden: str) -> None:
     row = Student("20231234", "Ada Ünal", login="bu1", lms_id="512")
-    hide = _hider(Graded(tiny.COURSE, Policy(), (Mark(row),)), {row.student: "B2C3"})
+    hide = hider(Graded(tiny.COURSE, Policy(), (Mark(row),)), {row.student: "B2C3"})
     assert hide(row.student, text) == hidden
 
 

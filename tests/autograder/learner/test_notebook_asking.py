@@ -40,7 +40,7 @@ def in_a_notebook(course: Path, text: str) -> Path:
     return file
 
 
-def test_a_file_that_passes_gives_its_points_and_is_kept_as_progress(
+def test_a_file_that_passes_returns_its_points_and_is_saved_as_progress(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     in_a_file(course, tiny.MEAN)
@@ -52,7 +52,7 @@ def test_a_file_that_passes_gives_its_points_and_is_kept_as_progress(
     assert read_progress(tiny.course_at(course)).of(FIRST).passes_now
 
 
-def test_a_notebook_counts_where_the_file_is_the_stub_and_places_are_told_by_its_cells(
+def test_a_notebook_counts_if_the_file_is_the_stub_and_locations_are_cells(
     course: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     in_a_notebook(course, WRONG)
@@ -74,7 +74,7 @@ def test_a_notebook_counts_where_the_file_is_the_stub_and_places_are_told_by_its
     assert "Exercise 01 running mean, FAIL" in told
 
 
-def test_the_terminal_tells_the_place_in_a_notebook_too(course: Path) -> None:
+def test_the_terminal_shows_the_location_in_a_notebook_too(course: Path) -> None:
     in_a_notebook(course, WRONG)
     done = tiny.run_course(course, "check", "1")
     assert f"{FIRST.id}.ipynb, cell " in done.stdout
@@ -88,7 +88,7 @@ def test_the_terminal_tells_the_place_in_a_notebook_too(course: Path) -> None:
 def test_a_hint_in_the_terminal_waits_for_a_change_of_the_notebook(course: Path) -> None:
     in_a_notebook(course, WRONG)
     tiny.run_course(course, "check", "1")
-    assert "Hint 2 comes when" in tiny.run_course(course, "hint", "1").stdout
+    assert "Hint 2 comes after" in tiny.run_course(course, "hint", "1").stdout
     in_a_notebook(course, WRONG.replace("return x.cumsum(dim=-1)", "return 2 * x.cumsum(dim=-1)"))
     assert "Hint 2 of 3" in tiny.run_course(course, "hint", "1").stdout
 
@@ -118,7 +118,7 @@ def test_outside_of_a_course_there_is_a_sentence(
     assert capsys.readouterr().out.count("go to the folder of your course") == 4
 
 
-def test_a_process_that_ends_without_a_verdict_is_told_with_its_last_words(
+def test_a_process_that_ends_without_a_result_is_reported_with_its_last_line(
     course: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     false = course / "python"
@@ -129,7 +129,7 @@ def test_a_process_that_ends_without_a_verdict_is_told_with_its_last_words(
     assert "ended without a verdict (nothing good); run the cell again" in capsys.readouterr().out
 
 
-def test_a_notebook_that_cannot_be_read_is_told_and_the_file_counts(course: Path) -> None:
+def test_a_notebook_that_cannot_be_read_is_reported_and_the_file_counts(course: Path) -> None:
     in_a_file(course, tiny.MEAN)
     in_a_notebook(course, tiny.MEAN).write_text("{")
     work = work_on(tiny.course_at(course), FIRST)
@@ -170,7 +170,7 @@ def test_notebooks_in_a_folder_of_their_own_are_the_work_there(
     assert read_progress(tiny.course_at(course)).of(FIRST).runs == 2
 
 
-def test_what_nbgrader_runs_is_nobodys_progress(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_runs_of_nbgrader_are_not_saved_as_progress(course: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     in_a_file(course, tiny.MEAN)
     monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
     assert float(check("ex01")) == 40.0

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from autograder.learner.notebook.live import Live, read_live
+from autograder.learner.notebook.live import LiveNotebook, read_live
 from autograder.learner.notebook.runs import Run
 from autograder.submission.found import FileError
 
@@ -37,7 +37,7 @@ BOOK = json.dumps(
 ).encode()
 
 
-def live(*runs: Run | str) -> Live:
+def live(*runs: Run | str) -> LiveNotebook:
     found = read_live(BOOK, [each if isinstance(each, Run) else Run(each) for each in runs], LIMIT)
     assert found is not None
     return found
@@ -103,6 +103,6 @@ def test_a_cell_below_the_check_is_for_trying_out_even_when_it_defines_something
 
 
 @pytest.mark.parametrize("data", [b"{", b"[]", b'{"cells": [1]}'])
-def test_a_file_that_is_no_notebook_is_told_as_such(data: bytes) -> None:
+def test_a_file_that_is_no_notebook_is_reported(data: bytes) -> None:
     with pytest.raises(FileError):
         read_live(data, [Run(ONE)], LIMIT)

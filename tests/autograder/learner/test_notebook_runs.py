@@ -115,15 +115,15 @@ def test_a_notebook_with_the_solution_passes_from_top_to_bottom(
     assert "<script" not in card["text/html"]
     assert "http" not in card["text/html"].replace("http://www.w3.org/2000/svg", "")
     if in_a_file(exercise):
-        assert f"exercises/{exercise.file} holds work too" in card["text/plain"]
+        assert f"exercises/{exercise.file} has work too" in card["text/plain"]
 
 
-def test_a_notebook_nobody_wrote_in_says_so_and_scores_nothing(outcomes: Mapping[str, list[dict[str, Any]]]) -> None:
+def test_an_unwritten_notebook_is_not_started_and_scores_nothing(outcomes: Mapping[str, list[dict[str, Any]]]) -> None:
     untouched, written = outcomes[UNWRITTEN]
     assert untouched["display_data"]["text/plain"].startswith("NOT STARTED.")
     assert untouched["execute_result"]["text/plain"] == "0.0"
     assert written["display_data"]["text/plain"].startswith("PASS.")
-    assert "not in ex14_generation.ipynb on disk as last run" in written["display_data"]["text/plain"]
+    assert "not saved in ex14_generation.ipynb as last run" in written["display_data"]["text/plain"]
 
 
 def test_every_notebook_runs_as_it_was_handed_out_and_says_that_nothing_is_written(tmp_path: Path) -> None:
@@ -135,6 +135,6 @@ def test_every_notebook_runs_as_it_was_handed_out_and_says_that_nothing_is_writt
     assert said == [("NOT STARTED", "0.0")] * len(course.exercises)
 
 
-def test_what_passes_is_kept_as_progress(course: Course, outcomes: Mapping[str, list[dict[str, Any]]]) -> None:
+def test_a_pass_is_saved_as_progress(course: Course, outcomes: Mapping[str, list[dict[str, Any]]]) -> None:
     progress = read_progress(course)
     assert [each.id for each in course.exercises if not progress.of(each).passes_now] == []

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from argparse import Namespace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -20,10 +21,11 @@ import torch
 from rich.console import Console
 from torch import nn
 
-from autograder.cli import play as cli_play
+from autograder.cli.play_options import parse_settings
 from autograder.course import CourseError, read_course
+from autograder.learner.play import launch
 from autograder.learner.play.checkpoint import Checkpoint, CheckpointError
-from autograder.learner.play.live import Live
+from autograder.learner.play.live import LiveDisplay
 from autograder.learner.play.running import _activity, _made_by
 from autograder.learner.play.stage import Stopped
 from autograder.submission.own import read_own
@@ -42,7 +44,7 @@ def play(stage):
     mean = stage.own("ex01_running_mean").running_mean
     steps = stage.steps or 4
     while stage.options["wait"] and not stage.stop.wait(1):
-        stage.tell("waiting")
+        stage.print("waiting")
     with stage.live(steps) as live:
         while step < steps:
             step += 1
@@ -51,10 +53,10 @@ def play(stage):
             stage.checkpoint.save({"step": step, "total": total}, sizes)
             if step == stage.options["stop-at"] or stage.stop.is_set():
                 stage.stopped()
-    if stage.options["astray"]:
-        stage.astray("ex01_running_mean", "the total is not what it should be")
-    for line in stage.asked("> "):
-        stage.tell(f"heard {line}")
+    if stage.options["faulty"]:
+        stage.report_fault("ex01_running_mean", "the total is not what it should be")
+    for line in stage.inputs("> "):
+        stage.print(f"heard {line}")
     return {"total": float(total)}
 '''
 TABLE = """
@@ -69,7 +71,7 @@ share = ["all", "how much, in %"]
 careful = [true, "whether it is careful"]
 stop-at = [0, "where to stop"]
 wait = [false, "whether to wait for Ctrl-C"]
-astray = [false, "whether it goes wrong"]
+faulty = [false, "whether it reports a fault"]
 """
 
 
@@ -91,7 +93,7 @@ def figures(course: Path, *arguments: str) -> dict[str, object]:
     return dict(json.loads(done.stdout))
 
 
-def test_it_ends_quietly_where_nobody_reads_what_it_says(playing: Path) -> None:
+def test_it_ends_quietly_if_nobody_reads_its_output(playing: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     command = [sys.executable, "-m", "autograder", "play", "grow", "--plain"]
@@ -101,7 +103,7 @@ def test_it_ends_quietly_where_nobody_reads_what_it_says(playing: Path) -> None:
     assert done.stderr == b""
 
 
-def test_an_activity_trains_says_what_came_of_it_and_goes_on_where_it_was(playing: Path) -> None:
+def test_an_activity_trains_reports_and_resumes(playing: Path) -> None:
     done = tiny.run_course(playing, "play", "grow", "--plain", "--stop-at", "2", "--say", "hello")
     assert done.returncode == 130
     assert "Step 2 of 4: total 6." in done.stdout
@@ -122,13 +124,13 @@ def test_an_exercise_that_is_not_right_is_named_unless_it_is_to_be_played_anyway
     assert "Next: course check 01" in done.stdout
     assert "Step" not in done.stdout
     assert "hint" in tiny.run_course(playing, "hint", "1", "--json", "-").stdout
-    data = json.loads(tiny.run_course(playing, "play", "grow", "--anyway", "--astray", "--json", "-").stdout)
+    data = json.loads(tiny.run_course(playing, "play", "grow", "--anyway", "--faulty", "--json", "-").stdout)
     assert [exercise for exercise, _ in data["wrong"]] == [tiny.FIRST, tiny.FIRST]
     assert data["figures"]["total"] == 24.0
 
 
 def test_what_an_activity_sees_to_be_wrong_names_the_exercise_too(playing: Path) -> None:
-    done = tiny.run_course(playing, "play", "grow", "--plain", "--astray")
+    done = tiny.run_course(playing, "play", "grow", "--plain", "--faulty")
     assert done.returncode == 1
     assert done.stdout.endswith("01 running mean: the total is not what it should be\nNext: course check 01\n")
 
@@ -143,8 +145,8 @@ def test_ctrl_c_keeps_what_was_learned(playing: Path) -> None:
     assert process.stdout.readline() == "waiting\n"
     os.killpg(process.pid, signal.SIGINT)
     said, errors = process.communicate(timeout=60)
-    assert (process.returncode, "once more stops at once" in errors) == (130, True)
-    assert "Stopped; what was learned so far is kept. Next: the same command goes on from here." in said
+    assert (process.returncode, "press Ctrl-C again to stop at once" in errors) == (130, True)
+    assert "Stopped. The training so far is saved. Next: the same command goes on from here." in said
     assert (playing / ".course" / "play" / "grow.pt").is_file()
 
 
@@ -166,24 +168,24 @@ def test_what_is_no_part_of_an_activity_does_not_change_what_it_was_made_by(play
     assert made_by() != before
 
 
-def test_what_is_missing_is_told_where_it_is_played_anyway(playing: Path) -> None:
+def test_a_missing_part_is_reported_with_anyway(playing: Path) -> None:
     (playing / "exercises" / tiny.FILES[0]).write_text("def other(x):\n    return x\n", "utf-8")
     done = tiny.run_course(playing, "play", "grow", "--plain", "--anyway")
     assert (done.returncode, done.stderr) == (1, "")
-    assert f"it cannot go on with that: AttributeError: module '{tiny.FIRST}' has no attribute" in done.stdout
+    assert f"the activity cannot go on: AttributeError: module '{tiny.FIRST}' has no attribute" in done.stdout
     assert done.stdout.endswith("Next: course check 01\n")
     (playing / "exercises" / tiny.FILES[0]).unlink()
     done = tiny.run_course(playing, "play", "grow", "--plain", "--anyway")
     assert (done.returncode, done.stderr) == (1, "")
-    assert f"01 running mean: there is no {tiny.FIRST}.py, and it cannot go on without it" in done.stdout
+    assert f"01 running mean: {tiny.FIRST}.py does not exist, and this activity needs it" in done.stdout
 
 
-def test_ctrl_c_while_it_begins_ends_it_without_a_word(
+def test_ctrl_c_during_the_start_ends_it_silently(
     tmp_path: Path, playing: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "torch.py").write_text("import time\nprint('importing', flush=True)\ntime.sleep(60)\n", "utf-8")
     process = subprocess.Popen(
-        [sys.executable, "-P", str(cli_play.PROGRAM), "{}"],
+        [sys.executable, "-P", str(launch.PROGRAM), "{}"],
         env=tiny.environment({"PYTHONPATH": str(tmp_path)}),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -194,14 +196,13 @@ def test_ctrl_c_while_it_begins_ends_it_without_a_word(
     process.send_signal(signal.SIGINT)
     assert process.communicate(timeout=60) == ("", "")
     assert process.returncode == -signal.SIGINT
-    monkeypatch.setattr(cli_play, "_status_of", lambda _: process.returncode)
+    monkeypatch.setattr(launch, "_run", lambda _: process.returncode)
     course = read_course(playing)
-    own = cli_play._own_options(course.play[0], [])
-    options = SimpleNamespace(plain=True, no_color=True)
-    assert cli_play._run(course, course.play[0], options, own, []) == 130  # type: ignore[arg-type]
+    settings = parse_settings(course.play[0], Namespace(plain=True, no_color=True, others=[]))
+    assert launch.launch(course, course.play[0], settings, []) == (130, "")
 
 
-def test_ctrl_c_ends_what_waits_for_a_line(playing: Path) -> None:
+def test_ctrl_c_ends_an_activity_that_waits_for_a_line(playing: Path) -> None:
     command = [sys.executable, "-m", "autograder", "play", "grow", "--plain", "--steps", "1"]
     env = tiny.environment({"PYTHONUNBUFFERED": "1"})
     pipe = subprocess.PIPE
@@ -220,7 +221,7 @@ def test_ctrl_c_ends_what_waits_for_a_line(playing: Path) -> None:
     assert process.returncode == 0
 
 
-def test_a_word_that_means_nothing_is_told(playing: Path) -> None:
+def test_an_unknown_word_is_reported(playing: Path) -> None:
     for arguments, said in (
         (("gro",), "no activity is called 'gro'; is grow meant?"),
         (("--size", "2"), "no activity is called '2'"),
@@ -235,7 +236,7 @@ def test_a_word_that_means_nothing_is_told(playing: Path) -> None:
         done = tiny.run_course(playing, "play", *arguments)
         assert (done.returncode, said in done.stderr) == (2, True), done.stderr
     shown = tiny.run_course(playing, "play", "grow", "--help").stdout
-    for said in ("how large (1)", "how much, in % (all)", "--careful, --no-careful"):
+    for said in ("how large (default: 1)", "how much, in % (default: all)", "--careful, --no-careful"):
         assert said in shown
     assert "add up what you have built" in tiny.run_course(playing, "play").stdout
 
@@ -250,7 +251,7 @@ def test_a_word_that_means_nothing_is_told(playing: Path) -> None:
         ("title = ", "titel = ", "titel is not a known key; is title meant?"),
     ],
 )
-def test_a_mistake_in_the_table_is_told_with_its_line(playing: Path, old: str, new: str, said: str) -> None:
+def test_a_mistake_in_the_table_is_reported_with_its_line(playing: Path, old: str, new: str, said: str) -> None:
     text = (playing / "course.toml").read_text("utf-8")
     before, _, after = text.rpartition("[[play]]")
     (playing / "course.toml").write_text(f"{before}[[play]]{after.replace(old, new, 1)}", "utf-8")
@@ -265,18 +266,18 @@ def test_a_checkpoint_is_whole_or_refused(tmp_path: Path) -> None:
     kept.save({"step": 2, "weights": torch.ones(2)}, {"size": 1})
     assert [each.name for each in tmp_path.iterdir()] == ["a.pt"]
     assert (kept.load({"size": 1}) or {})["step"] == 2
-    with pytest.raises(CheckpointError, match=r"made by other code: ex01.py changed since; --fresh"):
+    with pytest.raises(CheckpointError, match=r"made by other code: ex01.py changed since; say --fresh"):
         Checkpoint(kept.file, {"ex01.py": "2"}).load()
-    with pytest.raises(CheckpointError, match=r"made with --size 1, this is --size 2; say --size 1, or --fresh starts"):
+    with pytest.raises(CheckpointError, match=r"made with --size 1, this is --size 2; say --size 1 to use"):
         kept.load({"size": 2})
     seeded = Checkpoint(tmp_path / "b.pt", {"ex01.py": "1", "--seed": "2"})
     seeded.save({}, {"text": "a.txt (0123)"})
-    with pytest.raises(CheckpointError, match=r"made with --seed 2, this is --seed 1; say --seed 2, or --fresh starts"):
+    with pytest.raises(CheckpointError, match=r"made with --seed 2, this is --seed 1; say --seed 2 to use"):
         Checkpoint(seeded.file, {"ex01.py": "1", "--seed": "1"}).load()
-    with pytest.raises(CheckpointError, match=r"this is --text b.txt \(4567\); --fresh starts"):
+    with pytest.raises(CheckpointError, match=r"this is --text b.txt \(4567\); say --fresh to start over"):
         seeded.load({"text": "b.txt (4567)"})
     kept.file.write_bytes(kept.file.read_bytes()[:100])
-    with pytest.raises(CheckpointError, match=r"a.pt cannot be read .*--fresh starts over"):
+    with pytest.raises(CheckpointError, match=r"a.pt cannot be read .*say --fresh to start over"):
         kept.load()
 
 
@@ -316,15 +317,15 @@ def learned(file: Path, stop_after: int) -> dict[str, torch.Tensor]:
         device="cpu",
         checkpoint=checkpoint,
         stop=Endless(stop_after),
-        wrong=[("ex05_attention", "not scaled")] if stop_after else [],
+        faults=[("ex05_attention", "not scaled")] if stop_after else [],
         stopped=stopped,
-        tell=print,
+        print=print,
         live=lambda _: live(),
     )
     same: dict[str, Any] = {"sizes": {}, "more": {}, "samples": list, "unit": "words", "steps": 6, "update": update}
-    kept = learning.kept_before(stage, {})
-    learning.learn(stage, model, optimizer, kept=kept, rate=lambda step: 0.1 / step, **same)
-    assert stage.wrong == ([("ex05_attention", "not scaled")] if stop_after or kept else [])
+    kept = learning.load_checkpoint(stage, {})
+    learning.Training(stage, model, optimizer, rate=lambda step: 0.1 / step, **same).run(kept)
+    assert stage.faults == ([("ex05_attention", "not scaled")] if stop_after or kept else [])
     return model.state_dict()
 
 
@@ -339,7 +340,7 @@ def test_a_training_that_was_stopped_ends_as_one_that_was_not(tmp_path: Path) ->
 
 def test_on_a_terminal_the_figures_are_drawn_in_place() -> None:
     console = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
-    with Live(console, 400, plain=False, spell=str) as live:
+    with LiveDisplay(console, 400, plain=False, spell=str) as live:
         for step in range(1, 401):
             rows = [("how are you", "aap kaise hain", True), ("hello", "ve", False)] if step == 200 else None
             live.show(step, {"loss": f"{400 - step}"}, curve=400 - step, rows=rows)

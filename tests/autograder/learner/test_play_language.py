@@ -18,9 +18,9 @@ if "play" not in sys.modules:
     assert spec is not None
     sys.modules["play"] = importlib.util.module_from_spec(spec)
 
-from play.language import grammar, lexicon
-from play.language.corpus import LONGEST, corpus, held_apart
-from play.language.phrases import OWNERS, Phrase, Speaker, pronoun
+from play.language import clauses, grammar, lexicon
+from play.language.corpus import LONGEST, corpus, is_held_out
+from play.language.phrases import ALIVE, OWNERS, Phrase, Speaker, pronoun
 
 WORDS = lexicon.lexicon()
 CORPUS = corpus(3, 6000, 300)
@@ -39,12 +39,12 @@ def the(word: str) -> Phrase:
     return Speaker(WORDS, First())._phrase(noun, word == noun.many, None, None)
 
 
-def clause(subject: Phrase, base: str, tense: str, thing: Phrase | None = None) -> grammar.Clause:
+def clause(subject: Phrase, base: str, tense: str, thing: Phrase | None = None) -> clauses.Clause:
     verb = next(each for each in WORDS.verbs if each.base == base)
-    alive = thing is not None and thing.kind in grammar.ALIVE
+    alive = thing is not None and thing.kind in ALIVE
     english = thing.accusative if thing else ()
     hindi = () if thing is None else thing.dative if alive else thing.direct
-    return grammar.Clause(verb, tense, subject, english, hindi, thing, alive)
+    return clauses.Clause(verb, tense, subject, english, hindi, thing, alive)
 
 
 SAID = [
@@ -113,7 +113,7 @@ def test_what_stands_before_a_noun_has_its_gender() -> None:
     stems = {each.hindi[:-1] for each in WORDS.adjectives if each.hindi.endswith("a")}
     stems |= {"mer", "aapk", "tumhaar", "ter", "usk", "hamaar", "unk", "apn"}
     seen = 0
-    for _, hindi in CORPUS.learned:
+    for _, hindi in CORPUS.training:
         for word, following in pairwise(hindi):
             gender = genders.get(following, set())
             if word[:-1] in stems and word[-1] in "aei" and len(gender) == 1 and word not in genders:
@@ -123,7 +123,7 @@ def test_what_stands_before_a_noun_has_its_gender() -> None:
 
 
 def test_not_is_nahin_or_mat_and_a_question_of_yes_and_no_begins_with_kya() -> None:
-    for english, hindi in (each for each in CORPUS.learned if " ".join(each[0]) not in WORDS.phrases):
+    for english, hindi in (each for each in CORPUS.training if " ".join(each[0]) not in WORDS.phrases):
         assert ("not" in english) == bool({"nahin", "mat"} & set(hindi)), english
         called = WORDS.vocatives.get(english[0], ("",))[0].split()
         first = english[1] if called and len(english) > 1 else english[0]
@@ -133,7 +133,7 @@ def test_not_is_nahin_or_mat_and_a_question_of_yes_and_no_begins_with_kya() -> N
 
 def test_one_english_sentence_has_one_translation_and_a_seed_one_corpus() -> None:
     said = defaultdict(set)
-    for english, hindi in (*CORPUS.learned, *CORPUS.unseen, *CORPUS.combined):
+    for english, hindi in (*CORPUS.training, *CORPUS.unseen, *CORPUS.combined):
         said[english].add(hindi)
     assert not [each for each in said.values() if len(each) > 1]
     assert corpus(3, 200, 20) == corpus(3, 200, 20)
@@ -146,9 +146,9 @@ def test_no_two_tenses_of_a_verb_are_the_same_in_english(subject: Phrase) -> Non
     for verb in WORDS.verbs:
         tenses = {drawn._tense(verb) for _ in range(80)}
         assert len(tenses) > 8
-        clauses = [grammar.Clause(verb, tense, subject) for tense in tenses]
-        assert len({each.statement()[0] for each in clauses}) == len(tenses), verb.base
-        assert len({each.question()[0] for each in clauses if each.tense not in grammar.UNASKED}) > 6
+        made = [clauses.Clause(verb, tense, subject) for tense in tenses]
+        assert len({each.statement()[0] for each in made}) == len(tenses), verb.base
+        assert len({each.question()[0] for each in made if each.tense not in clauses.UNASKED}) > 6
 
 
 def test_somebody_goes_to_a_room_or_on_a_road_and_things_own_nothing() -> None:
@@ -163,12 +163,12 @@ def test_somebody_goes_to_a_room_or_on_a_road_and_things_own_nothing() -> None:
 
 
 def test_nobody_is_forgetting_a_word() -> None:
-    learned = [english for english, _ in CORPUS.learned]
+    learned = [english for english, _ in CORPUS.training]
     assert not [each for each in learned if {"forgetting", "hearing", "seeing"} & set(each)]
     assert [each for each in learned if {"forgot", "heard", "saw"} & set(each)]
 
 
-def test_nobody_meets_himself() -> None:
+def test_a_subject_is_not_its_own_object() -> None:
     others = {who: set(grammar._others(pronoun(who))) for who in ("i", "we", "she")}
     assert others["i"] == others["we"] == {"you", "he", "she", "they"}
     assert others["she"] == {"i", "you", "he", "we", "they"}
@@ -193,22 +193,22 @@ def test_what_is_the_subjects_own_is_apna_in_a_comparison_too() -> None:
     assert not [each for each in own if not {"apna", "apne", "apni"} & set(each.hindi)]
 
 
-def test_who_is_tu_is_not_asked_kindly() -> None:
+def test_tu_and_please_do_not_go_together() -> None:
     drawn = grammar.Grammar(Random(1))
     drawn.speaker.you = "tu"
     assert not [each for each in (drawn.asking_for() for _ in range(200)) if "please" in each.english]
 
 
-def test_it_is_worth_learning() -> None:
-    english = {word for pair in CORPUS.learned for word in pair[0]}
-    hindi = {word for pair in CORPUS.learned for word in pair[1]}
+def test_the_corpus_is_large_enough() -> None:
+    english = {word for pair in CORPUS.training for word in pair[0]}
+    hindi = {word for pair in CORPUS.training for word in pair[1]}
     assert len(english) >= 400
     assert len(hindi) >= 400
-    assert all(len(each) <= LONGEST for pair in CORPUS.learned for each in pair)
-    phrases = {" ".join(each): " ".join(other) for each, other in CORPUS.learned}
+    assert all(len(each) <= LONGEST for pair in CORPUS.training for each in pair)
+    phrases = {" ".join(each): " ".join(other) for each, other in CORPUS.training}
     assert phrases["hello world"] == "namaste duniya"
     assert phrases["how are you"] == "aap kaise hain"
-    one = [each for each in WORDS.verbs_of["transitive"] if not grammar.ALIVE & each.kinds]
+    one = [each for each in WORDS.verbs_of["transitive"] if not ALIVE & each.kinds]
     objects = [
         (verb.base, noun.one, adjective)
         for verb in one
@@ -217,12 +217,12 @@ def test_it_is_worth_learning() -> None:
         for adjective in ("", *(each.english for each in WORDS.adjectives_of[kind]))
     ]
     assert len(set(objects)) == len(objects)
-    pronouns, determiners, tenses = 6, 9, len(grammar.TENSES)  # the, this, that and the six owners
+    pronouns, determiners, tenses = 6, 9, len(clauses.TENSES)  # the, this, that and the six owners
     assert pronouns * tenses * determiners * len(objects) > 2_000_000
 
 
-def test_what_is_asked_is_not_learned() -> None:
-    learned = {english for english, _ in CORPUS.learned}
+def test_test_sentences_are_not_in_the_training_set() -> None:
+    learned = {english for english, _ in CORPUS.training}
     unseen, combined = ({english for english, _ in each} for each in (CORPUS.unseen, CORPUS.combined))
     assert len(unseen) == len(combined) == 300
     assert not learned & unseen
@@ -232,7 +232,7 @@ def test_what_is_asked_is_not_learned() -> None:
 
     def apart(english: tuple[str, ...]) -> bool:
         pairs = [(one, nouns.get(two, "")) for one, two in pairwise(english) if one in adjectives]
-        return any(held_apart(pair) for pair in pairs if pair[1])
+        return any(is_held_out(pair) for pair in pairs if pair[1])
 
     assert not [each for each in learned if apart(each)]
     assert sum(map(apart, combined)) > 50

@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from play.rival import SHARES, Rival, bits, discounts, fitted
+from play.rival import SHARES, NGramModel, bits, discounts, fitted
 
 TEXT = "the hare met the otter. the otter met the heron, and the heron met the hare. " * 4 + "then they ate the tart."
 ALPHABET = sorted({*TEXT, "z"})
@@ -15,7 +15,7 @@ IDS = [ALPHABET.index(each) for each in TEXT]
 
 @pytest.mark.parametrize("share", SHARES)
 def test_the_chances_of_all_letters_sum_to_one_after_any_context(share: float) -> None:
-    rival = Rival(IDS, len(ALPHABET), share=share)
+    rival = NGramModel(IDS, len(ALPHABET), share=share)
     draw = random.Random(1)
     seen = [IDS[at : at + 4] for at in draw.sample(range(len(IDS) - 4), 20)]
     unseen = [draw.choices(range(len(ALPHABET)), k=4) for _ in range(20)]
@@ -27,7 +27,7 @@ def test_the_chances_of_all_letters_sum_to_one_after_any_context(share: float) -
 
 def test_an_order_of_two_is_what_it_is_by_hand() -> None:
     """`aabab` has aa, ab, ba, ab; all discounts are one half where so few counts tell nothing."""
-    rival = Rival([0, 0, 1, 0, 1], 2, order=2)
+    rival = NGramModel([0, 0, 1, 0, 1], 2, order=2)
     # A letter alone: a is seen after two letters, b after one, of three kinds of pairs; two letters are discounted.
     alone = [(2 - 0.5) / 3 + 2 * 0.5 / 3 / 2, (1 - 0.5) / 3 + 2 * 0.5 / 3 / 2]
     after_a = [(1 - 0.5) / 3 + 2 * 0.5 / 3 * alone[0], (2 - 0.5) / 3 + 2 * 0.5 / 3 * alone[1]]
@@ -45,7 +45,7 @@ def test_three_discounts_follow_from_counts_of_counts() -> None:
 
 def test_what_was_learnt_costs_less_than_chance_and_less_than_with_a_shorter_memory() -> None:
     again = IDS[:120]
-    nats = [Rival(IDS, len(ALPHABET), order=order).nats(again) for order in (1, 2, 3, 5)]
+    nats = [NGramModel(IDS, len(ALPHABET), order=order).nats(again) for order in (1, 2, 3, 5)]
     assert nats == sorted(nats, reverse=True)
     assert nats[0] < np.log(len(ALPHABET))
     assert bits(nats[0]) == pytest.approx(nats[0] / np.log(2))
@@ -54,11 +54,11 @@ def test_what_was_learnt_costs_less_than_chance_and_less_than_with_a_shorter_mem
 def test_the_factor_is_the_best_for_a_part_that_was_not_learnt() -> None:
     rival = fitted(IDS, len(ALPHABET))
     cut = len(IDS) * 9 // 10
-    tried = {share: Rival(IDS[:cut], len(ALPHABET), share=share).nats(IDS[cut - 4 :]) for share in SHARES}
+    tried = {share: NGramModel(IDS[:cut], len(ALPHABET), share=share).nats(IDS[cut - 4 :]) for share in SHARES}
     assert tried[rival.share] == min(tried.values())
-    assert rival.nats(IDS) == Rival(IDS, len(ALPHABET), share=rival.share).nats(IDS)
+    assert rival.nats(IDS) == NGramModel(IDS, len(ALPHABET), share=rival.share).nats(IDS)
 
 
 def test_more_letters_than_codes_can_tell_are_refused() -> None:
     with pytest.raises(ValueError, match="10000 different characters are too many"):
-        Rival([0, 1], 10_000)
+        NGramModel([0, 1], 10_000)

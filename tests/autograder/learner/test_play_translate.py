@@ -1,4 +1,4 @@
-"""`course play translate` on a small scale: what it says, what it keeps, and which exercise it goes back to."""
+"""`course play translate` on a small scale: its output, its checkpoint, and which exercise it reports."""
 
 import json
 import subprocess
@@ -10,7 +10,7 @@ import pytest
 
 from autograder.course.names import UsageError
 from autograder.learner.play.running import _activity
-from autograder.learner.play.stage import Astray
+from autograder.learner.play.stage import FaultyExercise
 from tests.support.play_programs import COURSE, SOLUTIONS, VARIANTS, played, solved, standing_on, variant, wrong
 
 SMALL = {"sentences": 400, "asked": 20, "batch": 16, "width": 32, "heads": 2, "blocks": 1}
@@ -38,14 +38,14 @@ def test_it_looks_at_the_model_trains_it_and_says_how_good_it_is(first: subproce
     for said in (
         "400 pairs of sentences",
         "The loss before training is",
-        "No word of the target sees a later one.",
-        "16 sentences are learned by heart",
+        "No position of the target sees a later word.",
+        "It memorises 16 sentences in ",
         "Step 6 of 6: loss",
         "words a second",
         "  hello world ->",
-        "of 20 sentences not learned from are translated without a fault",
-        "of 20 sentences of words never seen together are translated without a fault",
-        "That is not many.",
+        "of 20 new sentences exactly",
+        "of 20 new combinations of words exactly",
+        "These are few.",
     ):
         assert said in first.stdout
 
@@ -57,11 +57,11 @@ def test_what_was_trained_is_used_again_and_figures_go_to_a_file(
     say = ["Hello, World!", "how r you", "xyzzy", "?", "the " * 20]
     again = translated(root, say=say, json=str(root / "figures.json"), wrong=[["ex05_attention", "not scaled"]])
     assert (again.returncode, again.stderr) == (0, "")
-    assert "Trained before, 6 steps; --fresh starts over." in again.stdout
-    assert "Trained although 05 attention is not right: not scaled" in again.stdout
-    assert "The word r was never seen." in again.stdout
+    assert "This model is trained already (6 steps); --fresh starts over." in again.stdout
+    assert "Trained although 05 attention fails: not scaled" in again.stdout
+    assert "The model does not know the word r." in again.stdout
     assert "There is no English word in '?'." in again.stdout
-    assert "That is 20 words; it has learned sentences of at most 12." in again.stdout
+    assert "The sentence has 20 words; the model knows sentences of at most 12." in again.stdout
     data = json.loads((root / "figures.json").read_text("utf-8"))
     assert set(data["figures"]) == {"steps", "asked", "unseen", "combined", "seconds"}
     assert data["wrong"] == [["ex05_attention", "not scaled"]]
@@ -71,12 +71,12 @@ def test_another_seed_or_size_is_refused(root: Path, first: subprocess.Completed
     assert first.returncode == 0
     other = translated(root, options={**SMALL, "width": 16})
     assert other.returncode == 2
-    assert "was made with --width 32, this is --width 16; say --width 32, or --fresh starts over" in other.stderr
+    assert "with --width 32, this is --width 16; say --width 32 to use it, or --fresh to start over" in other.stderr
     odd = translated(root, options={**SMALL, "heads": 3})
     assert (odd.returncode, odd.stderr) == (2, "course: --width is 32, expected a multiple of --heads 3\n")
     seeded = translated(root, seed=2)
     assert seeded.returncode == 2
-    assert "was made with --seed 1, this is --seed 2; say --seed 1, or --fresh starts over" in seeded.stderr
+    assert "was made with --seed 1, this is --seed 2; say --seed 1 to use it, or --fresh to start over" in seeded.stderr
 
 
 def test_a_line_is_read_as_it_was_learned(translate: Any) -> None:
@@ -87,7 +87,7 @@ def test_a_line_is_read_as_it_was_learned(translate: Any) -> None:
         ("she can't, won't and doesn't", "she can not will not and does not"),
         ("the boy's book isn't the rabbit's", "the boy 's book is not the rabbit 's"),
     ):
-        assert " ".join(translate.read_words(line)) == read
+        assert " ".join(translate.parse_words(line)) == read
 
 
 @pytest.fixture(scope="module")
@@ -98,23 +98,23 @@ def translate() -> Any:
 def looked_at(translate: Any, sources: dict[str, bytes]) -> Any:
     """Look at an untrained model made of these sources, and return what was told."""
     from play.language.corpus import corpus
-    from play.sanity import sane
+    from play.sanity import check_model
 
     with standing_on(sources, SMALL) as stage:
         words = corpus(1, 40, 1)
-        english, hindi = (sorted({word for pair in words.learned for word in pair[side]}) for side in (0, 1))
+        english, hindi = (sorted({word for pair in words.training for word in pair[side]}) for side in (0, 1))
         translator = translate.Translator(stage, english, hindi, {"width": 32, "heads": 2, "blocks": 1})
-        src, tgt = translator.padded(translator.encoded(words.learned[:16]))
-        sane(stage, translator.model, src, tgt, len(translator.hindi))
+        src, tgt = translator.padded(translator.encoded(words.training[:16]))
+        check_model(stage, translator.model, src, tgt, len(translator.hindi))
         return stage
 
 
-def test_a_right_model_passes_all_that_is_looked_at(translate: Any) -> None:
+def test_a_correct_model_passes_every_check(translate: Any) -> None:
     assert len(looked_at(translate, SOLUTIONS)) == 4
 
 
 @pytest.mark.parametrize("name", VARIANTS)
-def test_one_that_is_written_differently_passes_too(translate: Any, name: str) -> None:
+def test_an_accepted_variant_passes_every_check(translate: Any, name: str) -> None:
     assert len(looked_at(translate, variant(name))) == 4
 
 
@@ -125,19 +125,17 @@ def test_so_few_sentences_that_they_are_not_worth_learning_are_refused(translate
         translate.play(stage)
 
 
-def test_whatever_sizes_are_asked_for_a_model_of_the_same_ones_is_looked_at(
-    translate: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_examined_model_has_the_same_sizes_for_all_options(translate: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     models: list[Any] = []
 
-    def sane(_stage: Any, model: Any, *_: Any) -> None:
+    def check_model(_stage: Any, model: Any, *_: Any) -> None:
         models.append(model)
-        raise Astray("ex10_transformer", "")
+        raise FaultyExercise("ex10_transformer", "")
 
-    monkeypatch.setattr(translate, "sane", sane)
+    monkeypatch.setattr(translate, "check_model", check_model)
     for other in ({"width": 16, "heads": 1}, {"width": 256, "blocks": 4}):
-        with standing_on(SOLUTIONS, {**SMALL, **other}) as stage, pytest.raises(Astray):
-            translate._trained(stage, 1, {**SMALL, **other}, None)
+        with standing_on(SOLUTIONS, {**SMALL, **other}) as stage, pytest.raises(FaultyExercise):
+            translate._train(stage, 1, {**SMALL, **other}, None)
     one, two = ([tuple(each.shape) for each in model.parameters()] for model in models)
     assert one == two
 
@@ -160,12 +158,14 @@ SENT_BACK = {
 
 @pytest.mark.parametrize("misconception", SENT_BACK)
 def test_a_model_that_is_not_right_is_sent_back_to_its_exercise(translate: Any, misconception: str) -> None:
-    with pytest.raises(Astray) as raised:
+    with pytest.raises(FaultyExercise) as raised:
         looked_at(translate, wrong(misconception))
     assert raised.value.exercise == SENT_BACK[misconception]
 
 
-def test_what_a_students_code_raises_is_told_with_its_line(root: Path, first: subprocess.CompletedProcess[str]) -> None:
+def test_an_exception_of_a_students_code_is_reported_with_its_line(
+    root: Path, first: subprocess.CompletedProcess[str]
+) -> None:
     assert first.returncode == 0
     file = root / "exercises" / "ex13_training.py"
     right = file.read_bytes()
@@ -178,4 +178,4 @@ def test_what_a_students_code_raises_is_told_with_its_line(root: Path, first: su
     assert "ex13_training.py, line " in ended.stdout
     assert "your code raised AttributeError: 'Transformer' object has no attribute 'trane'" in ended.stdout
     assert "Next: course check 13" in ended.stdout
-    assert "Your code printed 1 line meanwhile, not shown here. The first: here" in ended.stdout
+    assert "Your code printed 1 line, hidden here. The first: here" in ended.stdout

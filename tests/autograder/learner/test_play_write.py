@@ -14,10 +14,10 @@ import torch
 
 from autograder.course.names import UsageError
 from autograder.learner.play.checkpoint import CheckpointError
-from autograder.learner.play.stage import Astray
-from play.pieces import Pieces, learned
+from autograder.learner.play.stage import FaultyExercise
+from play.pieces import Pieces, learn_pieces
 from play.tales.telling import DAYS, NUMBERS, Teller, tales
-from play.text import LEAST, UNKNOWN, read, told
+from play.text import LEAST, UNKNOWN, read_file, read_tales
 from tests.support.play_programs import SOLUTIONS, VARIANTS, played, solved, standing_on, variant, wrong
 
 SIZES = {"characters": 30_000, "pieces": 200, "batch": 4, "window": 32, "width": 32, "heads": 2, "blocks": 1}
@@ -27,11 +27,11 @@ SMALL = {**SIZES, "text": "", "temperature": 0.8, "top-k": 0, "top-p": 0.95, "le
 def test_tales_are_the_same_for_a_seed_and_no_tale_is_in_both_parts() -> None:
     assert tales(1, 5_000) == tales(1, 5_000)
     assert tales(1, 5_000) != tales(2, 5_000)
-    source = told(60_000)
-    learned_ones, held_out = ({*part.split("\n\n")} for part in (source.learned, source.held_out))
+    source = read_tales(60_000)
+    learned_ones, held_out = ({*part.split("\n\n")} for part in (source.training, source.held_out))
     assert not learned_ones & held_out
-    assert 0.08 < len(source.held_out) / len(source.learned + source.held_out) < 0.14
-    assert source.digest == told(60_000).digest != told(50_000).digest
+    assert 0.08 < len(source.held_out) / len(source.training + source.held_out) < 0.14
+    assert source.digest == read_tales(60_000).digest != read_tales(50_000).digest
 
 
 @pytest.mark.parametrize("name", ["quest", "swaps", "market", "chain", "riddles", "contest", "letters", "week"])
@@ -70,39 +70,39 @@ def test_what_was_brought_is_counted_up_in_the_order_of_the_days() -> None:
 
 
 def test_pieces_joined_are_the_text_and_the_same_text_gives_the_same_pieces() -> None:
-    text = told(20_000).learned
-    pieces = learned(text, 200)
+    text = read_tales(20_000).training
+    pieces = learn_pieces(text, 200)
     assert len(pieces.all) == 200
-    assert pieces.all == learned(text, 200).all
-    assert "".join(pieces.cut(text)) == text
-    assert len(pieces.cut(text)) < len(text) / 2
-    assert "".join(pieces.cut("Zoë! \t2 — a")) == f"Zo{UNKNOWN}! {UNKNOWN}{UNKNOWN} {UNKNOWN} a"
-    again = Pieces(pieces.characters, [list(each) for each in pieces.joins])
-    assert again.cut(text[:500]) == pieces.cut(text[:500])
+    assert pieces.all == learn_pieces(text, 200).all
+    assert "".join(pieces.split(text)) == text
+    assert len(pieces.split(text)) < len(text) / 2
+    assert "".join(pieces.split("Zoë! \t2 — a")) == f"Zo{UNKNOWN}! {UNKNOWN}{UNKNOWN} {UNKNOWN} a"
+    again = Pieces(pieces.characters, [list(each) for each in pieces.merges])
+    assert again.split(text[:500]) == pieces.split(text[:500])
 
 
 def test_the_pair_that_occurs_most_is_joined_first() -> None:
-    pieces = learned("abab abab cab", 6)
-    assert pieces.joins[0] == ("a", "b")
-    assert pieces.cut("abc") == ["ab", "c"]
-    assert learned("abc", 90).joins == []
+    pieces = learn_pieces("abab abab cab", 6)
+    assert pieces.merges[0] == ("a", "b")
+    assert pieces.split("abc") == ["ab", "c"]
+    assert learn_pieces("abc", 90).joins == []
 
 
 def test_a_file_is_cut_at_the_end_of_a_line_and_one_that_is_no_text_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "book.txt"
     file.write_text("A line of this book, and not the last.\n" * 700 + "Ωthe last\n", "utf-8")
-    source = read(file)
-    assert source.learned.endswith("\n")
+    source = read_file(file)
+    assert source.training.endswith("\n")
     assert source.held_out.endswith(f"{UNKNOWN}the last\n")
-    assert len(source.learned) + len(source.held_out) == len(file.read_text("utf-8"))
+    assert len(source.training) + len(source.held_out) == len(file.read_text("utf-8"))
     file.write_text("short", "utf-8")
     with pytest.raises(UsageError, match=f"has 5 characters; expected at least {LEAST:,}"):
-        read(file)
+        read_file(file)
     file.write_bytes(b"\xff" * LEAST)
     with pytest.raises(UsageError, match="is no text in UTF-8"):
-        read(file)
+        read_file(file)
     with pytest.raises(UsageError, match=r"cannot be read \(Is a directory\); expected a plain text file"):
-        read(tmp_path)
+        read_file(tmp_path)
 
 
 @pytest.fixture(scope="module")
@@ -126,26 +126,24 @@ def first(root: Path) -> subprocess.CompletedProcess[str]:
     return asked(root, "write", say=say, json=str(root / "figures.json"))
 
 
-def test_it_trains_says_who_is_better_and_goes_on_with_a_text(
-    root: Path, first: subprocess.CompletedProcess[str]
-) -> None:
+def test_it_trains_compares_itself_and_continues_a_text(root: Path, first: subprocess.CompletedProcess[str]) -> None:
     assert (first.returncode, first.stderr) == (0, "")
     for said in (
-        "tales that the kit tells: 2",
+        "tales of the kit: 2",
         "200 pieces, ",
         "The loss before training is 5.",
-        "No piece of the text sees a later one, and each sees those before it.",
-        "100% said by heart.",
+        "Each piece of the text sees the earlier ones, and no later one.",
+        "and continues 100% correctly.",
         "Step 2 of 2: loss",
-        "characters held out: your model",
-        "The 5-gram model is still the better one.",
+        "held-out characters: your model",
+        "The 5-gram model is still better.",
         "\nMira and the lamp",
         "temperature 0, top-p 0.95, top-k 0, length 12",
         "top-p is 3, expected a share from 0 to 1.",
         "top-k is -1, expected 0 or more.",
         "temperature is nan, expected 0 or more.",
         "length is 2.5, expected a whole number.",
-        "The text it learned from has no ë.",
+        "The training text has no ë.",
     ):
         assert said in first.stdout
     figures = json.loads((root / "figures.json").read_text("utf-8"))["figures"]
@@ -159,9 +157,9 @@ def test_what_was_trained_is_used_again_and_no_figure_is_praised_where_something
     assert first.returncode == 0
     again = asked(root, "write", say=["Mira and the lamp"], wrong=[["ex05_attention", "not scaled"]])
     assert (again.returncode, again.stderr) == (0, "")
-    assert "Trained before, 2 steps; --fresh starts over." in again.stdout
-    assert "Trained although 05 attention is not right: not scaled" in again.stdout
-    assert "these figures say nothing about who is better" in again.stdout
+    assert "This model is trained already (2 steps); --fresh starts over." in again.stdout
+    assert "Trained although 05 attention fails: not scaled" in again.stdout
+    assert "these figures do not show which model is better" in again.stdout
     line = next(each for each in first.stdout.split("\n") if each.startswith("Mira and the lamp"))
     assert line in again.stdout
 
@@ -171,10 +169,13 @@ def test_what_was_trained_is_used_again_and_no_figure_is_praised_where_something
     [
         ({"width": 33}, "--width is 33, expected a multiple of --heads 2"),
         ({"text": "no.txt"}, "no.txt cannot be read (No such file or directory); expected a plain text file"),
-        ({"width": 16}, "was made with --width 32, this is --width 16; say --width 32, or --fresh starts over"),
+        (
+            {"width": 16},
+            "with --width 32, this is --width 16; say --width 32 to use it, or --fresh to start over",
+        ),
     ],
 )
-def test_what_cannot_be_is_told_in_a_sentence(
+def test_an_impossible_option_is_reported_in_a_sentence(
     root: Path, first: subprocess.CompletedProcess[str], change: dict[str, Any], said: str
 ) -> None:
     assert first.returncode == 0
@@ -206,7 +207,7 @@ class Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
-def test_what_every_head_looks_at_is_said_written_and_drawn(
+def test_attention_is_printed_written_as_json_and_drawn(
     root: Path, first: subprocess.CompletedProcess[str], tmp_path: Path
 ) -> None:
     assert first.returncode == 0
@@ -214,8 +215,8 @@ def test_what_every_head_looks_at_is_said_written_and_drawn(
     options = {"of": "write", "html": str(page), "more": 3}
     done = asked(root, "look", say=["Mira <met>", "owl " * 60], options=options, json=str(data))
     assert (done.returncode, done.stderr) == (0, "")
-    assert "Block 1, head 2, looks most: / at / (1.00)," in done.stdout
-    assert "pieces with those to come; at most 25 can be looked at." in done.stdout
+    assert "Block 1, head 2, attends most: / to / (1.00)," in done.stdout
+    assert "pieces with the 3 to come; expected at most 25." in done.stdout
     figures = json.loads(data.read_text("utf-8"))["figures"]
     [sentence] = figures["sentences"]
     [block] = sentence["blocks"]
@@ -239,7 +240,7 @@ def test_a_terminal_gets_maps_with_numbered_rows(root: Path, first: subprocess.C
     options = {"of": "write", "html": "", "more": 0}
     done = asked(root, "look", say=["Mira"], options=options, plain=False, color=True)
     assert (done.returncode, done.stderr) == (0, "")
-    assert "rows: the pieces of the text, each looking for the one after it; columns: 1 /, 2 M" in " ".join(
+    assert "rows: the pieces of the text, each while the model predicts the next one; columns: 1 /, 2 M" in " ".join(
         done.stdout.split()
     ).replace("\x1b[90m", "").replace("\x1b[0m", "")
 
@@ -252,12 +253,12 @@ def only_write(monkeypatch: pytest.MonkeyPatch) -> Any:
     def refused(_stage: Any) -> None:
         raise CheckpointError("translate.pt was made with --seed 2, this is --seed 1", "--seed 2")
 
-    monkeypatch.setattr(look.translate, "trained", refused)
-    monkeypatch.setattr(look.write, "trained", lambda _: "the writer")
+    monkeypatch.setattr(look.translate, "load_trained", refused)
+    monkeypatch.setattr(look.write, "load_trained", lambda _: "the writer")
     return SimpleNamespace(options={"of": "", "html": "", "more": 1}, say=["Mira"])
 
 
-def test_what_cannot_be_looked_at_hides_nothing_that_can(only_write: Any) -> None:
+def test_a_checkpoint_that_does_not_fit_hides_no_other(only_write: Any) -> None:
     from play.look import _trained
 
     assert _trained(only_write, "") == ("the writer", "write")
@@ -275,16 +276,16 @@ def test_a_page_needs_a_file(only_write: Any, tmp_path: Path) -> None:
 
 def looked_at(sources: dict[str, bytes], **sizes: int) -> Any:
     """Look at an untrained model made of these sources, and return what was told."""
-    from play.sanity_of_writer import sane
+    from play.sanity_writer import check_model
     from play.writer import Writer
 
     with standing_on(sources, SIZES) as stage:
         writer = Writer(stage, Pieces("abcdefghijklmnopqrstuvwxyz ", []), {**SIZES, **sizes})
-        sane(stage, writer, writer.new_model())
+        check_model(stage, writer, writer.new_model())
         return stage
 
 
-def test_the_shortest_window_that_is_allowed_is_looked_at_too() -> None:
+def test_a_model_with_the_shortest_window_is_examined_too() -> None:
     from play.write import MADE_WITH
 
     assert len(looked_at(SOLUTIONS, window=MADE_WITH["window"])) == 3
@@ -297,47 +298,47 @@ def models(monkeypatch: pytest.MonkeyPatch) -> list[torch.nn.Module]:
 
     seen: list[torch.nn.Module] = []
 
-    def sane(_stage: Any, _writer: Any, model: torch.nn.Module) -> None:
+    def check_model(_stage: Any, _writer: Any, model: torch.nn.Module) -> None:
         seen.append(model)
-        raise Astray("ex11_language_model", "")
+        raise FaultyExercise("ex11_language_model", "")
 
-    monkeypatch.setattr(write, "sane", sane)
+    monkeypatch.setattr(write, "check_model", check_model)
     return seen
 
 
-def test_whatever_sizes_are_asked_for_a_model_of_the_same_ones_is_looked_at(models: list[torch.nn.Module]) -> None:
-    from play.write import _trained
+def test_the_examined_model_has_the_same_sizes_for_all_options(models: list[torch.nn.Module]) -> None:
+    from play.write import _train
 
     for other in ({"width": 16, "heads": 1}, {"width": 256, "blocks": 6}):
-        with standing_on(SOLUTIONS, {**SIZES, **other}) as stage, pytest.raises(Astray):
-            _trained(stage, told(LEAST), 1, {**SIZES, **other}, None)
+        with standing_on(SOLUTIONS, {**SIZES, **other}) as stage, pytest.raises(FaultyExercise):
+            _train(stage, read_tales(LEAST), 1, {**SIZES, **other}, None)
     one, two = ([tuple(each.shape) for each in model.parameters()] for model in models)
     assert one == two
 
 
-def test_the_steps_that_are_told_are_those_that_were_made(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_figures_count_the_steps_that_were_made(monkeypatch: pytest.MonkeyPatch) -> None:
     from play import write
 
-    monkeypatch.setattr(write, "learn", lambda *_, **__: 0.0)
+    monkeypatch.setattr(write, "Training", lambda *_, **__: SimpleNamespace(run=lambda _: 0.0))
     monkeypatch.setattr(write, "rival_nats", lambda *_: 1.0)
     monkeypatch.setattr(write.Writer, "nats", lambda *_: 1.0)
     with standing_on(SOLUTIONS, SIZES) as stage:
         stage.checkpoint = SimpleNamespace(load=lambda _: {}, save=lambda *_: None)
         for steps, made in ((2, 3), (4, 4)):
-            assert write._trained(stage, told(LEAST), steps, SIZES, {"step": 3})[1]["steps"] == made
+            assert write._train(stage, read_tales(LEAST), steps, SIZES, {"step": 3})[1]["steps"] == made
 
 
 def test_a_text_with_too_many_characters_for_the_rival_is_refused_before_the_training() -> None:
     from play.rival import MOST
     from play.text import Source
-    from play.write import _trained
+    from play.write import _train
 
     text = "".join(chr(0x4E00 + at) for at in range(MOST))  # with the unknown one it is one too many
     with (
         standing_on(SOLUTIONS, SIZES) as stage,
         pytest.raises(UsageError, match="has 6,209 different characters, expected 6,208 or fewer"),
     ):
-        _trained(stage, Source("text", text, ""), 1, SIZES, None)
+        _train(stage, Source("text", text, ""), 1, SIZES, None)
 
 
 class Accelerated(torch.Tensor):
@@ -350,7 +351,7 @@ class Accelerated(torch.Tensor):
         return self.as_subclass(torch.Tensor)
 
 
-def test_attention_on_a_device_without_float64_can_be_looked_at() -> None:
+def test_attention_on_a_device_without_float64_can_be_shown() -> None:
     from play.attention import _heads
 
     part: Any = torch.nn.Module()
@@ -360,8 +361,8 @@ def test_attention_on_a_device_without_float64_can_be_looked_at() -> None:
 
 
 def test_the_least_there_can_be_of_the_tales_has_no_character_that_was_not_learnt() -> None:
-    for source in (told(LEAST), told(2 * LEAST)):
-        assert not set(source.held_out) - set(source.learned) - {UNKNOWN}
+    for source in (read_tales(LEAST), read_tales(2 * LEAST)):
+        assert not set(source.held_out) - set(source.training) - {UNKNOWN}
 
 
 @pytest.mark.parametrize(
@@ -372,7 +373,7 @@ def test_the_least_there_can_be_of_the_tales_has_no_character_that_was_not_learn
         ("\n\n", "", ""),
     ],
 )
-def test_it_goes_on_with_lines_of_any_text(held_out: str, half: str, line: str) -> None:
+def test_samples_continue_lines_of_any_text(held_out: str, half: str, line: str) -> None:
     from play.text import Source
     from play.write import _samples
 
@@ -385,7 +386,7 @@ def test_it_goes_on_with_lines_of_any_text(held_out: str, half: str, line: str) 
 
 
 @pytest.mark.parametrize("sources", [SOLUTIONS, *map(variant, VARIANTS)], ids=["solutions", *VARIANTS])
-def test_a_right_model_passes_all_that_is_looked_at(sources: dict[str, bytes]) -> None:
+def test_a_correct_model_passes_every_check(sources: dict[str, bytes]) -> None:
     assert len(looked_at({**SOLUTIONS, **sources})) == 3
 
 
@@ -431,6 +432,6 @@ SENT_BACK = {
 
 @pytest.mark.parametrize("misconception", SENT_BACK)
 def test_a_model_that_is_not_right_is_sent_back_to_its_exercise(misconception: str) -> None:
-    with pytest.raises(Astray) as raised:
+    with pytest.raises(FaultyExercise) as raised:
         looked_at(wrong(misconception))
     assert raised.value.exercise == SENT_BACK[misconception]

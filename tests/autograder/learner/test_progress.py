@@ -12,11 +12,11 @@ import pytest
 from autograder.course import Course
 from autograder.judge.grader import Grader
 from autograder.learner.progress import events as event_lines
-from autograder.learner.progress import keep, read_progress, store
+from autograder.learner.progress import read_progress, save_events, store
 from autograder.learner.progress.digests import exercise_version, line_digests, lines_edited
 from autograder.learner.progress.events import Event
 from autograder.learner.progress.last import read_last
-from autograder.learner.progress.standing import Progress, Standing, folded, standing_of
+from autograder.learner.progress.standing import Progress, Standing, replay, standing_of
 from autograder.runner.runner import Runner
 from tests.support import tiny
 
@@ -65,7 +65,7 @@ def hint(level: int, file: str = "f0", *, now: bool | None = None) -> Event:
 
 
 def standing(*events: Event) -> Standing:
-    return folded(events).of(FIRST)
+    return replay(events).of(FIRST)
 
 
 # What events add up to.
@@ -76,7 +76,7 @@ def test_breaking_an_exercise_again_takes_nothing_back() -> None:
         run(0), run(1, "pass", file="f1"), run(2, file="f2"), run(3, "pass", file="f3"), run(4, file="f4")
     )
     assert (broken.first_passed, broken.passes_now, broken.broken) == (at(1), False, True)
-    assert folded([run(1, "pass"), run(2, file="f2")]).passed(tiny.COURSE) == 1
+    assert replay([run(1, "pass"), run(2, file="f2")]).passed(tiny.COURSE) == 1
 
 
 def test_another_version_of_an_exercise_asks_for_another_check(empty: Course) -> None:
@@ -104,7 +104,7 @@ def test_asking_without_an_edit_is_counted() -> None:
     assert (asked.hints_taken, asked.hints_now, asked.hint_file) == (2, 1, "f1")
 
 
-def test_after_four_runs_with_one_finding_the_second_hint_comes_unasked_once() -> None:
+def test_after_four_runs_with_one_finding_the_second_hint_comes_by_itself_once() -> None:
     runs = [run(100 * each, file=f"f{each}") for each in range(6)]
     offered = [standing(*runs[: each + 1]) for each in range(6)]
     assert [each.offering for each in offered] == [False, False, False, True, False, False]
@@ -136,7 +136,7 @@ def test_running_the_same_file_again_changes_no_advice() -> None:
 
 
 def test_after_a_pass_the_hints_that_were_not_needed_are_known() -> None:
-    failed = folded([run()]).with_texts(FIRST.id, "title", ("one", "two", "three"))
+    failed = replay([run()]).with_texts(FIRST.id, "title", ("one", "two", "three"))
     passed = failed.after(run(2, "pass", file="f1")).after(run(3, "pass", file="f1")).of(FIRST)
     assert passed.hints[passed.hints_shown :] == ("two", "three")
 
@@ -144,15 +144,15 @@ def test_after_a_pass_the_hints_that_were_not_needed_are_known() -> None:
 def test_where_a_learner_is_follows_what_he_did() -> None:
     assert Progress().current(tiny.COURSE) == FIRST
     second = replace(run(), exercise=SECOND.id)
-    assert folded([second]).current(tiny.COURSE) == SECOND, "the exercise last worked on"
-    assert folded([replace(second, command="check --all")]).current(tiny.COURSE) == FIRST
-    assert folded([replace(run(0, "pass"), exercise=SECOND.id)]).current(tiny.COURSE) == FIRST, (
+    assert replay([second]).current(tiny.COURSE) == SECOND, "the exercise last worked on"
+    assert replay([replace(second, command="check --all")]).current(tiny.COURSE) == FIRST
+    assert replay([replace(run(0, "pass"), exercise=SECOND.id)]).current(tiny.COURSE) == FIRST, (
         "it passes: the first open"
     )
     both = [run(0, "pass"), replace(run(1, "pass"), exercise=SECOND.id)]
-    assert folded(both).current(tiny.COURSE) is None
+    assert replay(both).current(tiny.COURSE) is None
     broken = replace(run(2, file="f2"), command="check --all")
-    assert folded([*both, broken]).current(tiny.COURSE) == FIRST, "in the end everything is to pass"
+    assert replay([*both, broken]).current(tiny.COURSE) == FIRST, "in the end everything is to pass"
 
 
 def test_a_reset_forgets_the_verdict_and_not_what_was_reached() -> None:
@@ -183,7 +183,7 @@ def log(course: Course) -> Path:
     "damage", [None, "", "{", "[]", "\0", '{"exercises": 5}', '{"exercises": {"x": {"runs": "y"}}}']
 )
 def test_the_view_is_made_again_from_the_events(empty: Course, damage: str | None) -> None:
-    kept = keep(empty, [run(), hint(2), run(5, "pass", file="f1")]).progress
+    kept = save_events(empty, [run(), hint(2), run(5, "pass", file="f1")]).progress
     if damage is None:
         view(empty).unlink()
     else:
@@ -206,29 +206,29 @@ def test_the_view_is_made_again_from_the_events(empty: Course, damage: str | Non
     ],
 )
 def test_a_line_that_cannot_be_read_is_skipped(empty: Course, line: bytes) -> None:
-    keep(empty, [run()])
+    save_events(empty, [run()])
     with log(empty).open("ab") as stream:
         stream.write(line)
-    keep(empty, [run(5, "pass", file="f1")])
+    save_events(empty, [run(5, "pass", file="f1")])
     view(empty).unlink()
     assert read_progress(empty).of(FIRST).runs == 2
     assert line.strip() in log(empty).read_bytes(), "whatever it is, it stays"
 
 
 def test_a_line_cut_short_takes_no_other_with_it(empty: Course) -> None:
-    keep(empty, [run()])
+    save_events(empty, [run()])
     log(empty).write_bytes(log(empty).read_bytes() + run(1).line[:40])
-    keep(empty, [run(2, file="f2")])
+    save_events(empty, [run(2, file="f2")])
     assert read_progress(empty).of(FIRST).runs == 2
     view(empty).unlink()
     assert read_progress(empty).of(FIRST).runs == 2
 
 
 def test_events_of_another_process_are_seen_before_the_view_has_them(empty: Course) -> None:
-    keep(empty, [run()])
+    save_events(empty, [run()])
     event_lines.append(log(empty), [run(3, "pass", file="f1")])
     assert read_progress(empty).of(FIRST).passes_now
-    assert keep(empty, [hint(2)]).progress.of(FIRST).runs == 2
+    assert save_events(empty, [hint(2)]).progress.of(FIRST).runs == 2
 
 
 def test_a_view_of_the_first_version_without_events_still_counts(empty: Course) -> None:
@@ -238,18 +238,18 @@ def test_a_view_of_the_first_version_without_events_still_counts(empty: Course) 
     view(empty).write_text(json.dumps({"version": 1, "exercises": {FIRST.id: {**old, **texts}}}))
     read = read_progress(empty).of(FIRST)
     assert (read.ever_passed, read.first_passed, read.hints_shown) == (True, "", 2)
-    keep(empty, [replace(run(), exercise=SECOND.id)])
+    save_events(empty, [replace(run(), exercise=SECOND.id)])
     view(empty).unlink()
     assert read_progress(empty).of(FIRST).broken, "the events carry what was there before them"
 
 
-def test_names_that_are_not_known_here_are_kept(empty: Course) -> None:
-    keep(empty, [replace(run(), exercise="ex99_of_another_year"), run()])
+def test_unknown_names_are_preserved(empty: Course) -> None:
+    save_events(empty, [replace(run(), exercise="ex99_of_another_year"), run()])
     data = json.loads(view(empty).read_text())
     data["house"] = "blue"
     data["exercises"][FIRST.id]["colour"] = "green"
     view(empty).write_text(json.dumps(data))
-    keep(empty, [run(5, "pass", file="f1")])
+    save_events(empty, [run(5, "pass", file="f1")])
     data = json.loads(view(empty).read_text())
     assert data["house"] == "blue"
     assert data["exercises"][FIRST.id]["colour"] == "green"
@@ -257,7 +257,7 @@ def test_names_that_are_not_known_here_are_kept(empty: Course) -> None:
 
 
 def test_deleted_events_leave_what_the_view_knows(empty: Course) -> None:
-    keep(empty, [run(0, "pass"), replace(run(), exercise=SECOND.id)])
+    save_events(empty, [run(0, "pass"), replace(run(), exercise=SECOND.id)])
     log(empty).unlink()
     assert read_progress(empty).of(FIRST).passes_now
     event_lines.append(log(empty), [run(9, file="f9")])
@@ -270,9 +270,9 @@ def test_a_long_file_of_events_is_folded_and_says_the_same(empty: Course, monkey
     monkeypatch.setattr(event_lines, "LINES_KEPT", 10)
     everything = [run(each % 3000, "pass" if each == 7 else "fail", file=f"f{each}") for each in range(200)]
     for start in range(0, 200, 5):
-        keep(empty, everything[start : start + 5])
+        save_events(empty, everything[start : start + 5])
         assert log(empty).stat().st_size < 10 << 10
-    assert without_words(read_progress(empty)) == without_words(folded(everything))
+    assert without_words(read_progress(empty)) == without_words(replay(everything))
     view(empty).unlink()
     made = read_progress(empty).of(FIRST)
     assert (made.runs, made.first_passed, made.file) == (200, at(7), "f199")
@@ -281,7 +281,7 @@ def test_a_long_file_of_events_is_folded_and_says_the_same(empty: Course, monkey
 def _check_often(root: Path, name: str) -> None:
     course = tiny.course_at(root)
     for each in range(25):
-        kept = keep(course, [replace(run(each, file=f"{name}{each}"), exercise=FIRST.id)])
+        kept = save_events(course, [replace(run(each, file=f"{name}{each}"), exercise=FIRST.id)])
         assert kept.problem is None
 
 
@@ -301,7 +301,7 @@ def test_processes_at_once_lose_no_event_and_damage_nothing(empty: Course) -> No
 
 def test_where_nothing_can_be_written_the_progress_is_right_all_the_same(empty: Course) -> None:
     (empty.root / ".course").write_text("in the way")
-    kept = keep(empty, [run()])
+    kept = save_events(empty, [run()])
     assert kept.problem is not None
     assert kept.progress.of(FIRST).runs == 1
 
@@ -335,13 +335,13 @@ def test_there_is_no_code_no_name_and_no_path_in_what_is_handed_in(
     assert not {"/progress.json", "/events.jsonl"} & set(ignored)
 
 
-def test_an_exception_named_strangely_is_not_kept(empty: Course, grader: Grader, runner: Runner) -> None:
+def test_a_strange_name_of_an_exception_is_not_stored(empty: Course, grader: Grader, runner: Runner) -> None:
     name = "E" * 300
     checked(empty, grader, runner, tiny.mean_with(f"raise type('{name}', (Exception,), {{}})()"))
     assert name not in log(empty).read_text()
 
 
-def test_the_last_report_is_kept_whole(empty: Course, grader: Grader, runner: Runner) -> None:
+def test_the_last_report_is_stored_whole(empty: Course, grader: Grader, runner: Runner) -> None:
     checked(empty, grader, runner, WRONG)
     last = read_last(empty, FIRST)
     assert last is not None

@@ -16,7 +16,7 @@ from tests.support import tiny
 if sys.platform == "win32":
     pytest.skip("needs a pseudo-terminal", allow_module_level=True)
 
-from autograder.cli.check import read_progress
+from autograder.learner.progress import read_progress
 from tests.support.watching import Watching, saved
 
 WRONG = tiny.mean_with("return x.cumsum(dim=-1)")
@@ -88,7 +88,7 @@ def test_the_verdict_is_that_of_course_check(watching: Watching) -> None:
     left(watching)
 
 
-def test_a_file_that_does_not_parse_is_told_without_a_worker(watching: Watching) -> None:
+def test_a_syntax_error_is_reported_without_a_worker(watching: Watching) -> None:
     watching.press("?")
     watching.until("Keys: ")
     spare = max(children(watching.process.pid), default=None)
@@ -152,7 +152,7 @@ def test_a_notebook_is_watched_in_a_kit_and_its_places_are_cells(course: Path, t
         saved(kit, tiny.MEAN)
         assert "PASS" in program.verdict()
         book.write_bytes(tiny.notebook(WRONG))
-        program.until(f"{tiny.FILES[0]} counts, not notebooks/{book.name}: both hold work")
+        program.until(f"{tiny.FILES[0]} counts, not notebooks/{book.name}: both have work")
         assert "PASS" in program.verdict()
         left(program)
 
@@ -182,7 +182,7 @@ def test_the_keys_do_what_the_commands_do(watching: Watching) -> None:
     watching.until("Watching exercises/ex02")
     assert "NOT STARTED" in watching.verdict()
     watching.press("n")
-    watching.until("n goes on to the next exercise once matrix power passes")
+    watching.until("n goes to the next exercise once matrix power passes")
     watching.press("l")
     watching.until("exercises pass")
     assert "running mean" in watching.until("Next  ")
@@ -193,7 +193,7 @@ def test_the_keys_do_what_the_commands_do(watching: Watching) -> None:
     watching.save(wrong, tiny.FILES[1])
     assert "h  hint 2 of 3" in re.sub(r" +h  +hint", "h  hint", watching.verdict())
     watching.press("h")
-    assert "Hint 1 of 3" in watching.until(f"Hint 2 comes when {tiny.FILES[1]} has changed")
+    assert "Hint 1 of 3" in watching.until(f"Hint 2 comes after you edit {tiny.FILES[1]}")
     watching.save(f"{wrong}# another try\n", tiny.FILES[1])
     watching.verdict()
     watching.press("h")
@@ -204,9 +204,9 @@ def test_the_keys_do_what_the_commands_do(watching: Watching) -> None:
 def test_a_key_for_a_command_that_refuses_ends_nothing(watching: Watching) -> None:
     shutil.rmtree(watching.course / ".course")
     watching.press("h")
-    watching.until("course: no hint is due")
+    watching.until("course: no hint for ")
     watching.press("w")
-    watching.until("none was found")
+    watching.until("is none of them")
     watching.press("?")
     watching.until("Keys: h hint, w why, d diff, l list, n next, r run, q quit")
     left(watching)
@@ -271,7 +271,7 @@ def test_plain_is_lines_with_enter_and_nothing_moves(course: Path) -> None:
         assert re.search(r"Checked in \d+(\.\d+)? s\. 0 of 2 done\.", shown)
         assert program.echoes
         program.press("h\n")
-        program.until(f"Hint 2 comes when {tiny.FILES[0]} has changed")
+        program.until(f"Hint 2 comes after you edit {tiny.FILES[0]}")
         program.press("quit\n")
         assert program.ended() == 0
         assert "\x1b" not in program.shown

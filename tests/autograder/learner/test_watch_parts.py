@@ -16,7 +16,7 @@ from autograder.judge.marking import Marking
 from autograder.learner.watch import files as polled
 from autograder.learner.watch.files import Content, Files
 from autograder.learner.watch.syntax import syntax_fault, syntax_result
-from autograder.learner.watch.work import Counted, Work
+from autograder.learner.watch.work import Work, WorkSource
 from autograder.runner.runner import Cancelled, Run, Runner
 from autograder.submission import Caps, SubmissionError
 from autograder.submission.own import read_own
@@ -117,7 +117,7 @@ def test_a_notebook_counts_once_it_was_written_in_and_until_the_file_is(course: 
     file, stub = tiny.FILES[0], (course / "exercises" / tiny.FILES[0]).read_text("utf-8")
     put(course, stub)
     assert work.changed() == (str(BOOK),)
-    assert work[file] == Counted(file, stub.encode())
+    assert work[file] == WorkSource(file, stub.encode())
     put(course, tiny.MEAN, cell=3)
     assert work.changed() == (str(BOOK),)
     assert (work[file].name, work[file].cells, work[file].problem) == (str(BOOK), ((1, 3),), None)
@@ -126,7 +126,7 @@ def test_a_notebook_counts_once_it_was_written_in_and_until_the_file_is(course: 
     assert work.changed() == (), "an output is no change"
     (course / "exercises" / file).write_text(WRONG, "utf-8")
     assert work.changed() == (file,)
-    assert work[file] == Counted(file, WRONG.encode(), beside=str(BOOK))
+    assert work[file] == WorkSource(file, WRONG.encode(), beside=str(BOOK))
     read = read_own(tiny.course_at(course))
     assert read.sources[file] == work[file].source
 
@@ -137,10 +137,12 @@ def test_a_notebook_that_is_half_written_is_waited_for_where_it_would_count(cour
     whole = (course / "exercises" / BOOK).read_bytes()
     (course / "exercises" / BOOK).write_bytes(whole[:-30])
     assert work.changed() == (str(BOOK),)
-    assert work[file] == Counted(str(BOOK), problem="is no notebook: its JSON cannot be read; save it again in Jupyter")
+    assert work[file] == WorkSource(
+        str(BOOK), problem="is no notebook: its JSON cannot be read; save it again in Jupyter"
+    )
     (course / "exercises" / file).write_text(WRONG, "utf-8")
     work.changed()
-    assert work[file] == Counted(file, WRONG.encode())
+    assert work[file] == WorkSource(file, WRONG.encode())
     (course / "exercises" / BOOK).unlink()
     (course / "exercises" / file).unlink()
     work.changed()
@@ -183,7 +185,7 @@ def test_nothing_a_file_holds_breaks_the_one_that_reads_it(source: bytes) -> Non
     syntax_fault(source, NAME)
 
 
-def test_a_file_is_compiled_and_not_run_and_what_is_only_odd_is_not_told(capfd: pytest.CaptureFixture[str]) -> None:
+def test_a_file_is_compiled_and_not_run_and_warnings_are_ignored(capfd: pytest.CaptureFixture[str]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert syntax_fault(b"print('run')\nx = '\\d'\nassert (1, 'odd')\nraise SystemExit\n", NAME) is None

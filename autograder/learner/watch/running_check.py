@@ -1,4 +1,4 @@
-"""One check of an exercise, in a thread and a process of its own, that can be given up at any time."""
+"""One check of an exercise, in a thread and a process of its own, that can be cancelled at any time."""
 
 import threading
 from collections.abc import Callable
@@ -10,8 +10,8 @@ from autograder.runner.runner import Cancelled, Runner
 from autograder.submission import Submission
 
 
-class Checking:
-    """A check that has begun. `on_progress` is called, in its thread, when it is over."""
+class RunningCheck:
+    """A check that has started. Its thread calls `on_end` when it is over."""
 
     def __init__(
         self,
@@ -19,13 +19,13 @@ class Checking:
         runner: Runner,
         submission: Submission,
         exercise: Exercise,
-        on_progress: Callable[[], None],
+        on_end: Callable[[], None],
     ) -> None:
         self.grader = grader
         self.runner = runner
         self.submission = submission
         self.exercise = exercise
-        self.on_progress = on_progress
+        self.on_end = on_end
         self.over = False
         self._report: Report | None = None
         self._error: BaseException | None = None
@@ -34,36 +34,36 @@ class Checking:
 
     @property
     def alive(self) -> bool:
-        """Whether its worker may still be there."""
+        """Whether its worker may still run."""
         return self._thread.is_alive()
 
     @property
     def report(self) -> Report:
-        """What came of it, once it is over; raises what it failed with, such as `EnvironmentProblem`."""
+        """The report, once it is over. Raises the error of the check, such as `EnvironmentProblem`."""
         if self._report is None:
             raise self._error or Cancelled
         return self._report
 
-    def doing(self) -> str:
-        """Say what it is at, in a few words."""
+    def activity(self) -> str:
+        """Return in a few words what it is doing."""
         at = self.runner.at
         if at is None:
             return "comparing with what is expected" if self.runner.ready else "loading torch"
         exercise, key = at
         if key is None:
             return f"reading {exercise}.py"
-        checks = [each.id for each in self.grader.suite.checks[exercise]]
+        checks = [check.id for check in self.grader.suite.checks[exercise]]
         if key[0] not in checks:
             return f"drawing {key[0].replace('_', ' ')}"
         of = "" if exercise == self.exercise.id else f" of {exercise}"
         return f"running check {checks.index(key[0]) + 1}{of}: {key[0].replace('_', ' ')}"
 
     def cancel(self) -> None:
-        """Give it up; its worker is dead when this returns, or soon after."""
+        """Cancel it. Its worker is dead when this returns, or soon after."""
         self.runner.cancel()
 
     def join(self) -> None:
-        """Wait until its worker is gone."""
+        """Wait until its worker has ended."""
         self._thread.join()
 
     def _check(self) -> None:
@@ -72,5 +72,5 @@ class Checking:
         except BaseException as error:
             self._error = error
         self.over = True
-        self.on_progress()
+        self.on_end()
         self.runner.close()

@@ -1,0 +1,56 @@
+"""Find the stubs, notebooks and reference parts that no longer match their sources, and write them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.authoring.notebooks import stale_notebooks
+from autograder.authoring.parts import PartError, stale_parts
+from autograder.course import Course
+from autograder.course.names import UsageError
+from autograder.course.storage import write_whole
+from autograder.course.stubs import StubError, stale_stubs
+from autograder.course.suite import load_suite
+
+
+@dataclass(frozen=True)
+class StaleFiles:
+    """The stale files with their new texts: those that are handed out, and the reference parts."""
+
+    handed_out: Mapping[Path, str]
+    parts: Mapping[Path, str]
+
+    @property
+    def names(self) -> list[str]:
+        return [file.name for file in (*self.handed_out, *self.parts)]
+
+    @property
+    def edited(self) -> list[Path]:
+        """The files that exist: somebody may have edited them."""
+        return [file for file in self.handed_out if file.exists()]
+
+
+def find_stale(course: Course, *, write_parts: bool) -> StaleFiles:
+    """Return what is stale. With `write_parts`, the reference parts are written first.
+
+    Raises `UsageError` if a source is missing or has a mistake.
+    """
+    try:
+        parts = stale_parts(course)
+        if write_parts:
+            write_files(parts)  # first: a suite with a part of an older format cannot be loaded
+        drawing = [exercise for exercise, drawings in load_suite(course).pictures.items() if drawings]
+        return StaleFiles({**stale_stubs(course), **stale_notebooks(course, drawing)}, parts)
+    except (StubError, PartError) as error:
+        raise UsageError(str(error)) from error
+    except OSError as error:
+        raise UsageError(
+            f"{error.filename} cannot be read ({error.strerror}); put it there, then build again"
+        ) from error
+
+
+def write_files(files: Mapping[Path, str]) -> None:
+    """Write each file whole, with its folder. Raises OSError."""
+    for file, text in files.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, text)

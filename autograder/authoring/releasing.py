@@ -1,0 +1,72 @@
+"""Make a student's kit, or examine one, and refuse it if it would leak a solution or a secret."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.answer_key.keys import Keys
+from autograder.authoring.leaks import Gate, Leak, files_in, files_of
+from autograder.authoring.leaks_secrets import SHORTEST_SEED, CatalogueError, StubError, grading_seed, secrets_of
+from autograder.authoring.release import ReleaseError, kit_of, write_kit
+from autograder.course import Course
+from autograder.course.handed_out import KEY_FOLDER
+from autograder.course.names import UsageError
+from autograder.course.suite import load_suite
+
+
+@dataclass(frozen=True)
+class Release:
+    """The files of a kit by their paths, and its leaks: it is written only if there are none."""
+
+    files: Mapping[str, bytes]
+    leaks: Sequence[Leak]
+
+    @property
+    def size(self) -> str:
+        return _megabytes(self.files.values())
+
+    @property
+    def key_size(self) -> str:
+        return _megabytes(data for name, data in self.files.items() if name.startswith(f"{KEY_FOLDER}/"))
+
+
+def release_kit(course: Course, folder: Path, on_progress: Callable[[str, int, int], None]) -> Release:
+    """Write a kit to a folder if it leaks nothing. `on_progress(exercise, done, total)` follows each answer key.
+
+    Raises `UsageError` for a course that cannot be released.
+    """
+    try:
+        gate = Gate(secrets_of(course))
+        suite = load_suite(course)
+        with Keys(suite, seed=course.seed, on_progress=on_progress) as keys:
+            files = kit_of(course, suite, keys)
+        leaks = gate.leaks(files_of(files, folder))
+        if not leaks:
+            write_kit(files, folder)
+    except (ReleaseError, StubError, CatalogueError) as error:
+        raise UsageError(str(error)) from error
+    return Release(files, leaks)
+
+
+def examine_kit(course: Course, folder: Path) -> Sequence[Leak]:
+    """Return the leaks of a kit. Raises `UsageError` if there is no such folder."""
+    try:
+        gate = Gate(secrets_of(course))
+    except (StubError, CatalogueError) as error:
+        raise UsageError(str(error)) from error
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is no folder; give the kit that is to be looked through")
+    return gate.leaks(files_in(folder))
+
+
+def seed_warning(course: Course) -> str:
+    """Return a warning if the seed of grading is easy to guess, else ""."""
+    seed = grading_seed(course)
+    if seed is None or (len(seed) >= SHORTEST_SEED and seed != str(course.seed)):
+        return ""
+    remedy = "remove .course/grading_seed, and `course grade` makes another one"
+    return f"the seed of grading, {seed}, is no secret: {remedy}"
+
+
+def _megabytes(parts: Iterable[bytes]) -> str:
+    return f"{sum(map(len, parts)) / 1e6:.1f} MB"

@@ -1,0 +1,128 @@
+"""What several commands share: how a command is added, the texts of common options, and types of values."""
+
+import argparse
+import importlib
+import re
+import textwrap
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from autograder.instructor.grading.shards import Shard, read_shard
+
+DEVICE = "where your code runs: cpu, cuda or mps (default: cpu)"
+DIFFERENT_SEED = "use different inputs and weights"
+EXERCISE = "an exercise: 5, 05, ex05, attention or ex05_attention"
+ROSTER = "the list of the class (default: roster.csv in the course's folder)"
+JOBS = "run N at a time (default: one per core)"
+LAYOUT = "the layout of DIR (default: recognised from its entries)"
+LAYOUTS = ("plain", "canvas", "moodle", "classroom", "nbgrader")
+GRADES = "the folder that `course grade` wrote"
+
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+class HelpFormatter(argparse.HelpFormatter):
+    """Wraps each paragraph of a description; lines that begin with a space stay as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:  # noqa: ARG002 - argparse calls it
+        paragraphs = text.strip("\n").split("\n\n")
+        return "\n\n".join(
+            paragraph if paragraph.startswith(" ") else textwrap.fill(" ".join(paragraph.split()), width)
+            for paragraph in paragraphs
+        )
+
+
+@dataclass
+class Commands:
+    """The commands of the program, by the group that `course --help` lists them in."""
+
+    subparsers: Subparsers
+    group: str = ""
+    groups: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
+
+    def add(
+        self, name: str, target: str, summary: str, details: str = "", *, add_help: bool = True
+    ) -> argparse.ArgumentParser:
+        """Add a command that calls `target`, a `module.function` of the package cli."""
+        self.groups.setdefault(self.group, []).append((name, summary))
+        description = f"{summary[0].upper()}{summary[1:]}.\n\n{details}"
+        parser = self.subparsers.add_parser(
+            name, description=description, formatter_class=HelpFormatter, add_help=add_help
+        )
+        parser.set_defaults(command=command(target))
+        add_rendering(parser)
+        return parser
+
+    def listing(self) -> str:
+        """Return the commands in their groups, for `course --help`."""
+        blocks = (
+            "\n".join([f" {group}:", *(f"   {name.ljust(10)} {summary}" for name, summary in commands)])
+            for group, commands in self.groups.items()
+        )
+        return "\n\n".join(blocks)
+
+
+def command(target: str) -> Callable[[argparse.Namespace], int]:
+    """Return a function that imports its module when it is called: each command loads only what it needs."""
+    module, function = target.split(".")
+
+    def run(options: argparse.Namespace) -> int:
+        return int(getattr(importlib.import_module(f"autograder.cli.{module}"), function)(options))
+
+    return run
+
+
+def add_rendering(parser: argparse.ArgumentParser) -> None:
+    """Add the options that may stand before or after the name of a command: only the program has their defaults."""
+    add = parser.add_argument
+    plain = "print sentences, one fact per line, without colours (also: ACCESSIBLE=1)"
+    add("--plain", action="store_true", default=argparse.SUPPRESS, help=plain)
+    add("--no-color", action="store_true", default=argparse.SUPPRESS, help="print no colours (also: NO_COLOR=1)")
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add `--json`."""
+    does = "write the result to FILE as JSON too; - is stdout, and nothing else is printed"
+    parser.add_argument("--json", metavar="FILE", default=argparse.SUPPRESS, help=does)
+
+
+def add_exercise(parser: argparse.ArgumentParser, default: str = "the one you are on") -> None:
+    """Add one exercise, which may be left out."""
+    parser.add_argument("exercise", nargs="?", metavar="EX", help=f"{EXERCISE} (default: {default})")
+
+
+def add_run(parser: argparse.ArgumentParser, seed: str) -> None:
+    """Add the device and the seed of a run; `seed` says what the default seed is."""
+    parser.add_argument("--device", default="cpu", metavar="NAME", help=DEVICE)
+    parser.add_argument("--seed", type=int, metavar="N", help=f"{DIFFERENT_SEED} (default: {seed})")
+
+
+def add_submissions(parser: argparse.ArgumentParser, does: str, *, required: bool) -> None:
+    """Add the folder of the submissions, its layout and the roster."""
+    parser.add_argument("folder", type=Path, nargs=None if required else "?", metavar="DIR", help=does)
+    parser.add_argument("--layout", choices=LAYOUTS, help=LAYOUT)
+    parser.add_argument("--roster", type=Path, metavar="FILE", help=ROSTER)
+
+
+def positive(text: str) -> int:
+    """Return a whole number above 0."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+    return int(text)
+
+
+def address(text: str) -> str:
+    """Return the address of a Dask scheduler."""
+    if not re.fullmatch(r"((tcp|tls|ucx|wss?)://)?[^/\s]+:\d{1,5}", text):
+        raise argparse.ArgumentTypeError(f"{text!r} is no address, expected one like tcp://10.0.0.7:8786")
+    return text
+
+
+def shard(text: str) -> Shard:
+    """Return a part of a class, like 2/8."""
+    try:
+        return read_shard(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

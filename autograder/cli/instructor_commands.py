@@ -1,0 +1,185 @@
+"""The commands of instructors and authors, and their options."""
+
+import argparse
+import shlex
+from pathlib import Path
+
+from autograder.cli.arguments import (
+    EXERCISE,
+    GRADES,
+    JOBS,
+    LAYOUT,
+    LAYOUTS,
+    ROSTER,
+    Commands,
+    add_json,
+    add_run,
+    add_submissions,
+    address,
+    positive,
+    shard,
+)
+
+EXPORTS = (
+    *("scores", "canvas", "moodle", "nbgrader", "nbgrader-course", "gradescope", "gradescope-autograder"),
+    *("classroom", "classroom-workflow", "exercism", "junit", "feedback"),
+)
+VISIBILITY = ("visible", "after_due_date", "after_published", "hidden")
+ONE_STUDENT = "only this student; repeatable"
+
+
+def add_instructor_commands(commands: Commands) -> None:
+    """Add the commands to grade a class and to write a course."""
+    commands.group = "Grade a class"
+    _add_grade(commands)
+    _add_merge(commands)
+    _add_export(commands)
+    _add_dashboard(commands)
+    _add_name(commands)
+    commands.group = "Write a course"
+    _add_new(commands)
+    _add_build(commands)
+    _add_validate(commands)
+    _add_release(commands)
+
+
+def _add_grade(commands: Commands) -> None:
+    parser = commands.add(
+        "grade",
+        "early.grade",
+        "grade every submission in a folder or a zip",
+        "It writes one report per student and the table scores.csv. A report whose submission and course have not "
+        "changed is kept, so a second run grades only the rest.\n\nExit status: 0 if every submission has a score, "
+        "3 if this machine cannot grade, 4 if the grader failed on some.",
+    )
+    add = parser.add_argument
+    add("folder", type=Path, metavar="DIR", help="the submissions: a folder, or a zip of one")
+    add("--out", type=Path, required=True, metavar="DIR", help="where to write the reports and scores.csv")
+    add("--course", type=Path, metavar="DIR", help="the course to grade by (default: the one you are in)")
+    add("--layout", choices=LAYOUTS, help=LAYOUT)
+    add("--roster", type=Path, metavar="FILE", help=ROSTER)
+    add("--jobs", type=positive, metavar="N", help=JOBS)
+    add("--student", action="append", dest="students", metavar="NAME", help=f"grade {ONE_STUDENT}")
+    add("--force", action="store_true", help="keep no report: grade unchanged submissions again")
+    add("--retry-errors", action="store_true", help="grade only submissions that the grader failed on")
+    add("--scheduler", type=address, metavar="ADDRESS", help="grade on the cluster of this Dask scheduler")
+    add("--shard", type=shard, metavar="I/N", help="grade part I of N; `course merge` joins the parts")
+    does = "sandbox confines each submission (default); process runs code that you trust, with your rights"
+    add("--isolation", choices=["process", "sandbox"], default="sandbox", help=does)
+    add("--sandbox", type=shlex.split, metavar="COMMAND", help="a command that runs the worker in a container")
+    add_run(parser, "a secret one, made once and kept in .course")
+
+
+def _add_merge(commands: Commands) -> None:
+    parser = commands.add(
+        "merge",
+        "merge.merge_shards",
+        "join the parts of a class that `course grade --shard` wrote",
+        "A second run changes nothing.",
+    )
+    parser.add_argument("out", type=Path, metavar="OUT", help="where to write the reports and scores.csv")
+    parser.add_argument("shards", type=Path, nargs="+", metavar="SHARD", help="a folder of `course grade --shard`")
+    parser.add_argument("--roster", type=Path, metavar="FILE", help=ROSTER)
+
+
+def _add_export(commands: Commands) -> None:
+    parser = commands.add(
+        "export",
+        "export.export",
+        "write the scores of a class in the format of a gradebook",
+        f"FORMAT is one of: {', '.join(EXPORTS)}.\n\nExit status: 4 if a score could not be exported.",
+    )
+    add = parser.add_argument
+    add("format", choices=EXPORTS, metavar="FORMAT", help="the format to write")
+    add("out", type=Path, nargs="?", metavar="OUT", help=f"{GRADES}, or one report")
+    add("--to", required=True, metavar="PATH", help="the file or folder to write; for nbgrader the URL of its database")
+    add("--roster", type=Path, metavar="FILE", help=ROSTER)
+    add("--student", action="append", dest="students", metavar="NAME", help=f"export {ONE_STUDENT}")
+    _add_gradebook_options(parser)
+
+
+def _add_gradebook_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that are for some formats only."""
+    add = parser.add_argument_group("canvas, moodle").add_argument
+    add("--into", type=Path, metavar="FILE", help="the file that you exported there, to be filled in")
+    add("--column", metavar="TITLE", help="the column for the scores (default: the only one there is)")
+    add("--scale", action="store_true", help="scale the scores to the maximum that is set there")
+    add = parser.add_argument_group("nbgrader, nbgrader-course").add_argument
+    add("--assignment", metavar="NAME", help="the name of the assignment (default: the course's folder)")
+    add("--course", metavar="NAME", help="the name of the course (default: the only one there is)")
+    add("--autograded", type=Path, metavar="DIR", help="where to write the notebooks that feedback is made of")
+    add = parser.add_argument_group("gradescope").add_argument
+    add("--visibility", choices=VISIBILITY, help="when students see their results (default: visible)")
+    add("--check-visibility", choices=VISIBILITY, help="when students see each check (default: with the results)")
+    add("--metadata", type=Path, metavar="FILE", help="the submission_metadata.json with the student and the time")
+
+
+def _add_dashboard(commands: Commands) -> None:
+    parser = commands.add(
+        "dashboard",
+        "dashboard.dashboard",
+        "make a page about a class: common mistakes, similar submissions",
+        "The page is OUT/class.html. Its tables are CSV files beside it.",
+    )
+    parser.add_argument("out", type=Path, metavar="OUT", help=GRADES)
+    parser.add_argument("--names", action="store_true", help="show names (default: pseudonyms)")
+    add_submissions(parser, "the submissions, to look for similar ones too", required=False)
+
+
+def _add_name(commands: Commands) -> None:
+    parser = commands.add(
+        "name",
+        "name.name",
+        "add the common mistake of a group of students to the catalogue",
+        "You write the texts of the new misconception, and `course validate` proves it.",
+    )
+    parser.add_argument("out", type=Path, metavar="OUT", help=GRADES)
+    add_submissions(parser, "the submissions", required=True)
+    parser.add_argument("group", metavar="GROUP", help="the id of the group, as the class page shows it")
+
+
+def _add_new(commands: Commands) -> None:
+    parser = commands.add("new", "new.new", "make the files of a new exercise")
+    parser.add_argument("name", metavar="exNN_NAME", help="the id of the exercise, like ex15_cache")
+
+
+def _add_build(commands: Commands) -> None:
+    parser = commands.add(
+        "build",
+        "build.build",
+        "make the stubs, notebooks and reference parts from their sources",
+        "It does not replace a file that somebody edited, unless you say --force.",
+    )
+    parser.add_argument("--check", action="store_true", help="write nothing; list stale files, and exit with 1 if any")
+    parser.add_argument("--force", action="store_true", help="replace files that were edited")
+
+
+def _add_validate(commands: Commands) -> None:
+    parser = commands.add(
+        "validate",
+        "validate.prove",
+        "prove that solutions, misconceptions and checks fit together",
+        "Exit status: 0 if they do, 1 if not.",
+    )
+    add = parser.add_argument
+    add("exercises", nargs="*", metavar="EX", help=f"{EXERCISE} (default: all)")
+    does = "prove too that a mistake costs points in one exercise only; with N, for every Nth misconception"
+    add("--once", type=positive, nargs="?", const=1, metavar="N", help=does)
+    does = "measure too how often the location of a mistake is right; with N, for every Nth misconception"
+    add("--places", type=positive, nargs="?", const=1, metavar="N", help=does)
+    add("--sizes", type=Path, metavar="FILE", help="take the sizes of the axes from FILE (default: course.toml)")
+    add("--page", type=Path, metavar="FILE", help="write to FILE which check catches which misconception")
+    add("--jobs", type=positive, metavar="N", help=JOBS)
+    add("--seed", type=int, metavar="N", help="use different inputs and weights (default: the seed of course.toml)")
+    add_json(parser)
+
+
+def _add_release(commands: Commands) -> None:
+    parser = commands.add(
+        "release",
+        "release.release",
+        "make the kit for students, without the solutions",
+        "It writes nothing if a file would leak a solution or a secret, and exits with 1.",
+    )
+    parser.add_argument("folder", type=Path, metavar="DIR", help="where to write: a new or empty folder, or an old kit")
+    parser.add_argument("--check", action="store_true", help="write nothing; look for leaks in DIR")

@@ -1,0 +1,87 @@
+"""Make the page of a graded class, with its tables as CSV files."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.authoring.given import given_of
+from autograder.course import Course
+from autograder.course.storage import write_whole
+from autograder.instructor.dashboard.clusters import clusters_of
+from autograder.instructor.dashboard.gathered import gathered
+from autograder.instructor.dashboard.hidden_names import hider, keep_names
+from autograder.instructor.dashboard.page import FOLDER, SIMILAR, Findings, page, tables
+from autograder.instructor.dashboard.pseudonyms import FILE, own_names, pseudonyms
+from autograder.instructor.dashboard.similar import Pair, pairs_of
+from autograder.instructor.dashboard.statistics import figures
+from autograder.instructor.dashboard.stuck import stuck
+from autograder.instructor.dashboard.why import why
+from autograder.instructor.gradebook.graded import Graded
+from autograder.runner.runner import EnvironmentProblem
+from autograder.submission import Submission
+
+PAGE = "class.html"
+
+
+@dataclass(frozen=True)
+class ClassPage:
+    """The page and how many tables it has; `problem` says why submissions were not compared, or is ""."""
+
+    file: Path
+    folder: Path
+    tables: int
+    problem: str
+
+
+def make_class_page(
+    course: Course, graded: Graded, out: Path, *, names: bool, submissions: Mapping[str, Submission] | None
+) -> ClassPage:
+    """Write the page of the class in a folder of `course grade`. Raises OSError.
+
+    With `names` it has the students' names, else pseudonyms. Similar submissions are found among `submissions`.
+    """
+    students = [mark.student for mark in graded.marks]
+    labels = own_names(graded) if names else pseudonyms(out / FILE, students)
+    room = gathered(graded, labels)
+    hide = keep_names if names else hider(graded, labels)
+    pairs, problem = _pairs(course, submissions, hide) if submissions is not None else (None, "")
+    not_compared = f"Not looked for: {problem[:1].lower()}{problem[1:]}." if problem else ""
+    if submissions is None:
+        not_compared = "Not looked for: course dashboard OUT DIR compares the submissions in DIR."
+    findings = Findings(
+        room=room,
+        stuck=stuck(room),
+        why=why(room, course, hide),
+        figures=figures(room),
+        clusters=clusters_of(room),
+        pairs=pairs,
+        not_compared=not_compared,
+        notes=[] if names else [f"Names are pseudonyms; {FILE} beside this page says who is who."],
+    )
+    (out / FOLDER).mkdir(exist_ok=True)
+    (out / FOLDER / SIMILAR).unlink(missing_ok=True)  # that of an earlier page may have names
+    made = tables(findings)
+    for name, table in made.items():
+        write_whole(out / FOLDER / name, table)
+    write_whole(out / PAGE, page(findings))
+    return ClassPage(out / PAGE, out / FOLDER, len(made), problem)
+
+
+def _pairs(
+    course: Course, submissions: Mapping[str, Submission], hide: Callable[[str, str], str]
+) -> tuple[Sequence[Pair] | None, str]:
+    """Return pairs of similar submissions, with no name in their lines; or None, and why they were not compared."""
+    given = given_of(course)
+    sources = {
+        student: {
+            file: hide(student, source.decode("utf-8", "replace"))
+            for file, source in submission.sources.items()
+            if not given.is_stub(file, source)
+        }
+        for student, submission in submissions.items()
+    }
+    stubs = {file: text.decode("utf-8", "replace") for file, text in given.files.items() if file.endswith(".py")}
+    try:
+        return pairs_of(sources, stubs), ""
+    except EnvironmentProblem as problem:
+        return None, str(problem)

@@ -1,0 +1,42 @@
+"""Read the submissions of a graded class again, as they were when they were graded."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from autograder.authoring.given import given_of
+from autograder.course import Course
+from autograder.instructor.dashboard.gathered import student_of
+from autograder.instructor.gradebook.graded import Graded, named
+from autograder.instructor.gradebook.roster import Roster
+from autograder.report.words import plural
+from autograder.submission import Submission, list_submissions
+from autograder.submission.found import Caps
+
+
+@dataclass(frozen=True)
+class GradedSubmissions:
+    """The submissions by student, and warnings on those that were left out."""
+
+    by_student: Mapping[str, Submission]
+    warnings: list[str] = field(default_factory=list)
+
+
+def read_submissions(
+    folder: Path, layout: str | None, course: Course, roster: Roster, graded: Graded
+) -> GradedSubmissions:
+    """Return the submissions that were graded. One that has changed or disappeared since is left out."""
+    listing = list_submissions(folder, course.files, layout, roster or None, given_of(course))
+    digests = {
+        student_of(mark.report): mark.report.submission.get("digest") for mark in graded.with_report if mark.report
+    }
+    caps = Caps(source_kib=course.limits.source_kib)
+    read = {entry.student: entry.read(course.files, caps) for entry in listing.entries if entry.student in digests}
+    changed = [student for student, each in read.items() if digests[student] not in (None, each.digest)]
+    absent = [student for student in digests if student not in read]
+    warnings = [
+        f"{plural(len(students), 'submission')} in {folder} {what}, left out: {named(students)}"
+        for what, students in (("was changed since it was graded", changed), ("is not there", absent))
+        if students
+    ]
+    return GradedSubmissions({student: each for student, each in read.items() if student not in changed}, warnings)

@@ -1,0 +1,62 @@
+"""Choose what `course grade` works on: the course, the students, and the secret seed."""
+
+import secrets
+from collections.abc import Sequence
+from pathlib import Path
+
+from autograder.course import Course, find_course
+from autograder.course.handed_out import refuse_kit
+from autograder.course.names import UsageError
+from autograder.course.nearest import nearest
+from autograder.course.storage import FOLDER, write_whole
+from autograder.instructor.grading.out import read_run
+from autograder.submission import Entry
+
+
+def grading_course(submissions: Path, named: Path | None) -> Path:
+    """Return the root of the course to grade by: the one named, or the one around the working folder.
+
+    Raises `UsageError` for a course among the submissions: somebody handed it in.
+    """
+    root = find_course(named)
+    if submissions.resolve() in (root, *root.parents):
+        raise UsageError(
+            f"the course in {root} lies inside {submissions}, where the submissions are; "
+            "go to the folder of your course, or name it with --course"
+        )
+    return root
+
+
+def choose_students(entries: Sequence[Entry], named: Sequence[str] | None) -> frozenset[str]:
+    """Return the students that are named, or all. Raises `UsageError` for one without a submission."""
+    students = frozenset(entry.student for entry in entries)
+    for student in named or ():
+        if student not in students:
+            near = nearest(student, students)
+            suggestion = f"is {near} meant?" if near else "expected the name of a folder or a zip, without its ending"
+            raise UsageError(f"no submission is of {student!r}; {suggestion}")
+    return frozenset(named) if named else students
+
+
+def grading_seed(course: Course, named: int | None, out: Path) -> int:
+    """Return the seed to grade with: the one named, or a secret one, made once and kept beside the course.
+
+    If that cannot be written, the seed of an earlier run into `out` is used.
+    """
+    if named != course.seed:  # a kit has the answer keys of the public seed only
+        refuse_kit(course, "grade", f"the solutions for any seed but the public one, --seed {course.seed}")
+    if named is not None:
+        return named
+    file = course.root / FOLDER / "grading_seed"
+    try:
+        return int(file.read_text("utf-8"))
+    except (OSError, ValueError):
+        pass
+    seed = secrets.randbits(62)
+    try:
+        file.parent.mkdir(exist_ok=True)
+        write_whole(file, f"{seed}\n", mode=0o600)
+    except OSError:
+        known = (read_run(out) or {}).get("seed")
+        return known if isinstance(known, int) else seed
+    return seed

@@ -1,0 +1,86 @@
+"""Check exercises of a submission, and record the result where it is the learner's own."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from autograder.course import Course, Exercise
+from autograder.course.names import UsageError, resolve_exercise
+from autograder.course.suite import load_suite
+from autograder.exits import FAIL, GRADER, PASS
+from autograder.learner.progress import Progress, Standing
+from autograder.learner.progress.standing import BURST
+from autograder.runner.runner import Runner
+from autograder.submission import Submission
+from autograder.submission.own import unconfined
+
+if TYPE_CHECKING:
+    from autograder.results import Report
+
+ALL = "all"
+DEVICES = ("cpu", "cuda", "mps")
+
+
+def check_submission(
+    course: Course,
+    exercises: Sequence[Exercise],
+    submission: Submission,
+    *,
+    seed: int,
+    device: str = "cpu",
+    on_progress: Callable[[str, int, int], None],
+) -> "Report":
+    """Return the report on some exercises of a submission, with evidence.
+
+    `on_progress(exercise, done, total)` reports how far a new answer key is.
+    """
+    needed_ids = {needed.id for exercise in exercises for needed in course.with_needs(exercise)}
+    suite = load_suite(course, [exercise for exercise in course.exercises if exercise.id in needed_ids])
+    with Runner(suite, seed=seed, device=device, shared=True) as runner:
+        # The worker starts first: torch takes longer to load than everything else together.
+        if any(exercise.file in submission.sources for exercise in exercises):
+            runner.prepare()
+        from autograder.judge.grader import Grader
+
+        with Grader(suite, seed=seed, device=device, evidence=True, on_progress=on_progress) as grader:
+            return grader.grade(submission, exercises, runner)
+
+
+def select_exercises(
+    course: Course, progress: Progress, names: Sequence[str], *, check_all: bool, own: bool
+) -> tuple[Exercise, ...]:
+    """Return the exercises to check: those named, or the current one; all of somebody else's submission."""
+    if check_all or list(names) == [ALL]:
+        return course.exercises
+    if names:
+        named_ids = {resolve_exercise(course, name).id for name in names}
+        return tuple(exercise for exercise in course.exercises if exercise.id in named_ids)
+    return (progress.current(course) or course.exercises[-1],) if own else course.exercises
+
+
+def normalize_device(name: str) -> str:
+    """Return the name of a device. Raises `UsageError` if it is unknown; only the worker can tell if it exists."""
+    if name.split(":")[0] not in DEVICES:
+        raise UsageError(f"no device is called {name!r}; there are {', '.join(DEVICES)}")
+    return "cpu" if name.startswith("cpu:") else name  # there is only one
+
+
+def confinement_warning(course: Course, submission: Path | None) -> str:
+    """Return a warning that somebody else's code runs with your rights; "" for the course's own files."""
+    if submission is None or submission.resolve() in (course.solutions_dir, course.exercises_dir):
+        return ""
+    return unconfined(submission)
+
+
+def exit_status(report: "Report") -> int:
+    """Return 0 if all exercises pass, 4 if the grader failed, else 1."""
+    if "grader_error" in report.statuses:
+        return GRADER
+    return PASS if report.statuses == {"pass"} else FAIL
+
+
+def pause_advice(exercise: Exercise, standing: Standing) -> str:
+    """Return advice after many small edits in a short time, else ""."""
+    if not standing.pausing:
+        return ""
+    return f"{BURST} runs in a minute. `course diff {exercise.number}` shows every measurement."

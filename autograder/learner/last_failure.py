@@ -1,0 +1,43 @@
+"""The stored evidence of the last failure of an exercise, without another run."""
+
+from typing import Any
+
+from autograder.course import Course, Exercise
+from autograder.course.names import UsageError
+from autograder.learner.progress.digests import digest_of
+from autograder.learner.progress.last import LastReport, read_last
+from autograder.results import ExerciseResult
+from autograder.submission.own import own_source
+
+
+def read_last_check(course: Course, exercise: Exercise | None) -> LastReport:
+    """Return the last report on an exercise. Raises `UsageError` if there is none."""
+    last = read_last(course, exercise) if exercise else None
+    if last is None:
+        number = f" {exercise.number}" if exercise else " --all"
+        raise UsageError(f"there is no failure to show: run `course check{number}` first")
+    return last
+
+
+def has_changed(course: Course, exercise: Exercise, last: LastReport) -> bool:
+    """Return whether the learner's file has changed since its last check."""
+    source = own_source(course, exercise)
+    return (digest_of(source) if source is not None else None) != last.file
+
+
+def evidence_json(last: LastReport, *, changed: bool) -> dict[str, Any]:
+    """Return the last check for `--json`."""
+    return {"exercise": last.exercise, "at": last.at, "changed_since": changed, "log": last.report.get("log", "")}
+
+
+def last_result(exercise: Exercise, last: LastReport) -> ExerciseResult:
+    """Return the stored result. Raises `UsageError` if another version of the kit wrote it."""
+    from autograder.results.reading import UNREADABLE, from_json
+
+    try:
+        [result] = from_json(last.report).exercises
+    except UNREADABLE as error:
+        raise UsageError(
+            f"the last report on {exercise.id} is of another version: run `course check {exercise.number}` again"
+        ) from error
+    return result

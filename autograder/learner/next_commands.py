@@ -1,0 +1,116 @@
+"""The commands to run next: after a check, a hint, an explanation or a refusal."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from autograder.course import Course, Exercise
+from autograder.learner.progress import Progress
+from autograder.submission.own import NOTEBOOKS
+
+if TYPE_CHECKING:
+    from autograder.results import ExerciseResult, Report
+
+Command: TypeAlias = tuple[str, str]
+"""A command, and what it does."""
+
+MOST_FAILURES = 3
+"""A list of more commands than this is not read."""
+
+UNWRITTEN = ("not_started", "missing")
+
+
+def edit_command(course: Course, exercise: Exercise, does: str) -> Command:
+    """Return the command that edits the file of an exercise."""
+    return f"edit {course.exercises_dir.name}/{exercise.file}", does
+
+
+def after_check(course: Course, report: "Report", progress: Progress) -> list[Command]:
+    """Return what to do after a check of your own exercises: fix the first failure, or move on."""
+    from autograder.report.words import shown_first
+
+    failing = shown_first(report)
+    if failing is None:
+        return _after_pass(course, report, progress)
+    exercise = course.exercise(failing.id)
+    again = f"course check {exercise.number}"
+    if failing.status == "grader_error":
+        return [(again, "try again"), ("course doctor", "look for a problem on this machine")]
+    return _after_failure(course, exercise, failing, progress, again)
+
+
+def _after_failure(
+    course: Course, exercise: Exercise, result: "ExerciseResult", progress: Progress, again: str
+) -> list[Command]:
+    finding = result.first_failure.finding if result.first_failure else None
+    place = finding.place if finding else None
+    own = course.exercises_dir / exercise.file
+    if place and place.cell is not None:
+        own = course.exercises_dir / NOTEBOOKS / place.file
+    file = os.path.relpath(own)
+    if result.status in UNWRITTEN:
+        return [(f"edit {file}", "each TODO says what to write"), (again, "after your next edit")]
+    line = f":{place.line}" if place and place.file == exercise.file else ""
+    commands = [(f"edit {file}{line}", f"then {again}")]
+    standing = progress.of(exercise)
+    if standing.hints_shown < len(standing.hints):
+        level = f"hint {standing.hints_shown + 1} of {len(standing.hints)}, after an edit"
+        commands.append((f"course hint {exercise.number}", level))
+    if finding and finding.kind == "misconception":
+        commands.append((f"course why {finding.id}", "explain the mistake"))
+    elif finding and finding.evidence:
+        commands.append((f"course diff {exercise.number}", "show every measurement"))
+    return commands
+
+
+def _after_pass(course: Course, report: "Report", progress: Progress) -> list[Command]:
+    """Return the way on, and before it the reference solution if only one exercise was checked."""
+    commands = []
+    if len(report.exercises) == 1:
+        exercise = course.exercise(report.exercises[0].id)
+        if (course.solutions_dir / exercise.file).is_file():
+            commands.append((f"course solution {exercise.number}", "compare with the reference solution"))
+    current = progress.current(course)
+    if current is not None:
+        commands.append(("course next", f"on to {current.number} {current.title}"))
+    return commands
+
+
+def after_submission(course: Course, report: "Report", submission: Path) -> list[Command]:
+    """Return the commands that show the other failures of somebody's submission; the first is on the screen."""
+    failing = [result for result in report.exercises if result.status not in ("pass", *UNWRITTEN)]
+    return [
+        (f"course check {course.exercise(result.id).number} --submission {submission}", f"what fails in {result.title}")
+        for result in failing[1 : MOST_FAILURES + 1]
+    ]
+
+
+def after_hint(course: Course, exercise: Exercise, level: int, total: int) -> list[Command]:
+    """Return what to do after hint `level` of `total`."""
+    number = exercise.number
+    if level < total:
+        return [
+            edit_command(course, exercise, f"then course check {number}"),
+            (f"course hint {number}", f"hint {level + 1} of {total}, after an edit"),
+            (f"course hint {number} --now", "the same, without an edit"),
+        ]
+    check = (f"course check {number}", "that was the last hint")
+    if (course.solutions_dir / exercise.file).is_file():
+        return [check, (f"course solution {number}", "if the hint does not help")]
+    return [check]
+
+
+def after_explanation(progress: Progress, exercise: Exercise) -> list[Command]:
+    """Return what to do after `course why`."""
+    standing = progress.of(exercise)
+    check = f"course check {exercise.number}"
+    if standing.passes_now or not standing.runs:
+        return [(check, "")]
+    return [(f"course diff {exercise.number}", "show every measurement"), (check, "after your next edit")]
+
+
+def after_refusal(exercise: Exercise, submission: Path | None) -> Sequence[Command]:
+    """Return the command that explains why `course play` cannot use an exercise."""
+    source = f" --submission {submission}" if submission is not None else ""
+    return [(f"course check {exercise.number}{source}", "what is wrong, and where")]

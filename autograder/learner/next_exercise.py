@@ -1,0 +1,45 @@
+"""The exercise to move on to, and the beginning of its lesson."""
+
+from itertools import takewhile
+
+from autograder.course import Course, Exercise
+from autograder.learner.progress import Progress, save_events
+from autograder.learner.progress.events import Event, now
+
+MOST_BYTES = 256 << 10
+"""The lesson is at the top: a larger file is not read to its end."""
+
+_MARKUP = str.maketrans("", "", "*`$")
+
+
+def following_exercise(course: Course, progress: Progress) -> Exercise | None:
+    """Return the exercise to work on next: the current one until it was tried, then the next that never passed."""
+    current = progress.current(course)
+    if current is None or current.id != progress.here or not progress.of(current).runs:
+        return current
+    at = course.exercises.index(current)
+    others = [*course.exercises[at + 1 :], *course.exercises[:at]]
+    return next((exercise for exercise in others if not progress.of(exercise).ever_passed), current)
+
+
+def move_to(course: Course, progress: Progress, exercise: Exercise) -> str:
+    """Make an exercise the current one. Return a warning if that could not be saved, else ""."""
+    if progress.here == exercise.id:
+        return ""
+    return save_events(course, [Event(now(), "next", exercise.id, "next")]).warning
+
+
+def lesson_paragraphs(course: Course, exercise: Exercise) -> list[str]:
+    """Return the first paragraph of the lesson in an exercise's file, without its heading."""
+    try:
+        with (course.exercises_dir / exercise.file).open("rb") as stream:
+            text = stream.read(MOST_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return []
+    comments = [line.strip() for line in takewhile(lambda line: line.startswith("#"), text.splitlines())]
+    prose = [line.removeprefix("#").strip() for line in comments if not line.startswith("# %%")]
+    body = [line for line in prose if not line.startswith("#")]
+    while body and not body[0]:
+        body.pop(0)
+    paragraph = " ".join(takewhile(bool, body)).translate(_MARKUP)
+    return [paragraph] if paragraph else []

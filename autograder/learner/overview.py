@@ -1,0 +1,147 @@
+"""Where a learner is in each exercise of a course, as rows for `course list`, `course status` and a notebook."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.course import Course, Exercise
+from autograder.learner.hints import failure_texts
+from autograder.learner.next_commands import Command
+from autograder.learner.progress import Progress, Standing
+from autograder.learner.progress.digests import exercise_version
+from autograder.learner.progress.standing import UNTRIED
+from autograder.report.words import STATES, State, plural, points
+
+BROKEN, RECHECK = "BROKEN AGAIN", "RE-CHECK"
+
+
+@dataclass(frozen=True)
+class ExerciseRow:
+    """One exercise with the word, mark and colour of its state. `recheck` says that its checks have changed."""
+
+    exercise: Exercise
+    standing: Standing
+    recheck: bool
+
+    @property
+    def word(self) -> str:
+        if self.recheck:
+            return RECHECK
+        return BROKEN if self.standing.broken else self._state.word
+
+    @property
+    def mark(self) -> str:
+        if self.recheck:
+            return "waiting"
+        return "problem" if self.standing.broken else self._state.mark
+
+    @property
+    def style(self) -> str:
+        return "yellow" if self.recheck or self.standing.broken else self._state.style
+
+    @property
+    def _state(self) -> State:
+        return STATES.get(self.standing.status, STATES["not_started"])  # type: ignore[call-overload, no-any-return]
+
+    @property
+    def checks(self) -> str:
+        standing = self.standing
+        return f"{standing.passing} of {plural(standing.checks, 'check')}" if standing.checks else ""
+
+    @property
+    def points(self) -> str:
+        return f"{points(self.standing.score)} of {points(self.exercise.points)} points"
+
+    def to_json(self) -> dict[str, Any]:
+        standing = self.standing
+        return {
+            "id": self.exercise.id,
+            "title": self.exercise.title,
+            "status": standing.status,
+            "first_passed": standing.first_passed,
+            "passes_now": standing.passes_now,
+            "recheck": self.recheck,
+            "passing": standing.passing,
+            "checks": standing.checks,
+            "score": standing.score,
+            "max_score": self.exercise.points,
+            "runs": standing.runs,
+            "hints_taken": standing.hints_taken,
+        }
+
+
+def rows_of(course: Course, progress: Progress) -> list[ExerciseRow]:
+    """Return a row for each exercise of the course."""
+    return [_row(course, exercise, progress.of(exercise)) for exercise in course.exercises]
+
+
+def _row(course: Course, exercise: Exercise, standing: Standing) -> ExerciseRow:
+    recheck = bool(standing.runs) and standing.stale(exercise_version(course, exercise))
+    return ExerciseRow(exercise, standing, recheck)
+
+
+def select_rows(rows: Sequence[ExerciseRow], only: str | None) -> list[ExerciseRow]:
+    """Return the rows that `--failing`, `--done` or `--open` asks for; all of them if `only` is None."""
+    return [row for row in rows if _is_selected(row, only)]
+
+
+def _is_selected(row: ExerciseRow, only: str | None) -> bool:
+    passes = row.standing.passes_now and not row.recheck
+    if only == "failing":
+        return bool(row.standing.runs) and not passes and row.standing.status != "not_started"
+    if only == "done":
+        return passes
+    return only != "open" or not passes
+
+
+def overview_json(course: Course, progress: Progress, rows: Sequence[ExerciseRow]) -> dict[str, Any]:
+    """Return the overview for `--json`, with some rows of it."""
+    current = progress.current(course)
+    return {
+        "course": course.title,
+        "passed": progress.passed(course),
+        "current": current.id if current else None,
+        "next": next_command(course, progress, rows_of(course, progress))[0],
+        "exercises": [row.to_json() for row in rows],
+    }
+
+
+def next_command(course: Course, progress: Progress, rows: Sequence[ExerciseRow]) -> Command:
+    """Return the one command to run next."""
+    current = progress.current(course)
+    if current is None:
+        stale = any(row.recheck for row in rows)
+        return "course check --all", "the checks have changed" if stale else "see them all pass once more"
+    check = f"course check {current.number}"
+    if progress.of(current).status == "not_started":
+        return f"edit {course.exercises_dir.name}/{current.file}, then: {check}", ""
+    return check, ""
+
+
+def notices(rows: Sequence[ExerciseRow]) -> list[str]:
+    """Return what to say about exercises that broke, and about checks that changed."""
+    broken = [row.exercise.number for row in rows if row.standing.broken and not row.recheck]
+    stale = [row.exercise.number for row in rows if row.recheck]
+    sentences = []
+    if broken:
+        sentences.append(f"Broken since: {', '.join(broken)}. A pass still counts. Make them pass again.")
+    if stale:
+        sentences.append(f"The checks of {', '.join(stale)} have changed since your last run. Check them again.")
+    return sentences
+
+
+def first_failure(course: Course, progress: Progress) -> str:
+    """Return the title of the check that the current exercise fails first, or ""."""
+    current = progress.current(course)
+    if current is None or not progress.of(current).check or progress.of(current).status in UNTRIED:
+        return ""
+    return failure_texts(course, current, progress.of(current))[0]
+
+
+def effort(rows: Sequence[ExerciseRow]) -> str:
+    """Return how many runs and hints it took so far, and between which days."""
+    runs = sum(row.standing.runs for row in rows)
+    hints = sum(row.standing.hints_taken for row in rows)
+    days = sorted(at[:10] for row in rows for at in (row.standing.first_at, row.standing.last_at) if at)
+    span = "" if not days else f", {days[0]}" if days[0] == days[-1] else f", {days[0]} to {days[-1]}"
+    return f"{plural(runs, 'run')}, {plural(hints, 'hint')} asked for{span}"

@@ -1,0 +1,72 @@
+"""Put the stub of an exercise back, and keep a copy of what the learner wrote."""
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.course import Course, Exercise
+from autograder.course.handed_out import STUBS
+from autograder.course.names import UsageError
+from autograder.course.storage import own_folder, write_whole
+from autograder.learner.progress import save_events
+from autograder.learner.progress.events import Event, now
+from autograder.learner.progress.last import delete_last
+from autograder.submission import own
+
+
+@dataclass(frozen=True)
+class Reset:
+    """What a reset did: the copy of the old file, if there was one, and a warning or ""."""
+
+    backup: Path | None
+    warning: str
+
+
+def read_stub(course: Course, exercise: Exercise) -> bytes:
+    """Return the stub of an exercise. Raises `UsageError` if this kit has none."""
+    from autograder.course.stubs import StubError
+
+    try:
+        stub = own.stub_text(course, exercise)
+    except StubError as error:
+        raise UsageError(str(error)) from error
+    if stub is None:
+        raise UsageError(
+            f"the stub of {exercise.id} is not part of this kit: looked for {exercise.file} in solutions and {STUBS}; "
+            "copy it from where you got the course; nothing was changed"
+        )
+    return stub.encode()
+
+
+def read_work(course: Course, exercise: Exercise) -> bytes | None:
+    """Return the learner's file; None if there is none."""
+    try:
+        return (course.exercises_dir / exercise.file).read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def reset_exercise(course: Course, exercise: Exercise, stub: bytes, work: bytes | None) -> Reset:
+    """Copy the learner's work, then replace it by the stub. Raises OSError if it cannot be copied."""
+    backup = _back_up(course, exercise, work) if work is not None else None
+    course.exercises_dir.mkdir(exist_ok=True)
+    write_whole(course.exercises_dir / exercise.file, stub.decode())
+    saved = save_events(course, [Event(now(), "reset", exercise.id, "reset")])
+    delete_last(course, exercise)
+    return Reset(backup, saved.warning)
+
+
+def _back_up(course: Course, exercise: Exercise, work: bytes) -> Path:
+    """Write a copy whose name has the time. Raises OSError."""
+    folder = own_folder(course.root, "backups")
+    stem = f"{exercise.id}-{time.strftime('%Y-%m-%dT%H%M')}"
+    number = 1
+    while True:
+        backup = folder / (f"{stem}.py" if number == 1 else f"{stem}-{number}.py")
+        try:
+            with backup.open("xb") as stream:  # never replaces an earlier copy
+                stream.write(work)
+        except FileExistsError:
+            number += 1
+        else:
+            return backup

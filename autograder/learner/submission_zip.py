@@ -1,0 +1,92 @@
+"""Pack a learner's work into the one zip to hand in."""
+
+import io
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder import ending
+from autograder.authoring.given import given_of
+from autograder.course import Course
+from autograder.course.names import UsageError
+from autograder.course.storage import part_of
+from autograder.submission import Caps, Given, Submission, read_submission
+from autograder.submission.notebook import Notebook
+from autograder.submission.submission import notebook_of
+
+ZIP = "submission.zip"
+BEGINNING = (1980, 1, 1, 0, 0, 0)
+"""The time of every file in the zip, so that the same work gives the same bytes."""
+
+
+@dataclass(frozen=True)
+class SubmissionZip:
+    """The submission as a zip: the files with work, those that are still the stub, and the size in bytes.
+
+    `file` is where the zip belongs; it is written only if some file was started.
+    """
+
+    submission: Submission
+    started: list[str]
+    untouched: list[str]
+    file: Path
+    size: int
+
+    @property
+    def absent(self) -> list[str]:
+        """The files that do not exist."""
+        return [name for name in self.submission.missing if name not in self.submission.unread]
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "zip": str(self.file) if self.started else None,
+            "bytes": self.size if self.started else 0,
+            "digest": self.submission.digest,
+            "files": self.started,
+            "not_started": self.untouched,
+            "missing": list(self.submission.missing),
+            "notes": list(self.submission.notes),
+        }
+
+
+def pack_work(course: Course, file: Path | None) -> SubmissionZip:
+    """Write the zip if the learner has started an exercise, and return its contents. Raises `UsageError`."""
+    given = given_of(course)
+    submission = read_submission(course.exercises_dir, course.files, Caps(source_kib=course.limits.source_kib), given)
+    untouched = [name for name in submission.sources if _is_untouched(name, submission, given)]
+    started = [name for name in submission.sources if name not in untouched]
+    data = zip_bytes(submission)
+    packed = SubmissionZip(submission, started, untouched, file if file is not None else course.root / ZIP, len(data))
+    if started:
+        _write(packed.file, data)
+    return packed
+
+
+def zip_bytes(submission: Submission) -> bytes:
+    """Return the sources of a submission as a zip: the same bytes for the same sources."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        for name, source in sorted(submission.sources.items()):
+            entry = zipfile.ZipInfo(name, BEGINNING)
+            entry.create_system, entry.external_attr = 3, 0o100644 << 16
+            archive.writestr(entry, source)  # stored: it is small, and versions of zlib compress differently
+    return stream.getvalue()
+
+
+def _is_untouched(name: str, submission: Submission, given: Given) -> bool:
+    """Return whether a source is what was handed out: the stub, or the code of the notebook."""
+    source = submission.sources[name]
+    if name not in submission.cells:
+        return given.is_stub(name, source)
+    return given.is_notebook(notebook_of(name), Notebook(source, submission.cells[name], ()), len(source))
+
+
+def _write(file: Path, data: bytes) -> None:
+    if file.is_dir():
+        raise UsageError(f"{file} is a folder, expected the name of the zip to write, like {file / ZIP}")
+    if not file.parent.is_dir():
+        raise UsageError(f"{file.parent} does not exist; make it, or give another --out")
+    with ending.temporary(lambda: part_of(file)) as part:
+        part.write_bytes(data)
+        part.chmod(0o644)
+        part.replace(file)

@@ -1,0 +1,72 @@
+"""The help of every command: complete, readable on 80 columns, and in short sentences."""
+
+import argparse
+import re
+
+import pytest
+
+from autograder.cli.arguments import Commands
+from autograder.cli.instructor_commands import add_instructor_commands
+from autograder.cli.learner_commands import add_learner_commands
+from autograder.cli.parser import parse
+
+LONGEST_SENTENCE = 20
+
+
+def parsers() -> dict[str, argparse.ArgumentParser]:
+    subparsers = argparse.ArgumentParser().add_subparsers()
+    commands = Commands(subparsers)
+    add_learner_commands(commands)
+    add_instructor_commands(commands)
+    return dict(subparsers.choices)
+
+
+PARSERS = parsers()
+DOCUMENTED = sorted(set(PARSERS) - {"play"})
+"""The help of `course play` is that of its activities, which only the course knows."""
+
+
+def help_of(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    monkeypatch.setenv("COLUMNS", "80")
+    with pytest.raises(SystemExit) as ended:
+        parse([*arguments, "--help"])
+    assert ended.value.code == 0
+    return capsys.readouterr().out
+
+
+def test_the_program_lists_every_command_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = help_of(monkeypatch, capsys).splitlines()
+    listed = [line.split()[0] for line in lines if re.match(r"   \w", line)]
+    assert sorted(listed) == sorted(PARSERS)
+    assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize("command", DOCUMENTED)
+def test_a_command_says_what_it_does_and_what_each_option_does(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = help_of(monkeypatch, capsys, command)
+    assert re.search(r"^usage: course " + command, text)
+    assert not re.search(r"%\(|\b(he|his|him)\b", text)
+    actions = PARSERS[command]._actions
+    assert not [action.dest for action in actions if not action.help]
+    for option in ("--device", "--seed", "--layout", "--roster", "--jobs"):
+        found = [action for action in actions if option in action.option_strings]
+        assert all("(default: " in (action.help or "") for action in found), option
+
+
+@pytest.mark.parametrize("command", sorted(PARSERS))
+def test_sentences_of_a_description_are_short(command: str) -> None:
+    description = PARSERS[command].description or ""
+    prose = re.sub(r"(Exit status|FORMAT is one of): .*?\.(\s|$)", "", description, flags=re.DOTALL)
+    for sentence in re.split(r"(?<=[.?!:;])\s", prose):
+        assert len(sentence.split()) <= LONGEST_SENTENCE, sentence
+
+
+def test_a_paragraph_is_wrapped_and_a_list_stays_as_it_is() -> None:
+    from autograder.cli.arguments import HelpFormatter
+
+    text = "One two\nthree.\n\n - four\n - five"
+    assert HelpFormatter("course")._fill_text(text, 40, "") == "One two three.\n\n - four\n - five"
