@@ -1,4 +1,4 @@
-"""What the worker and the judge say to each other: plain values in length-checked frames."""
+"""The messages between worker and judge: plain values in length-checked frames."""
 
 from autograder.protocol.frames import Frames, Limits, read_frame, write_frame
 from autograder.protocol.values import Array, Opaque, ProtocolError, TooLarge, Value, decode, encode

@@ -65,7 +65,7 @@ def _library(dotted: str) -> Any:
 
 
 def _class(items: Sequence[Any], methods: Sequence[int]) -> type:
-    from autograder.checks.filling import ReferencePart
+    from autograder.checks.weights import ReferencePart
 
     return type("part", (ReferencePart,), {items[each].__name__: items[each] for each in methods})
 

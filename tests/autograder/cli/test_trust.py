@@ -55,7 +55,7 @@ def test_a_folder_that_is_new_to_the_user_is_refused_before_its_code_runs(comman
     done = tiny.run_course(clone, *command.split(), **wary(clone))
     assert done.returncode == 3, done.stdout + done.stderr
     assert f"course: you have not used the course in {clone} before" in done.stderr
-    assert done.stderr.endswith(f"If you trust that folder: course trust {clone}\n")
+    assert done.stderr.endswith(f"If you trust that folder, run: course trust {clone}\n")
     assert not has_run(clone)
     assert not listed(clone).exists()
 

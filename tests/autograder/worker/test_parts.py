@@ -227,7 +227,7 @@ from autograder.worker.sandbox import warming
 warming.load()
 warming.warm(os.open(sys.argv[1], os.O_RDONLY))
 gc.unfreeze()
-from autograder.checks.filling import ReferencePart
+from autograder.checks.weights import ReferencePart
 from autograder.worker import parts
 made = [each for each in parts._function.__code__.co_consts if type(each) is types.CodeType]
 BEGINS = '{"format":1,"exports"'.encode()

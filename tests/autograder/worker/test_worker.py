@@ -122,7 +122,7 @@ def test_a_right_program_gets_every_point(grader: Grader) -> None:
         ("def running_mean(x: return x", "error", "Python cannot read"),
         ("import nothing_of_this_name", "error", "raised ModuleNotFoundError while it was imported"),
         ("", "fail", "ex01_running_mean.py defines no running_mean"),
-        ("def runing_mean(x): return x", "fail", "it has runing_mean: is that the one?"),
+        ("def runing_mean(x): return x", "fail", "it defines runing_mean: rename it if that is the one"),
         ("running_mean = 5", "fail", "cannot be called as the contract says"),
         ("def running_mean(x, n): return x", "fail", "cannot be called as the contract says"),
         (b"def running_mean(x):\n    return '\xff'", "error", "Python cannot read"),
