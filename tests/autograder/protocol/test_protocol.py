@@ -269,8 +269,8 @@ def test_a_text_that_no_file_can_hold_becomes_one_that_can() -> None:
 @given(values.filter(lambda value: value is not None), some.data())
 def test_a_frame_with_bytes_changed_is_a_value_or_a_protocol_error(value: Any, data: some.DataObject) -> None:
     frame = bytearray(write_frame(value))
-    for _ in range(data.trial(some.integers(1, 4))):
-        frame[data.trial(some.integers(0, len(frame) - 1))] = data.trial(some.integers(0, 255))
+    for _ in range(data.draw(some.integers(1, 4))):
+        frame[data.draw(some.integers(0, len(frame) - 1))] = data.draw(some.integers(0, 255))
     read_or_refused(bytes(frame))
 
 
@@ -280,7 +280,7 @@ def test_a_frame_with_parts_cut_out_or_doubled_is_a_value_or_a_protocol_error(
     value: Any, data: some.DataObject
 ) -> None:
     frame = write_frame(value)
-    start, end = sorted(data.trial(some.tuples(*[some.integers(0, len(frame))] * 2)))
+    start, end = sorted(data.draw(some.tuples(*[some.integers(0, len(frame))] * 2)))
     read_or_refused(frame[:start] + frame[end:])
     read_or_refused(frame[:end] + frame[start:])
 
