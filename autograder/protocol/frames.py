@@ -37,6 +37,13 @@ def write_frame(value: Value) -> bytes:
     return HEADER.pack(MAGIC, len(text), len(blob)) + text + blob
 
 
+def write_all(write: Callable[[memoryview], int], data: bytes) -> None:
+    """Write all of some bytes, however few each call of `write` takes."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[write(rest) :]
+
+
 def read_frame(read: Read, limits: Limits) -> Value | None:
     """Return the next value on the stream, or None at its end. Raises `ProtocolError`.
 

@@ -292,8 +292,8 @@ ONE_MISTAKE = [
     (
         '"Which row?", ',
         "",
-        'course.toml:19: exercises "ex01_embeddings" hints: rows has 2 hints, expected three: a question, the principle,'
-        " the step",
+        'course.toml:19: exercises "ex01_embeddings" hints: rows has 2 hints, expected three: a question,'
+        " the principle, the step",
     ),
     (
         '"Which row?"',
