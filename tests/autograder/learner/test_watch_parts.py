@@ -137,7 +137,8 @@ def test_a_notebook_that_is_half_written_is_waited_for_where_it_would_count(cour
     whole = (course / "exercises" / BOOK).read_bytes()
     (course / "exercises" / BOOK).write_bytes(whole[:-30])
     assert work.changed() == (str(BOOK),)
-    assert work[file] == Counted(str(BOOK), problem="is no notebook: its JSON cannot be read; save it again in Jupyter")
+    problem = "is not a notebook: its JSON cannot be read; save it again in Jupyter"
+    assert work[file] == Counted(str(BOOK), problem=problem)
     (course / "exercises" / file).write_text(WRONG, "utf-8")
     work.changed()
     assert work[file] == Counted(file, WRONG.encode())

@@ -100,7 +100,7 @@ def test_what_is_recorded_of_any_program_is_read() -> None:
 
     with Tracing([__file__.rpartition("/")[2], __file__]) as tracing:
         returned = [deep(30) for _ in range(60)]
-    told = passed_on({"event": "traced", **tracing.told(returned)})
+    told = passed_on({"event": "traced", **tracing.as_data(returned)})
     assert read_trace(told, sliced=False).steps
 
 
