@@ -9,7 +9,7 @@ from typing import Any
 from autograder.checks.trials import Key
 from autograder.protocol import TooLarge
 from autograder.protocol.bounds import MOST_SECONDS
-from autograder.runner.exit_messages import cpu_time_message, outcome_of_exit, wall_time_message
+from autograder.runner.exit_messages import STARVED, cpu_time_message, is_timeout, outcome_of_exit, wall_time_message
 from autograder.runner.outcomes import Died, Fault, Observed, Outcome, is_exhausted, read_fault, read_frames
 from autograder.runner.patience import Patience
 from autograder.runner.process import End, WorkerProcess
@@ -127,10 +127,7 @@ class Attempt:
             case "surveyed":
                 self._note_survey(event)
             case "unloadable" if self._is_at(event["exercise"]):
-                fault = read_fault(event["fault"], at_import=True)
-                if self._is_starved(fault):
-                    return STARVED
-                self._settle_exercise(self._planned(event["exercise"]), fault)
+                return self._take_fault(event, read_fault(event["fault"], at_import=True))
             case "begin" | "observed" | "raised" if event["exercise"] not in self.run.surveys:
                 return Died("error", UNREADABLE)
             case "begin" if self._is_at(event["exercise"]):
@@ -142,14 +139,22 @@ class Attempt:
                 seconds = as_number(event["seconds"], MOST_SECONDS)
                 self._settle(event, Observed(as_observation(event["value"]), seconds))
             case "raised":
-                fault = read_fault(event["fault"], seconds=as_number(event["seconds"], MOST_SECONDS))
-                if self._is_starved(fault):
-                    return STARVED
-                self._settle(event, fault)
+                seconds = as_number(event["seconds"], MOST_SECONDS)
+                return self._take_fault(event, read_fault(event["fault"], seconds=seconds))
             case "stuck":
                 return self._stuck(event)
             case other:
                 raise ValueError(other)
+        return None
+
+    def _take_fault(self, event: Mapping[str, Any], fault: Fault) -> Died | None:
+        """Settle the trial, or the whole exercise, that raised; return `STARVED` if the exercise has to run alone."""
+        if self._is_starved(fault):
+            return STARVED
+        if fault.at_import:
+            self._settle_exercise(self._planned(event["exercise"]), fault)
+        else:
+            self._settle(event, fault)
         return None
 
     def _is_at(self, exercise: str) -> bool:
@@ -242,7 +247,7 @@ class Attempt:
 
     def note(self, end: End | Died) -> None:
         """Count a time-out: later ones are shorter."""
-        if _is_timeout(end):
+        if is_timeout(end):
             self.patience.time_out()
 
     def _settle_end(self, exercise: str, key: Key | None, died: Died) -> None:
@@ -289,23 +294,6 @@ class Attempt:
     def _is_starved(self, fault: Fault) -> bool:
         """Say whether an exercise may lack memory, threads or files because another one in its worker holds them."""
         return is_exhausted(fault) and self.at is not None and self._shares_worker(self.at[0])
-
-
-STARVED = Died("memory", "Your code ran out of memory.")
-"""The end of a worker in which one exercise may lack what another one holds. It is charged to nobody."""
-
-
-def is_own_fault(end: End | Died) -> bool:
-    """Say whether the program itself ended the worker, and nobody else can have done so."""
-    if isinstance(end, Died):
-        return end is not STARVED
-    return end.kind in ("malformed", "large", "timeout", "closed")
-
-
-def _is_timeout(end: End | Died) -> bool:
-    if isinstance(end, Died):
-        return end.status == "timeout"
-    return end.kind == "timeout" or (end.kind == "exit" and end.status == -getattr(signal, "SIGXCPU", 24))
 
 
 def _description(end: End | Died) -> str:

@@ -46,3 +46,20 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
+
+
+STARVED = Died("memory", "Your code ran out of memory.")
+"""The end of a worker in which one exercise may lack what another one holds. It is charged to nobody."""
+
+
+def is_own_fault(end: End | Died) -> bool:
+    """Say whether the program itself ended the worker, and nobody else can have done so."""
+    if isinstance(end, Died):
+        return end is not STARVED
+    return end.kind in ("malformed", "large", "timeout", "closed")
+
+
+def is_timeout(end: End | Died) -> bool:
+    if isinstance(end, Died):
+        return end.status == "timeout"
+    return end.kind == "timeout" or (end.kind == "exit" and end.status == -getattr(signal, "SIGXCPU", 24))

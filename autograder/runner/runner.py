@@ -9,8 +9,9 @@ from typing import Any
 from autograder import ending
 from autograder.checks.trials import Key, column_of, derived_seed
 from autograder.course.suite import Suite
-from autograder.runner.attempt import Attempt, is_own_fault
+from autograder.runner.attempt import Attempt
 from autograder.runner.child import Child, Spawned
+from autograder.runner.exit_messages import is_own_fault
 from autograder.runner.outcomes import Died, Survey, read_survey
 from autograder.runner.patience import Patience
 from autograder.runner.process import End, WorkerProcess
@@ -133,11 +134,10 @@ class Runner:
         """
         if anew:
             self._close_worker()
-        run = Run()
         left = {exercise: list(keys) for exercise, keys in plan.items() if keys}
         patience = patience or Patience(self.suite.course.limits)
         survey = partial(self._survey, sources)
-        attempt = Attempt(run, left, patience, survey, parts=parts or {}, exact=exact)
+        attempt = Attempt(Run(), left, patience, survey, parts=parts or {}, exact=exact)
         self._attempt = attempt
         seed = self.suite.course.seed if pictures else self.seed
         while attempt.plan:
@@ -148,9 +148,9 @@ class Runner:
             if trace and not exact and is_own_fault(end):
                 attempt.note(end)
                 break  # a trace only helps to explain a mistake, so one attempt is enough
-            attempt.charge(end, run.log)
+            attempt.charge(end, attempt.run.log)
         self._attempt = None
-        return run
+        return attempt.run
 
     def _run_job(self, attempt: Attempt, job: dict[str, Any]) -> End | Died | None:
         """Run a job in a worker; return how the worker ended, None if it answered to the end."""

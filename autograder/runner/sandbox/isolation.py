@@ -17,7 +17,8 @@ from autograder.protocol.sandbox import SCRATCH, SCRATCH_MIB
 from autograder.runner.child import Child, Spawned
 from autograder.runner.sandbox.forked import ForkedWorker
 from autograder.runner.sandbox.launch import HIDDEN, Launch, bubblewrap_problem
-from autograder.runner.sandbox.zygotes import Zygote, ZygoteError, ZygotePool
+from autograder.runner.sandbox.zygote_pool import ZygotePool
+from autograder.runner.sandbox.zygotes import Zygote, ZygoteError
 
 LAYERS: Mapping[str, tuple[str, ...]] = {
     "L3": ("session", "descriptors", "namespaces", "limits", "landlock", "privileges", "seccomp"),

@@ -19,7 +19,8 @@ from autograder.runner.sandbox import channels
 from autograder.runner.sandbox.channels import beginning
 from autograder.runner.sandbox.isolation import LAYERS, Isolation, IsolationError, open_isolation, probe, request
 from autograder.runner.sandbox.launch import Launch
-from autograder.runner.sandbox.zygotes import Zygote, ZygotePool, _Slot
+from autograder.runner.sandbox.zygote_pool import ZygotePool, _Slot
+from autograder.runner.sandbox.zygotes import Zygote
 from autograder.worker.sandbox import seccomp
 from autograder.worker.sandbox.system_calls import MACHINES, WITH_CONDITIONS
 from tests.support import tiny
@@ -114,7 +115,7 @@ def test_children_of_a_lost_zygote_are_told_from_dead_ones(isolation: Isolation,
 
 @confines
 def test_a_zygote_is_replaced_in_time(isolation: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autograder.runner.sandbox.zygotes.MOST_CHILDREN", 2)
+    monkeypatch.setattr("autograder.runner.sandbox.zygote_pool.MOST_CHILDREN", 2)
     zygotes = zygotes_of(isolation)
     seen = set()
     for _ in range(5):
@@ -129,7 +130,7 @@ def test_a_zygote_is_replaced_in_time(isolation: Isolation, monkeypatch: pytest.
 @pytest.mark.parametrize("told", [True, False])
 def test_in_a_long_run_zygotes_are_split_off_anew(monkeypatch: pytest.MonkeyPatch, told: bool) -> None:
     """The one they are split off has large pages then, and the children of the old ones live on."""
-    monkeypatch.setattr("autograder.runner.sandbox.zygotes.LONG_RUN", 2)
+    monkeypatch.setattr("autograder.runner.sandbox.zygote_pool.LONG_RUN", 2)
     with open_isolation({"plan": []}, 1) as opened:
         zygotes, layers = zygotes_of(opened), request(LAYERS[opened.level])
         old, first = zygotes.some(), zygotes._first.zygote()

@@ -290,7 +290,8 @@ def test_whoever_takes_the_name_of_another_does_not_replace_the_others_work(tmp_
         assert sources(found) == {"grace1": {ONE: b"Grace Hopper_502"}}
     else:
         assert found.entries == ()
-    told = "match grace1 by name but belong to several people, so none of them is graded as one; put lms_id"
+    several = "match grace1 by name but belong to several people, so none of them is graded as one"
+    told = f"{several}; put lms_id on the roster"
     assert found.problems == (f"{'Grace Hopper_666' if numbers else ', '.join(names)} {told}",)
 
 
