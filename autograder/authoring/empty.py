@@ -29,7 +29,7 @@ FAMILIES = (
         "refuses",
     ),
 )
-"""What stands in place of the results: see `autograder.checks.emptying`.
+"""What stands in place of the results: see `autograder.checks.empty_programs`.
 
 `parameter` is the last one of the module; `random` differs from call to call, `seeded` does not; `shuffled` and
 `reversed` are the right numbers in another order; `sums` are constants with a gradient for everything; `nothing` is
@@ -40,7 +40,7 @@ MOST = 0.01
 """The share of the course's points that checks with an exception may be worth together."""
 
 # A program may not import the engine, so the source comes along.
-_SOURCE = Path(counting.__code__.co_filename).with_name("emptying.py").read_text("utf-8")
+_SOURCE = Path(counting.__code__.co_filename).with_name("empty_programs.py").read_text("utf-8")
 _EMPTIED = "\n\n_names = {{}}\nexec({source!r}, _names)\n_names['empty'](globals(), {family!r})\n"
 
 Statuses = Mapping[str, str]

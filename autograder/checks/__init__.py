@@ -1,4 +1,4 @@
-"""The language checks are written in. Both sides import it, so it needs neither torch nor NumPy."""
+"""The language in which checks are written. Worker and judge import it, so it needs neither torch nor NumPy."""
 
 from autograder.checks.judges import Dropout, Judge, Like, Raises, Same
 from autograder.checks.language import Check, Drawing, check, checks_in, counting, picture, pictures_in

@@ -1,9 +1,9 @@
-"""Another device on a machine that has none: tensors that hold real values and report that they lie elsewhere.
+"""Pretend that this machine has another device: tensors hold real values and report that they are elsewhere.
 
 Inside `another_device()` a tensor made on, or moved to, the device `meta` is an `Elsewhere`: a wrapper around a CPU
 tensor. Operations unwrap it, follow the rules of an accelerator, compute on the CPU and wrap the result. So every
-value equals that of a run on the CPU, branches and `.item()` included, and a tensor that was left behind on the CPU is
-noticed at the operation where it meets the others.
+value equals that of a run on the CPU, branches and `.item()` included. A tensor left behind on the CPU is noticed at
+the operation that combines it with tensors of the device.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,24 +30,24 @@ INDEXING = {aten.index.Tensor, aten.index_put.default, aten.index_put_.default, 
 """Operations whose index tensors may stay on the CPU."""
 
 MAKING = {torch.tensor, torch.as_tensor, torch.asarray}
-"""Functions that make a tensor of Python's numbers."""
+"""Functions that make a tensor from Python numbers."""
 
 MAKING_LIKE = {Tensor.new_tensor, Tensor.new}
-"""Methods that make one on the tensor's own device."""
+"""Methods that make such a tensor on the device of their own tensor."""
 
 READING = {Tensor.tolist, Tensor.__format__}
-"""Methods that make something of Python's of a tensor."""
+"""Methods that turn a tensor into Python objects."""
 
 INDEXING_IN_PYTHON = {Tensor.__getitem__, Tensor.__setitem__}
 
 SETTING_DATA = Tensor.data.__set__  # type: ignore[attr-defined]
 
 SPECIAL = frozenset({*MAKING, *MAKING_LIKE, *READING, *INDEXING_IN_PYTHON, Tensor.numpy, SETTING_DATA})
-"""All that does not go to the dispatcher as it is."""
+"""Functions that never reach the dispatcher, or only with other arguments."""
 
 
 class DeviceMixError(RuntimeError):
-    """A tensor is on the wrong device for an operation; `tensor` is the one."""
+    """An operation got tensors of two devices; `tensor` is the one on the wrong device."""
 
     def __init__(self, sentence: str, tensor: Tensor) -> None:
         super().__init__(sentence)
@@ -61,7 +61,7 @@ class Elsewhere(Tensor):
 
     @staticmethod
     def __new__(cls, held: Tensor) -> "Elsewhere":
-        made: Elsewhere = Tensor._make_wrapper_subclass(
+        wrapper: Elsewhere = Tensor._make_wrapper_subclass(
             cls,
             held.shape,
             strides=held.stride(),
@@ -71,8 +71,8 @@ class Elsewhere(Tensor):
             device=DEVICE,
             requires_grad=False,
         )
-        made.held = held
-        return made
+        wrapper.held = held
+        return wrapper
 
     def __repr__(self, **_: Any) -> str:  # type: ignore[override]
         return f"{self.held!r} (elsewhere)"
@@ -86,7 +86,7 @@ class Elsewhere(Tensor):
 
 @contextmanager
 def another_device() -> Iterator[torch.device]:
-    """Within it, `meta` is a device that computes."""
+    """Make `meta` a device that computes, within the block."""
     with _Operations(), _Python():  # type: ignore[no-untyped-call]
         yield DEVICE
 
@@ -94,7 +94,7 @@ def another_device() -> Iterator[torch.device]:
 class _Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Say that nothing is compiled under this mode: else torch would load its compiler, for a second or more."""
+        """Tell torch not to prepare compilation under this mode: loading its compiler takes a second or more."""
         return False
 
     def __torch_dispatch__(
@@ -104,9 +104,9 @@ class _Operations(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 class _Python(TorchFunctionMode):
-    """What passes the dispatcher by: Python's lists and numbers, NumPy's arrays, and the inference mode.
+    """Handles what bypasses the dispatcher: Python lists and numbers, NumPy arrays, and the inference mode.
 
-    That mode runs as `no_grad`, which gives the same values: in it torch takes short cuts past the dispatcher.
+    The inference mode runs as `no_grad`, which gives the same values, since it takes short cuts past the dispatcher.
     """
 
     def __torch_function__(
@@ -132,7 +132,7 @@ def _in_python(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any
     if func in READING:
         return func(first.held, *args[1:])
     if func is Tensor.numpy:
-        raise DeviceMixError("numpy: an array lies on the CPU, the tensor does not", first)
+        raise DeviceMixError("numpy: an array is always on the CPU, and this tensor is not", first)
     if func in MAKING_LIKE:
         others = {name: value for name, value in kwargs.items() if name != "device"}
         return func(first.held, *_unwrap(args[1:], []), **others).to(kwargs.get("device") or DEVICE)
@@ -144,14 +144,14 @@ def _in_python(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any
 
 
 def _index(value: Any) -> Any:
-    """Return an index with its lists of numbers as tensors: torch would make them on the device, without a number."""
+    """Return an index with its lists of numbers as CPU tensors: torch would make meta tensors, without any numbers."""
     if isinstance(value, tuple):
-        return tuple(_index(each) for each in value)
-    if isinstance(value, list) and not all(isinstance(each, np.bool_ | np.integer | int) for each in value):
-        return [_index(each) for each in value]
+        return tuple(_index(part) for part in value)
+    if isinstance(value, list) and not all(isinstance(number, np.bool_ | np.integer | int) for number in value):
+        return [_index(part) for part in value]
     if isinstance(value, list | range | np.ndarray):
-        made = torch.as_tensor(value)
-        return made if made.numel() else made.long()
+        index = torch.as_tensor(value)
+        return index if index.numel() else index.long()  # an empty list becomes a float tensor, which is no index
     return value
 
 
@@ -160,9 +160,9 @@ def compute(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     tensors: list[Tensor] = []
     real_args = _unwrap(args, tensors)
     real_kwargs = {name: _unwrap(value, tensors) for name, value in kwargs.items()}
-    known = {id(each.held): each for each in tensors if isinstance(each, Elsewhere)}
-    elsewhere = bool(known)
-    if elsewhere and len(known) < len(tensors) and func not in CROSSING:
+    wrappers = {id(tensor.held): tensor for tensor in tensors if isinstance(tensor, Elsewhere)}
+    elsewhere = bool(wrappers)
+    if elsewhere and len(wrappers) < len(tensors) and func not in CROSSING:
         _refuse_mixing(func, args, tensors)
     if (target := kwargs.get("device")) is not None:
         real_kwargs["device"] = torch.device("cpu")
@@ -172,8 +172,8 @@ def compute(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         return real
     if _reshapes(func):
         with no_dispatch():
-            func(*args, **kwargs)  # unsqueeze_ and its like: the wrapper takes the new shape as well
-    return _wrap(real, known)
+            func(*args, **kwargs)  # unsqueeze_ and the like: the wrapper has to take the new shape as well
+    return _wrap(real, wrappers)
 
 
 @cache
@@ -182,32 +182,33 @@ def _reshapes(func: Any) -> bool:
 
 
 def _refuse_mixing(func: Any, args: Sequence[Any], tensors: Sequence[Tensor]) -> None:
-    free: list[Tensor] = []
+    """Raise `DeviceMixError` for the first tensor that an accelerator would refuse; 0-d tensors may be on the CPU."""
+    indices: list[Tensor] = []
     if func in INDEXING and len(args) > 1:
-        _unwrap(args[1], free)
-    for each in tensors:
-        if not isinstance(each, Elsewhere) and each.dim() > 0 and not any(each is other for other in free):
-            left = f"a tensor of shape {tuple(each.shape)} is on the CPU, the others are not"
-            raise DeviceMixError(f"{func.overloadpacket.__name__}: {left}", each)
+        _unwrap(args[1], indices)
+    for tensor in tensors:
+        if not isinstance(tensor, Elsewhere) and tensor.dim() > 0 and not any(tensor is index for index in indices):
+            sentence = f"a tensor of shape {tuple(tensor.shape)} is on the CPU, the others are not"
+            raise DeviceMixError(f"{func.overloadpacket.__name__}: {sentence}", tensor)
 
 
 def _unwrap(value: Any, tensors: list[Tensor]) -> Any:
-    """Return a value, or lists and tuples of values, with what each wrapper holds; `tensors` gets all there are."""
+    """Return a value with the CPU tensor in place of each wrapper; append every tensor found to `tensors`."""
     if isinstance(value, Tensor):
         tensors.append(value)
         return value.held if isinstance(value, Elsewhere) else value
     if isinstance(value, list):
-        return [_unwrap(each, tensors) for each in value]
+        return [_unwrap(part, tensors) for part in value]
     if isinstance(value, tuple) and not isinstance(value, torch.Size):
-        return tuple([_unwrap(each, tensors) for each in value])
+        return tuple([_unwrap(part, tensors) for part in value])
     return value
 
 
-def _wrap(value: Any, known: Mapping[int, Elsewhere]) -> Any:
-    """Wrap a result: one that is an argument, changed in place, is that argument again."""
+def _wrap(value: Any, wrappers: Mapping[int, Elsewhere]) -> Any:
+    """Wrap a result. An argument that was changed in place keeps its wrapper, so that it stays the same object."""
     if isinstance(value, Tensor):
-        own = known.get(id(value))
+        own = wrappers.get(id(value))
         return own if own is not None else value if isinstance(value, Elsewhere) else Elsewhere(value)
     if isinstance(value, list | tuple):
-        return type(value)([_wrap(each, known) for each in value])
+        return type(value)([_wrap(part, wrappers) for part in value])
     return value

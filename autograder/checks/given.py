@@ -1,4 +1,4 @@
-"""`given`: what a probe is given, all of it from one seed. Used in the worker only; needs torch.
+"""`given`: the inputs, weights and device of one trial, all from one seed. Used in the worker only; needs torch.
 
 Inputs come from NumPy's `RandomState`, whose streams are frozen (NEP 19), so they are the same on every
 machine and for every release of torch.
@@ -13,25 +13,24 @@ import torch
 from torch import Tensor, nn
 
 from autograder.checks.another_device import another_device
-from autograder.checks.filling import fill
 from autograder.checks.structure import Shape, StructureError
+from autograder.checks.weights import fill
 
 Module = TypeVar("Module", bound=nn.Module)
 
 _STREAM = np.random.RandomState()
-"""The one stream of inputs: each `Given` starts it again, as making another takes longer than all the draws."""
-
+"""The one stream of inputs. Each `Given` seeds it anew: a new stream takes longer to make than all its numbers."""
 
 _SAME_IN_NUMPY = frozenset({"float32", "float64", "int64", "bool"})
-"""The dtypes NumPy rounds to as torch does, in half the time; to float16 torch rounds twice."""
+"""The dtypes to which NumPy rounds as torch does, in half the time. To float16, torch rounds twice."""
 
 
 class Given:
     """Inputs, weights and a device for one trial of one check.
 
     `exact` makes every floating tensor float64, whatever dtype the check asks for, with the values that dtype
-    holds: so the reference is computed exactly on the very inputs the student's code gets. A `traced` run takes no
-    short cuts: two traces are held against each other step by step.
+    holds: so the reference is computed exactly on the same inputs that the student's code gets. A `traced` run takes
+    no short cuts, since two traces are compared step by step.
     """
 
     torch = torch
@@ -48,7 +47,7 @@ class Given:
         self.device = torch.device(device)
 
     def sizes(self, names: str) -> tuple[int, ...]:
-        """Return the sizes of the axes named, e.g. `sizes("B T D")`. No two axes of a trial have the same."""
+        """Return the sizes of the named axes, e.g. `sizes("B T D")`. No two axes of a trial have the same size."""
         unknown = [name for name in names.split() if name not in self._sizes]
         if unknown:
             raise KeyError(f"course.toml gives no sizes for {', '.join(unknown)}")
@@ -76,7 +75,7 @@ class Given:
         return int(self._random.randint(low, high))
 
     def mask(self, *shape: int, share: float = 0.6) -> Tensor:
-        """Return a Bool tensor, True for about `share` of it, with a True and a False in every row of two or more."""
+        """Return a Bool tensor, about `share` of it True, with a True and a False in every row of two or more."""
         allowed = self._random.random_sample(shape) < share
         first = self._random.randint(0, shape[-1], shape[:-1])
         rows = allowed.reshape(-1, shape[-1])
@@ -86,118 +85,120 @@ class Given:
         return self.tensor(allowed, "bool")
 
     def tensor(self, values: Any, dtype: str = "float32") -> Tensor:
-        """Return known values as a tensor on the device; `exact` holds for it."""
+        """Return known values as a tensor on the device; an `exact` run makes it float64."""
         if dtype in _SAME_IN_NUMPY and not (self._exact or self._traced):
-            made = torch.from_numpy(np.asarray(values, dtype))
+            tensor = torch.from_numpy(np.asarray(values, dtype))
         else:
-            made = torch.as_tensor(np.asarray(values), dtype=getattr(torch, dtype))
-        if self._exact and made.is_floating_point():
-            made = made.double()
-        return made if made.device == self.device else made.to(self.device)
+            tensor = torch.as_tensor(np.asarray(values), dtype=getattr(torch, dtype))
+        if self._exact and tensor.is_floating_point():
+            tensor = tensor.double()
+        return tensor if tensor.device == self.device else tensor.to(self.device)
 
     def load(
         self, module: Module, parameters: Mapping[str, Shape], *, dtype: str = "float32", train: bool = False
     ) -> Module:
-        """Fill a module with random weights under the contract's parameter names, and return it in eval mode.
+        """Load random weights under the contract's parameter names into a module; return it in eval mode.
 
-        A parameter the contract does not name stays as it was made, a bias among them becomes zero: that is a
-        fault of its own, and costs its points once. Raises `StructureError` where names or shapes are missing.
+        A parameter that the contract does not name keeps its value, and such a bias becomes zero: a check of its own
+        takes the points for it, once. Raises `StructureError` where names or shapes are missing.
         """
         if not isinstance(module, nn.Module):
-            raise StructureError(f"{type(module).__name__} is no nn.Module: derive the class from nn.Module")
+            raise StructureError(f"{type(module).__name__} is not an nn.Module: derive the class from nn.Module")
         state = {name: self._weight(shape, dtype) for name, shape in parameters.items()}
         return self.fill(module, state, dtype=dtype, train=train)
 
     def fill(
         self, module: Module, state: Mapping[str, Tensor], *, dtype: str = "float32", train: bool = False
     ) -> Module:
-        """Fill a module with known weights under the contract's parameter names, and return it in eval mode.
+        """Load known weights under the contract's parameter names into a module; return it in eval mode.
 
         Raises `StructureError` where names or shapes are missing.
         """
         with torch.no_grad():
             fill(module, state)
         wanted = torch.float64 if self._exact else getattr(torch, dtype)
-        if self._traced or not _is_there(module, self.device, wanted):
+        if self._traced or not _is_in_place(module, self.device, wanted):
             module.to(device=self.device, dtype=wanted)
         return module.train(train)
 
     def _weight(self, shape: Shape, dtype: str) -> Tensor:
+        # 1.2 / √fan-in keeps the output of a linear layer near unit variance, at any width.
         scale = 1.2 / shape[-1] ** 0.5 if len(shape) > 1 else 0.7
         return self.normal(*shape, scale=scale, dtype=dtype)
 
     def trainable(self, module: nn.Module) -> dict[str, int]:
-        """Observe how many numbers a module trains: the same for every layout of the contract's parameters."""
-        return {"trainable numbers": sum(each.numel() for each in module.parameters() if each.requires_grad)}
+        """Observe how many numbers a module trains, which is the same for every layout of the parameters."""
+        return {"trainable numbers": sum(weight.numel() for weight in module.parameters() if weight.requires_grad)}
 
     def gradients(self, output: Any, *inputs: Tensor) -> list[Tensor | None]:
-        """Observe the gradients of a fixed random projection of `output`; None where none arrives."""
+        """Observe the gradients of a fixed random projection of `output`; None for an input without one."""
         if not isinstance(output, Tensor):
             raise StructureError(f"returned {type(output).__name__}, expected a tensor")
-        wanted = [each for each in inputs if each.requires_grad]
+        trained = [tensor for tensor in inputs if tensor.requires_grad]
         if not output.requires_grad:
-            return [None] * len(wanted)
+            return [None] * len(trained)
         weights = self.normal(*output.shape).to(output)
-        return list(torch.autograd.grad((output * weights).sum(), wanted, allow_unused=True))
+        return list(torch.autograd.grad((output * weights).sum(), trained, allow_unused=True))
 
     def slope(self, output: Any, *inputs: Tensor) -> Tensor:
         """Observe, as one number, how a fixed random projection of `output` grows with all of these inputs.
 
-        Each input grows by its own share, so the number is the same for every layout of the contract's parameters.
+        Each input grows in proportion to its own value, so the number is the same for every layout of the parameters.
         """
         gradients = self.gradients(output, *inputs)
-        trained = [each for each in inputs if each.requires_grad]
-        found = [
-            (one * other).flatten().sum(0, keepdim=True)
-            for one, other in zip(gradients, trained, strict=True)
-            if one is not None
+        trained = [tensor for tensor in inputs if tensor.requires_grad]
+        slopes = [
+            (gradient * tensor).flatten().sum(0, keepdim=True)
+            for gradient, tensor in zip(gradients, trained, strict=True)
+            if gradient is not None
         ]
-        return torch.cat(found).sum() if found else output.new_zeros(())
+        return torch.cat(slopes).sum() if slopes else output.new_zeros(())
 
     def slopes(self, function: Callable[..., Tensor], *inputs: Tensor) -> list[list[Tensor]]:
         """Observe how the result (..., N, M) of a function grows along a random direction of each input, in two ways.
 
-        The first is by its gradient, the second by a small step to either side: for `Like`, which wants them to agree.
-        Each is a tensor (...): what the last two axes hold is added up, with random factors. Inputs are float64.
+        The first way is the gradient, the second a difference quotient with a small step to either side: `Like` checks
+        that they agree. Each is a tensor (...): the last two axes are summed with random factors. Inputs are float64.
         """
-        directions = [self.normal(*each.shape, dtype="float64") for each in inputs]
+        directions = [self.normal(*tensor.shape, dtype="float64") for tensor in inputs]
         factors = self.normal(*function(*inputs).shape, dtype="float64")
 
-        def total(*at: Tensor) -> Tensor:
-            return (function(*at) * factors).sum(dim=(-2, -1))
+        def total(*point: Tensor) -> Tensor:
+            return (function(*point) * factors).sum(dim=(-2, -1))
 
         def moved(i: int, step: float) -> Tensor:
-            at = [each + step * directions[i] if i == j else each for j, each in enumerate(inputs)]
-            return total(*at).detach()
+            point = [tensor + step * directions[i] if i == j else tensor for j, tensor in enumerate(inputs)]
+            return total(*point).detach()
 
-        leaves, step = [each.clone().requires_grad_() for each in inputs], 1e-5
+        # 1e-5: the error of the difference quotient and that of float64 rounding are both near 1e-10.
+        leaves, step = [tensor.clone().requires_grad_() for tensor in inputs], 1e-5
         result = total(*leaves)
         gradients: Sequence[Tensor | None] = [None] * len(leaves)
         if result.requires_grad:
             gradients = torch.autograd.grad(result.sum(), leaves, allow_unused=True)
-        found = []
+        slopes = []
         for i, (gradient, direction) in enumerate(zip(gradients, directions, strict=True)):
             slope = torch.zeros_like(direction) if gradient is None else gradient * direction
-            found.append([slope.sum(dim=(-2, -1)), (moved(i, step) - moved(i, -step)) / (2 * step)])
-        return found
+            slopes.append([slope.sum(dim=(-2, -1)), (moved(i, step) - moved(i, -step)) / (2 * step)])
+        return slopes
 
     def raises(self, call: Callable[[], object], *mentions: object) -> dict[str, Any]:
-        """Observe what `call` raises, for the judge `Raises`; `mentions` must stand in the message."""
-        told = [str(each) for each in mentions]
+        """Observe the exception of `call`, for the judge `Raises`; its message must contain all `mentions`."""
+        mentioned = [str(mention) for mention in mentions]
         try:
             result = call()
         except (NotImplementedError, StructureError, MemoryError):
             raise
         except Exception as error:
-            types = [each.__name__ for each in type(error).__mro__]
-            return {"raised": types, "message": str(error)[:400], "mentions": told}
-        return {"raised": [], "message": f"returned {type(result).__name__}", "mentions": told}
+            types = [kind.__name__ for kind in type(error).__mro__]
+            return {"raised": types, "message": str(error)[:400], "mentions": mentioned}
+        return {"raised": [], "message": f"returned {type(result).__name__}", "mentions": mentioned}
 
     @contextmanager
     def another_device(self) -> Iterator[torch.device]:
-        """Within it there is another device: an accelerator where the checks run on one, else one that is pretended.
+        """Provide another device within the block: the accelerator if the checks run on one, else a pretended one.
 
-        Make the module before, on the CPU, then move it and its inputs. Whatever is left on the CPU is noticed.
+        Make the module before, on the CPU, then move it and its inputs. A tensor left on the CPU is then noticed.
         """
         if self.device.type != "cpu":
             yield self.device
@@ -206,12 +207,12 @@ class Given:
             yield device
 
     def restart_randomness(self) -> None:
-        """Seed torch's own generator, as it was before the probe: two calls then drop the same."""
+        """Seed torch's generator as before the probe, so that two calls drop the same elements."""
         seed_torch(self._seed)
 
 
 def seed_torch(seed: int) -> None:
-    """Seed torch's generators: of accelerators only those that are in use, else torch keeps the call for later."""
+    """Seed torch's generators, those of accelerators only where in use: else torch queues the call for later."""
     in_use = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
     if in_use or torch.backends.mps.is_available():
         torch.manual_seed(seed)
@@ -219,14 +220,18 @@ def seed_torch(seed: int) -> None:
         torch.default_generator.manual_seed(seed)
 
 
-def _is_there(module: nn.Module, device: torch.device, dtype: torch.dtype) -> bool:
-    """Whether moving a module would change nothing. Torch would move every tensor all the same, which takes long."""
+def _is_in_place(module: nn.Module, device: torch.device, dtype: torch.dtype) -> bool:
+    """Say whether moving a module would change nothing: torch would still copy every tensor, which takes long.
+
+    A module that overrides `to` or `_apply` is always moved, since a student's code may do more there.
+    """
     if type(module).to is not nn.Module.to or device.type != "cpu":
         return False
     parts = list(module.modules())
-    tensors = [each for part in parts for held in (part._parameters, part._buffers) for each in held.values()]
+    tensors = [tensor for part in parts for held in (part._parameters, part._buffers) for tensor in held.values()]
     return all(type(part)._apply is nn.Module._apply for part in parts) and all(
-        each.device.type == "cpu" and (each.dtype == dtype or not (each.is_floating_point() or each.is_complex()))
-        for each in tensors
-        if each is not None
+        tensor.device.type == "cpu"
+        and (tensor.dtype == dtype or not (tensor.is_floating_point() or tensor.is_complex()))
+        for tensor in tensors
+        if tensor is not None
     )

@@ -1,7 +1,7 @@
-"""How an observation is judged, as data: the judge reads these, the worker only carries them.
+"""How an observation is judged, as data: the judge process reads these, the worker only carries them.
 
-A check that needs another judge may give a function `(yours, expected) -> str | None` of two plain values, which
-returns a sentence about what is wrong, or None.
+A check that needs another criterion may pass a function `(yours, expected) -> str | None` of two plain values, which
+returns a sentence about the mistake, or None.
 """
 
 from collections.abc import Callable
@@ -11,32 +11,33 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Same:
-    """The observation equals the reference's.
+    """The observation equals that of the reference solution.
 
-    `tolerance` bounds the difference, relative to the largest expected value of a tensor, in place of what
-    belongs to its dtype. With `exact_zeros`, what the reference has as zero must be zero.
+    `tolerance` bounds the difference, relative to the largest expected value of a tensor, in place of the default of
+    its dtype. With `exact_zeros`, numbers that are zero in the reference must be zero.
     """
 
     tolerance: float | None = None
     exact_zeros: bool = False
 
     def __post_init__(self) -> None:
-        _refuse_nothing(self.tolerance)
+        _require_positive(self.tolerance)
 
 
 @dataclass(frozen=True)
 class Like:
-    """What is claimed holds, and the numbers resemble the reference's: how right they are has checks of its own.
+    """A property holds between two tensors, and the numbers resemble the reference's. Other checks compare them.
 
-    Shapes, dtypes and devices are the reference's, and a number stands where it has one. A list of two tensors of one
-    shape is two ways to the same numbers: they differ by no more than `tolerance`, relative to the largest of the
-    second, in place of what belongs to the dtypes; nothing is compared where the reference's second has no number.
-    Each tensor has at least `likeness` for its correlation with the reference's, whatever its sign, so that nothing can
-    be sent that was not computed: a tensor of few numbers has to correlate more, and fewer than four numbers, or
-    numbers that are all alike in the reference, have to equal it. What all vectors of a tensor have in common is left
-    out. With a `spread`, the numbers vary as much as the reference's, within this factor. With `exact_zeros`, a number
-    is zero just where the one it is held against is. Parts named in `free` need not resemble the reference; where it
-    has numbers, they have too.
+    - Shapes, dtypes and devices equal the reference's, and a number is finite where the reference's is.
+    - A list of two tensors of one shape holds two ways to the same numbers. They differ by at most `tolerance`,
+      relative to the largest of the second, in place of the default of their dtypes. Nothing is compared where the
+      second tensor of the reference has no finite number.
+    - Each tensor correlates with the reference's by at least `likeness`, with either sign, so that numbers which were
+      not computed do not pass. The fewer numbers, the higher the correlation has to be. Fewer than four numbers, or
+      numbers that are all alike in the reference, have to equal it. The mean of all vectors of a tensor is ignored.
+    - With a `spread`, the numbers vary as much as the reference's, within this factor.
+    - With `exact_zeros`, a number is zero exactly where the number it is compared with is.
+    - Parts named in `free` need not resemble the reference, but are finite where it is.
     """
 
     tolerance: float | None = None
@@ -46,22 +47,22 @@ class Like:
     free: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        _refuse_nothing(self.tolerance)
+        _require_positive(self.tolerance)
 
 
 @dataclass(frozen=True)
 class Raises:
-    """`given.raises(...)` saw one of these exceptions, and its message names every number it was told to."""
+    """`given.raises(...)` observed one of these exceptions, and its message contains all `mentions`."""
 
     types: tuple[str, ...] = ("ValueError",)
 
 
 @dataclass(frozen=True)
 class Dropout:
-    """The observation is a dict with `eval` and `train`, two tensors of one shape, and whatever else.
+    """The observation is a dict with `eval` and `train`, two tensors of one shape, and other entries.
 
-    `train` is `eval` with about `rate` of it zero, other places along every axis, and the rest scaled by
-    1 / (1 - rate); all but `train` is judged by `Like`, with its zeros.
+    `train` is `eval` with a share of about `rate` zero, at positions that vary along every axis, and the rest scaled
+    by 1 / (1 - rate). Every entry but `train` is judged by `Like` with `exact_zeros`.
     """
 
     rate: float
@@ -70,6 +71,6 @@ class Dropout:
 Judge = Same | Like | Raises | Dropout | Callable[[Any, Any], str | None]
 
 
-def _refuse_nothing(tolerance: float | None) -> None:
+def _require_positive(tolerance: float | None) -> None:
     if tolerance is not None and not tolerance > 0:
-        raise ValueError(f"tolerance is {tolerance}, expected a number above 0; leave it out for that of the dtype")
+        raise ValueError(f"tolerance is {tolerance}, expected a number above 0; omit it for the default of the dtype")

@@ -1,5 +1,5 @@
-"""`@check`: one graded behaviour, as a probe with a title, a share of the points and a judge. `@picture`: what a
-finished part does, to be looked at."""
+"""`@check` declares one graded behaviour: a probe with a title, a share of the points and a judge. `@picture` declares
+a picture of what a finished implementation does."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -9,24 +9,23 @@ from typing import Any
 from autograder.checks.judges import Judge, Same
 
 Probe = Callable[[Any, Any], Any]
-"""Runs on an implementation with what is given, and returns an observation."""
+"""A function `(impl, given)` that runs an implementation on the inputs of a trial and returns an observation."""
 
 PREFIX = "test_"
 PICTURE_PREFIX = "picture_"
 
 LONGEST_TITLE = 76
-"""So many characters of a picture's title fit into a terminal of the usual width."""
+"""Characters of a picture's title that fit into a terminal of 80 columns, with its margin."""
 
 
 @dataclass(frozen=True)
 class Check:
     """One graded behaviour of an exercise.
 
-    `points` is its share of the exercise's points; `of` names the function or the class its value comes from,
-    for the place of a finding; `trials` is how often it runs, each time on inputs of other sizes. A `bonus` check
-    adds to the score and is not needed for full marks. With `requires_any` it counts only where at least one of these
-    checks passes, so that a program that computes nothing earns nothing. `empty` says why an empty program passes it
-    all the same.
+    `points` is its share of the exercise's points. `of` names the function or class that the observation comes from,
+    which locates a mistake. `trials` is how often it runs, each time on inputs of other sizes. A `bonus` check adds to
+    the score and is not needed for full marks. With `requires_any` it counts only if at least one of these checks
+    passes, so that a program that computes nothing earns nothing. `empty` states why an empty program may pass it.
     """
 
     id: str
@@ -43,10 +42,10 @@ class Check:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A picture of what a finished implementation does: worth no points, and drawn for who passes a self-check.
+    """A picture of what a finished implementation does: worth no points, and shown to those who pass a self-check.
 
-    Its probe returns a tensor of two axes, or a tuple of one with labels of its rows and labels of its columns, which
-    may be empty. `rows` and `columns` say in a word what the axes are.
+    Its probe returns a tensor of two axes, or a tuple of such a tensor, labels of its rows and labels of its columns,
+    which may be empty. `rows` and `columns` name the axes in one word.
     """
 
     id: str
@@ -67,7 +66,7 @@ def check(
     requires_any: Sequence[str] = (),
     empty: str = "",
 ) -> Callable[[Probe], Probe]:
-    """Declare the function `test_ID(impl, given)` as the probe of a check; `title` says what it claims."""
+    """Declare the function `test_ID(impl, given)` as the probe of a check; `title` states what passes."""
     if points <= 0 or trials < 1:
         raise ValueError(f"check {title!r}: points and trials must be positive, found {points} and {trials}")
     if isinstance(requires_any, str):
@@ -76,7 +75,7 @@ def check(
     def declare(probe: Probe) -> Probe:
         name = probe.__name__
         if not name.startswith(PREFIX):
-            raise ValueError(f"the probe {name} must be called {PREFIX}{name}, so that pytest finds it")
+            raise ValueError(f"the probe {name} must be named {PREFIX}{name}, so that pytest finds it")
         id_, needed = name.removeprefix(PREFIX), tuple(requires_any)
         declared = Check(id_, title, probe, points, judge or Same(), of, trials, bonus, needed, empty)
         probe.__check__ = declared  # type: ignore[attr-defined]
@@ -86,14 +85,14 @@ def check(
 
 
 def picture(title: str, *, rows: str = "", columns: str = "") -> Callable[[Probe], Probe]:
-    """Declare the function `picture_ID(impl, given)` as the probe of a picture; `title` says what is to be seen."""
+    """Declare the function `picture_ID(impl, given)` as the probe of a picture; `title` states what it shows."""
     if len(title) > LONGEST_TITLE:
         raise ValueError(f"picture {title!r}: the title has {len(title)} characters, expected at most {LONGEST_TITLE}")
 
     def declare(probe: Probe) -> Probe:
         name = probe.__name__
         if not name.startswith(PICTURE_PREFIX):
-            raise ValueError(f"the probe {name} must be called {PICTURE_PREFIX}{name}, as it makes a picture")
+            raise ValueError(f"the probe {name} must be named {PICTURE_PREFIX}{name}, because it makes a picture")
         declared = Drawing(name.removeprefix(PICTURE_PREFIX), title, probe, rows, columns)
         probe.__picture__ = declared  # type: ignore[attr-defined]
         return probe
@@ -103,12 +102,12 @@ def picture(title: str, *, rows: str = "", columns: str = "") -> Callable[[Probe
 
 def checks_in(module: ModuleType) -> list[Check]:
     """Return the checks a module declares, in the order it declares them."""
-    found = [getattr(value, "__check__", None) for value in vars(module).values()]
-    return [each for each in found if isinstance(each, Check)]
+    marks = (getattr(value, "__check__", None) for value in vars(module).values())
+    return [check for check in marks if isinstance(check, Check)]
 
 
 def counting(checks: Sequence[Check], passing: Collection[str]) -> frozenset[str]:
-    """Return which of the passing checks count: those that require nothing, or one that counts itself."""
+    """Return which of the passing checks count: those that require nothing, or a check that counts itself."""
     counted: set[str] = set()
     while (
         more := {
@@ -124,5 +123,5 @@ def counting(checks: Sequence[Check], passing: Collection[str]) -> frozenset[str
 
 def pictures_in(module: ModuleType) -> list[Drawing]:
     """Return the pictures a module declares, in the order it declares them."""
-    found = [getattr(value, "__picture__", None) for value in vars(module).values()]
-    return [each for each in found if isinstance(each, Drawing)]
+    marks = (getattr(value, "__picture__", None) for value in vars(module).values())
+    return [picture for picture in marks if isinstance(picture, Drawing)]

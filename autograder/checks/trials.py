@@ -1,5 +1,7 @@
-"""How seeds and sizes of a trial follow from the seed of the run. A worker is told them, and never the seed of the run:
-from what one trial is given nobody can tell what another is.
+"""Derive the seed and the sizes of each trial from the seed of the run.
+
+A worker gets the derived values and never the seed of the run, so a program that sees the inputs of one trial cannot
+compute those of another.
 """
 
 import hashlib
@@ -12,13 +14,13 @@ Key = tuple[str, int]
 
 @lru_cache(maxsize=1 << 13, typed=True)
 def derived_seed(*parts: object) -> int:
-    """Return a seed of 32 bits that depends on every part, and tells none of them."""
+    """Return a seed of 32 bits that depends on every part, and reveals none of them."""
     digest = hashlib.sha256("\x1f".join(map(str, parts)).encode()).digest()
     return int.from_bytes(digest[:4], "big")
 
 
 def column_of(columns: int, seed: int, exercise: str, check: str, trial: int) -> int:
-    """Return which column of sizes a trial uses: consecutive ones, from a start that belongs to seed and check."""
+    """Return the column of sizes a trial uses: consecutive columns, from a start that depends on seed and check."""
     return (derived_seed(seed, exercise, check) + trial) % columns
 
 

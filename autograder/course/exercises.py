@@ -1,4 +1,4 @@
-"""The [[exercises]] of course.toml: their ids, points, needs, hints and forbidden names."""
+"""Read the [[exercises]] of course.toml: their ids, points, needs, hints and forbidden names."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,60 +6,57 @@ from decimal import Decimal
 
 from autograder.course.model import Exercise
 from autograder.course.nearest import nearest
-from autograder.course.section import (
-    Section,
-    as_line,
-    as_number,
-    as_tables,
-    as_text,
-    as_texts,
-    shown,
-)
+from autograder.course.section import Section, as_line, as_number, as_tables, as_text, as_texts, quoted
 from autograder.course.words import read_words
 
 TOTAL = Decimal(100)
-"""What the points of all exercises add up to."""
+"""The sum of the points of all exercises."""
 
 DOTTED = re.compile(r"[^\W\d]\w*(\.(\w|\*)+)+")
-"""A dotted name; after its first part `*` may stand for anything."""
+"""A dotted name; after its first part, `*` matches anything."""
 
 HINT_LENGTH = 200
+"""Characters of a hint: about 40 words, three lines of a terminal."""
+
 BUILT_LENGTH = 110
+"""Characters of `built`, which is one line of a report."""
 
 Hints = Mapping[str, tuple[str, str, str]]
 
 
 def read_exercises(top: Section) -> tuple[Exercise, ...]:
-    """Read the exercises in their order, each knowing the ids of the earlier ones."""
+    """Read the exercises in their order; each one may need only earlier ones."""
     tables = top.value("exercises", "at least one [[exercises]] table", as_tables) or []
-    sections = [_section(top, at, table) for at, table in enumerate(tables)]
+    sections = [_section(top, index, table) for index, table in enumerate(tables)]
     ids = [_id(section) for section in sections]
-    for at, section in enumerate(sections):
-        if ids[at] and ids[at] in ids[:at]:
-            section.note("id", f"id {ids[at]} is already taken by an earlier exercise, expected another")
+    for index, section in enumerate(sections):
+        if ids[index] and ids[index] in ids[:index]:
+            section.note("id", f"an earlier exercise already has the id {ids[index]}, choose another")
     points = [_points(section) for section in sections]
     if None not in points and points and sum(filter(None, points)) != TOTAL * 100:
         total = Decimal(sum(filter(None, points))) / 100
         top.note("exercises", f"the points of the exercises add up to {total}, expected exactly {TOTAL}")
     groups = _groups(top)
-    return tuple(_exercise(top, section, ids, at, points[at] or 0, groups) for at, section in enumerate(sections))
+    return tuple(
+        _exercise(top, section, ids, index, points[index] or 0, groups) for index, section in enumerate(sections)
+    )
 
 
-def _section(top: Section, at: int, table: Mapping[str, object]) -> Section:
-    found = table.get("id")
-    name = shown(found) if isinstance(found, str) else f"number {at + 1}"
-    return Section(table, ("exercises", at), f"exercises {name}", top.problems)
+def _section(top: Section, index: int, table: Mapping[str, object]) -> Section:
+    id_ = table.get("id")
+    name = quoted(id_) if isinstance(id_, str) else f"number {index + 1}"
+    return Section(table, ("exercises", index), f"exercises {name}", top.problems)
 
 
 def _exercise(
-    top: Section, section: Section, ids: Sequence[str], at: int, points: int, groups: Mapping[str, Sequence[str]]
+    top: Section, section: Section, ids: Sequence[str], index: int, points: int, groups: Mapping[str, Sequence[str]]
 ) -> Exercise:
     section.known("id", "title", "points", "needs", "hints", "forbidden", "words", "built")
     return Exercise(
-        id=ids[at],
+        id=ids[index],
         title=section.value("title", "a string", as_text) or "",
         points=points,
-        needs=_needs(section, ids, at),
+        needs=_needs(section, ids, index),
         hints=_hints(section),
         forbidden=_forbidden(section, groups),
         words=read_words(section, top),
@@ -75,32 +72,32 @@ def _id(section: Section) -> str:
 
 
 def _points(section: Section) -> int | None:
-    """Return the points in whole hundredths, or None where they are wrong."""
+    """Return the points in whole hundredths, or None if they are not valid."""
     number = section.value("points", "a number above 0", as_number)
     if number is None:
         return None
     if number > TOTAL:
-        section.note("points", f"points is {shown(number)}, expected at most {TOTAL}")
+        section.note("points", f"points is {quoted(number)}, expected at most {TOTAL}")
         return None
     if number != number.quantize(Decimal("0.01")):
-        section.note("points", f"points is {shown(number)}, expected at most two decimals")
+        section.note("points", f"points is {quoted(number)}, expected at most two decimals")
         return None
     return int(number * 100)
 
 
-def _needs(section: Section, ids: Sequence[str], at: int) -> tuple[str, ...]:
+def _needs(section: Section, ids: Sequence[str], index: int) -> tuple[str, ...]:
     needs = section.value("needs", "a list of exercise ids", as_texts, required=False) or ()
     for need in needs:
-        if need in ids[:at]:
+        if need in ids[:index]:
             continue
-        if need == ids[at]:
-            section.note("needs", f"needs names {need}, the exercise itself, expected earlier ones only")
+        if need == ids[index]:
+            section.note("needs", f"needs lists {need}, the exercise itself, expected earlier exercises only")
         elif need in ids:
-            section.note("needs", f"needs names {need}, a later exercise, expected earlier ones only")
+            section.note("needs", f"needs lists {need}, a later exercise, expected earlier exercises only")
         else:
-            near = nearest(need, ids[:at])
-            hint = f"is {near} meant?" if near else "expected the id of an earlier one"
-            section.note("needs", f"needs names {shown(need)}, which is no exercise; {hint}")
+            near = nearest(need, ids[:index])
+            hint = f"did you mean {near}?" if near else "expected the id of an earlier exercise"
+            section.note("needs", f"needs lists {quoted(need)}, which is not an exercise; {hint}")
     return needs
 
 
@@ -113,7 +110,7 @@ def _hints(section: Section) -> Hints:
         if texts is None:
             continue
         if len(texts) != 3:
-            table.note(check, f"{check} has {len(texts)}, expected three: a question, the principle, the step")
+            table.note(check, f"{check} has {len(texts)} hints, expected three: a question, the principle, the step")
             continue
         hints[check] = (texts[0], texts[1], texts[2])
         for number, text in enumerate(texts, start=1):
@@ -129,25 +126,25 @@ def _note_hint(table: Section, check: str, number: int, text: str) -> None:
 
 
 def _forbidden(section: Section, groups: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Return the dotted names an exercise forbids: those it lists, and those of the groups it lists."""
+    """Return the dotted names an exercise forbids, with those of the groups that it lists."""
     listed = section.value("forbidden", "a list of dotted names and groups", as_texts, required=False) or ()
     for name in listed:
         if name not in groups and not DOTTED.fullmatch(name):
             near = nearest(name, list(groups))
-            hint = f"is the group {near} meant?" if near else "expected a dotted name like torch.nn.LayerNorm"
-            section.note("forbidden", f"forbidden has {shown(name)}, {hint}")
-    return tuple(dict.fromkeys(each for name in listed for each in groups.get(name, (name,))))
+            hint = f"did you mean the group {near}?" if near else "expected a dotted name like torch.nn.LayerNorm"
+            section.note("forbidden", f"forbidden lists {quoted(name)}, {hint}")
+    return tuple(dict.fromkeys(dotted for name in listed for dotted in groups.get(name, (name,))))
 
 
 def _groups(top: Section) -> dict[str, Sequence[str]]:
-    """Return the lists of forbidden names that exercises may mention by one name."""
+    """Return the groups of forbidden names, by the name under which exercises list them."""
     table = top.section("forbidden_groups")
     groups: dict[str, Sequence[str]] = {}
     for group in table.table:
         groups[group] = table.value(group, "a list of dotted names", as_texts) or ()
         for name in groups[group]:
             if not DOTTED.fullmatch(name):
-                table.note(group, f"{group} has {shown(name)}, expected a dotted name like torch.nn.LayerNorm")
+                table.note(group, f"{group} lists {quoted(name)}, expected a dotted name like torch.nn.LayerNorm")
     return groups
 
 

@@ -1,4 +1,4 @@
-"""The [grading] of course.toml: when work is due, what lateness costs, and which exercises are a bonus."""
+"""Read the [grading] of course.toml: when work is due, the penalty for late work, and the bonus exercises."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
@@ -7,13 +7,13 @@ from zoneinfo import ZoneInfo
 
 from autograder.course.model import Grading
 from autograder.course.nearest import nearest
-from autograder.course.section import Section, as_integer, as_number, as_text, as_texts, shown
+from autograder.course.section import Section, as_integer, as_number, as_text, as_texts, quoted
 
-_LONGEST_GRACE = 7 * 24 * 60
+_LONGEST_GRACE = 7 * 24 * 60  # minutes: a week
 
 
 def read_grading(top: Section, ids: Sequence[str]) -> Grading | None:
-    """Return what [grading] says, or None where there is none. `ids` are the exercises of the course."""
+    """Return the settings of [grading], or None if the course has none. `ids` are the exercises of the course."""
     if "grading" not in top.table:
         return None
     section = top.section("grading")
@@ -23,7 +23,7 @@ def read_grading(top: Section, ids: Sequence[str]) -> Grading | None:
     due = _due(section, zone)
     for key in ("grace_minutes", "late_percent", "late_of", "late_most", "late_days"):
         if key in section.table and "due" not in section.table:
-            section.note(key, f"{key} says what lateness costs, and due is missing, expected both or neither")
+            section.note(key, f"{key} has no effect without due; add due, or remove {key}")
     late_of = section.value("late_of", '"max" or "score"', _as_base, required=False)
     grace = section.value("grace_minutes", f"an integer from 0 to {_LONGEST_GRACE}", _as_minutes, required=False)
     days = section.value("late_days", "an integer from 0 to 365", _as_days, required=False)
@@ -45,7 +45,7 @@ def _zone(section: Section) -> tzinfo | None:
 
 
 def _due(section: Section, zone: tzinfo | None) -> datetime | None:
-    """Return the time on the clocks of the zone at which work is due."""
+    """Return the local time of the zone at which work is due."""
     expected = "a date and a time, like 2026-03-01T23:59:00"
     due = section.value("due", expected, _as_time, required=False)
     if due is None:
@@ -54,7 +54,7 @@ def _due(section: Section, zone: tzinfo | None) -> datetime | None:
         return due.astimezone(zone or UTC).replace(tzinfo=None)
     if "time_zone" not in section.table:
         section.note(
-            "due", f"due is {shown(due)}, expected time_zone beside it, or a time with its offset, like +01:00"
+            "due", f"due is {quoted(due)}, expected time_zone beside it, or a time with its offset, like +01:00"
         )
     return due
 
@@ -62,19 +62,19 @@ def _due(section: Section, zone: tzinfo | None) -> datetime | None:
 def _percent(section: Section, key: str) -> Decimal | None:
     percent = section.value(key, "a number above 0 and at most 100", _as_percent, required=False)
     if percent is not None and percent != percent.quantize(Decimal("0.01")):
-        section.note(key, f"{key} is {shown(percent)}, expected at most two decimals")
+        section.note(key, f"{key} is {quoted(percent)}, expected at most two decimals")
     return percent
 
 
 def _bonus(section: Section, ids: Sequence[str]) -> tuple[str, ...]:
     bonus = section.value("bonus", "a list of exercise ids", as_texts, required=False) or ()
-    for each in bonus:
-        if each not in ids:
-            near = nearest(each, ids)
-            hint = f"is {near} meant?" if near else "expected the id of one"
-            section.note("bonus", f"bonus names {shown(each)}, which is no exercise; {hint}")
+    for exercise in bonus:
+        if exercise not in ids:
+            near = nearest(exercise, ids)
+            hint = f"did you mean {near}?" if near else "expected the id of an exercise"
+            section.note("bonus", f"bonus lists {quoted(exercise)}, which is not an exercise; {hint}")
     if ids and set(bonus) >= set(ids):
-        section.note("bonus", "bonus names every exercise, expected one that is none, since the maximum would be 0")
+        section.note("bonus", "bonus lists every exercise, so the maximum would be 0; remove at least one")
     return bonus
 
 

@@ -1,4 +1,4 @@
-"""Where the keys of a TOML text stand: tomllib keeps no positions, and a mistake without a line is hard to find."""
+"""Find the line of every key of a TOML text: tomllib keeps no positions, and an error message needs a line."""
 
 import re
 import tomllib
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 KeyPath = tuple[str | int, ...]
-"""The way to a value: `("exercises", 3, "points")` is the points of the fourth [[exercises]]."""
+"""The path to a value: `("exercises", 3, "points")` is `points` in the fourth [[exercises]]."""
 
 _TOKEN = re.compile(
     r'''(?P<string>"""(?:\\.|[^\\])*?"{3,5}|\'\'\'.*?'{3,5}|"(?:\\.|[^"\\\n])*"|'[^'\n]*')'''
@@ -22,7 +22,7 @@ class _Token(NamedTuple):
 
 
 def key_lines(text: str) -> dict[KeyPath, int]:
-    """Return the line of every table and key of a text that tomllib accepts; not of what stands inside a value."""
+    """Return the line of every table and key of a text that tomllib accepts. Keys inside a value have none."""
     lines: dict[KeyPath, int] = {}
     counts: dict[KeyPath, int] = {}
     table: KeyPath = ()
@@ -45,7 +45,7 @@ def key_lines(text: str) -> dict[KeyPath, int]:
 
 
 def line_of(lines: Mapping[KeyPath, int], path: KeyPath) -> int | None:
-    """Return the line of a key, or else of the innermost table around it that has one."""
+    """Return the line of a key, or of the innermost table around it that has one."""
     return next((lines[path[:end]] for end in range(len(path), 0, -1) if path[:end] in lines), None)
 
 
@@ -74,7 +74,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 def _key(statement: list[_Token]) -> KeyPath:
     """Return the parts of the dotted key a statement begins with."""
-    end = next((at for at, token in enumerate(statement) if token.text in ("=", "]")), len(statement))
+    end = next((index for index, token in enumerate(statement) if token.text in ("=", "]")), len(statement))
     return tuple(_unquoted(token) for token in statement[:end] if token.kind in ("bare", "string"))
 
 
@@ -83,11 +83,11 @@ def _unquoted(token: _Token) -> str:
 
 
 def _latest(path: KeyPath, counts: Mapping[KeyPath, int]) -> KeyPath:
-    """Point a path that names an array of tables at the latest of them."""
+    """Return a path that names an array of tables with the index of the latest table."""
     return (*path, counts[path] - 1) if path in counts else path
 
 
 def _record(lines: dict[KeyPath, int], table: KeyPath, key: KeyPath, line: int) -> None:
-    """Note the line of a key and of the tables that its dots open."""
+    """Record the line of a key and of the tables that its dots open."""
     for end in range(1, len(key) + 1):
         lines.setdefault((*table, *key[:end]), line)

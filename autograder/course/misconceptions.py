@@ -1,4 +1,4 @@
-"""The misconceptions of a course as pages to read: found by id, without reading the whole catalogue."""
+"""The texts of the misconceptions of a course, found by id without reading the whole catalogue."""
 
 import difflib
 import json
@@ -12,16 +12,16 @@ from typing import Any
 from autograder.course.model import Course, Exercise
 
 CATALOGUE = "misconceptions.json"
-"""Beside the checks of a kit without solutions: the texts of every misconception by its id, and no code."""
+"""A file beside the checks of a kit without solutions: the texts of every misconception by its id, and no code."""
 
-_NAME_LINE = re.compile(r"^\[([\w-]+)\][ \t]*(?:#.*)?$", re.MULTILINE)
+_HEADER = re.compile(r"^\[([\w-]+)\][ \t]*(?:#.*)?$", re.MULTILINE)
 _TEXTS = ("name", "explanation", "hint", "tempting", "experiment")
-_NEAR = 3
+_MOST_SUGGESTIONS = 3
 
 
 @dataclass(frozen=True)
 class Described:
-    """The texts of a misconception. `wrong` and `right` are the lines in which it differs from the solution."""
+    """The texts of a misconception. `wrong` and `right` are the lines that differ between it and the solution."""
 
     id: str
     exercise: str
@@ -37,29 +37,32 @@ class Described:
 def describe(course: Course, misconception: str) -> Described | None:
     """Return the misconception of that id; None where the course has none."""
     for exercise, text in _catalogues(course):
-        if any(found[1] == misconception for found in _NAME_LINE.finditer(text)):
-            entry = _entry(text, misconception)
-            return _described(misconception, exercise.id, entry, _solution(course, exercise)) if entry else None
-    entry = _catalogue(course).get(misconception)
-    return _described(misconception, str(entry.get("exercise", "")), entry, "") if isinstance(entry, dict) else None
+        if any(header[1] == misconception for header in _HEADER.finditer(text)):
+            fields = _fields(text, misconception)
+            return _described(misconception, exercise.id, fields, _solution(course, exercise)) if fields else None
+    fields = _catalogue(course).get(misconception)
+    return _described(misconception, str(fields.get("exercise", "")), fields, "") if isinstance(fields, dict) else None
 
 
 def nearest_ids(course: Course, misconception: str) -> list[str]:
-    """Return the ids most like one that does not exist."""
-    ids = [found[1] for _, text in _catalogues(course) for found in _NAME_LINE.finditer(text)] or list(
+    """Return the ids most similar to one that does not exist."""
+    ids = [header[1] for _, text in _catalogues(course) for header in _HEADER.finditer(text)] or list(
         _catalogue(course)
     )
-    within = [each for each in ids if misconception and misconception in each]
-    return within[:_NEAR] or difflib.get_close_matches(misconception, ids, n=_NEAR, cutoff=0.5)
+    containing = [id_ for id_ in ids if misconception and misconception in id_]
+    # 0.5 instead of difflib's 0.6: ids are long, and three suggestions cost a reader little.
+    return containing[:_MOST_SUGGESTIONS] or difflib.get_close_matches(
+        misconception, ids, n=_MOST_SUGGESTIONS, cutoff=0.5
+    )
 
 
 def catalogue(course: Course) -> dict[str, dict[str, str]]:
-    """Return what a kit without solutions says of misconceptions: their texts, and no code."""
+    """Return the catalogue for a kit without solutions: the texts of every misconception, and no code."""
     return {
-        name: {"exercise": exercise.id, **{key: str(entry[key]) for key in _TEXTS if key in entry}}
+        name: {"exercise": exercise.id, **{key: str(fields[key]) for key in _TEXTS if key in fields}}
         for exercise, text in _catalogues(course)
-        for name, entry in _parsed(text).items()
-        if isinstance(entry, dict)
+        for name, fields in _parsed(text).items()
+        if isinstance(fields, dict)
     }
 
 
@@ -90,13 +93,13 @@ def _solution(course: Course, exercise: Exercise) -> str:
     return _text(course.solutions_dir / exercise.file)
 
 
-def _entry(text: str, name: str) -> Mapping[str, Any] | None:
-    """Return one entry of a catalogue, read alone where its lines make sense alone, as reading all is slow."""
-    names = list(_NAME_LINE.finditer(text))
-    at = next(at for at, found in enumerate(names) if found[1] == name)
-    end = names[at + 1].start() if at + 1 < len(names) else len(text)
-    entry = _parsed(text[names[at].start() : end]).get(name) or _parsed(text).get(name)
-    return entry if isinstance(entry, dict) else None
+def _fields(text: str, name: str) -> Mapping[str, Any] | None:
+    """Return one misconception of a catalogue. Its lines are parsed alone if possible: parsing them all is slow."""
+    headers = list(_HEADER.finditer(text))
+    index = next(index for index, header in enumerate(headers) if header[1] == name)
+    end = headers[index + 1].start() if index + 1 < len(headers) else len(text)
+    fields = _parsed(text[headers[index].start() : end]).get(name) or _parsed(text).get(name)
+    return fields if isinstance(fields, dict) else None
 
 
 def _parsed(text: str) -> Mapping[str, Any]:
@@ -106,30 +109,30 @@ def _parsed(text: str) -> Mapping[str, Any]:
         return {}
 
 
-def _described(name: str, exercise: str, entry: Mapping[str, Any], solution: str) -> Described:
-    texts = {key: str(entry.get(key, "")) for key in _TEXTS}
+def _described(name: str, exercise: str, fields: Mapping[str, Any], solution: str) -> Described:
+    texts = {key: str(fields.get(key, "")) for key in _TEXTS}
     wrong: list[str] = []
     right: list[str] = []
-    for patch in entry.get("patches", [entry]):
-        ours, theirs = _lines_of(patch, solution)
-        right += ours
-        wrong += theirs
+    for patch in fields.get("patches", [fields]):
+        before, after = _changed_lines(patch, solution)
+        right += before
+        wrong += after
     return Described(name, exercise, **texts, wrong=tuple(wrong), right=tuple(right))
 
 
-def _lines_of(patch: Mapping[str, Any], solution: str) -> tuple[list[str], list[str]]:
-    """Return the lines of the solution that a patch changes, and what it makes of them."""
+def _changed_lines(patch: Mapping[str, Any], solution: str) -> tuple[list[str], list[str]]:
+    """Return the lines of the solution that a patch changes, before and after the patch."""
     find, replace = (str(patch.get(key, "")).removesuffix("\n") for key in ("find", "replace"))
-    at = solution.find(find) if find else -1
-    if at < 0:
+    offset = solution.find(find) if find else -1
+    if offset < 0:
         return [], []
-    begin, end = solution.rfind("\n", 0, at) + 1, solution.find("\n", at + len(find))
+    begin, end = solution.rfind("\n", 0, offset) + 1, solution.find("\n", offset + len(find))
     end = end if end >= 0 else len(solution)
-    ours = solution[begin:end].split("\n")
-    theirs = (solution[begin:at] + replace + solution[at + len(find) : end]).split("\n")
-    same = difflib.SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes()
-    changed = [each for each in same if each[0] != "equal"]
+    before = solution[begin:end].split("\n")
+    after = (solution[begin:offset] + replace + solution[offset + len(find) : end]).split("\n")
+    opcodes = difflib.SequenceMatcher(None, before, after, autojunk=False).get_opcodes()
+    changes = [opcode for opcode in opcodes if opcode[0] != "equal"]
     return (
-        [line for _, start, stop, _, _ in changed for line in ours[start:stop] if line.strip()],
-        [line for _, _, _, start, stop in changed for line in theirs[start:stop] if line.strip()],
+        [line for _, start, stop, _, _ in changes for line in before[start:stop] if line.strip()],
+        [line for _, _, _, start, stop in changes for line in after[start:stop] if line.strip()],
     )

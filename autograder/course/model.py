@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Literal
 
 Words = Mapping[str, tuple[str, ...]]
-"""What the axes of a size count, by the symbol of the size: a word, and others for where the first is taken."""
+"""What an axis counts, by the symbol of its size: a word, and alternatives for when the first is already in use."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a submission may use: per trial of a check, and for a worker as a whole."""
+    """The resources a submission may use: CPU and wall seconds for a trial of a check, the rest for a worker."""
 
     cpu_seconds: int = 10
     wall_seconds: int = 30
@@ -26,9 +26,9 @@ class Limits:
 class Exercise:
     """One exercise. `points` are whole hundredths; `needs` are the exercises its code may import.
 
-    `hints` has three hints for each check, from a question to the step; `forbidden` has the calls that would skip
-    the exercise, as dotted names; `words` say what its axes count, where the course's own words do not fit. `built`
-    says in one line what who passes has built.
+    `hints` has three hints for each check, from a question to the step. `forbidden` has the calls that would skip
+    the exercise, as dotted names. `words` name what its axes count, where the course's own words do not fit. `built`
+    describes in one line what a learner who passes has built.
     """
 
     id: str
@@ -53,11 +53,11 @@ class Exercise:
 
 @dataclass(frozen=True)
 class Grading:
-    """What a gradebook makes of the scores. A verdict depends on none of it.
+    """How a gradebook turns scores into grades. No verdict depends on it.
 
-    `due` is a time on the clocks of `zone`. Every started day after it and the minutes of grace costs `late_percent`
-    of the maximum or of the student's own score, `late_most` percent at most; after `late_days` such days nothing
-    counts. What is earned in a `bonus` exercise adds to the score, and the maximum leaves it out.
+    `due` is a local time of `zone`. Each started day after it, plus the minutes of grace, costs `late_percent` of the
+    maximum or of the student's own score, at most `late_most` percent. After `late_days` such days nothing counts.
+    Points of a `bonus` exercise add to the score, but not to the maximum.
     """
 
     due: datetime | None = None
@@ -71,12 +71,12 @@ class Grading:
 
 
 Value = str | int | float
-"""What an option of an activity takes; one that is a bool is a flag."""
+"""The type of an option's value; an option with a bool is a flag."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """An option that one activity has, beside those of all: its name, its default, and what it does."""
+    """An option of one activity, in addition to those that all have: its name, its default, and its help text."""
 
     name: str
     default: Value
@@ -85,7 +85,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Activity:
-    """Something to do with finished exercises: play/ID.py of the course, run on the student's own parts.
+    """A program that uses finished exercises: play/ID.py of the course, run on the student's own code.
 
     `needs` are the exercises it calls.
     """
@@ -98,7 +98,7 @@ class Activity:
 
 @dataclass(frozen=True)
 class Course:
-    """A course and where its parts lie. `sizes` has a column of axis sizes for each trial, `words` what they count."""
+    """A course and the paths of its parts. `sizes` has a column of axis sizes per trial, `words` names the axes."""
 
     root: Path
     title: str
@@ -128,35 +128,35 @@ class Course:
 
     @property
     def reference_parts_dir(self) -> Path:
-        """Where the compiled reference parts are: students get them."""
+        """The folder of the compiled reference parts, which students get."""
         return self.checks_dir / "reference_parts"
 
     @property
     def part_sources_dir(self) -> Path:
-        """Where the reference parts are written: students never get these files."""
+        """The folder of the reference parts' sources, which students never get."""
         return self.solutions_dir / "reference_parts"
 
     @property
     def files(self) -> tuple[str, ...]:
-        """The files a submission is made of."""
-        return tuple(each.file for each in self.exercises)
+        """The files a submission consists of."""
+        return tuple(exercise.file for exercise in self.exercises)
 
     def exercise(self, exercise_id: str) -> Exercise:
-        """Return the exercise of that id; it must exist."""
-        return next(each for each in self.exercises if each.id == exercise_id)
+        """Return the exercise with that id; it must exist."""
+        return next(exercise for exercise in self.exercises if exercise.id == exercise_id)
 
     def words_of(self, exercise: Exercise) -> Words:
-        """Return what the axes count in an exercise: its own words, and the course's for the others."""
+        """Return the words for the axes of an exercise: its own, and the course's for the others."""
         return {**self.words, **exercise.words}
 
     def with_needs(self, exercise: Exercise) -> tuple[Exercise, ...]:
         """Return an exercise and everything it needs, directly or not, in the course's order."""
         wanted = {exercise.id}
-        for each in reversed(self.exercises):
-            if each.id in wanted:
-                wanted.update(each.needs)
-        return tuple(each for each in self.exercises if each.id in wanted)
+        for earlier in reversed(self.exercises):
+            if earlier.id in wanted:
+                wanted.update(earlier.needs)
+        return tuple(earlier for earlier in self.exercises if earlier.id in wanted)
 
     def checks_file(self, exercise: Exercise) -> Path:
-        """Where the checks of an exercise are written."""
+        """Return the file with the checks of an exercise."""
         return self.checks_dir / f"test_{exercise.id}.py"

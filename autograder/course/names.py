@@ -1,4 +1,4 @@
-"""The short ways to name an exercise on a command line."""
+"""Resolve the short names of exercises that people type on a command line."""
 
 from collections.abc import Sequence
 
@@ -7,25 +7,27 @@ from autograder.course.nearest import nearest
 
 
 class UsageError(Exception):
-    """A word on the command line means nothing here; the message is a sentence that says what would."""
+    """A command was used in a way it does not support; the message says what to type instead."""
 
 
 def resolve_exercise(course: Course, word: str) -> Exercise:
-    """Return the exercise that a word names: `5`, `05`, `ex05`, `attention`, `ex05_attention`, or a beginning.
+    """Return the exercise that a word names: `5`, `05`, `ex05`, `attention`, `ex05_attention`, or a prefix.
 
-    Raises `UsageError` where no exercise or several are meant.
+    Raises `UsageError` if the word fits no exercise, or several.
     """
-    asked = word.strip().lower().replace("-", "_")
-    named = [each for each in course.exercises if asked in _names(each)]
-    begun = [each for each in course.exercises if asked and any(name.startswith(asked) for name in _words(each))]
-    meant = named or begun
-    if len(meant) == 1:
-        return meant[0]
-    if meant:
-        raise UsageError(f"{word!r} could be {_listed(meant)}; write more of the name")
-    near = _nearest(course, asked)
-    hint = f"is {near.id} meant? " if near else ""
-    raise UsageError(f"no exercise is called {word!r}; {hint}there are {_listed(course.exercises)}")
+    typed = word.strip().lower().replace("-", "_")
+    exact = [exercise for exercise in course.exercises if typed in _names(exercise)]
+    by_prefix = [
+        exercise for exercise in course.exercises if typed and any(name.startswith(typed) for name in _words(exercise))
+    ]
+    matches = exact or by_prefix
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise UsageError(f"{word!r} could be {_listed(matches)}; write more of the name")
+    near = _nearest(course, typed)
+    hint = f"did you mean {near.id}? " if near else ""
+    raise UsageError(f"no exercise is called {word!r}; {hint}the exercises are {_listed(course.exercises)}")
 
 
 def _words(exercise: Exercise) -> tuple[str, str]:
@@ -35,14 +37,14 @@ def _words(exercise: Exercise) -> tuple[str, str]:
 
 def _names(exercise: Exercise) -> set[str]:
     digits = {exercise.number, str(int(exercise.number))}
-    return {*_words(exercise), *digits, *(f"ex{each}" for each in digits)}
+    return {*_words(exercise), *digits, *(f"ex{number}" for number in digits)}
 
 
-def _nearest(course: Course, asked: str) -> Exercise | None:
-    words = {word: each for each in course.exercises for word in _words(each)}
-    near = nearest(asked, words)
+def _nearest(course: Course, typed: str) -> Exercise | None:
+    words = {word: exercise for exercise in course.exercises for word in _words(exercise)}
+    near = nearest(typed, words)
     return words[near] if near else None
 
 
 def _listed(exercises: Sequence[Exercise]) -> str:
-    return ", ".join(each.id for each in exercises)
+    return ", ".join(exercise.id for exercise in exercises)

@@ -1,4 +1,4 @@
-"""The [[play]] of course.toml: what can be done with the finished exercises, each a module of the course's play/."""
+"""Read the [[play]] of course.toml: programs that use the finished exercises, each a module of the course's play/."""
 
 import re
 from collections.abc import Sequence
@@ -6,21 +6,20 @@ from decimal import Decimal
 
 from autograder.course.model import Activity, Choice, Value
 from autograder.course.nearest import nearest
-from autograder.course.section import Section, as_line, as_texts, shown
+from autograder.course.section import Section, as_line, as_texts, quoted
 
 COMMON = ("device", "seed", "steps", "say", "fresh", "anyway", "submission", "json", "plain", "no-color", "help")
-"""The options that every activity has."""
+"""The names of the options that every activity has."""
 
 
 def read_play(top: Section, exercises: Sequence[str]) -> tuple[Activity, ...]:
     """Read the activities in their order; `exercises` are the ids they may need."""
     tables = top.value("play", "[[play]] tables", _as_tables, required=False) or []
     activities: list[Activity] = []
-    for at, table in enumerate(tables):
-        found = table.get("id")
-        section = Section(
-            table, ("play", at), f"play {shown(found) if isinstance(found, str) else f'number {at + 1}'}", top.problems
-        )
+    for index, table in enumerate(tables):
+        id_ = table.get("id")
+        label = f"play {quoted(id_) if isinstance(id_, str) else f'number {index + 1}'}"
+        section = Section(table, ("play", index), label, top.problems)
         section.known("id", "title", "needs", "options")
         activity = Activity(
             id=section.value("id", "a name in lower case, like write", _as_id) or "",
@@ -28,14 +27,14 @@ def read_play(top: Section, exercises: Sequence[str]) -> tuple[Activity, ...]:
             needs=_needs(section, exercises),
             choices=_choices(section.section("options")),
         )
-        if activity.id in [each.id for each in activities if each.id]:
-            section.note("id", f"id {activity.id} is already taken by an earlier one, expected another")
+        if activity.id in [earlier.id for earlier in activities if earlier.id]:
+            section.note("id", f"an earlier activity already has the id {activity.id}, choose another")
         activities.append(activity)
     return tuple(activities)
 
 
 def _as_tables(value: object) -> list[dict[str, object]] | None:
-    return value if isinstance(value, list) and all(isinstance(each, dict) for each in value) else None
+    return value if isinstance(value, list) and all(isinstance(table, dict) for table in value) else None
 
 
 def _as_id(value: object) -> str | None:
@@ -47,8 +46,8 @@ def _needs(section: Section, exercises: Sequence[str]) -> tuple[str, ...]:
     for need in needs:
         if need not in exercises:
             near = nearest(need, exercises)
-            hint = f"is {near} meant?" if near else "expected ids of exercises"
-            section.note("needs", f"needs names {shown(need)}, which is no exercise; {hint}")
+            hint = f"did you mean {near}?" if near else "expected ids of exercises"
+            section.note("needs", f"needs lists {quoted(need)}, which is not an exercise; {hint}")
     return needs
 
 
@@ -56,11 +55,13 @@ def _choices(section: Section) -> tuple[Choice, ...]:
     """Return the options of one activity, each `name = [default, "what it does"]`."""
     choices = []
     for name in section.table:
-        made = section.value(name, 'a default and what the option does, like [0.8, "how daring"]', _as_choice)
-        if not re.fullmatch(r"[a-z][a-z0-9-]*", name) or name in COMMON:
-            section.note(name, f"{name} is no name for an option, expected one in lower case that is not common to all")
-        elif made is not None:
-            choices.append(Choice(name, *made))
+        choice = section.value(name, 'a default and a help text, like [0.8, "how daring"]', _as_choice)
+        if name in COMMON:
+            section.note(name, f"{name} is an option of every activity, choose another name")
+        elif not re.fullmatch(r"[a-z][a-z0-9-]*", name):
+            section.note(name, f"{name} cannot be the name of an option, expected lower-case letters, digits and -")
+        elif choice is not None:
+            choices.append(Choice(name, *choice))
     return tuple(choices)
 
 

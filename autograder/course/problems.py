@@ -1,4 +1,4 @@
-"""The mistakes of a course.toml: each with its line, all of them reported at once."""
+"""Collect the mistakes in a course.toml, each with its line, and report them all at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ COURSE_FILE = "course.toml"
 
 @dataclass(frozen=True)
 class Problem:
-    """One mistake: what was found, what was expected, and its line where it has one."""
+    """One mistake: a message with what was found and what was expected, and its line if it has one."""
 
     line: int | None
     message: str
@@ -20,7 +20,7 @@ class Problem:
 
 
 class CourseError(Exception):
-    """The course cannot be read; `problems` has every mistake that was found."""
+    """A course cannot be read; `problems` has every mistake in it."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__(tuple(problems))
@@ -31,18 +31,18 @@ class CourseError(Exception):
 
 
 class Collector:
-    """Gathers mistakes while a course.toml is read, and knows the line of each key."""
+    """Collects mistakes while a course.toml is read, and finds the line of each key."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._problems: list[tuple[KeyPath, str]] = []
 
     def add(self, path: KeyPath, message: str) -> None:
-        """Note a mistake in the value at `path`."""
+        """Record a mistake in the value at `path`."""
         self._problems.append((path, message))
 
     def raise_any(self) -> None:
-        """Raise `CourseError` if any mistake was noted, in the order of the lines."""
+        """Raise `CourseError` with all mistakes in the order of their lines, if there are any."""
         if self._problems:
             lines = key_lines(self._text)
             problems = [Problem(line_of(lines, path), message) for path, message in self._problems]

@@ -1,4 +1,4 @@
-"""course.toml read into frozen types, with every mistake in it reported at once."""
+"""Read course.toml into frozen types, and report every mistake in it at once."""
 
 import re
 import tomllib
@@ -21,29 +21,29 @@ __all__ = ["CourseError", "Problem", "find_course", "read_course"]
 
 
 def find_course(start: Path | None = None) -> Path:
-    """Return the nearest folder at or above `start`, or the working folder, that has a course.toml.
+    """Return the nearest folder with a course.toml, at or above `start` or the working folder.
 
-    Raises `CourseError` where there is none.
+    Raises `CourseError` if there is none.
     """
     try:
         folder = (start or Path.cwd()).resolve()
     except (OSError, ValueError, RuntimeError) as error:
-        raise _fault(f"the folder to look in cannot be read ({error}); go to the folder of your course") from None
-    for each in (folder, *folder.parents):
-        if _has_course(each):
-            return each
-    looked = f"looked for it in {folder} and in every folder above, found none"
-    raise _fault(f"{looked}; go to the folder of your course and try again")
+        raise _error(f"the working folder cannot be read ({error}); go to the folder of your course") from None
+    for candidate in (folder, *folder.parents):
+        if _has_course(candidate):
+            return candidate
+    raise _error(f"not found in {folder} or any folder above; go to the folder of your course and try again")
 
 
 def read_course(root: Path) -> Course:
-    """Read root/course.toml. Raises `CourseError` with all its mistakes; the files it speaks of need not exist."""
+    """Read root/course.toml. Raises `CourseError` with all its mistakes. The files it mentions need not exist."""
     text = _text(root / COURSE_FILE)
     data = _parsed(text)
     problems = Collector(text)
     top = Section(data, (), "", problems)
     top.known("title", "seed", "limits", "sizes", "words", "forbidden_groups", "exercises", "grading", "play")
     exercises = read_exercises(top)
+    ids = [exercise.id for exercise in exercises]
     course = Course(
         root=root,
         title=top.value("title", "a string", as_text) or "",
@@ -52,8 +52,8 @@ def read_course(root: Path) -> Course:
         sizes=_sizes(top),
         exercises=exercises,
         words=read_words(top, top),
-        grading=read_grading(top, [each.id for each in exercises]),
-        play=read_play(top, [each.id for each in exercises]),
+        grading=read_grading(top, ids),
+        play=read_play(top, ids),
     )
     problems.raise_any()
     return course
@@ -77,7 +77,7 @@ def _has_course(folder: Path) -> bool:
         return False
 
 
-def _fault(message: str, line: int | None = None) -> CourseError:
+def _error(message: str, line: int | None = None) -> CourseError:
     return CourseError([Problem(line, message)])
 
 
@@ -87,23 +87,23 @@ def _text(path: Path) -> str:
     except UnicodeDecodeError as error:
         line = error.object[: error.start].count(b"\n") + 1
         found = f"found the byte 0x{error.object[error.start]:02x}"
-        raise _fault(f"{found}, expected UTF-8; save the file as UTF-8", line) from None
+        raise _error(f"{found}, expected UTF-8; save the file as UTF-8", line) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise _fault(f"cannot read {path} ({reason}); give the folder of a course") from None
+        raise _error(f"cannot read {path} ({reason}); give the folder of a course") from None
 
 
 def _parsed(text: str) -> Mapping[str, object]:
-    """Return the tables of a TOML text; fractions are decimal, so that 2.55 is 2.55."""
+    """Return the tables of a TOML text. Fractions become decimals, so that points of 2.55 stay exactly 2.55."""
     try:
         return tomllib.loads(text, parse_float=Decimal)
     except RecursionError:
-        raise _fault("lists or tables are nested too deeply; expected three levels at most") from None
-    except (ValueError, ArithmeticError) as error:  # ArithmeticError: an exponent that no decimal has
-        place = re.search(r"\(at (?:line (\d+), column \d+|end of document)\)", str(error))
-        reason = str(error).replace(place.group(), "").strip() if place else str(error)
-        line = int(place[1]) if place and place[1] else text.count("\n") + 1 if place else None
-        raise _fault(f"this is not TOML: {reason}", line) from None
+        raise _error("lists or tables are nested too deeply; expected three levels at most") from None
+    except (ValueError, ArithmeticError) as error:  # ArithmeticError: an exponent too large for a decimal
+        position = re.search(r"\(at (?:line (\d+), column \d+|end of document)\)", str(error))
+        reason = str(error).replace(position.group(), "").strip() if position else str(error)
+        line = int(position[1]) if position and position[1] else text.count("\n") + 1 if position else None
+        raise _error(f"this is not TOML: {reason}", line) from None
 
 
 def _limits(section: Section) -> Limits:
@@ -118,7 +118,7 @@ def _limits(section: Section) -> Limits:
 
 
 def _sizes(top: Section) -> tuple[Mapping[str, int], ...]:
-    """Return one mapping for each column: axis to size."""
+    """Return one mapping from axis to size for each column."""
     table = top.value("sizes", "a table of axes, like T = [7, 9]", lambda value: as_table(value) or None) or {}
     section = Section(table, ("sizes",), "sizes", top.problems)
     read = {name: section.value(name, "a list of integers above 0", as_positives) for name in table}
@@ -128,17 +128,19 @@ def _sizes(top: Section) -> tuple[Mapping[str, int], ...]:
         if len(sizes) != columns:
             section.note(name, f"{name} has {_columns(len(sizes))}, expected {columns} as most axes have")
         elif columns < 2:
-            section.note(name, f"{name} has one column, expected two at least, since each check runs on two")
-    _note_alike(section, axes)
-    return tuple({name: sizes[at] for name, sizes in axes.items() if at < len(sizes)} for at in range(columns))
+            section.note(name, f"{name} has one column, expected at least two, since each check runs on two")
+    _note_equal_sizes(section, axes)
+    return tuple(
+        {name: sizes[column] for name, sizes in axes.items() if column < len(sizes)} for column in range(columns)
+    )
 
 
 def _columns(count: int) -> str:
     return f"{count} column{'' if count == 1 else 's'}"
 
 
-def _note_alike(section: Section, axes: Mapping[str, tuple[int, ...]]) -> None:
-    """Note the axes that have the same size in one column: a result that mixes them up could be right by chance."""
+def _note_equal_sizes(section: Section, axes: Mapping[str, tuple[int, ...]]) -> None:
+    """Record axes of equal size in one column: a program that confuses them would have the right shapes."""
     for (one, ones), (other, others) in combinations(axes.items(), 2):
         for column, (size, same) in enumerate(zip(ones, others, strict=False), start=1):
             if size == same:

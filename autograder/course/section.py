@@ -1,4 +1,4 @@
-"""One table of course.toml: its values as the types they should be, and a sentence for each that is not."""
+"""Read one table of course.toml: its values as the expected types, and a sentence for each other one."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -13,7 +13,7 @@ Value = TypeVar("Value")
 
 
 class Section:
-    """A table at `path`. `label` is how messages name it; a value that is not as expected is noted in `problems`."""
+    """A table at `path`. Messages name it by its `label`; `problems` collects the values that are not as expected."""
 
     def __init__(self, table: Mapping[str, object], path: KeyPath, label: str, problems: Collector) -> None:
         self.table = table
@@ -22,67 +22,67 @@ class Section:
         self.problems = problems
 
     def note(self, key: str, message: str) -> None:
-        """Note a mistake at one of the keys."""
+        """Record a mistake at one of the keys."""
         self.problems.add((*self.path, key), f"{self.label}: {message}" if self.label else message)
 
     def value(
         self, key: str, expected: str, accept: Callable[[object], Value | None], *, required: bool = True
     ) -> Value | None:
-        """Return what `accept` makes of a value, or None: it is left out, or not as expected, which is noted."""
+        """Return the result of `accept` for a value. None if it is missing, or not as expected, which is recorded."""
         if key not in self.table:
             if required:
                 self.note(key, f"{key} is missing, expected {expected}")
             return None
         accepted = accept(self.table[key])
         if accepted is None:
-            self.note(key, f"{key} is {shown(self.table[key])}, expected {expected}")
+            self.note(key, f"{key} is {quoted(self.table[key])}, expected {expected}")
         return accepted
 
     def section(self, key: str) -> "Section":
-        """Return the table at a key, which may be left out."""
+        """Return the table at a key, an empty one if it is missing."""
         table = self.value(key, "a table", as_table, required=False) or {}
         return Section(table, (*self.path, key), f"{self.label} {key}".strip(), self.problems)
 
     def known(self, *keys: str) -> None:
-        """Note every key that is none of these."""
+        """Record every key that is not one of these."""
         for key in self.table:
             if key not in keys:
                 near = nearest(key, keys)
-                hint = f"is {near} meant?" if near else f"expected {', '.join(keys)}"
+                hint = f"did you mean {near}?" if near else f"expected {', '.join(keys)}"
                 self.note(key, f"{key} is not a known key; {hint}")
 
 
-def shown(value: object) -> str:
-    """Return a value as an author wrote it, or what it is where that would be long."""
+def quoted(value: object) -> str:
+    """Return a value as the author wrote it, or a description if that would be long."""
     if isinstance(value, Mapping):
         return "a table"
     if isinstance(value, list):
         return f"a list of {len(value)}"
     if isinstance(value, str | bool):
         return shortened(json.dumps(value, ensure_ascii=False))
-    if isinstance(value, int) and value.bit_length() > 100:
+    if isinstance(value, int) and value.bit_length() > 100:  # Python refuses to write very long ones as decimals
         return "a huge integer"
     return shortened(str(value))
 
 
 def shortened(text: str) -> str:
-    """Cut a text that is too long for a message."""
+    """Return a text, cut if it is too long for a message."""
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def as_text(value: object) -> str | None:
-    """Accept a string that says something."""
+    """Accept a string that is not blank."""
     return value if isinstance(value, str) and value.strip() else None
 
 
 def as_line(value: object) -> str | None:
-    """Accept a string of one line that says something."""
+    """Accept a string of one line that is not blank."""
     text = as_text(value)
     return text if text is not None and len(text.splitlines()) == 1 else None
 
 
 def as_integer(value: object) -> int | None:
-    """Accept an integer; true and false are none."""
+    """Accept an integer, but not true or false, which are ints in Python."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
@@ -93,7 +93,7 @@ def as_positive(value: object) -> int | None:
 
 
 def as_number(value: object) -> Decimal | None:
-    """Accept a finite number above 0, as exactly as it was written."""
+    """Accept a finite number above 0, exactly as written."""
     number = value if isinstance(value, Decimal) else as_integer(value)
     return Decimal(number) if number is not None and Decimal(number).is_finite() and number > 0 else None
 
@@ -105,12 +105,12 @@ def as_table(value: object) -> Mapping[str, object] | None:
 
 def as_texts(value: object) -> tuple[str, ...] | None:
     """Accept a list of strings."""
-    return tuple(value) if isinstance(value, list) and all(isinstance(each, str) for each in value) else None
+    return tuple(value) if isinstance(value, list) and all(isinstance(text, str) for text in value) else None
 
 
 def as_tables(value: object) -> list[Mapping[str, object]] | None:
-    """Accept a list of tables that has one at least."""
-    return value if isinstance(value, list) and value and all(isinstance(each, dict) for each in value) else None
+    """Accept a list of at least one table."""
+    return value if isinstance(value, list) and value and all(isinstance(table, dict) for table in value) else None
 
 
 def as_positives(value: object) -> tuple[int, ...] | None:

@@ -1,4 +1,4 @@
-"""The folder `.course` beside a course: what is kept there, and how it is written."""
+"""The folder `.course` of a course: its layout, and how files are written and locked."""
 
 import contextlib
 import errno
@@ -12,29 +12,30 @@ from autograder import ending
 
 FOLDER = ".course"
 LONGEST_WAIT = 5.0
+"""Seconds to wait for a lock. The kit holds one for milliseconds, so a longer holder was suspended."""
 
 LOCAL_ONLY = ("/cache/", "/last/", "/backups/", "/play/", "/grading_seed", "/lock", ".*")
-"""What git leaves alone: it can be made again, or holds a student's code. Progress and events are worth a commit."""
+"""Paths that git ignores: they can be made again, or hold a student's code. Progress and events may be committed."""
 
 
 def own_folder(root: Path, *inside: str) -> Path:
-    """Return `.course`, or a folder inside it, made where it is not there yet. Raises OSError."""
+    """Return `.course`, or a folder inside it; create it if missing. Raises OSError."""
     top = root / FOLDER
     top.mkdir(exist_ok=True)
     ignore = top / ".gitignore"
     if not ignore.exists():
         with contextlib.suppress(OSError):
-            write_whole(ignore, "".join(f"{each}\n" for each in (*LOCAL_ONLY, "!/.gitignore")))
+            write_whole(ignore, "".join(f"{pattern}\n" for pattern in (*LOCAL_ONLY, "!/.gitignore")))
     folder = top.joinpath(*inside)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
 def write_whole(file: Path, text: str, *, durable: bool = False, mode: int = 0o644) -> None:
-    """Write a file whole or not at all: whoever reads it never sees a part. Raises OSError.
+    """Write a file atomically: no reader ever sees a part of it. Raises OSError.
 
-    It is never open to others than `mode` says. With `durable` it is on the disk before it takes the place of the old
-    one: a loss of power keeps one of them.
+    It never has wider permissions than `mode`. With `durable` it is on the disk before it replaces the old file, so
+    that one of the two survives a power failure.
     """
     with ending.temporary(lambda: part_of(file)) as temporary:
         with temporary.open("w", encoding="utf-8", newline="\n") as stream:
@@ -47,7 +48,7 @@ def write_whole(file: Path, text: str, *, durable: bool = False, mode: int = 0o6
 
 
 def part_of(file: Path) -> Path:
-    """Make an empty file beside another, which only this user may read, to take its place. Raises OSError."""
+    """Create an empty temporary file beside another, readable by this user only. Raises OSError."""
     descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name[:40]}-")
     os.close(descriptor)
     return Path(temporary)
@@ -55,21 +56,21 @@ def part_of(file: Path) -> Path:
 
 @contextlib.contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """Keep every other process of the kit out of the folder meanwhile, where the file system knows locks.
+    """Keep other processes of the kit out of the folder within the block, if the file system supports locks.
 
-    One that holds the lock for longer was stopped in the middle: nobody waits for it any more.
+    After `LONGEST_WAIT` it continues without the lock.
     """
     with (folder / "lock").open("a+b") as stream:
         until = time.monotonic() + LONGEST_WAIT
         while not locked(stream.fileno()) and time.monotonic() < until:
             time.sleep(0.01)
-        yield  # closing the file lets go of the lock, as does the end of the process
+        yield  # closing the file releases the lock, and so does the end of the process
 
 
 def locked(descriptor: int) -> bool:
-    """Take the lock of an open file, and return whether it was free; where locks are not known it always is.
+    """Take the lock of an open file; return whether it was free. Without support for locks it always is.
 
-    It is let go when the file is closed or the process ends, however it ends.
+    It is released when the file is closed or the process ends, in whatever way.
     """
     try:
         if os.name == "nt":

@@ -1,4 +1,4 @@
-"""The stub a student fills in, made from the solution: every solution region becomes an error that names its TODO."""
+"""Make the stubs that students fill in: each solution region becomes a NotImplementedError that names its TODO."""
 
 import re
 from pathlib import Path
@@ -11,13 +11,13 @@ DEFINITION = re.compile(r"^(\s*)(def|class) (\w+)")
 
 
 class StubError(Exception):
-    """A solution from which no stub can be made; the message is a sentence with its file and line."""
+    """A solution cannot be turned into a stub; the message is a sentence with its file and line."""
 
 
 def stub_of(solution: str, exercise: Exercise) -> str:
     """Return the stub of a solution's text.
 
-    An indented region becomes `raise NotImplementedError("ex05: NAME")`; one at the margin is left out.
+    An indented region becomes `raise NotImplementedError("ex05: NAME")`; a region at the margin is omitted.
     """
     lines: list[str] = []
     owner, function, begun = "", "", 0
@@ -25,18 +25,18 @@ def stub_of(solution: str, exercise: Exercise) -> str:
         mark = line.strip()
         if mark == BEGIN:
             if begun:
-                raise StubError(f"{exercise.file}:{number}: a region begins inside the one of line {begun}")
+                raise StubError(f"{exercise.file}:{number}: this region begins inside the region of line {begun}")
             begun = number
             indent = line[: len(line) - len(line.lstrip())]
             if indent:
                 lines.append(f'{indent}raise NotImplementedError("{exercise.id[:4]}: {function}")')
         elif mark == END:
             if not begun:
-                raise StubError(f"{exercise.file}:{number}: a region ends that never began")
+                raise StubError(f"{exercise.file}:{number}: this region has no {BEGIN}")
             begun = 0
         elif not begun:
-            if found := DEFINITION.match(line):
-                indent, kind, name = found.groups()
+            if match := DEFINITION.match(line):
+                indent, kind, name = match.groups()
                 owner = name if kind == "class" else owner if indent else ""
                 function = f"{owner}.{name}" if indent and owner else name
             lines.append(line)
@@ -46,7 +46,7 @@ def stub_of(solution: str, exercise: Exercise) -> str:
 
 
 def stale_stubs(course: Course) -> dict[Path, str]:
-    """Return what the stubs of a course should say, for those that say something else."""
+    """Return the expected text of every stub that is missing or differs from its solution."""
     stale = {}
     for exercise in course.exercises:
         stub = stub_of((course.solutions_dir / exercise.file).read_text("utf-8"), exercise)

@@ -1,4 +1,4 @@
-"""A course with its checks: what there is to run, what it is worth, and the digest of it all."""
+"""A course with its checks: the trials to run, their points, and the digest that verdicts depend on."""
 
 import hashlib
 import importlib.util
@@ -20,18 +20,18 @@ JUDGES = (
     *("checks/*.py", "protocol/*.py", "worker/*.py", "runner/**/*.py", "comparison/*.py", "answer_key/*.py"),
     *("diagnosis/**/*.py", "judge/*.py", "course/suite.py"),
 )
-"""The code that makes observations and judges them: a verdict depends on it."""
+"""The engine's code that makes and judges observations: verdicts depend on it, so it is part of every digest."""
 
 
 class SuiteError(Exception):
-    """The checks of a course cannot be used; the message is a sentence for its author."""
+    """The checks of a course cannot be used; the message is a sentence for the course's author."""
 
 
 @dataclass(frozen=True)
 class Suite:
     """The checks of some exercises of a course, and their source as it is sent to a worker.
 
-    `reference_parts` are data, by the file they take the place of where a student's is wrong or unfinished.
+    `reference_parts` are data, by the name of the file they replace if the student's is wrong or unfinished.
     """
 
     course: Course
@@ -42,7 +42,7 @@ class Suite:
 
     @property
     def exercises(self) -> tuple[Exercise, ...]:
-        return tuple(each for each in self.course.exercises if each.id in self.checks)
+        return tuple(exercise for exercise in self.course.exercises if exercise.id in self.checks)
 
     def plan(self, exercises: Iterable[Exercise]) -> dict[str, list[Key]]:
         """Return every trial of every check of those exercises."""
@@ -52,9 +52,9 @@ class Suite:
         }
 
     def points(self, exercise: Exercise) -> dict[str, int]:
-        """Return the hundredths each check is worth: the exercise's, divided by the shares, none lost.
+        """Return the hundredths of a point each check is worth: the exercise's, split by the checks' shares.
 
-        A bonus check is worth its share on top of them.
+        Rounding loses none: the largest remainders get one hundredth more. A bonus check is worth its share on top.
         """
         checks = self.checks[exercise.id]
         total = sum(check.points for check in checks if not check.bonus)
@@ -75,7 +75,7 @@ class Suite:
 
 
 def suite_files(course: Course) -> list[Path]:
-    """Return the files of a course that a verdict depends on."""
+    """Return the files of a course that verdicts depend on."""
     return [
         course.root / "course.toml",
         *sorted(course.checks_dir.rglob("*.py")),
@@ -86,7 +86,7 @@ def suite_files(course: Course) -> list[Path]:
 
 
 def suite_digest(course: Course) -> str:
-    """Return the digest of a suite as it would be loaded now. Raises OSError."""
+    """Return the digest of the engine and the course's files as they are now. Raises OSError."""
     digest = hashlib.sha256(engine_digest())
     for file in suite_files(course):
         data = file.read_bytes()
@@ -95,19 +95,18 @@ def suite_digest(course: Course) -> str:
 
 
 def engine_digest(*patterns: str) -> bytes:
-    """Return the digest of the code that makes observations and judges them, or of the part of it that is named."""
+    """Return the digest of the engine's code in `JUDGES`, or in other patterns."""
     package = Path(__file__).parents[1]
     digest = hashlib.sha256()
-    wanted = patterns or JUDGES
-    for file in sorted(file for pattern in wanted for file in package.glob(pattern)):
+    for file in sorted(file for pattern in patterns or JUDGES for file in package.glob(pattern)):
         digest.update(file.read_bytes())
     return digest.digest()
 
 
 def load_suite(course: Course, exercises: Iterable[Exercise] | None = None) -> Suite:
-    """Read the checks of those exercises, or of all of the course, which runs their files.
+    """Read the checks of those exercises, or of the whole course. This runs the files with the checks.
 
-    Raises `SuiteError`, and `Untrusted` where the user has not said that they may run.
+    Raises `SuiteError`, and `Untrusted` if the user does not trust the course's folder.
     """
     require(course.root)
     checks: dict[str, tuple[Check, ...]] = {}
@@ -126,22 +125,22 @@ def load_suite(course: Course, exercises: Iterable[Exercise] | None = None) -> S
 def _part(file: Path) -> bytes:
     data = file.read_bytes()
     try:
-        found = json.loads(data)["format"]
+        format_ = json.loads(data)["format"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise SuiteError(f"{file} is no reference part; `course build --force` makes it anew") from error
-    if found != FORMAT:
-        raise SuiteError(f"{file} has format {found}, expected {FORMAT}; `course build --force` makes it anew")
+        raise SuiteError(f"{file} is not a reference part; `course build --force` makes it anew") from error
+    if format_ != FORMAT:
+        raise SuiteError(f"{file} has format {format_}, expected {FORMAT}; `course build --force` makes it anew")
     return data
 
 
 def _module(file: Path) -> ModuleType:
     if not file.is_file():
-        raise SuiteError(f"{file} does not exist: every exercise of course.toml needs its checks")
+        raise SuiteError(f"{file} does not exist, and every exercise in course.toml needs checks; write them there")
     spec = importlib.util.spec_from_file_location(f"checks_of_{file.stem}", file)
-    if spec is None or spec.loader is None:
-        raise SuiteError(f"{file} cannot be imported")
+    assert spec is not None
+    assert spec.loader is not None  # a path that ends with .py always has a loader
     module = importlib.util.module_from_spec(spec)
-    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    writes, sys.dont_write_bytecode = sys.dont_write_bytecode, True  # leave no __pycache__ in the course
     try:
         spec.loader.exec_module(module)
     except Exception as error:
@@ -152,35 +151,36 @@ def _module(file: Path) -> ModuleType:
 
 
 def _checks(file: Path, module: ModuleType) -> tuple[Check, ...]:
-    found = tuple(checks_in(module))
-    if all(check.bonus for check in found):
-        raise SuiteError(f"{file} declares no checks for points: mark its functions with @check(...)")
-    if problem := _of_requirements(found):
+    checks = tuple(checks_in(module))
+    if all(check.bonus for check in checks):
+        raise SuiteError(f"{file} declares no checks with points; mark its functions with @check(...)")
+    if problem := _requirement_problem(checks):
         raise SuiteError(f"{file}: {problem}")
-    return found
+    return checks
 
 
-def _of_requirements(checks: tuple[Check, ...]) -> str | None:
-    """Return what is wrong with the checks that others require."""
+def _requirement_problem(checks: tuple[Check, ...]) -> str | None:
+    """Return the first mistake in the `requires_any` of some checks, None if there is none."""
     known = {check.id: check for check in checks}
     for check in checks:
         for name in check.requires_any:
             if name not in known:
                 near = nearest(name, known)
-                return f"{check.id} requires {name}, which is no check here{f'; is it {near}?' if near else ''}"
+                hint = f"did you mean {near}?" if near else f"expected one of {', '.join(known)}"
+                return f"{check.id} requires {name}, which is not a check of this file; {hint}"
             if known[name].bonus and not check.bonus:
-                return f"{check.id} requires {name}, which is a bonus; full marks never need bonus points"
+                return f"{check.id} requires {name}, which is a bonus check; full marks must not need bonus points"
     if circle := next((check.id for check in checks if check.id in _required(known, check.id)), None):
-        return f"{circle} requires itself, through the checks that it requires"
+        return f"{circle} requires itself through the checks that it requires; remove one of these requirements"
     return None
 
 
 def _required(known: Mapping[str, Check], name: str) -> set[str]:
-    """Return every check that a check requires, directly or through another."""
-    found: set[str] = set()
+    """Return every check that a check requires, directly or indirectly."""
+    required: set[str] = set()
     left = [*known[name].requires_any]
     while left:
-        if (each := left.pop()) not in found:
-            found.add(each)
-            left += known[each].requires_any
-    return found
+        if (check := left.pop()) not in required:
+            required.add(check)
+            left += known[check].requires_any
+    return required

@@ -1,9 +1,8 @@
-"""Whose code may run here: the folders of courses that this user has said to trust.
+"""Which courses may run their code here: the folders that this user trusts.
 
-A course's checks run in the program that judges, and its exercises and solutions as processes of the user. So `course`
-asks before it runs the first of them, as git does with `safe.directory`. The list lies in the user's own
-configuration: a folder cannot bring trust along. It goes by folder and owner, so edited checks are not asked about
-again.
+A course's checks run in the judge's process, and its exercises and solutions as processes of the user. So `course`
+asks before it runs any of them, as git does with `safe.directory`. The list is in the user's own configuration, so
+that a folder cannot declare itself trusted. It has each folder with its owner; edited checks need no new answer.
 """
 
 import json
@@ -16,21 +15,21 @@ from pathlib import Path
 from autograder.course.storage import write_whole
 
 ENGINE = Path(__file__).resolve().parents[2]
-"""Where the engine that runs lies. In a kit or a checkout that is the folder of the course: its code runs already."""
+"""The folder of the running engine. In a kit or a checkout it is the course's folder, whose code runs already."""
 
 VARIABLE = "COURSE_TRUST"
-"""Folders that are trusted, as in PATH, or 1 for every folder: for containers and automatic runs."""
+"""Trusted folders, separated as in PATH, or 1 for every folder: for containers and automatic runs."""
 
 ask: list[Callable[[Path], bool]] = []
-"""What asks the user, where there is one to be asked."""
+"""The function that asks the user, last; empty without a terminal."""
 
 
 class Untrusted(Exception):
-    """A folder that nobody has said to trust; the message is a sentence with the command that does."""
+    """The user does not trust a course's folder; the message is a sentence with the command that trusts it."""
 
 
 def require(root: Path) -> None:
-    """Return if the code of a course may run; ask, where somebody can answer. Raises `Untrusted`."""
+    """Return if the code of a course may run; ask the user if possible. Raises `Untrusted`."""
     root = root.resolve()
     if is_trusted(root):
         return
@@ -39,47 +38,47 @@ def require(root: Path) -> None:
         return
     raise Untrusted(
         f"you have not used the course in {root} before, and its code would run with your rights. Nothing was run. "
-        f"If you trust that folder: course trust {_quoted(root)}"
+        f"If you trust that folder, run: course trust {_quoted(root)}"
     )
 
 
 def is_trusted(root: Path) -> bool:
-    """Say whether the code of a course may run: it is the engine's own, named in the environment, or on the list."""
+    """Say whether the code of a course may run: it is the engine's own, in `COURSE_TRUST`, or on the list."""
     root = root.resolve()
-    return root == ENGINE or _named_in_environment(root) or _kept().get(str(root), "") == _owner(root)
+    return root == ENGINE or _is_in_variable(root) or _read_list().get(str(root), "") == _owner(root)
 
 
 def trust(root: Path) -> Path | None:
-    """Put a folder on the list, and return the list's file; None where it cannot be kept, and only this run knows."""
+    """Add a folder to the list; return the list's file. None if it cannot be written: then only this run trusts it."""
     root = root.resolve()
     trust_here(root)
-    return _keep({**_kept(), str(root): _owner(root)})
+    return _write_list({**_read_list(), str(root): _owner(root)})
 
 
 def distrust(root: Path) -> bool:
-    """Take a folder off the list; return whether it was on it. Raises OSError."""
-    kept = _kept()
-    if kept.pop(str(root.resolve()), None) is None:
+    """Remove a folder from the list; return whether it was on it. Raises OSError."""
+    folders = _read_list()
+    if folders.pop(str(root.resolve()), None) is None:
         return False
-    if _keep(kept) is None:
+    if _write_list(folders) is None:
         raise OSError(1, "the list of trusted folders cannot be written", str(_file()))
     return True
 
 
 def trust_here(root: Path) -> None:
-    """Trust a folder in this process and those it starts: one it has made itself from a trusted course."""
-    named = os.environ.get(VARIABLE, "")
-    if not _named_in_environment(root.resolve()):
-        os.environ[VARIABLE] = os.pathsep.join(filter(None, [named, str(root.resolve())]))
+    """Trust a folder in this process and its children, as for a folder this process made from a trusted course."""
+    value = os.environ.get(VARIABLE, "")
+    if not _is_in_variable(root.resolve()):
+        os.environ[VARIABLE] = os.pathsep.join(filter(None, [value, str(root.resolve())]))
 
 
-def _named_in_environment(root: Path) -> bool:
-    named = os.environ.get(VARIABLE, "")
-    return named == "1" or any(Path(each).resolve() == root for each in named.split(os.pathsep) if each)
+def _is_in_variable(root: Path) -> bool:
+    value = os.environ.get(VARIABLE, "")
+    return value == "1" or any(Path(folder).resolve() == root for folder in value.split(os.pathsep) if folder)
 
 
-def _kept() -> dict[str, str]:
-    """Return the list, with the owner of each folder; empty where another user could have written it."""
+def _read_list() -> dict[str, str]:
+    """Return the trusted folders with their owners; nothing if another user could have written the list."""
     file = _file()
     try:
         if file is None or not _is_own(file):
@@ -90,7 +89,8 @@ def _kept() -> dict[str, str]:
         return {}
 
 
-def _keep(folders: dict[str, str]) -> Path | None:
+def _write_list(folders: dict[str, str]) -> Path | None:
+    """Write the list and return its file, None if it cannot be written."""
     file = _file()
     try:
         if file is None:
@@ -103,7 +103,7 @@ def _keep(folders: dict[str, str]) -> Path | None:
 
 
 def _file() -> Path | None:
-    """Return where the list lies; None for a user without a home."""
+    """Return the file of the list; None for a user without a home."""
     try:
         if sys.platform == "win32":
             base = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
@@ -115,14 +115,15 @@ def _file() -> Path | None:
 
 
 def _is_own(file: Path) -> bool:
-    if sys.platform == "win32":
+    """Say whether this user owns a file and nobody else may write it."""
+    if sys.platform == "win32":  # the folder of %APPDATA% is the user's own
         return True
-    found = file.stat()
-    return found.st_uid == os.geteuid() and not found.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    status = file.stat()
+    return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def _owner(root: Path) -> str:
-    """Return who owns a folder, as text; of a folder that is not there, what nobody is."""
+    """Return the user id that owns a folder, as text; `nobody`, which is no id, if there is no such folder."""
     try:
         return str(root.stat().st_uid)
     except OSError:

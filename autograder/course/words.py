@@ -1,15 +1,15 @@
-"""The `words` of course.toml: what the axes of each size count, as messages to students name them."""
+"""Read the `words` of course.toml, with which messages to students name what each axis counts."""
 
 from autograder.checks.structure import nearest
 from autograder.course.model import Words
-from autograder.course.section import Section, as_table, as_text, as_texts, shown
+from autograder.course.section import Section, as_table, as_text, as_texts, quoted
 
-LONGEST = 24
-_EXPECTED = "a word, or a list of words of which the first that is free is used"
+LONGEST = 24  # characters, so that a sentence with two of them still fits on a line
+_EXPECTED = "a word, or a list of words of which the first unused one is taken"
 
 
 def read_words(section: Section, top: Section) -> Words:
-    """Return the words of a course or of an exercise, which may be left out; `top` has the sizes they are for."""
+    """Return the optional words of a course or of an exercise; `top` has the sizes that they may name."""
     table = section.section("words")
     sizes = as_table(top.table.get("sizes")) or {}
     read = {}
@@ -20,16 +20,16 @@ def read_words(section: Section, top: Section) -> Words:
         read[symbol] = words
         if symbol not in sizes:
             near = nearest(symbol, tuple(sizes))
-            hint = f"is {near} meant?" if near else f"expected one of {', '.join(sizes)}"
+            hint = f"did you mean {near}?" if near else f"expected one of {', '.join(sizes)}"
             table.note(symbol, f"{symbol} is not in [sizes]; {hint}")
         if len(set(words)) < len(words):
-            table.note(symbol, f"{symbol} has a word twice, expected different ones")
+            table.note(symbol, f"{symbol} lists a word twice, expected different words")
         for word in words:
             if len(word) > LONGEST:
-                table.note(symbol, f"{symbol} has {shown(word)}, expected at most {LONGEST} characters")
+                table.note(symbol, f"{symbol} has {quoted(word)}, expected at most {LONGEST} characters")
     return read
 
 
 def _as_words(value: object) -> tuple[str, ...] | None:
     words = (value,) if isinstance(value, str) else as_texts(value)
-    return words if words and all(as_text(each) and each.isprintable() for each in words) else None
+    return words if words and all(as_text(word) and word.isprintable() for word in words) else None

@@ -1,6 +1,6 @@
-"""What the worker and the judge say to each other: plain values in length-checked frames."""
+"""The messages between worker and judge: plain values in length-checked frames."""
 
-from autograder.protocol.frames import Frames, Limits, read_frame, write_frame
+from autograder.protocol.frames import Frames, Limits, read_frame, write_all, write_frame
 from autograder.protocol.values import Array, Opaque, ProtocolError, TooLarge, Value, decode, encode
 
 __all__ = [
@@ -14,5 +14,6 @@ __all__ = [
     "decode",
     "encode",
     "read_frame",
+    "write_all",
     "write_frame",
 ]

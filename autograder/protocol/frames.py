@@ -1,4 +1,4 @@
-"""Frames: one value on a byte stream, with its length in front and a cap on everything.
+"""Frames: one value on a byte stream, preceded by its length, with a limit on every size.
 
 Layout: the four bytes `CRS1`, the length of the JSON text (uint32), the length of the blob (uint32), both
 big-endian, then the text and the blob.
@@ -19,7 +19,7 @@ CUT_OFF = "the stream ended inside a frame"
 
 @dataclass(frozen=True)
 class Limits:
-    """The most one frame may hold: bytes of text, bytes of blob, parts of its value."""
+    """Limits of one frame: bytes of text, bytes of blob, nodes in its value."""
 
     text: int = 4 << 20
     blob: int = 64 << 20
@@ -27,7 +27,7 @@ class Limits:
 
 
 Read = Callable[[int], bytes]
-"""Returns up to n bytes; fewer than one only at the end of the stream."""
+"""Returns 1 to n bytes, or none at the end of the stream."""
 
 
 def write_frame(value: Value) -> bytes:
@@ -37,10 +37,17 @@ def write_frame(value: Value) -> bytes:
     return HEADER.pack(MAGIC, len(text), len(blob)) + text + blob
 
 
-def read_frame(read: Read, limits: Limits) -> Value | None:
-    """Return the next value on the stream, None at its end, or raise `ProtocolError`.
+def write_all(write: Callable[[memoryview], int], data: bytes) -> None:
+    """Write all of some bytes, however few each call of `write` takes."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[write(rest) :]
 
-    A sender can put None into a frame only inside something, so None is unambiguous here.
+
+def read_frame(read: Read, limits: Limits) -> Value | None:
+    """Return the next value on the stream, or None at its end. Raises `ProtocolError`.
+
+    A frame cannot hold a bare None, so None always means the end.
     """
     header = _read_exactly(read, HEADER.size)
     if not header:
@@ -55,40 +62,43 @@ def read_frame(read: Read, limits: Limits) -> Value | None:
 
 
 class Frames:
-    """The values on a stream whose bytes come in as they come."""
+    """Decodes a stream of frames whose bytes arrive in pieces of any size."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._held = bytearray()
+        self._buffer = bytearray()
 
     def add(self, data: bytes) -> Iterator[Value]:
-        """Yield the values that are whole with these bytes; raises `ProtocolError`, of a great length at once."""
-        self._held += data
+        """Yield the values that these bytes complete. Raises `ProtocolError`.
+
+        A length beyond the limits raises as soon as the header is here, before any of the body is kept.
+        """
+        self._buffer += data
         start, end = 0, HEADER.size
         try:
-            while len(self._held) >= end:
-                text_length, blob_length = _lengths(self._held[start:end], self._limits)
+            while len(self._buffer) >= end:
+                text_length, blob_length = _lengths(self._buffer[start:end], self._limits)
                 middle, last = end + text_length, end + text_length + blob_length
-                if len(self._held) < last:
+                if len(self._buffer) < last:
                     break
-                text, blob = bytes(self._held[end:middle]), bytes(self._held[middle:last])
+                text, blob = bytes(self._buffer[end:middle]), bytes(self._buffer[middle:last])
                 start, end = last, last + HEADER.size
                 yield _value(text, blob, self._limits)
         finally:
-            del self._held[:start]
+            del self._buffer[:start]
 
     def end(self) -> None:
-        """Hear that nothing more comes; raises `ProtocolError` inside a frame."""
-        if self._held:
+        """Check that the stream ended between two frames; raises `ProtocolError` if not."""
+        if self._buffer:
             raise ProtocolError(CUT_OFF)
 
 
 def _lengths(header: bytes | bytearray, limits: Limits) -> tuple[int, int]:
     magic, text_length, blob_length = HEADER.unpack(header)
     if magic != MAGIC:
-        raise ProtocolError("something that is not a frame")
+        raise ProtocolError("bytes that are not a frame")
     if text_length > limits.text or blob_length > limits.blob:
-        raise TooLarge(f"a frame of {text_length + blob_length:,} bytes, more than is allowed")
+        raise TooLarge(f"a frame of {text_length + blob_length:,} bytes, more than allowed")
     return text_length, blob_length
 
 
@@ -115,11 +125,11 @@ _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def _read_exactly(read: Read, length: int) -> bytes:
-    parts = []
+    chunks = []
     while length > 0:
-        part = read(min(length, 1 << 20))
-        if not part:
+        chunk = read(min(length, 1 << 20))  # in steps, so that a stated length alone reserves no memory
+        if not chunk:
             break
-        parts.append(part)
-        length -= len(part)
-    return b"".join(parts)
+        chunks.append(chunk)
+        length -= len(chunk)
+    return b"".join(chunks)

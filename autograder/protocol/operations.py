@@ -1,15 +1,15 @@
-"""What the names of torch's operations tell, for the worker that records them and the judge that reads the record."""
+"""Properties of torch's operations that follow from their names, for the worker's traces and the judge."""
 
-_WRITING = frozenset({"__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__"})
+_IN_PLACE = frozenset({"__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__"})
 
 
 def writes(name: str) -> bool:
-    """Whether an operation changes a tensor that is there: in torch its name ends with one underscore."""
-    return name in _WRITING or (name.endswith("_") and not name.endswith("__"))
+    """Say whether an operation changes a tensor in place: torch ends the names of these with one underscore."""
+    return name in _IN_PLACE or (name.endswith("_") and not name.endswith("__"))
 
 
 KINDS = (
     frozenset(["mul", "div", "true_divide", "truediv", "rmul", "rdiv", "rtruediv", "mul_", "div_", "imul", "itruediv"]),
     frozenset(["add", "sub", "radd", "rsub", "iadd", "isub"]),
 )
-"""Operations that are written for one another."""
+"""Groups of operations that learners write in place of one another."""

@@ -1,4 +1,4 @@
-"""Fingerprints of arrays: a few numbers that tell whether two arrays hold the same values, or the same in other places.
+"""Fingerprints of arrays: 15 numbers that show whether two arrays hold the same values, in the same or another order.
 
 The worker sends them in place of the hundreds of tensors a traced program makes; the judge compares them.
 """
@@ -12,60 +12,60 @@ import numpy as np
 from numpy.typing import NDArray
 
 Prints: TypeAlias = NDArray[np.float64]
-"""Fingerprints, one a row."""
+"""Fingerprints, one per row."""
 
 COUNTS, LOOSE, ORDERED = slice(0, 4), slice(4, 12), slice(12, 15)
-"""The columns: how many elements, and how many are NaN, above or below what scores reach; what does not depend on the
-order of the others; and what does."""
+"""The columns. Counts: elements, NaN, and numbers above and below `BEYOND`. Loose: numbers that do not depend on the
+order of the finite elements. Ordered: numbers that do."""
 
 WIDTH = 15
 BEYOND = 1e4
-"""A larger number stands for infinity: a mask may be filled with either."""
+"""A larger number is treated as infinity: learners fill masks with -inf, -1e9 or the like."""
 
 MOST_PARTS = 24
 MOST_PRINTS = 1 + 3 * MOST_PARTS
-"""Fingerprints of one array: its own, and those of the slices of its first two axes and of both."""
-_STEPS = (1.0, 0.3713, 2.2361)
-_SHARES = np.linspace(0, 1, 6)
+"""Fingerprints of one array: its own, and those of the slices along axis 0, along axis 1, and along both."""
+_FREQUENCIES = (1.0, 0.3713, 2.2361)  # no simple ratio between any two, so no two arrays agree in all three by chance
+_QUANTILES = np.linspace(0, 1, 6)
 
 
 def fingerprint(values: NDArray[Any]) -> Prints:
-    """Return the fingerprint of an array of numbers or truth values, read in its C order."""
+    """Return the fingerprint of an array of numbers or booleans, read in C order."""
     flat = np.ascontiguousarray(values).reshape(-1).astype(np.float64)
     size = flat.size
-    found = np.zeros(WIDTH)
-    found[0] = size
+    print_ = np.zeros(WIDTH)
+    print_[0] = size
     if not size:
-        return found
+        return print_
     ordered = np.sort(flat)  # NaN comes last
     if not (ordered[0] > -BEYOND and ordered[-1] < BEYOND):
-        found[1:4] = np.isnan(flat).sum(), (flat >= BEYOND).sum(), (flat <= -BEYOND).sum()
+        print_[1:4] = np.isnan(flat).sum(), (flat >= BEYOND).sum(), (flat <= -BEYOND).sum()
         flat = np.where(np.abs(flat) < BEYOND, flat, 0.0)
         ordered = np.sort(flat)
-    found[4] = np.add.reduce(flat) / size
-    found[5] = math.sqrt(float(flat @ flat) / size)
-    found[6:12] = ordered[_places(size)]
-    found[ORDERED] = _waves(size.bit_length())[:, :size] @ flat / math.sqrt(size)
-    return found
+    print_[4] = np.add.reduce(flat) / size
+    print_[5] = math.sqrt(float(flat @ flat) / size)
+    print_[6:12] = ordered[_quantile_indices(size)]
+    print_[ORDERED] = _waves(size.bit_length())[:, :size] @ flat / math.sqrt(size)
+    return print_
 
 
 @lru_cache(maxsize=1 << 12)
-def _places(size: int) -> NDArray[np.intp]:
-    """Return where, among so many ordered numbers, those stand that a fingerprint has."""
-    return np.rint(_SHARES * (size - 1)).astype(np.intp)
+def _quantile_indices(size: int) -> NDArray[np.intp]:
+    """Return the indices of the quantiles among `size` sorted numbers."""
+    return np.rint(_QUANTILES * (size - 1)).astype(np.intp)
 
 
 @cache
 def _waves(bits: int) -> Prints:
-    """Return three waves of different lengths, for arrays of fewer than 2**bits elements."""
-    found: Prints = np.cos(np.outer(_STEPS, np.arange(1, 1 << bits)))
-    return found
+    """Return three cosine waves of different frequencies, for arrays of fewer than 2**bits elements."""
+    waves: Prints = np.cos(np.outer(_FREQUENCIES, np.arange(1, 1 << bits)))
+    return waves
 
 
 def parts(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """Yield the slices of an array of three axes and more that a loop would make: along each of its first two axes.
+    """Yield the slices that a loop over the first two axes would make, of an array of three or more axes.
 
-    Of four axes and more, also those along both.
+    Of four or more axes, also the slices of a loop over both.
     """
     if values.ndim >= 3:
         yield from values[:MOST_PARTS]
@@ -75,41 +75,42 @@ def parts(values: NDArray[Any]) -> Iterator[NDArray[Any]]:
 
 
 def part_shapes(shape: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return the shapes of the parts of an array of that shape, in their order."""
+    """Return the shapes of the slices that `parts` yields for an array of that shape, in the same order."""
     if len(shape) < 3:
         return []
     first, second, *rest = shape
-    found = [(second, *rest)] * min(first, MOST_PARTS) + [(first, *rest)] * min(second, MOST_PARTS)
-    return found + [tuple(rest)] * (min(first * second, MOST_PARTS) if len(shape) > 3 else 0)
+    shapes = [(second, *rest)] * min(first, MOST_PARTS) + [(first, *rest)] * min(second, MOST_PARTS)
+    return shapes + [tuple(rest)] * (min(first * second, MOST_PARTS) if len(shape) > 3 else 0)
 
 
 def same_values(one: Prints, others: Prints, tolerance: float) -> NDArray[np.bool_]:
-    """Return which of the other arrays hold the values of one, in whatever places."""
-    found = np.asarray((others[:, COUNTS] == one[COUNTS]).all(axis=1))
-    if found.any():
-        alike = others[found]
-        found[found] = _close(one[LOOSE], alike[:, LOOSE], _scale(one, alike), tolerance)
-    return found
+    """Return which of the other arrays hold the same values, in any order."""
+    same = np.asarray((others[:, COUNTS] == one[COUNTS]).all(axis=1))
+    if same.any():
+        candidates = others[same]
+        same[same] = _close(one[LOOSE], candidates[:, LOOSE], _scale(one, candidates), tolerance)
+    return same
 
 
 def same_order(one: Prints, others: Prints, tolerance: float) -> NDArray[np.bool_]:
-    """Return which of the other arrays hold their values in the places where one holds them."""
+    """Return which of the other arrays, known to hold the same values, hold them in the same order."""
     return _close(one[ORDERED], others[:, ORDERED], _scale(one, others), tolerance)
 
 
 def factors(one: Prints, others: Prints, tolerance: float) -> Prints:
-    """Return by which factor one is each of the other arrays; NaN where it is none."""
+    """Return the factor between `one` and each of the other arrays; NaN where no factor relates them."""
     base, own = others[:, ORDERED], one[ORDERED]
     with np.errstate(invalid="ignore", divide="ignore"):
         factor = (base @ own) / (base * base).sum(axis=1)
         right = _close(own, factor[:, None] * base, np.full(len(others), one[5]), tolerance)
         right &= np.abs(np.abs(factor) * others[:, 5] - one[5]) <= tolerance * one[5]
     right &= (others[:, COUNTS] == one[COUNTS]).all(axis=1)
-    found: Prints = np.where(right, factor, np.nan)
-    return found
+    result: Prints = np.where(right, factor, np.nan)
+    return result
 
 
 def _scale(one: Prints, others: Prints) -> Prints:
+    """Return the root mean squares that differences are relative to; 1e-6 keeps arrays of zeros comparable."""
     larger: Prints = np.maximum(np.maximum(others[:, 5], one[5]), 1e-6)
     return larger
 

@@ -1,4 +1,4 @@
-"""The text of a Python file out of its bytes: one reading for every part that compiles, parses or shows it."""
+"""Decode the bytes of a Python file, in one way for every part that compiles, parses or shows it."""
 
 import re
 from codecs import BOM_UTF8
@@ -8,30 +8,29 @@ from tokenize import detect_encoding
 _DECLARED = re.compile(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _BLANK = re.compile(rb"[ \t\f]*(?:#.*)?")
 _CHARSET = re.compile(r"(?:iso-?8859-?|latin-?|cp125|windows-?125|koi8-?)\w{1,2}", re.IGNORECASE)
-"""Encodings that map one byte to one character: the judge decodes no other, since some codecs take quadratic time."""
+"""Encodings that map one byte to one character. The judge decodes no others, since some codecs take quadratic time."""
 
-
-_MEND = "save the file as UTF-8 and delete the declaration"
+_REMEDY = "save the file as UTF-8 and delete the declaration"
 
 
 def text_of(source: bytes, file: str = "") -> str:
     """Return the text of a Python file as `python FILE` reads it.
 
-    Raises SyntaxError, with the line, where Python refuses to run the file: for bytes that are not of the declared
-    encoding (UTF-8 unless it says another), null bytes, and encodings that there are not. `compile` of bytes, and so
-    an import, lets wrong bytes in comments pass.
+    Raises SyntaxError, with the line, where Python refuses to run the file: for bytes that do not fit the declared
+    encoding (UTF-8 by default), null bytes, and unknown encodings. This is stricter than `compile` of bytes and than an
+    import, which let wrong bytes in comments pass.
     """
     if source[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise _refused("it is saved as UTF-16, expected UTF-8; save the file as UTF-8", file, 1)
     try:
         encoding, _ = detect_encoding(BytesIO(source).readline)
         text = source.decode(encoding)
-        text.encode("utf-8")  # some codecs make halves of characters, of which no source is made
+        text.encode("utf-8")  # some codecs produce lone surrogates, which no source may hold
         if (_declared(source) or "") not in text[:4096]:
             raise ValueError("a declaration has to be readable in the encoding that it names")
     except UnicodeDecodeError as error:
         raise _undecodable(source, error, file) from None
-    except Exception as error:  # a codec of the file's choice raises what it likes
+    except Exception as error:  # the file chooses the codec, and a codec may raise anything
         raise _undetected(source, file) from error
     if "\0" in text:
         line = _line(source, source.find(b"\0"))
@@ -40,7 +39,7 @@ def text_of(source: bytes, file: str = "") -> str:
 
 
 def lines_of(source: bytes) -> list[str]:
-    """Return the lines of a file to be shown, whether or not Python can read it; bytes that cannot be read are `�`."""
+    """Return the lines of a file for display, whether or not Python can read it; undecodable bytes become `�`."""
     encoding = _declared(source)
     if encoding is None or not _CHARSET.fullmatch(encoding):
         encoding = "utf-8"
@@ -52,24 +51,24 @@ def lines_of(source: bytes) -> list[str]:
 
 
 def _declared(source: bytes) -> str | None:
-    """Return the encoding that one of the first two lines declares (PEP 263)."""
+    """Return the encoding that one of the first two lines declares (PEP 263), or None."""
     for line in source[:4096].removeprefix(BOM_UTF8).splitlines()[:2]:
-        if found := _DECLARED.match(line):
-            return found[1].decode("ascii")[:20]
+        if match := _DECLARED.match(line):
+            return match[1].decode("ascii")[:20]
         if not _BLANK.fullmatch(line):
             return None
     return None
 
 
 def _undetected(source: bytes, file: str) -> SyntaxError:
-    """Return the error for a declaration that cannot be followed, or for bytes before it that are not UTF-8."""
+    """Return the error for a declaration Python cannot follow, or for bytes before it that are not UTF-8."""
     declared = _declared(source)
     try:
         source.decode("utf-8")
     except UnicodeDecodeError as error:
         if declared is None:
             return _undecodable(source, error, file)
-    return _refused(f"it declares the encoding {declared}, which Python cannot read; {_MEND}", file, 1)
+    return _refused(f"it declares the encoding {declared}, which Python cannot read; {_REMEDY}", file, 1)
 
 
 def _undecodable(source: bytes, error: UnicodeDecodeError, file: str) -> SyntaxError:
@@ -77,14 +76,14 @@ def _undecodable(source: bytes, error: UnicodeDecodeError, file: str) -> SyntaxE
     byte = f"line {line} has the byte 0x{source[error.start]:02x}"
     if declared is None:
         return _refused(f"{byte}, which is not UTF-8; save the file as UTF-8", file, line)
-    return _refused(f"{byte}, which is not in the declared encoding {declared}; {_MEND}", file, line)
+    return _refused(f"{byte}, which is not in the declared encoding {declared}; {_REMEDY}", file, line)
 
 
 def _refused(message: str, file: str, line: int) -> SyntaxError:
     return SyntaxError(message, (file, line, None, None))
 
 
-def _line(source: bytes, at: int) -> int:
-    """Return the line of a byte, as Python counts lines; 1 where the text has it and the bytes do not."""
-    before = source[: max(at, 0)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+def _line(source: bytes, offset: int) -> int:
+    """Return the line of a byte, as Python counts lines; 1 for an offset of -1 (a character only decoding made)."""
+    before = source[: max(offset, 0)].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return before.count(b"\n") + 1

@@ -1,8 +1,8 @@
-"""Plain values: what an observation may be made of, and nothing that could run.
+"""Plain values: the data an observation may consist of, none of it executable.
 
 A value is None, a bool, an int, a float, a str, bytes, an `Array`, an `Opaque`, or a list, tuple or
 string-keyed dict of values. `encode` turns one into JSON-ready data and a blob of raw bytes; `decode`
-turns hostile data back into a value or raises `ProtocolError`. There is no pickle on the way.
+turns hostile data back into a value or raises `ProtocolError`. Neither uses pickle, which could run code.
 """
 
 import math
@@ -26,8 +26,8 @@ ITEM_SIZES = {
 }
 """Bytes per element of every dtype an array may have."""
 
-_AS_THEY_ARE = frozenset({type(None), bool, int, str})
-"""What JSON holds as it is."""
+_JSON_TYPES = frozenset({type(None), bool, int, str})
+"""Types that JSON holds unchanged; a float may be NaN or infinite, which JSON does not know."""
 
 _NUMBERS = frozenset({type(None), bool, int, float})
 
@@ -35,20 +35,20 @@ MAX_DEPTH = 16
 MAX_NODES = 20_000
 MAX_AXES = 12
 MOST_PLACES = 1 << 40
-"""The product of an array's sizes, those that are 0 left out: NumPy refuses to hold an empty array of more."""
+"""The product of an array's nonzero sizes: NumPy refuses to hold even an empty array of more."""
 
 
 class ProtocolError(Exception):
-    """What came in is not a frame, or not a value; the message is a sentence about it."""
+    """The data received is not a frame or not a value; the message is a noun phrase that names it."""
 
 
 class TooLarge(ProtocolError):
-    """What came in is well formed, but more than is taken."""
+    """The data received is well formed, but beyond a limit."""
 
 
 @dataclass(frozen=True)
 class Array:
-    """A tensor as data: C-ordered little-endian elements, and the device it was on."""
+    """A tensor as data: its elements in C order, little-endian, and the name of its device."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -58,42 +58,43 @@ class Array:
 
 @dataclass(frozen=True)
 class Opaque:
-    """Something that is not data; only the name of its type is told."""
+    """The name of the type of an object that is not data."""
 
     type_name: str
 
 
 def encode(value: Value) -> tuple[Any, bytes]:
-    """Return `value` as JSON-ready data and the blob its arrays and bytes lie in."""
+    """Return `value` as JSON-ready data, and the blob that holds its arrays and bytes."""
     blob = bytearray()
     return _encoded(value, blob), bytes(blob)
 
 
 def _encoded(item: Value, blob: bytearray) -> Any:
     kind = type(item)
-    if kind in _AS_THEY_ARE:
+    if kind in _JSON_TYPES:  # the three most frequent cases first: this runs for every part of every answer
         return item
     if kind is Array:
-        return {"array": [item.dtype, item.shape, item.device, *_placed(item.data, blob)]}
+        return {"array": [item.dtype, item.shape, item.device, *_appended(item.data, blob)]}
     if kind is dict:
-        return {"dict": {str(key): _encoded(each, blob) for key, each in item.items()}}
+        return {"dict": {str(key): _encoded(part, blob) for key, part in item.items()}}
     match item:
         case int() | str():
             return item
         case float():
             return item if math.isfinite(item) else {"float": repr(item)}
         case list():
-            return [_encoded(each, blob) for each in item]
+            return [_encoded(part, blob) for part in item]
         case bytes():
-            return {"bytes": _placed(item, blob)}
+            return {"bytes": _appended(item, blob)}
         case Opaque():
             return {"opaque": item.type_name}
         case tuple():
-            return {"tuple": [_encoded(each, blob) for each in item]}
+            return {"tuple": [_encoded(part, blob) for part in item]}
     raise TypeError(f"{kind.__name__} is not a plain value")
 
 
-def _placed(data: bytes, blob: bytearray) -> list[int]:
+def _appended(data: bytes, blob: bytearray) -> list[int]:
+    """Append data to the blob; return its start and its length there."""
     blob += data
     return [len(blob) - len(data), len(data)]
 
@@ -104,7 +105,7 @@ def decode(data: Any, blob: bytes, most_nodes: int = MAX_NODES) -> Value:
 
 
 class _Decoder:
-    """Builds a value from what a JSON parser has made: of JSON's own types, and no others."""
+    """Builds a value from the output of a JSON parser, which holds JSON's own types and no others."""
 
     def __init__(self, blob: bytes, most_nodes: int) -> None:
         self.blob = blob
@@ -120,7 +121,7 @@ class _Decoder:
         if kind is list:
             return self.parts(data, depth)
         if kind is not dict or len(data) != 1:
-            raise ProtocolError("a part that is no value")
+            raise ProtocolError("a part that is not a value")
         [(tag, body)] = data.items()
         return self.tagged(tag, body, depth)
 
@@ -138,36 +139,36 @@ class _Decoder:
             return Opaque(writable(body[:200]))
         if tag == "bytes" and kind is list and len(body) == 2:
             return self.slice(*body)
-        raise ProtocolError("a part that is no value")
+        raise ProtocolError("a part that is not a value")
 
     def parts(self, data: list[Any], depth: int) -> list[Value]:
         depth += 1
         self.nodes += len(data)
         if self.nodes > self.most_nodes or depth > MAX_DEPTH:
             raise TooLarge(f"a value deeper than {MAX_DEPTH} levels or of more than {self.most_nodes} parts")
-        return [each if type(each) in _NUMBERS else self.node(each, depth) for each in data]
+        return [part if type(part) in _NUMBERS else self.node(part, depth) for part in data]
 
     def slice(self, start: Any, length: Any) -> bytes:
         if not (_is_size(start) and _is_size(length) and start + length <= len(self.blob)):
-            raise ProtocolError("bytes that lie outside their frame")
+            raise ProtocolError("bytes outside their frame")
         return self.blob[start : start + length]
 
     def array(self, dtype: Any, shape: Any, device: Any, start: Any, length: Any) -> Array:
         item_size = ITEM_SIZES.get(dtype) if type(dtype) is str else None
         if item_size is None:
-            raise ProtocolError("an array of a dtype that does not exist")
+            raise ProtocolError("an array of an unknown dtype")
         if type(shape) is not list or len(shape) > MAX_AXES:
-            raise ProtocolError("an array of a shape that cannot be")
+            raise ProtocolError("an array of an impossible shape")
         elements = places = 1
         for size in shape:
             if not _is_size(size):
-                raise ProtocolError("an array of a shape that cannot be")
+                raise ProtocolError("an array of an impossible shape")
             elements *= size
             places *= size or 1
         if type(device) is not str:
             raise ProtocolError("an array without a device")
         if places > MOST_PLACES:
-            raise TooLarge("an array of more places than can be counted")
+            raise TooLarge("an array of too many elements")
         data = self.slice(start, length)
         if elements * item_size != len(data):
             raise ProtocolError("an array whose shape and bytes disagree")
@@ -175,7 +176,7 @@ class _Decoder:
 
 
 def writable(text: str) -> str:
-    """Return a text with halves of surrogate pairs written out: no file could hold them."""
+    """Return a text with lone surrogates written out as escapes: no file could hold them."""
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 

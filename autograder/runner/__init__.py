@@ -1,1 +1,1 @@
-"""Runs a plan of checks in confined workers and reads what comes back as hostile."""
+"""Run a plan of checks in confined worker processes, and read their answers as hostile data."""

@@ -1,4 +1,4 @@
-"""One plan on one program: what its workers answer, event by event, and whom their deaths are charged to."""
+"""Run one plan on one program: read the workers' answers, event by event, and charge their ends to trials."""
 
 import signal
 import time
@@ -9,45 +9,51 @@ from typing import Any
 from autograder.checks.trials import Key
 from autograder.protocol import TooLarge
 from autograder.protocol.bounds import MOST_SECONDS
+from autograder.runner.exit_messages import STARVED, cpu_time_message, is_timeout, outcome_of_exit, wall_time_message
 from autograder.runner.outcomes import Died, Fault, Observed, Outcome, is_exhausted, read_fault, read_frames
 from autograder.runner.patience import Patience
 from autograder.runner.process import End, WorkerProcess
-from autograder.runner.received import number, observation
 from autograder.runner.run import EnvironmentProblem, GraderProblem, Parts, Plan, Run, Surveyor, Where
 from autograder.runner.traces import read_trace
-from autograder.runner.worker_exits import obituary, out_of_processor_time, out_of_time
+from autograder.runner.validation import as_number, as_observation
 
 MOST_DEATHS = 2
-"""So many trials of one exercise may end the process; then the rest of the exercise is not run."""
+"""How many checks of an exercise may end the process before the rest of it is not run."""
 
 MOST_LOSSES = 3
+"""How often the process that workers are forked from may end before the grading fails."""
+
 KILLED = -int(getattr(signal, "SIGKILL", 9))
 
 NOT_RUN = f"Not run: {MOST_DEATHS} checks of this exercise timed out or ended the process."
 
-UNREAD = "Your file is built so deep, or so large, that its syntax cannot be looked at: write it in smaller steps."
+UNREADABLE = "Your file is nested too deeply, or too long, to be analysed. Write it in smaller steps."
 
 
 class Attempt:
-    """What is left of a plan, and what happened to the worker that was at it."""
+    """The rest of a plan, and the state of the worker that runs it.
+
+    `at` is the exercise and trial that runs now, `loading` is set once student code may have run, and `careful` if the
+    worker announces every check. `untouched` is set while the worker is on its first job.
+    """
 
     def __init__(
-        self, run: Run, plan: Plan, patience: Patience, known: Surveyor, *, parts: Parts, exact: bool = False
+        self, run: Run, plan: Plan, patience: Patience, survey: Surveyor, *, parts: Parts, exact: bool = False
     ) -> None:
-        """`parts` says what is not run any more once an exercise it needs has timed out."""
+        """`parts` has the exercises that are not run once an exercise they need has timed out."""
         self.run = run
         self.patience = patience
         self.limits = patience.limits
-        self.known = known
+        self.survey = survey
         self.parts = parts
         self.exact = exact
         self.loading = False
         self.plan = plan
         self.worker: WorkerProcess | None = None
-        self.waited_for = 0.0
+        self.time_limit = 0.0
         self.spent: dict[str, float] = {}
         self.at: Where | None = None
-        self.heard: set[tuple[object, ...]] = set()
+        self.seen: set[tuple[object, ...]] = set()
         self.untouched = False
         self.careful = False
         self.progress = 0
@@ -56,16 +62,16 @@ class Attempt:
         self.losses = 0
         self.killed: set[Where | None] = set()
 
-    def listen(self, worker: WorkerProcess) -> End | Died | None:
-        """Take answers until the plan is done (None), or the worker is (why)."""
+    def receive(self, worker: WorkerProcess) -> End | Died | None:
+        """Read answers until the plan is done; return None, or why the worker ended before."""
         self.at = None
-        self.heard.clear()
+        self.seen.clear()
         self.loading = False
         self.untouched = worker.sent == 1
         self.careful = self.patience.careful
         self.worker = worker
         while True:
-            event = self._awaited(worker)
+            event = self._next_event(worker)
             if isinstance(event, End):
                 return event
             if event["event"] == "done" and not self.plan:
@@ -75,25 +81,25 @@ class Attempt:
                     return died
             except TooLarge as error:
                 return End("large", detail=str(error))
-            except (LookupError, TypeError, ValueError, AttributeError, OverflowError):
-                return End("nonsense", detail=f"an answer that does not fit ({str(event['event'])[:40]})")
-            if self._is_spent():
-                return End("silent")
+            except (LookupError, TypeError, ValueError, AttributeError, OverflowError):  # what hostile data may raise
+                return End("malformed", detail=f"an invalid answer ({str(event['event'])[:40]})")
+            if self._is_over_time():
+                return End("timeout")
 
-    def _awaited(self, worker: WorkerProcess) -> Mapping[str, Any] | End:
-        """Return the next answer, or the end of the worker. What comes in time counts as time of the exercise."""
-        began, of = time.monotonic(), self.at if self.loading else None
-        if of is None:  # only the kit's own code runs yet, and a new process is slow at first
-            self.waited_for = self.limits.wall_seconds
+    def _next_event(self, worker: WorkerProcess) -> Mapping[str, Any] | End:
+        """Return the next answer, or the end of the worker. The wait counts as time of the exercise, if in time."""
+        began, running = time.monotonic(), self.at if self.loading else None
+        if running is None:  # only the kit's own code runs yet, and a new process is slow at first
+            self.time_limit = self.limits.wall_seconds
         else:
-            self.waited_for = self.patience.import_seconds if of[1] is None else self.patience.check_seconds
-        event = worker.next_event(self.waited_for)
-        if of is not None and not isinstance(event, End) and event["event"] != "stuck":
-            self.spent[of[0]] = self.spent.get(of[0], 0.0) + time.monotonic() - began
+            self.time_limit = self.patience.import_seconds if running[1] is None else self.patience.check_seconds
+        event = worker.next_event(self.time_limit)
+        if running is not None and not isinstance(event, End) and event["event"] != "stuck":
+            self.spent[running[0]] = self.spent.get(running[0], 0.0) + time.monotonic() - began
         return event
 
-    def _is_spent(self) -> bool:
-        """Whether the exercise at hand has taken too long in all; then the rest of it is settled."""
+    def _is_over_time(self) -> bool:
+        """Say whether the running exercise has taken too long in all, and settle the rest of it if so."""
         exercise = self.at[0] if self.at is not None else ""
         most = self.patience.exercise_seconds
         if self.spent.get(exercise, 0.0) <= most or exercise not in self.plan:
@@ -102,7 +108,11 @@ class Attempt:
         return True
 
     def _take(self, event: Mapping[str, Any]) -> Died | None:
-        self._only_once(event)
+        """Record one answer; return a reason to end the worker, if there is one.
+
+        Raises an exception for an answer that an honest worker does not send at this point.
+        """
+        self._refuse_repetition(event)
         match event["event"]:
             case "unusable" if self.at is None and self.untouched:
                 raise EnvironmentProblem(str(event["message"]))
@@ -111,63 +121,69 @@ class Attempt:
             case "load" if event["exercise"] == next(iter(self.plan), None):
                 self.loading = True
                 self.at = (self._planned(event["exercise"]), None)
-                self._of_worker().loaded |= {event["exercise"]}
+                self._current_worker().loaded |= {event["exercise"]}
             case "read" if not self.loading:
                 self.at = (self._planned(event["exercise"]), None)
             case "surveyed":
                 self._note_survey(event)
             case "unloadable" if self._is_at(event["exercise"]):
-                fault = read_fault(event["fault"], at_import=True)
-                if self._may_lack_what_others_hold(fault):
-                    return LACKING
-                self._settle_exercise(self._planned(event["exercise"]), fault)
+                return self._take_fault(event, read_fault(event["fault"], at_import=True))
             case "begin" | "observed" | "raised" if event["exercise"] not in self.run.surveys:
-                return Died("error", UNREAD)
+                return Died("error", UNREADABLE)
             case "begin" if self._is_at(event["exercise"]):
                 self.at = (self._planned(event["exercise"]), self._key(event))
             case "traced":
                 key = self._key(event)
                 self.run.traces.setdefault(event["exercise"], {})[key] = read_trace(event, sliced=self.exact)
             case "observed":
-                self._settle(event, Observed(observation(event["value"]), number(event["seconds"], MOST_SECONDS)))
+                seconds = as_number(event["seconds"], MOST_SECONDS)
+                self._settle(event, Observed(as_observation(event["value"]), seconds))
             case "raised":
-                fault = read_fault(event["fault"], seconds=number(event["seconds"], MOST_SECONDS))
-                if self._may_lack_what_others_hold(fault):
-                    return LACKING
-                self._settle(event, fault)
+                seconds = as_number(event["seconds"], MOST_SECONDS)
+                return self._take_fault(event, read_fault(event["fault"], seconds=seconds))
             case "stuck":
                 return self._stuck(event)
             case other:
                 raise ValueError(other)
         return None
 
+    def _take_fault(self, event: Mapping[str, Any], fault: Fault) -> Died | None:
+        """Settle the trial, or the whole exercise, that raised; return `STARVED` if the exercise has to run alone."""
+        if self._is_starved(fault):
+            return STARVED
+        if fault.at_import:
+            self._settle_exercise(self._planned(event["exercise"]), fault)
+        else:
+            self._settle(event, fault)
+        return None
+
     def _is_at(self, exercise: str) -> bool:
-        """Whether an exercise is the one that was loaded last: the worker does one after another."""
+        """Say whether an exercise is the one loaded last: the worker runs one after another."""
         return self.loading and self.at is not None and self.at[0] == exercise
 
     def _stuck(self, event: Mapping[str, Any]) -> Died:
-        waited = self._of_worker().fell_silent
-        sentence = out_of_time(self.waited_for) if waited else out_of_processor_time(self.limits)
+        timed_out = self._current_worker().timed_out
+        sentence = wall_time_message(self.time_limit) if timed_out else cpu_time_message(self.limits)
         return Died("timeout", sentence, next(iter(read_frames(event["frames"])), None))
 
-    def _of_worker(self) -> WorkerProcess:
+    def _current_worker(self) -> WorkerProcess:
         assert self.worker is not None
         return self.worker
 
     def _note_survey(self, event: Mapping[str, Any]) -> None:
-        """Believe what is said of a file before any of the program has run; what is said later is refused."""
+        """Record a survey, which counts only before any of the program has run; raises ValueError later."""
         if self.loading:
             raise ValueError(event["event"])
         exercise = self._planned(event["exercise"])
-        self.run.surveys[exercise] = self.known(exercise, event)
+        self.run.surveys[exercise] = self.survey(exercise, event)
 
-    def _only_once(self, event: Mapping[str, Any]) -> None:
-        """Refuse an answer that came before: one that repeats itself would never be done."""
-        of_draw = ("check", "trial") if event["event"] not in ("load", "read", "surveyed") else ()
-        once = tuple(event.get(part) for part in ("event", "exercise", *of_draw))
-        if once in self.heard:
-            raise ValueError(once)
-        self.heard.add(once)
+    def _refuse_repetition(self, event: Mapping[str, Any]) -> None:
+        """Raise ValueError for an answer that came before: a worker that repeats itself would never finish."""
+        of_trial = ("check", "trial") if event["event"] not in ("load", "read", "surveyed") else ()
+        identity = tuple(event.get(part) for part in ("event", "exercise", *of_trial))
+        if identity in self.seen:
+            raise ValueError(identity)
+        self.seen.add(identity)
 
     def _planned(self, exercise: str) -> str:
         if exercise not in self.plan:
@@ -181,9 +197,9 @@ class Attempt:
         return key
 
     def _settle(self, event: Mapping[str, Any], outcome: Outcome) -> None:
-        """Note how a trial ended: the one that was begun, or another whose beginning goes unsaid.
+        """Record the outcome of a trial: the announced one, or one that a worker need not announce.
 
-        That is one of the same check, or, where the worker was not asked to be careful, of the same exercise.
+        Those are trials of the same check, and, if the worker is not careful, all trials of the same exercise.
         """
         exercise, key = event["exercise"], self._key(event)
         if self.at is None or self.at[0] != exercise:
@@ -205,95 +221,82 @@ class Attempt:
         for key in list(self.plan[exercise]):
             self._put(exercise, key, outcome)
 
-    def survive(self, end: End | Died, log: str) -> None:
-        """Charge a death to the trial it happened in; what is left can then run in a fresh worker."""
+    def charge(self, end: End | Died, log: str) -> None:
+        """Charge the end of a worker to the trial that ran; the rest of the plan can then run in a fresh worker.
+
+        Charges nobody, so that the trial runs again, if something else may have ended the worker.
+        """
         self.note(end)
         if self.at is not None and self.at[0] not in self.plan:
             return
-        if isinstance(end, End) and (self._may_be_unheard(end) or self._may_be_an_accident(end)):
+        if isinstance(end, End) and (self._may_be_unannounced(end) or self._may_be_an_accident(end)):
             return
         if self.at is None:
             if self.progress == self.progress_at_death or (isinstance(end, End) and end.kind == "start"):
-                raise GraderProblem(f"the worker ended before any check ran ({_words(end)}); it said: {log[-2000:]}")
+                reason = _description(end)
+                raise GraderProblem(f"the worker ended before any check ran ({reason}); its output: {log[-2000:]}")
             self.progress_at_death = self.progress
             return
         exercise, key = self.at
-        if self._is_beside_others(exercise):
+        if self._shares_worker(exercise):
             return
-        died = end if isinstance(end, Died) else obituary(end, self.limits, self.waited_for)
-        self._charge(exercise, key, died)
+        died = end if isinstance(end, Died) else outcome_of_exit(end, self.limits, self.time_limit)
+        self._settle_end(exercise, key, died)
         if died.status == "timeout":
-            self._spare_what_needs(exercise)
+            self._settle_dependents(exercise)
 
     def note(self, end: End | Died) -> None:
-        """Count a time-out: from then on waits are shorter."""
-        if _is_timeout(end):
+        """Count a time-out: later ones are shorter."""
+        if is_timeout(end):
             self.patience.time_out()
 
-    def _charge(self, exercise: str, key: Key | None, died: Died) -> None:
-        """Settle the check that died, or the exercise that did in its import or for the last time."""
+    def _settle_end(self, exercise: str, key: Key | None, died: Died) -> None:
+        """Settle the check that ended the worker; the whole exercise if its import did, or too many checks did."""
         if key is None:
             self._settle_exercise(exercise, replace(died, at_import=True))
             return
-        for each in [each for each in self.plan[exercise] if each[0] == key[0]]:
-            self._put(exercise, each, died)
+        for trial in [trial for trial in self.plan[exercise] if trial[0] == key[0]]:
+            self._put(exercise, trial, died)
         self.deaths[exercise] = self.deaths.get(exercise, 0) + 1
         if self.deaths[exercise] >= MOST_DEATHS and exercise in self.plan:
             self._settle_exercise(exercise, Died(died.status, NOT_RUN))
 
-    def _spare_what_needs(self, exercise: str) -> None:
-        """Do not wait for what would hang in the same part once more: it is run with a reference part anyway."""
-        for later in [each for each in self.plan if exercise in self.parts.get(each, ())]:
-            self._settle_exercise(later, Died("timeout", f"Not run: {exercise} timed out, and this exercise uses it."))
+    def _settle_dependents(self, exercise: str) -> None:
+        """Skip exercises that would hang in the same code again: they run with a reference part anyway."""
+        for dependent in [later for later in self.plan if exercise in self.parts.get(later, ())]:
+            sentence = f"Not run: {exercise} timed out, and this exercise uses it."
+            self._settle_exercise(dependent, Died("timeout", sentence))
 
     def _may_be_an_accident(self, end: End) -> bool:
-        """Whether somebody else may have killed it, the system or a person: then what it was at is run once more."""
+        """Say whether the system or a person may have killed the worker: then the trial runs once more."""
         if end.kind == "lost":
             self.losses += 1
             if self.losses > MOST_LOSSES:
-                raise GraderProblem(f"the sandbox was lost {self.losses} times")
+                raise GraderProblem(f"the sandbox ended by itself {self.losses} times")
             return True
         again = end.kind == "exit" and end.status == KILLED and self.at not in self.killed
         self.killed.add(self.at)
         return again
 
-    def _may_be_unheard(self, end: End) -> bool:
-        """Whether it may have died in a check it had not told of: then what is left is run once more, carefully."""
+    def _may_be_unannounced(self, end: End) -> bool:
+        """Say whether the worker may have ended in a check it had not announced: then the rest runs carefully."""
         first = not self.careful and end.kind not in ("start", "lost")
         self.patience.careful = self.patience.careful or first
         return first
 
-    def _is_beside_others(self, exercise: str) -> bool:
-        """Whether the worker has run another exercise before: what that one holds may be what ended this one.
+    def _shares_worker(self, exercise: str) -> bool:
+        """Say whether the worker ran another exercise before, whose memory, threads or files may be to blame.
 
-        Then it is run once more in a worker of its own, and that counts.
+        Then the exercise runs again in a worker of its own, and only that run counts.
         """
-        return bool(self._of_worker().loaded - {exercise})
+        return bool(self._current_worker().loaded - {exercise})
 
-    def _may_lack_what_others_hold(self, fault: Fault) -> bool:
-        return is_exhausted(fault) and self.at is not None and self._is_beside_others(self.at[0])
-
-
-LACKING = Died("memory", "Your code ran out of memory.")
-"""How a worker ends for us in which an exercise may lack what another one holds. Nobody is charged with it."""
+    def _is_starved(self, fault: Fault) -> bool:
+        """Say whether an exercise may lack memory, threads or files because another one in its worker holds them."""
+        return is_exhausted(fault) and self.at is not None and self._shares_worker(self.at[0])
 
 
-def is_own_fault(end: End | Died) -> bool:
-    """Whether a worker ended by what the program said or did in it, and by nothing that somebody else may have done."""
+def _description(end: End | Died) -> str:
     if isinstance(end, Died):
-        return end is not LACKING
-    return end.kind in ("nonsense", "large", "silent", "closed")
-
-
-def _is_timeout(end: End | Died) -> bool:
-    if isinstance(end, Died):
-        return end.status == "timeout"
-    return end.kind == "silent" or (end.kind == "exit" and end.status == -getattr(signal, "SIGXCPU", 24))
-
-
-def _words(end: End | Died) -> str:
-    return (
-        end.sentence
-        if isinstance(end, Died)
-        else f"{end.kind} {end.status if end.status is not None else ''} {end.detail}"
-    )
+        return end.sentence
+    return f"{end.kind} {end.status if end.status is not None else ''} {end.detail}"

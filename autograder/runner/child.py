@@ -1,5 +1,4 @@
-"""A worker as the judge holds it: three pipes, a way to signal it, and its end. One that is started costs an import of
-torch."""
+"""Worker processes as the judge sees them: three pipes, signals, and an exit status. Starting one loads torch anew."""
 
 import contextlib
 import os
@@ -11,12 +10,13 @@ from pathlib import Path
 from typing import IO, Protocol
 
 from autograder import ending
+from autograder.protocol.sandbox import worker_environment
 
 PROGRAM = Path(__file__).parents[1] / "worker" / "__main__.py"
 
 
 class Child(Protocol):
-    """A process that reads jobs, writes answers, and logs what the student's code prints."""
+    """A worker process: it reads jobs, writes answers, and logs what the student's code prints."""
 
     jobs: IO[bytes]
     answers: IO[bytes]
@@ -24,23 +24,23 @@ class Child(Protocol):
     fresh: bool
     """Whether it has to load torch before it is ready."""
     lost: bool
-    """Whether it ended because what it was forked from is no more: no fault of any program's."""
+    """Whether it ended because the process it was forked from ended, which is no program's fault."""
 
     def signal(self, number: int) -> None:
-        """Send a signal, if it still lives."""
+        """Send a signal, if it still runs."""
 
     def kill(self) -> None:
-        """Kill it, and whatever it started."""
+        """Kill it, and every process it started."""
 
     def wait(self, seconds: float | None = None) -> int | None:
-        """Return its exit status, negative for a signal; None where it lives on after so many seconds."""
+        """Return its exit status, negative for a signal; None if it still runs after `seconds`."""
 
     def close(self) -> None:
-        """Kill it, and take away what it left."""
+        """Kill it, and remove its files."""
 
 
 class Spawned:
-    """A worker program in a process group of its own, with no environment and an empty working folder."""
+    """A worker process started here: in its own process group, without secrets, in an empty working folder."""
 
     fresh = True
     lost = False
@@ -62,7 +62,7 @@ class Spawned:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            bufsize=0,  # a buffered stream cannot be closed while a thread still reads from it
+            bufsize=0,  # a buffered stream cannot be closed while another thread reads from it
             cwd=self._folder,
             env=environment(str(self._folder)),
             start_new_session=os.name == "posix",
@@ -104,20 +104,11 @@ def _stream(stream: IO[bytes] | None) -> IO[bytes]:
 
 
 def package_folders() -> list[str]:
-    """Return the folders packages are installed in, for a worker that runs without `site`."""
-    return [each for each in sys.path if Path(each).name in ("site-packages", "dist-packages")]
+    """Return the folders of installed packages, for a worker that runs without `site`."""
+    return [folder for folder in sys.path if Path(folder).name in ("site-packages", "dist-packages")]
 
 
 def environment(folder: str) -> dict[str, str]:
-    """Return the whole environment of a worker: one thread, no secrets, an empty home, sets in the same order."""
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    """Return the environment of a worker on this machine, with the variables that Windows or torch's libraries need."""
     needed = {name: os.environ[name] for name in ("SYSTEMROOT", "PATHEXT", "LD_LIBRARY_PATH") if name in os.environ}
-    return {
-        **threads,
-        **needed,
-        "HOME": folder,
-        "TMPDIR": folder,
-        "LANG": "C.UTF-8",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONHASHSEED": "0",
-    }
+    return {**worker_environment(folder), **needed}

@@ -1,4 +1,4 @@
-"""What came of one trial of one check, as the judge holds it."""
+"""The outcome of one trial of a check, as the judge holds it, and how it is read from a worker's event."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from autograder.protocol.bounds import (
     SURVEY_STATEMENTS,
 )
 from autograder.results import Place
-from autograder.runner.received import line, named, parts, text
+from autograder.runner.validation import as_dict, as_line, as_list, as_text
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Observed:
 class Fault:
     """The probe, or the import, raised. `frames` are in the student's files, the outermost first.
 
-    `kind` tells what the kit itself raised from what the student's code did, and a `todo` that is still there; `tensor`
-    names the one a `device` fault is about. `values` are file, name and shape of the tensors that stood in the
-    innermost frame of each file.
+    `kind` distinguishes exceptions of the kit and an unfinished TODO from all others. `tensor` names the tensor on the
+    wrong device in a `device` fault. `values` are file, name and shape of the tensors in the innermost frame of each
+    file.
     """
 
     type: str
@@ -51,7 +51,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Died:
-    """The worker ended, fell silent, or talked nonsense; `sentence` says so to the student."""
+    """The worker ended, timed out, or sent invalid data; `sentence` is the message to the student."""
 
     status: Literal["error", "timeout", "memory", "grader_error"]
     sentence: str
@@ -65,9 +65,9 @@ Outcome = Observed | Fault | Died
 
 @dataclass(frozen=True)
 class Survey:
-    """What the syntax of a file says: the lines of definition and returns by name, forbidden calls, and statements.
+    """The syntax of a file: the lines of definition and returns by name, forbidden calls, statements and assignments.
 
-    A statement is its hash and its first line; an assignment its function or class, its name and its line.
+    A statement is its hash and its first line; an assignment is its function or class, its name and its line.
     """
 
     places: Mapping[str, tuple[int, ...]]
@@ -78,63 +78,62 @@ class Survey:
 
 OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "Cannot allocate memory")
 OUT_OF_MORE = ("can't start new thread", "Too many open files")
-"""What messages say where memory, threads or files ran out: others in the same process may hold them."""
+"""Parts of the messages of torch and Python when memory, threads or files run out, which a whole process shares."""
 
 
 def is_out_of_memory(fault: Fault) -> bool:
-    """Whether there was no memory left."""
-    return "MemoryError" in fault.bases or any(each in fault.message for each in OUT_OF_MEMORY)
+    """Say whether the memory ran out."""
+    return "MemoryError" in fault.bases or any(words in fault.message for words in OUT_OF_MEMORY)
 
 
 def is_exhausted(fault: Fault) -> bool:
-    """Whether there was nothing left of something that all in a process share."""
-    return is_out_of_memory(fault) or any(each in fault.message for each in OUT_OF_MORE)
+    """Say whether memory, threads or files ran out, which another exercise in the same process may hold."""
+    return is_out_of_memory(fault) or any(words in fault.message for words in OUT_OF_MORE)
 
 
 def read_fault(data: Any, *, at_import: bool = False, seconds: float = 0.0) -> Fault:
-    """Return a fault as a worker describes it; raises LookupError, TypeError or ValueError beyond its bounds."""
+    """Return a fault from a worker's data; raises LookupError, TypeError or ValueError if it is out of bounds."""
     if data["kind"] not in ("structure", "device", "forbidden", "todo", "other"):
-        raise ValueError("a fault of another kind")
+        raise ValueError("a fault of an unknown kind")
+    values = as_list(data["values"], FAULT_VALUES)
     return Fault(
-        type=text(data["type"]),
-        bases=tuple(text(each) for each in parts(data["bases"], FAULT_BASES)),
-        message=text(data["message"], FAULT_MESSAGE),
+        type=as_text(data["type"]),
+        bases=tuple(as_text(name) for name in as_list(data["bases"], FAULT_BASES)),
+        message=as_text(data["message"], FAULT_MESSAGE),
         kind=data["kind"],
-        tensor=text(data["tensor"]) if data["tensor"] is not None else None,
+        tensor=as_text(data["tensor"]) if data["tensor"] is not None else None,
         frames=read_frames(data["frames"]),
-        values=tuple(
-            (text(file), text(name), text(shape)) for file, name, shape in parts(data["values"], FAULT_VALUES)
-        ),
+        values=tuple((as_text(file), as_text(name), as_text(shape)) for file, name, shape in values),
         at_import=at_import,
         seconds=seconds,
     )
 
 
 def read_frames(data: Any) -> tuple[Place, ...]:
-    """Return the frames in the student's files, as a worker describes them."""
+    """Return the frames in the student's files from a worker's data."""
     return tuple(
-        Place(text(each["file"]), line(each["line"]), text(each["function"] or "") or None, *_columns(each))
-        for each in parts(data, FAULT_FRAMES)
+        Place(
+            as_text(frame["file"]), as_line(frame["line"]), as_text(frame["function"] or "") or None, *_columns(frame)
+        )
+        for frame in as_list(data, FAULT_FRAMES)
     )
 
 
 def _columns(data: Mapping[str, Any]) -> tuple[int, int] | tuple[None, None]:
     column, end = data.get("column"), data.get("end")
-    return (line(column), line(end)) if column is not None and end is not None else (None, None)
+    return (as_line(column), as_line(end)) if column is not None and end is not None else (None, None)
 
 
 def read_survey(event: Mapping[str, Any]) -> Survey:
-    """Return what a worker read in a file's syntax; raises LookupError, TypeError or ValueError beyond its bounds."""
+    """Return a survey from a worker's event; raises LookupError, TypeError or ValueError if it is out of bounds."""
+    statements = as_list(event["statements"], SURVEY_STATEMENTS)
+    assignments = as_list(event["assignments"], SURVEY_ASSIGNMENTS)
     return Survey(
         {
-            text(name): tuple(line(each) for each in parts(lines, SURVEY_RETURNS))
-            for name, lines in named(event["places"], SURVEY_PLACES).items()
+            as_text(name): tuple(as_line(line) for line in as_list(lines, SURVEY_RETURNS))
+            for name, lines in as_dict(event["places"], SURVEY_PLACES).items()
         },
-        tuple((text(name), line(at)) for name, at in parts(event["forbidden"], SURVEY_FORBIDDEN)),
-        tuple(
-            (text(hash_, STATEMENT_HASH), line(at)) for hash_, at, _ in parts(event["statements"], SURVEY_STATEMENTS)
-        ),
-        tuple(
-            (text(owner), text(name), line(at)) for owner, name, at in parts(event["assignments"], SURVEY_ASSIGNMENTS)
-        ),
+        tuple((as_text(name), as_line(line)) for name, line in as_list(event["forbidden"], SURVEY_FORBIDDEN)),
+        tuple((as_text(hash_, STATEMENT_HASH), as_line(line)) for hash_, line, _ in statements),
+        tuple((as_text(owner), as_text(name), as_line(line)) for owner, name, line in assignments),
     )

@@ -1,7 +1,7 @@
-"""How long a submission is waited for. Hangs in all of its exercises together take about a minute of a grader's slot.
+"""Time-outs for one submission: a hang in every exercise costs about a minute of a grader's slot in all.
 
-Only time-outs make the waits shorter, and even the shortest is twenty times what the slowest right check of the course
-takes. So an exercise gets the marks that it gets alone, whatever the others do.
+Each time-out shortens the later ones. Even the shortest is twenty times as long as the slowest correct check of the
+course takes. So the marks of an exercise do not depend on what the other exercises do.
 """
 
 from dataclasses import dataclass
@@ -9,20 +9,20 @@ from dataclasses import dataclass
 from autograder.course import Limits
 
 SHORT_SECONDS = 1.0
-"""The wait for a check after two time-outs. The slowest right check of the course takes 0.05 s of processor time."""
+"""The time-out of a check after two others. The slowest correct check of the course takes 0.05 s of processor time."""
 
 IMPORT_WAITS = 2
-"""An import is waited for so many times as long: it ends an exercise at once, a check only the second time."""
+"""An import may take this many times as long: its first time-out ends the exercise, a check's only the second."""
 
 EXERCISE_WAITS = 5
-"""All checks of an exercise together may take so many times as long. Those of the slowest take 0.4 s."""
+"""All checks of an exercise together may take this many times as long. Those of the slowest exercise take 0.4 s."""
 
 
 @dataclass
 class Patience:
-    """The waits for one submission: all of its limit, then a third of it, from the third time-out on a second.
+    """The time-outs of one submission: first its limit, then a third of it, from the third time-out on one second.
 
-    `careful` says that a worker has died and it was not known in which check: from then on each is announced.
+    `careful` is set when a worker died and the judge did not know in which check: from then on each is announced.
     """
 
     limits: Limits
@@ -30,7 +30,7 @@ class Patience:
     careful: bool = False
 
     def time_out(self) -> None:
-        """Note that a check, an import or a whole exercise took too long."""
+        """Record that a check, an import or a whole exercise took too long."""
         self.timeouts += 1
         self.careful = True
 
@@ -47,5 +47,5 @@ class Patience:
 
     @property
     def exercise_seconds(self) -> float:
-        """Return how long all checks of an exercise together may take, those that time out left out."""
+        """Return how long all checks of an exercise may take together, without those that time out."""
         return max(self.check_seconds, EXERCISE_WAITS * SHORT_SECONDS)

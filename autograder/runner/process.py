@@ -1,4 +1,4 @@
-"""One worker process, seen from outside: started, asked, watched, and killed with all its children."""
+"""Watch one worker process from outside: send it jobs, read its answers and its log, and kill it with its children."""
 
 import contextlib
 import os
@@ -18,25 +18,29 @@ from autograder.protocol.bounds import TRACE_PARTS
 from autograder.runner.child import Child
 
 START_SECONDS = 180.0
+"""How long a new worker may take to load torch, on a busy machine with a cold disk cache."""
+
 FORK_SECONDS = 30.0
 GRACE_SECONDS = 1.0
+"""How long a worker may take to report where it is stuck, or to end after it closed its answers."""
+
 KEPT_LOG = 64 << 10
 READ_BYTES = 1 << 17
-"""Less than a block that goes back to the system each time (grading/memory.py)."""
+"""Small enough that Python does not return the memory to the system after every read (grading/memory.py)."""
 
 PIPES_CAN_BE_WATCHED = os.name == "posix"
-"""Whether the system tells which pipe there is something in; Windows does so of sockets only."""
+"""Whether the system can wait for data on several pipes at once; Windows can only for sockets."""
 
 ANSWER_LIMITS = Limits(text=1 << 20, blob=16 << 20, nodes=TRACE_PARTS)
 MOST_RECEIVED = 64 << 20
-"""The most bytes a worker may answer to one job."""
+"""The most bytes of a worker's answers to one job."""
 
-EndKind = Literal["exit", "closed", "silent", "log", "large", "nonsense", "start", "lost"]
+EndKind = Literal["exit", "closed", "timeout", "log", "large", "malformed", "start", "lost"]
 
 
 @dataclass(frozen=True)
 class End:
-    """Why a worker is no more. `status` is its exit status, negative for a signal, when it ended by itself."""
+    """Why a worker ended. `status` is its exit status, negative for a signal, if it ended by itself."""
 
     kind: EndKind
     status: int | None = None
@@ -44,19 +48,19 @@ class End:
 
 
 class WorkerProcess:
-    """A worker, watched: its answers are parsed as hostile, its log is capped, and its end is told as an event.
+    """A watched worker: its answers are parsed as hostile data, its log is limited, and its end is an event.
 
-    What it says is taken in by whoever waits for it: beside that nothing runs. `loaded` are the exercises whose code it
-    has run, `fell_silent` says that it was waited for in vain.
+    Its output is read by the thread that waits for it, and by no other. `loaded` are the exercises whose code it has
+    run; `timed_out` is set when the judge waited for it in vain.
     """
 
     loaded: frozenset[str] = frozenset()
-    fell_silent = False
+    timed_out = False
 
     def __init__(self, child: Child, *, output_kib: int) -> None:
         self._child = child
         self._output_limit = output_kib << 10
-        self._heard: deque[Value | End] = deque()
+        self._events: deque[Value | End] = deque()
         self._frames = Frames(ANSWER_LIMITS)
         self._received = 0
         self._log = bytearray()
@@ -76,17 +80,17 @@ class WorkerProcess:
 
     @property
     def log(self) -> str:
-        """The first part of what the worker printed, with what is still in the pipe."""
-        while self._watched.get_map() and any(key.data.func == self._take_log for key in self._take_in(0)):
+        """The first part of what the worker printed, including what is still in the pipe."""
+        while self._watched.get_map() and any(key.data.func == self._take_log for key in self._read_available(0)):
             pass
         return self._log.decode("utf-8", "replace")
 
     @property
-    def _flooded(self) -> bool:
+    def _log_overflowed(self) -> bool:
         return self._printed > self._output_limit
 
     def send(self, job: Value) -> None:
-        """Hand over a job. What the pipe does not take is written beside all else: who does not read harms nobody."""
+        """Send a job. A thread writes what the pipe does not take, so a worker that does not read delays nobody."""
         self._received = 0
         self.sent += 1
         rest = memoryview(write_frame(job))
@@ -106,26 +110,26 @@ class WorkerProcess:
                 rest = rest[self._child.jobs.write(rest) :]
 
     def next_event(self, seconds: float) -> Mapping[str, Any] | End:
-        """Return the next answer, or why there will be none; after an end the worker is dead."""
+        """Return the next answer, or the reason why there is none; the worker is dead after an `End`."""
         limit = seconds if self.ready else self._start_seconds
         try:
             event = self._next(limit)
         except TimeoutError:
-            return self._stopped(seconds)
+            return self._time_out(seconds)
         if isinstance(event, End):
-            return self._ended(event)
+            return self._end(event)
         if not isinstance(event, dict) or not isinstance(event.get("event"), str):
-            return self._ended(End("nonsense", detail="an answer that is no event"))
+            return self._end(End("malformed", detail="an answer that is not an event"))
         if event["event"] == "ready":
             self.ready = True
         return event
 
     def kill(self) -> None:
-        """Kill the worker and whatever it started; `next_event`, in whatever thread, then tells of its end."""
+        """Kill the worker and every process it started; `next_event`, in any thread, then returns an `End`."""
         self._child.kill()
 
     def close(self) -> None:
-        """Kill the worker and whatever it started, and take its folder away."""
+        """Kill the worker and every process it started, and remove its folder."""
         self._watched.close()
         self._child.close()
 
@@ -136,84 +140,85 @@ class WorkerProcess:
         self.close()
 
     def _next(self, seconds: float) -> Value | End:
-        """Return the next answer; raises `TimeoutError` when there was no whole one for so long."""
+        """Return the next answer; raises `TimeoutError` if no complete one arrives in time."""
         until = time.monotonic() + seconds
-        while not self._heard:
+        while not self._events:
             left = until - time.monotonic()
             if left <= 0:
                 raise TimeoutError
-            self._take_in(left)
-        return self._heard.popleft()
+            self._read_available(left)
+        return self._events.popleft()
 
-    def _stopped(self, seconds: float) -> Mapping[str, Any] | End:
-        """Ask where it hangs, then kill it; it was silent for so many seconds."""
+    def _time_out(self, seconds: float) -> Mapping[str, Any] | End:
+        """Ask the worker, after `seconds` without an answer, where it is stuck; kill it if it does not say."""
         if not self.ready:
-            return self._ended(End("start", detail=f"the worker was not ready after {self._start_seconds:.0f} s"))
-        self.fell_silent = True
-        if hasattr(signal, "SIGXCPU"):
+            return self._end(End("start", detail=f"the worker was not ready after {self._start_seconds:.0f} s"))
+        self.timed_out = True
+        if hasattr(signal, "SIGXCPU"):  # the worker handles it as it does the end of its CPU time
             self._child.signal(signal.SIGXCPU)
             with contextlib.suppress(TimeoutError):
                 event = self._next(min(GRACE_SECONDS, seconds / 3))
                 if isinstance(event, dict) and event.get("event") == "stuck":
                     return event
-        return self._ended(End("silent"))
+        return self._end(End("timeout"))
 
-    def _ended(self, end: End) -> End:
+    def _end(self, end: End) -> End:
+        """Kill the worker, and return why it ended, with its exit status if it had exited by itself."""
         if end.kind == "exit":
             end = self._exited()
         self.kill()
         return end
 
     def _exited(self) -> End:
-        """Say how the worker ended; one that only closed its answers may live on, and is not waited for."""
+        """Return how the worker exited. One that only closed its answers may still run, and is not waited for."""
         status = self._child.wait(GRACE_SECONDS)
         if status is None:
             return End("closed" if self.ready else "start")
         if self._child.lost:
             return End("lost", status)
-        return End("log") if self._flooded else End("exit" if self.ready else "start", status)
+        return End("log") if self._log_overflowed else End("exit" if self.ready else "start", status)
 
-    def _take_in(self, seconds: float) -> list[selectors.SelectorKey]:
-        """Take in what the worker has said, or says within so many seconds; return where something came from."""
-        found = [key for key, _ in self._watched.select(seconds)]
-        for key in found:
+    def _read_available(self, seconds: float) -> list[selectors.SelectorKey]:
+        """Read the output that is there, or comes within `seconds`; return the streams it came from."""
+        keys = [key for key, _ in self._watched.select(seconds)]
+        for key in keys:
             if not key.data():
                 self._watched.unregister(key.fileobj)
-        return found
+        return keys
 
     def _take_answers(self, read: Callable[[], bytes]) -> bool:
-        """Hear what came; return whether there may be more."""
+        """Decode the answers that arrived; return whether there may be more."""
         end = End("exit")
         try:
             data = read()
             self._received += len(data)
             if self._received > MOST_RECEIVED:
                 raise ProtocolError(f"more than {MOST_RECEIVED >> 20} MiB of answers")
-            self._heard.extend(self._frames.add(data))
+            self._events.extend(self._frames.add(data))
             if data:
                 return True
             self._frames.end()
         except ProtocolError as error:
-            end = End("large" if isinstance(error, TooLarge) else "nonsense", detail=str(error))
+            end = End("large" if isinstance(error, TooLarge) else "malformed", detail=str(error))
         except (OSError, ValueError):
             pass
-        self._heard.append(end)
+        self._events.append(end)
         return False
 
     def _take_log(self, read: Callable[[], bytes]) -> bool:
-        """Keep the first part of what came; return whether there may be more."""
+        """Keep the first part of the log that arrived, kill a worker that prints too much; return if more may come."""
         part = b""
         with contextlib.suppress(OSError, ValueError):
             part = read()
         self._log.extend(part[: max(0, KEPT_LOG - len(self._log))])
         self._printed += len(part)
-        if self._flooded:
+        if self._log_overflowed:
             self.kill()
         return bool(part)
 
 
 def _source(stream: IO[bytes]) -> tuple[int | socket.socket, Callable[[], bytes]]:
-    """Return what can be watched of a pipe, and what reads from it."""
+    """Return an object to watch for a pipe, and a function to read from it: on Windows a thread copies to a socket."""
     if PIPES_CAN_BE_WATCHED:
         return stream.fileno(), partial(os.read, stream.fileno(), READ_BYTES)
     ours, theirs = socket.socketpair()

@@ -1,4 +1,4 @@
-"""What a run of a program is: its plan, its outcomes, and the ways in which it can fail to take place."""
+"""The types of a run of a program: its plan, its outcomes, and the reasons why it may not take place."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -14,16 +14,16 @@ class EnvironmentProblem(Exception):
 
 
 class GraderProblem(Exception):
-    """The kit itself failed; never the student's fault."""
+    """The kit itself failed, which is never the student's fault."""
 
 
 class Cancelled(Exception):
-    """A run was given up: nobody waits for it any more."""
+    """A run was cancelled from another thread."""
 
 
 @dataclass
 class Run:
-    """The outcomes of one program, by exercise and trial; `problem` says why there are none."""
+    """The outcomes of one program, by exercise and trial; `problem` states why there are none."""
 
     outcomes: dict[str, dict[Key, Outcome]] = field(default_factory=dict)
     surveys: dict[str, Survey] = field(default_factory=dict)
@@ -37,10 +37,10 @@ class Run:
 
 Plan = dict[str, list[Key]]
 Where = tuple[str, Key | None]
-
+"""An exercise, and the trial of a check in it if one has begun."""
 
 Parts = Mapping[str, Collection[str]]
-"""The earlier exercises, by exercise, that a reference part can take the place of when it is run again."""
+"""By exercise, the earlier exercises that a reference part can replace when it runs again."""
 
 Surveyor = Callable[[str, Mapping[str, Any]], Survey]
-"""What is known of the file of an exercise, or else what an event tells of it."""
+"""Returns the survey of an exercise's file: a trusted one if there is one, else that of an event."""

@@ -1,4 +1,4 @@
-"""Runs the probes on a submission in workers, and turns their answers, or their deaths, into outcomes."""
+"""Run the probes on a submission in worker processes, and turn their answers, or their ends, into outcomes."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -7,22 +7,23 @@ from functools import partial
 from typing import Any
 
 from autograder import ending
-from autograder.checks.trials import column_of, derived_seed
+from autograder.checks.trials import Key, column_of, derived_seed
 from autograder.course.suite import Suite
-from autograder.runner.attempt import Attempt, is_own_fault
+from autograder.runner.attempt import Attempt
 from autograder.runner.child import Child, Spawned
-from autograder.runner.outcomes import Survey, read_survey
+from autograder.runner.exit_messages import is_own_fault
+from autograder.runner.outcomes import Died, Survey, read_survey
 from autograder.runner.patience import Patience
-from autograder.runner.process import WorkerProcess
+from autograder.runner.process import End, WorkerProcess
 from autograder.runner.run import Cancelled, EnvironmentProblem, GraderProblem, Parts, Plan, Run, Where
 
 __all__ = ["Cancelled", "EnvironmentProblem", "GraderProblem", "Plan", "Run", "Runner", "Where"]
 
 
 class Runner:
-    """Runs programs one after another. With `shared` they have one worker; else each a fresh one, killed after.
+    """Runs programs one after another. With `shared` they use one worker; else each gets a fresh one, killed after it.
 
-    Only what may know and change each other shares a worker: the course's own programs, or one submission's exercises.
+    Only programs that may affect each other share a worker: the course's own, or the exercises of one submission.
     `start` starts a worker.
     """
 
@@ -49,29 +50,29 @@ class Runner:
 
     @property
     def at(self) -> "Where | None":
-        """What runs now: an exercise and the trial of a check in it, if one has begun."""
+        """The exercise that runs now, and the trial of a check in it if one has begun."""
         attempt = self._attempt
         return attempt.at if attempt is not None else None
 
     @property
     def ready(self) -> bool:
-        """Whether there is a worker that has answered: it has loaded what it needs."""
+        """Whether there is a worker that has loaded torch and answered."""
         worker = self._worker
         return worker is not None and worker.ready
 
     def prepare(self) -> None:
-        """Start a worker now, so that it is ready when the first program comes. Raises `Cancelled` after `cancel`."""
+        """Start a worker now, so that it is ready for the first program. Raises `Cancelled` after `cancel`."""
         with self._lock:
             if self._cancelled:
                 raise Cancelled
             if self._worker is None:
-                self._worker, self._spare = self._spare or self._started(), None
+                self._worker, self._spare = self._spare or self._start_worker(), None
 
-    def _started(self) -> WorkerProcess:
+    def _start_worker(self) -> WorkerProcess:
         return WorkerProcess(self.start(), output_kib=self.suite.course.limits.output_kib)
 
     def _start_spare(self) -> None:
-        """Have another worker load torch beside one that is likely to time out as well. A forked one is there at once.
+        """Let another worker load torch while one runs that is likely to time out. A forked worker needs no spare.
 
         Raises `Cancelled`.
         """
@@ -79,10 +80,10 @@ class Runner:
             if self._cancelled:
                 raise Cancelled
             if self._spare is None and self._worker is not None and self._worker.fresh:
-                self._spare = self._started()
+                self._spare = self._start_worker()
 
     def cancel(self) -> None:
-        """Kill what runs, and start nothing any more: `run`, which is in another thread, raises `Cancelled`."""
+        """Kill all workers and start no more: `run`, in another thread, then raises `Cancelled`."""
         with self._lock:
             self._cancelled = True
             for worker in (self._worker, self._spare):
@@ -90,14 +91,14 @@ class Runner:
                     worker.kill()
 
     def close(self) -> None:
-        """Kill what still runs."""
-        self._let_go()
+        """Kill all workers."""
+        self._close_worker()
         with self._lock:
             spare, self._spare = self._spare, None
         if spare is not None:
             spare.close()
 
-    def _let_go(self) -> None:
+    def _close_worker(self) -> None:
         with self._lock:
             worker, self._worker = self._worker, None
         if worker is not None:
@@ -122,61 +123,63 @@ class Runner:
         parts: Parts | None = None,
         anew: bool = False,
     ) -> Run:
-        """Run a plan on the files of one program, with reference parts for the contract's names of some.
+        """Run a plan on the files of one program; reference parts replace the contract's names in some of them.
 
-        With `trace`, also what each trial computes on its way. With `pictures` the plan names pictures, not checks, and
-        their inputs are always those of the course's public seed. `patience` is that of the submission, if the plan is
-        not all there is of it. `parts` says which exercises need not be run once one they need has timed out. With
-        `anew` the worker has run nothing before.
+        With `trace`, also record the trace of each trial. With `pictures` the plan names pictures instead of checks,
+        with the inputs of the course's public seed. `patience` has the time-outs of the whole submission, if the plan
+        is a part of it. `parts` has the exercises that need not run once one they need has timed out. With `anew` the
+        plan starts in a fresh worker.
 
-        Raises `GraderProblem` or `EnvironmentProblem`, which are no fault of the program's.
+        Raises `GraderProblem` or `EnvironmentProblem`, which are never the program's fault.
         """
         if anew:
-            self._let_go()
-        run = Run()
+            self._close_worker()
         left = {exercise: list(keys) for exercise, keys in plan.items() if keys}
         patience = patience or Patience(self.suite.course.limits)
-        known = partial(self._survey, sources)
-        attempt = Attempt(run, left, patience, known, parts=parts or {}, exact=exact)
+        survey = partial(self._survey, sources)
+        attempt = Attempt(Run(), left, patience, survey, parts=parts or {}, exact=exact)
         self._attempt = attempt
+        seed = self.suite.course.seed if pictures else self.seed
         while attempt.plan:
-            self.prepare()
-            assert self._worker is not None
-            seed = self.suite.course.seed if pictures else self.seed
             job = self._job(sources, attempt.plan, exact, trace, reference_parts or {}, seed)
-            self._worker.send({**job, "pictures": pictures, "careful": patience.careful})
-            if patience.timeouts:
-                self._start_spare()
-            end = attempt.listen(self._worker)
-            if end is not None:
-                ending.hold()
-            if self._cancelled:
-                raise Cancelled
-            run.log = run.log or self._worker.log
-            if end is not None or not self.shared:
-                self._let_go()
-            if end is not None and trace and not exact and is_own_fault(end):
+            end = self._run_job(attempt, {**job, "pictures": pictures, "careful": patience.careful})
+            if end is None:
+                continue
+            if trace and not exact and is_own_fault(end):
                 attempt.note(end)
-                break  # tracing is help, and this program does not want any
-            if end is not None:
-                attempt.survive(end, run.log)
+                break  # a trace only helps to explain a mistake, so one attempt is enough
+            attempt.charge(end, attempt.run.log)
         self._attempt = None
-        return run
+        return attempt.run
+
+    def _run_job(self, attempt: Attempt, job: dict[str, Any]) -> End | Died | None:
+        """Run a job in a worker; return how the worker ended, None if it answered to the end."""
+        self.prepare()
+        assert self._worker is not None
+        self._worker.send(job)
+        if attempt.patience.timeouts:
+            self._start_spare()
+        end = attempt.receive(self._worker)
+        if end is not None:
+            ending.hold()
+        if self._cancelled:
+            raise Cancelled
+        attempt.run.log = attempt.run.log or self._worker.log
+        if end is not None or not self.shared:
+            self._close_worker()
+        return end
 
     def _survey(self, sources: Mapping[str, bytes], exercise: str, event: Mapping[str, Any]) -> Survey:
-        """Return what is known of a file: what was said of it first, when its worker had run nothing yet."""
-        known = exercise, sources.get(f"{exercise}.py", b"")
-        if known not in self._surveys:
-            self._surveys[known] = read_survey(event)
-        return self._surveys[known]
+        """Return the first survey of a file, from a worker that had run none of the program; else read the event."""
+        key = exercise, sources.get(f"{exercise}.py", b"")
+        if key not in self._surveys:
+            self._surveys[key] = read_survey(event)
+        return self._surveys[key]
 
     def warm_up(self) -> dict[str, Any]:
-        """Return a job for a zygote: the course's reference parts, under all the checks on them.
-
-        Its inputs are those of the course's public seed.
-        """
+        """Return a job that warms up a zygote: all checks on the course's reference parts, with its public seed."""
         parts = self.suite.reference_parts
-        plan = self.suite.plan(each for each in self.suite.exercises if each.file in parts)
+        plan = self.suite.plan(exercise for exercise in self.suite.exercises if exercise.file in parts)
         return self._job({}, plan, False, False, parts, self.suite.course.seed)
 
     def _job(
@@ -189,26 +192,21 @@ class Runner:
         seed: int,
     ) -> dict[str, Any]:
         course, columns = self.suite.course, len(self.suite.course.sizes)
+
+        def trial(exercise: str, key: Key) -> list[Any]:
+            return [*key, derived_seed(seed, exercise, *key), column_of(columns, seed, exercise, *key)]
+
         return {
             "sources": dict(sources),
             "reference_parts": dict(reference_parts),
             "checks": dict(self.suite.sources),
-            "plan": [
-                [
-                    exercise,
-                    [
-                        [*key, derived_seed(seed, exercise, *key), column_of(columns, seed, exercise, *key)]
-                        for key in keys
-                    ],
-                ]
-                for exercise, keys in plan.items()
-            ],
+            "plan": [[exercise, [trial(exercise, key) for key in keys]] for exercise, keys in plan.items()],
             "pictures": False,
             "careful": False,
             "sizes": [dict(column) for column in course.sizes],
             "device": self.device,
             "exact": exact,
             "trace": trace,
-            "forbidden": {each.id: list(each.forbidden) for each in course.exercises},
+            "forbidden": {exercise.id: list(exercise.forbidden) for exercise in course.exercises},
             "limits": asdict(course.limits),
         }

@@ -1,4 +1,4 @@
-"""What a program computed on its way, as the judge holds it: the steps of one probe, with fingerprints for values."""
+"""The trace of a program, as the judge holds it: the steps of one probe, with fingerprints in place of values."""
 
 import math
 from collections.abc import Mapping
@@ -22,19 +22,19 @@ from autograder.protocol.bounds import (
 )
 from autograder.protocol.prints import MOST_PRINTS, WIDTH, Prints
 from autograder.results import Place
-from autograder.runner.received import line, parts, text, whole
+from autograder.runner.validation import as_integer, as_line, as_list, as_text
 
 LARGEST = 1e30
-"""A fingerprint holds no larger number, so that none overflows when two are compared."""
+"""The largest number in a fingerprint, so that comparing two does not overflow."""
 
 
 @dataclass(frozen=True)
 class Step:
-    """One tensor that was made: by which operation, where, from which earlier steps.
+    """One tensor that was made: the operation, its location, and the earlier steps it was made from.
 
-    `stack` has the places in the program's frames, the nearest first; none where the check made it. `prints` says which
-    fingerprints are its own: the first, and how many. `number` is a variable that held a plain number it was made with,
-    and that number.
+    `stack` has the locations in the program's frames, the nearest first; it is empty for a tensor made by the check.
+    `prints` is the index of its first fingerprint, and their number. `number` is a variable that held a plain number
+    among the operation's arguments, and that number.
     """
 
     name: str
@@ -61,80 +61,81 @@ class Trace:
 
 
 def read_trace(data: Mapping[str, Any], *, sliced: bool = True) -> Trace:
-    """Return a trace as a worker sends it; raises LookupError, TypeError or ValueError beyond its bounds.
+    """Return a trace from a worker's data; raises LookupError, TypeError or ValueError if it is out of bounds.
 
-    `sliced` says whether steps may have fingerprints of their slices too: those of a solution have.
+    With `sliced`, steps may also have fingerprints of their slices, as those of a solution do.
     """
     most = MOST_PRINTS if sliced else 1
     prints = _prints(data["prints"], TRACE_STEPS * most)
-    files = [text(each) for each in parts(data["files"], TRACE_FILES)]
-    places = [_place(each, files) for each in parts(data["places"], TRACE_PLACES)]
-    told = parts(data["steps"], TRACE_STEPS)
-    steps = tuple(_step(each, at, places, len(prints), most) for at, each in enumerate(told))
-    results = tuple(whole(each, len(steps) - 1) for each in parts(data["results"], TRACE_RESULTS))
+    files = [as_text(file) for file in as_list(data["files"], TRACE_FILES)]
+    places = [_place(place, files) for place in as_list(data["places"], TRACE_PLACES)]
+    rows = as_list(data["steps"], TRACE_STEPS)
+    steps = tuple(_step(row, index, places, len(prints), most) for index, row in enumerate(rows))
+    results = tuple(as_integer(step, len(steps) - 1) for step in as_list(data["results"], TRACE_RESULTS))
     return Trace(steps, prints, results)
 
 
 def _prints(array: Any, most: int) -> Prints:
     if not isinstance(array, Array) or array.dtype != "float64" or array.shape[1:] != (WIDTH,):
-        raise ValueError("fingerprints of another form")
+        raise ValueError("fingerprints of the wrong form")
     if array.shape[0] > most:
         raise ValueError("too many fingerprints")
     numbers = np.nan_to_num(np.frombuffer(array.data, dtype="<f8").reshape(array.shape))
-    found: Prints = np.clip(numbers, -LARGEST, LARGEST)
-    return found
+    clipped: Prints = np.clip(numbers, -LARGEST, LARGEST)
+    return clipped
 
 
-def _step(data: Any, at: int, places: list[Place], prints: int, most_prints: int) -> Step:
+def _step(data: Any, index: int, places: list[Place], prints: int, most_prints: int) -> Step:
+    """Return step number `index`: its inputs are earlier steps, and its places and prints have to exist."""
     name, stack, inputs, shape, dtype, grad, (first, count), number = data
-    sizes = tuple(whole(each, TRACE_ELEMENTS) for each in parts(shape, TRACE_AXES))
+    sizes = tuple(as_integer(size, TRACE_ELEMENTS) for size in as_list(shape, TRACE_AXES))
     if math.prod(sizes) > TRACE_ELEMENTS or type(grad) is not bool:
-        raise ValueError("a step of another form")
+        raise ValueError("a step of the wrong form")
     return Step(
-        text(name, TRACE_NAME),
-        tuple(places[whole(each, len(places) - 1)] for each in parts(stack, TRACE_STACK)),
-        tuple(whole(each, at - 1) for each in parts(inputs, TRACE_INPUTS)),
+        as_text(name, TRACE_NAME),
+        tuple(places[as_integer(place, len(places) - 1)] for place in as_list(stack, TRACE_STACK)),
+        tuple(as_integer(step, index - 1) for step in as_list(inputs, TRACE_INPUTS)),
         sizes,
-        text(dtype, TRACE_DTYPE),
+        as_text(dtype, TRACE_DTYPE),
         grad,
-        (whole(first, prints - 1), whole(count, min(most_prints, prints - first), 1)),
+        (as_integer(first, prints - 1), as_integer(count, min(most_prints, prints - first), 1)),
         _number(*number) if number is not None else None,
     )
 
 
 def _number(name: Any, value: Any) -> tuple[str, float]:
     if type(value) not in (int, float):
-        raise ValueError("a variable that holds no number")
-    return text(name, TRACE_NAME), float(value)
+        raise ValueError("a variable that is not a number")
+    return as_text(name, TRACE_NAME), float(value)
 
 
 def _place(data: Any, files: list[str]) -> Place:
     file, function, first, last, column, end = data
-    one_line = line(first) == line(last) and column is not None and end is not None
-    columns = (line(column), line(end)) if one_line else (None, None)
-    return Place(files[whole(file, len(files) - 1)], first, text(function), *columns)
+    one_line = as_line(first) == as_line(last) and column is not None and end is not None
+    columns = (as_line(column), as_line(end)) if one_line else (None, None)
+    return Place(files[as_integer(file, len(files) - 1)], first, as_text(function), *columns)
 
 
 def to_record(trace: Trace) -> Value:
-    """Return what is kept of the reference's trace: no text of the solution, of a place the number of the line only."""
+    """Return the part of the reference's trace that is stored: line numbers, but no text and no names of the code."""
     prints = trace.prints.astype("<f8")
-    lines = sorted({each.stack[0].line for each in trace.steps if each.stack})
-    numbers = {line: at for at, line in enumerate(lines)}
+    lines = sorted({step.stack[0].line for step in trace.steps if step.stack})
+    indices = {line: index for index, line in enumerate(lines)}
     return {
         "files": [""],
         "places": [[0, "", line, line, None, None] for line in lines],
         "steps": [
             [
-                each.name,
-                [numbers[each.stack[0].line]] if each.stack else [],
-                list(each.inputs),
-                list(each.shape),
-                each.dtype,
-                each.grad,
-                list(each.prints),
+                step.name,
+                [indices[step.stack[0].line]] if step.stack else [],
+                list(step.inputs),
+                list(step.shape),
+                step.dtype,
+                step.grad,
+                list(step.prints),
                 None,
             ]
-            for each in trace.steps
+            for step in trace.steps
         ],
         "results": list(trace.results),
         "prints": Array("float64", prints.shape, prints.tobytes()),

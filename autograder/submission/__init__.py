@@ -1,6 +1,6 @@
-"""What a student hands in, read as bytes: nothing in it is run, followed, unpacked or trusted."""
+"""Read submissions as bytes: nothing in them is run, followed, unpacked to disk or trusted."""
 
-from autograder.submission.entry import Entry
+from autograder.submission.class_entry import Entry
 from autograder.submission.found import Caps, SubmissionError
 from autograder.submission.layouts import LAYOUTS
 from autograder.submission.listing import Submissions, list_submissions

@@ -1,4 +1,4 @@
-"""A zip, read where it lies, entry by entry, and never unpacked to disk; and the zips inside it, in memory."""
+"""Read a zip entry by entry, without unpacking it to disk, and the zips inside it, in memory."""
 
 import re
 import stat
@@ -18,33 +18,34 @@ from autograder.submission.found import (
     SPECIAL,
     Caps,
     FileError,
-    Found,
     Listing,
     SubmissionError,
+    SubmittedFile,
+    is_skipped,
     printable,
-    refused,
+    refused_file,
     shown,
-    skipped,
-    too_large,
+    too_large_error,
+    too_many_entries,
 )
 
-_CONTENTS_BYTES = 256  # of the table of contents, for each entry
+_CONTENTS_BYTES = 256  # bytes of the table of contents per entry; an honest entry needs about 100
 _ENCRYPTED = 0x1 | 0x40
 _PIECE = 1 << 16
-_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # zipfile unpacks the others whole, however large they get
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # zipfile unpacks the others at once, whatever their size
 _AGAIN = "pack the folder again, as a plain zip"
 
 
 @contextmanager
 def open_archive(path: Path, caps: Caps) -> Iterator[Listing]:
-    """Yield what lies in a zip, readable until the block ends. Raises `SubmissionError` where it is no sound zip."""
+    """Yield the files of a zip, readable until the block ends. Raises `SubmissionError` if the zip is broken."""
     file = open_for_reading(path, caps)
     with file:
         yield list_archive(path, file, caps)
 
 
 def open_for_reading(path: Path, caps: Caps) -> "ShortReads":
-    """Open a zip; raise `SubmissionError` where it is no plain file, or may not be read."""
+    """Open a zip; raise `SubmissionError` if it is not a plain file, or may not be read."""
     try:
         return ShortReads(FileIO(open_plain(path)), caps)
     except FileError as error:
@@ -54,23 +55,21 @@ def open_for_reading(path: Path, caps: Caps) -> "ShortReads":
 
 
 def list_archive(path: Path, file: "ShortReads", caps: Caps) -> Listing:
-    """Return what lies in an open zip, readable as long as it is open; raise `SubmissionError` where it is not sound.
+    """Return the files of an open zip, readable as long as it is open. Raises `SubmissionError` if it is broken.
 
-    A stranger wrote it, so any exception means that it is broken.
+    Its bytes are hostile, so any exception of zipfile means that it is broken.
     """
     try:
         return _listing(zipfile.ZipFile(file), caps)
     except UnicodeDecodeError:
-        raise SubmissionError(
-            f"{printable(path)} has a file name that is not the UTF-8 it claims to be; {_AGAIN}"
-        ) from None
+        raise SubmissionError(f"{printable(path)} declares a file name as UTF-8 that is not UTF-8; {_AGAIN}") from None
     except Exception as error:
-        told = f"{printable(path)} is no zip, or was cut short ({_told(error)})"
-        raise SubmissionError(f"{told}, expected a zip of .py files; {_AGAIN}") from None
+        problem = f"{printable(path)} is not a zip, or is incomplete ({_reason(error)})"
+        raise SubmissionError(f"{problem}, expected a zip of .py files; {_AGAIN}") from None
 
 
 class ShortReads(BufferedReader):
-    """A file that refuses to read more at once than an honest table of contents has."""
+    """A file that refuses to read more at once than an honest table of contents needs: zipfile reads that whole."""
 
     def __init__(self, raw: RawIOBase, caps: Caps) -> None:
         super().__init__(raw)
@@ -84,89 +83,87 @@ class ShortReads(BufferedReader):
 
 
 def with_inner_zips(listing: Listing, caps: Caps) -> Listing:
-    """Return a listing with what lies in its zips, as if each were a folder of its name; they are read into memory.
+    """Return a listing with the files of the zips in it, as if each zip were a folder of its name; read in memory.
 
-    There may be `inner_zips` of them, of `inner_kib` together, `inner_depth` inside one another; a sentence says
-    which were left alone.
+    There may be `inner_zips` of them, of `inner_kib` together, nested `inner_depth` deep. A note names each that was
+    not opened.
     """
-    found = Listing()
-    found.add(listing)
+    whole = Listing()
+    whole.add(listing)
     count, left, level = caps.inner_zips, caps.inner_kib * 1024, listing.files
     for depth in range(caps.inner_depth + 1):
-        zips = [each for each in level if each.path.suffix.lower() == ".zip"]
+        zips = [file for file in level if file.path.suffix.lower() == ".zip"]
         level = []
-        for each in zips:
-            if each.refused:
-                found.unseen.append(f"{each.told} {each.refused}")
+        for outer in zips:
+            if outer.refused:
+                whole.unseen.append(f"{outer.display_name} {outer.refused}")
                 continue
             if depth == caps.inner_depth or not count:
-                what = f"at most {caps.inner_zips} zips are looked into, {caps.inner_depth} deep"
-                found.leave(f"{each.told} is one zip too many inside this one; it was not looked into: {what}")
+                most = f"at most {caps.inner_zips} zips inside a submission are opened, {caps.inner_depth} deep"
+                whole.skip(f"{outer.display_name} was not opened: {most}; unpack it")
                 continue
             count -= 1
             try:
-                packed = each.read(left)
-                inner = list_archive(Path(each.told), ShortReads(cast("RawIOBase", BytesIO(packed)), caps), caps)
+                packed = outer.read(left)
+                file = ShortReads(cast("RawIOBase", BytesIO(packed)), caps)
+                inner = list_archive(Path(outer.display_name), file, caps)
             except (FileError, SubmissionError) as error:
-                found.leave(f"{each.told} {error}" if isinstance(error, FileError) else str(error))
+                whole.skip(f"{outer.display_name} {error}" if isinstance(error, FileError) else str(error))
                 continue
             left -= len(packed)
-            inner.files = moved_into(each, inner.files)
+            inner.files = moved_into(outer, inner.files)
             level += inner.files
-            found.add(inner, f"in {each.told}: ")
-    return found
+            whole.add(inner, f"in {outer.display_name}: ")
+    return whole
 
 
-def moved_into(outer: Found, files: Sequence[Found]) -> list[Found]:
-    """Return the files of a zip as if they lay in a folder of its name, handed in when it was."""
+def moved_into(outer: SubmittedFile, files: Sequence[SubmittedFile]) -> list[SubmittedFile]:
+    """Return the files of a zip as if they were in a folder of its name, with the zip's rank."""
     folder = outer.path.with_suffix("")
     return [
-        replace(each, path=folder / each.path, rank=outer.rank, label=f"{outer.label or outer.path}/{each.path}")
-        for each in files
+        replace(file, path=folder / file.path, rank=outer.rank, label=f"{outer.label or outer.path}/{file.path}")
+        for file in files
     ]
 
 
 def _listing(archive: zipfile.ZipFile, caps: Caps) -> Listing:
     listing = Listing()
     entries = archive.infolist()
-    files: dict[PurePosixPath, Found] = {}
+    files: dict[PurePosixPath, SubmittedFile] = {}
     for entry in islice(entries, caps.entries):
         try:
             path = _path(entry, caps)
         except FileError as error:
-            listing.files.append(_refused(entry, str(error)))
+            name = PurePosixPath(entry.filename.replace("\\", "/"))
+            listing.files.append(refused_file(name, str(error), entry.filename))
             continue
         if path in files:
             listing.notes.append(f"{shown(path)} is in the zip more than once; the last one counts")
         if path:
-            files[path] = Found(path, partial(_read, archive, entry))
+            files[path] = SubmittedFile(path, partial(_read, archive, entry))
     if len(entries) > caps.entries:
-        listing.leave(f"there are {len(entries):,} entries, more than {caps.entries:,}; the rest was not looked at")
+        listing.skip(too_many_entries(len(entries), caps))
     listing.files.extend(files.values())
     return listing
 
 
-def _refused(entry: zipfile.ZipInfo, why: str) -> Found:
-    return refused(PurePosixPath(entry.filename.replace("\\", "/")), why, entry.filename)
-
-
 def _path(entry: zipfile.ZipInfo, caps: Caps) -> PurePosixPath | None:
-    """Return where a plain file lies, None for what needs no word, or raise `FileError` for what is refused."""
+    """Return the path of a plain file, None for entries to ignore; raise `FileError` for entries to refuse."""
     name = entry.filename.replace("\\", "/")
     parts = [part for part in name.split("/") if part not in ("", ".")]
     if name.startswith("/") or re.match("[A-Za-z]:", name):
-        raise FileError("is an absolute name; it was not read")
+        raise FileError("has an absolute path, so it was not read; pack it with a relative path")
     if ".." in parts:
-        raise FileError("leads out of the zip; it was not read")
+        raise FileError("has a path that leads out of the zip, so it was not read; pack it without `..`")
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind == stat.S_IFLNK:
         raise FileError(LINK)
-    if name.endswith("/") or kind == stat.S_IFDIR or not parts or any(map(skipped, parts[:-1])):
+    if name.endswith("/") or kind == stat.S_IFDIR or not parts or any(map(is_skipped, parts[:-1])):
         return None
     if kind not in (0, stat.S_IFREG):
         raise FileError(SPECIAL)
     if len(parts) > caps.depth:
-        raise FileError(f"lies more than {caps.depth} folders deep; it was not looked at: move it up")
+        raise FileError(f"is more than {caps.depth} folders deep, so it was not read; move it up")
     return PurePosixPath(*parts)
 
 
@@ -174,21 +171,21 @@ def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limit: int) -> bytes
     """Unpack one entry in memory, never more than `limit` bytes."""
     size = max(entry.file_size, entry.compress_size // 2)
     if size > limit:
-        raise too_large(size, limit)
+        raise too_large_error(size, limit)
     if entry.flag_bits & _ENCRYPTED:
         raise FileError("is encrypted; pack it without a password")
     if entry.compress_type not in _METHODS:
-        raise FileError("is compressed in a way that is not read here; pack it as a plain zip (deflate)")
+        raise FileError("uses an unsupported compression; pack it as a plain zip (deflate)")
     try:
         with archive.open(entry) as file:
             pieces = iter(lambda: file.read(_PIECE), b"")  # no read is longer than the file allows
             source = b"".join(islice(pieces, limit // _PIECE + 1))
-    except Exception as error:  # a stranger wrote it: whatever goes wrong, this entry is broken
-        raise FileError(f"is broken ({_told(error)}); pack it again") from None
+    except Exception as error:  # hostile bytes: whatever zipfile raises, this entry is broken
+        raise FileError(f"is broken ({_reason(error)}); pack it again") from None
     if len(source) != entry.file_size:
-        raise FileError(f"is broken (it has {len(source):,} bytes and says {entry.file_size:,}); pack it again")
+        raise FileError(f"is broken (it has {len(source):,} bytes, expected {entry.file_size:,}); pack it again")
     return source
 
 
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return shown(str(error) or type(error).__name__)

@@ -1,4 +1,4 @@
-"""A submission that is a folder: walked from the top down, links and special files left alone."""
+"""List a submission that is a folder, from the top down, without links and special files."""
 
 import os
 import stat
@@ -14,20 +14,20 @@ from autograder.submission.found import (
     SPECIAL,
     Caps,
     FileError,
-    Found,
     Listing,
     SubmissionError,
+    SubmittedFile,
     UnreadableError,
+    is_skipped,
     printable,
-    refused,
+    refused_file,
     shown,
-    skipped,
-    too_large,
+    too_large_error,
 )
 
 Kind = Literal["folder", "file", "link", "other"]
 
-_JUNCTION = 0xA0000003  # Windows: a folder that is a link, though it does not look like one
+_JUNCTION = 0xA0000003  # Windows: a folder that is a link, which lstat reports as a folder
 _OPEN = os.O_RDONLY | sum(
     getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_NOCTTY", "O_CLOEXEC", "O_BINARY")
 )
@@ -35,7 +35,7 @@ _OPEN = os.O_RDONLY | sum(
 
 @contextmanager
 def open_folder(path: Path, caps: Caps) -> Iterator[Listing]:
-    """Yield what lies in a folder and below it. Raises `SubmissionError` where the folder itself cannot be listed."""
+    """Yield the files in a folder and below it. Raises `SubmissionError` if the folder itself cannot be listed."""
     listing = Listing()
     level = [PurePosixPath()]
     left = caps.entries
@@ -45,19 +45,20 @@ def open_folder(path: Path, caps: Caps) -> Iterator[Listing]:
             entries = _entries(path, folder, left, listing)
             left -= len(entries)
             for entry in entries:
-                _sort_out(entry, folder / entry.name, listing, below)
+                _classify(entry, folder / entry.name, listing, below)
         level = below if left > 0 else []
     if left <= 0:
-        listing.leave(f"there are {caps.entries:,} files and folders or more; the rest was not looked at")
+        listing.skip(f"there are {caps.entries:,} files and folders or more; the rest was not read")
     elif level:
-        listing.leave(f"{shown(level[0])} lies more than {caps.depth} folders deep; it was not looked at: move it up")
+        listing.skip(f"{shown(level[0])} is more than {caps.depth} folders deep, so it was not read; move it up")
     yield listing
 
 
 def open_plain(path: Path) -> int:
     """Open a plain file for reading and return its descriptor; raise `FileError` for a link or anything else.
 
-    It does not wait for the other end of a pipe, and a link put there a moment ago is not followed.
+    It never waits for the other end of a pipe (O_NONBLOCK), nor follows a link that appears after the check
+    (O_NOFOLLOW).
     """
     if kind_of(path) == "link":
         raise FileError(LINK)
@@ -72,22 +73,22 @@ def open_plain(path: Path) -> int:
 
 
 def read_plain(path: Path, limit: int) -> bytes:
-    """Return the bytes of a plain file; raise `FileError` where it is none, or has more than `limit`."""
+    """Return the bytes of a plain file; raise `FileError` if it is not one, or has more than `limit` bytes."""
     with os.fdopen(open_plain(path), "rb") as file:
         size = os.fstat(file.fileno()).st_size
         if size > limit:
-            raise too_large(size, limit)
+            raise too_large_error(size, limit)
         try:
-            source = file.read(limit + 1)
+            source = file.read(limit + 1)  # it may have grown since fstat
         except OSError as error:
             raise UnreadableError(f"cannot be read ({reason(error)})") from None
     if len(source) > limit:
-        raise too_large(len(source), limit)
+        raise too_large_error(len(source), limit)
     return source
 
 
 def kind_of(path: Path) -> Kind:
-    """Say what a path is, without following it; raise `FileError` where that cannot be told."""
+    """Return the kind of a path without following it; raise `FileError` if it cannot be read."""
     try:
         status = path.lstat()
     except (OSError, ValueError) as error:
@@ -104,39 +105,39 @@ def _kind(status: os.stat_result) -> Kind:
 
 
 def reason(error: Exception) -> str:
-    """Return what the system says is wrong, without the path."""
+    """Return the system's reason for an error, without the path."""
     return str(getattr(error, "strerror", None) or error)
 
 
 def _entries(top: Path, folder: PurePosixPath, left: int, listing: Listing) -> list[os.DirEntry[str]]:
-    """Return at most `left` entries of a folder, by name."""
+    """Return at most `left` entries of a folder, sorted by name."""
     try:
         if kind_of(top / folder) != "folder":
-            raise FileError("is no folder any more")
+            raise FileError("is no longer a folder")
         with os.scandir(top / folder) as entries:
             return sorted(islice(entries, left), key=lambda entry: entry.name)
     except OSError as error:
-        told = f"cannot be read ({reason(error)})"
+        problem = f"cannot be read ({reason(error)})"
     except FileError as error:
-        told = str(error)
+        problem = str(error)
     if not folder.parts:
-        raise SubmissionError(f"{printable(top)} {told}; expected a folder of .py files: check its permissions")
-    listing.leave(f"{shown(folder)} {told}; it was not looked at")
+        raise SubmissionError(f"{printable(top)} {problem}; expected a folder of .py files: check its permissions")
+    listing.skip(f"{shown(folder)} {problem}, so its files were not read; check its permissions")
     return []
 
 
-def _sort_out(entry: os.DirEntry[str], path: PurePosixPath, listing: Listing, below: list[PurePosixPath]) -> None:
-    """Put an entry where it belongs: among the files, among the folders to walk, or in a sentence."""
+def _classify(entry: os.DirEntry[str], path: PurePosixPath, listing: Listing, below: list[PurePosixPath]) -> None:
+    """Add an entry to the files, to the folders to walk, or to the refused files."""
     try:
         kind = _kind(entry.stat(follow_symlinks=False))
     except OSError as error:
-        listing.files.append(refused(path, f"cannot be read ({reason(error)}); check its permissions"))
+        listing.files.append(refused_file(path, f"cannot be read ({reason(error)}); check its permissions"))
         return
-    if kind == "folder" and not skipped(entry.name):
+    if kind == "folder" and not is_skipped(entry.name):
         below.append(path)
     elif kind == "file":
-        listing.files.append(Found(path, partial(read_plain, Path(entry.path))))
+        listing.files.append(SubmittedFile(path, partial(read_plain, Path(entry.path))))
     elif kind == "link":
-        listing.files.append(refused(path, LINK))
+        listing.files.append(refused_file(path, LINK))
     elif kind == "other":
-        listing.files.append(refused(path, SPECIAL))
+        listing.files.append(refused_file(path, SPECIAL))

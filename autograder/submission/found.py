@@ -1,4 +1,4 @@
-"""What every reader of submissions has in common: files found, how to read each, and sentences about the rest."""
+"""The types that all readers of submissions share: files and how to read each, limits, and notes about the rest."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -6,8 +6,8 @@ from pathlib import PurePosixPath
 
 SKIPPED_FOLDERS = frozenset({"__pycache__", "__MACOSX", "node_modules", "venv", "site-packages"})
 
-LINK = "is a link, and links are not followed; hand in what it leads to"
-SPECIAL = "is not a plain file; it was not read"
+LINK = "is a link, and links are not followed; hand in the file itself"
+SPECIAL = "is not a plain file, so it was not read"
 
 
 class SubmissionError(Exception):
@@ -15,7 +15,7 @@ class SubmissionError(Exception):
 
 
 class FileError(Exception):
-    """One file of a submission cannot be read; the message is the rest of a sentence that begins with its name."""
+    """One file of a submission cannot be read; the message continues a sentence that begins with the file's name."""
 
 
 class UnreadableError(FileError):
@@ -24,10 +24,10 @@ class UnreadableError(FileError):
 
 @dataclass(frozen=True)
 class Caps:
-    """How much of a submission is looked at.
+    """Limits on how much of a submission is read.
 
-    The size of one source, of one notebook with its outputs, and of all zips inside together, in KiB; the entries
-    walked; the folders inside folders; the zips inside, and how deep.
+    The sizes of one source, of one notebook with its outputs, and of all inner zips together are in KiB. `entries` and
+    `depth` limit the walk through folders, `inner_zips` and `inner_depth` the zips that are opened inside.
     """
 
     source_kib: int = 256
@@ -44,12 +44,12 @@ class Caps:
 
 
 @dataclass(frozen=True)
-class Found:
-    """A plain file of a submission: where it lies in it, and how to read it.
+class SubmittedFile:
+    """A file of a submission: its path in the submission, and how to read it.
 
-    `read` takes the most bytes there may be, and returns as many at most, or raises `FileError`. Of two files of one
-    name that with the higher `rank` was handed in later; `label` is its name where a download gave it another.
-    `refused` says why it is never read, as the rest of a sentence that begins with its name.
+    `read` takes a limit in bytes and returns at most as many, or raises `FileError`. Of two files with one name, the
+    higher `rank` was handed in later. `label` is its original name if a download changed it. `refused` is the reason
+    why it is never read; it continues a sentence that begins with the file's name.
     """
 
     path: PurePosixPath
@@ -63,60 +63,65 @@ class Found:
         return len(self.path.parts)
 
     @property
-    def told(self) -> str:
-        """Its name, fit to be printed."""
+    def display_name(self) -> str:
+        """Its name, safe to print."""
         return shown(self.label or self.path)
 
 
 @dataclass
 class Listing:
-    """What a reader found: files in a fixed order, and a sentence for each thing it left out.
+    """The files of a submission in a fixed order, and a note for everything that was skipped.
 
-    `unseen` are those of the sentences that are about a part which was not looked into: more files may be in it.
+    `unseen` are the notes about parts that were not opened, which may contain more files.
     """
 
-    files: list[Found] = field(default_factory=list)
+    files: list[SubmittedFile] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     unseen: list[str] = field(default_factory=list)
 
-    def leave(self, sentence: str) -> None:
-        """Note that a part is not looked into."""
+    def skip(self, sentence: str) -> None:
+        """Add a note about a part that is not opened."""
         self.notes.append(sentence)
         self.unseen.append(sentence)
 
     def add(self, other: "Listing", prefix: str = "") -> None:
-        """Add what another reader found, its sentences behind a prefix."""
+        """Add another listing, with a prefix before its notes."""
         self.files += other.files
         self.notes += [f"{prefix}{note}" for note in other.notes]
         self.unseen += [f"{prefix}{note}" for note in other.unseen]
 
 
-def refused(path: PurePosixPath, why: str, label: str = "") -> Found:
-    """Return a file that is there and never read."""
+def refused_file(path: PurePosixPath, why: str, label: str = "") -> SubmittedFile:
+    """Return a file of a submission that is never read."""
 
     def read(_: int) -> bytes:
         raise FileError(why)
 
-    return Found(path, read, label=label, refused=why)
+    return SubmittedFile(path, read, label=label, refused=why)
 
 
-def too_large(size: int, limit: int) -> FileError:
-    """Return the error for a file of more bytes than there may be."""
+def too_large_error(size: int, limit: int) -> FileError:
+    """Return the error for a file with more bytes than the limit."""
     allowed = f"more than the {limit // 1024:,} KiB a file may have"
-    return FileError(f"has {size:,} bytes, {allowed}; it was not read: hand in a smaller one")
+    return FileError(f"has {size:,} bytes, {allowed}, so it was not read; hand in a smaller one")
 
 
-def skipped(folder: str) -> bool:
-    """Say whether a folder holds nothing a student wrote: hidden, a cache, an environment."""
+def too_many_entries(count: int, caps: Caps) -> str:
+    """Return the note for a zip or folder with more entries than are read."""
+    return f"there are {count:,} entries, more than {caps.entries:,}; the rest was not read"
+
+
+def is_skipped(folder: str) -> bool:
+    """Say whether a folder contains no work of a student: it is hidden, a cache or an environment."""
     return folder.startswith(".") or folder in SKIPPED_FOLDERS
 
 
 def printable(text: object) -> str:
-    """Return a text with its control characters written out, so that it can go to any terminal."""
-    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in str(text))
+    """Return a text with its control characters as escapes, so that it is safe to print in a terminal."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in str(text))
 
 
 def shown(name: object) -> str:
-    """Return a name that a stranger chose as one that can be printed and is not too long."""
+    """Return an untrusted name for display: safe to print, and cut if it is long."""
     text = printable(name)
     return text if len(text) <= 100 else f"{text[:97]}..."

@@ -1,8 +1,8 @@
-"""When the commit that is checked out was made, read out of a stranger's .git without running git on it.
+"""Read the time of the checked-out commit from an untrusted .git, without running git on it.
 
-git obeys the repository it works in (`core.fsmonitor`, `core.sshCommand`, `gpg.program`, a promisor remote and more
-in `.git/config` name programs to run), so none of it is asked here: only HEAD, refs, loose objects and packs are
-read, as gitformat-pack(5) and gitrepository-layout(5) say. Links are not followed, and every read has a limit.
+git runs programs that the repository configures (`core.fsmonitor`, `core.sshCommand`, `gpg.program`, a promisor remote
+and more in `.git/config`), so it is not used here. This module reads only HEAD, refs, loose objects and packs, as
+documented in gitformat-pack(5) and gitrepository-layout(5). It follows no links, and limits every read.
 """
 
 import os
@@ -17,10 +17,10 @@ from autograder.submission.folder import kind_of, open_plain, read_plain
 from autograder.submission.found import FileError
 from autograder.submission.times import YEARS
 
-_OBJECT = 1 << 18  # a commit of more bytes is none that a student wrote
-_REFS = 1 << 22
-_PACKS = 200
-_DELTAS = 60
+_OBJECT = 1 << 18  # bytes of the largest commit; real ones have a few hundred
+_REFS = 1 << 22  # bytes of packed-refs
+_PACKS = 200  # packs to look into; git itself repacks from 50 on
+_DELTAS = 60  # deltas in a chain; git makes chains of at most 50
 _COMMITTER = re.compile(rb"^committer [^\n]* (\d{1,12}) [+-]\d{4}$", re.MULTILINE)
 _NAME = re.compile(r"[0-9a-f]{40}")
 
@@ -29,16 +29,16 @@ Object = tuple[int, bytes]
 
 
 def commit_time(repository: Path) -> datetime | None:
-    """Return when the commit of HEAD was made (UTC), as its committer's clock said; None where that cannot be told."""
+    """Return the committer's time of HEAD (UTC), which the student's machine wrote; None if it cannot be read."""
     git = repository / ".git"
     try:
         if kind_of(git) != "folder":
             return None
         name = _checked_out(git)
-        found = _object(git / "objects", name, 0) if name else None
-        if found is None or found[0] != 1:
+        commit = _object(git / "objects", name, 0) if name else None
+        if commit is None or commit[0] != 1:
             return None
-        committer = _COMMITTER.search(found[1].split(b"\n\n", 1)[0])
+        committer = _COMMITTER.search(commit[1].split(b"\n\n", 1)[0])
         time = datetime.fromtimestamp(int(committer[1]), UTC) if committer else None
         return time if time is not None and time.year in YEARS else None
     except (FileError, OSError, ValueError, OverflowError, IndexError, zlib.error):
@@ -46,9 +46,9 @@ def commit_time(repository: Path) -> datetime | None:
 
 
 def _checked_out(git: Path) -> str | None:
-    """Return the name of the commit that is checked out."""
+    """Return the hash of the checked-out commit."""
     ref = "HEAD"
-    for _ in range(5):
+    for _ in range(5):  # as many symbolic refs as git itself follows
         text = _text(git, ref)
         if text is None or _NAME.fullmatch(text):
             return text if text is not None else _packed_ref(git, ref)
@@ -73,11 +73,12 @@ def _packed_ref(git: Path, ref: str) -> str | None:
     if not os.path.lexists(git / "packed-refs"):
         return None
     text = read_plain(git / "packed-refs", _REFS).decode("utf-8", "replace")
-    found = re.search(rf"^([0-9a-f]{{40}}) {re.escape(ref)}$", text, re.MULTILINE)
-    return found[1] if found else None
+    match = re.search(rf"^([0-9a-f]{{40}}) {re.escape(ref)}$", text, re.MULTILINE)
+    return match[1] if match else None
 
 
 def _object(objects: Path, name: str, depth: int) -> Object | None:
+    """Return the object with a hash, from a loose file or a pack. `depth` counts the deltas that led to it."""
     if depth > _DELTAS or kind_of(objects) != "folder":
         return None
     loose = objects / name[:2] / name[2:]
@@ -88,17 +89,17 @@ def _object(objects: Path, name: str, depth: int) -> Object | None:
     if not os.path.lexists(packs) or kind_of(packs) != "folder":
         return None
     with os.scandir(packs) as entries:
-        indexes = sorted(each.name for each in islice(entries, _PACKS * 4) if each.name.endswith(".idx"))[:_PACKS]
+        indexes = sorted(entry.name for entry in islice(entries, _PACKS * 4) if entry.name.endswith(".idx"))[:_PACKS]
     for index in indexes:
-        at = _offset(packs / index, bytes.fromhex(name))
-        if at is not None:
+        offset = _offset(packs / index, bytes.fromhex(name))
+        if offset is not None:
             with os.fdopen(open_plain((packs / index).with_suffix(".pack")), "rb") as pack:
-                return _packed(objects, pack.fileno(), at, depth)
+                return _packed(objects, pack.fileno(), offset, depth)
     return None
 
 
 def _offset(index: Path, name: bytes) -> int | None:
-    """Return where an object begins in the pack of an index (version 2), or None where it is in another."""
+    """Return the offset of an object in the pack of an index (version 2), None if it is in another pack."""
     with os.fdopen(open_plain(index), "rb") as file:
 
         def number(at: int, size: int = 4) -> int:
@@ -122,11 +123,11 @@ def _offset(index: Path, name: bytes) -> int | None:
 
 
 def _packed(objects: Path, pack: int, at: int, depth: int) -> Object | None:
-    """Return the object at an offset of a pack; one that is written as a difference is put together again."""
+    """Return the object at an offset of a pack; a delta is applied to its base."""
     if depth > _DELTAS:
         return None
     head = _at(pack, at, 64)
-    kind, length = head[0] >> 4 & 7, 1
+    kind, length = head[0] >> 4 & 7, 1  # 6 is a delta with the offset of its base, 7 one with its hash
     while head[length - 1] & 0x80:
         length += 1
     base: Object | None = None
@@ -147,18 +148,18 @@ def _packed(objects: Path, pack: int, at: int, depth: int) -> Object | None:
 
 
 def _patched(base: bytes, delta: bytes) -> bytes:
-    """Return what a difference makes of its base; raise ValueError or IndexError where it makes no sense."""
+    """Apply a delta to its base; raise ValueError or IndexError if the delta is invalid."""
     at = 0
-    for _ in range(2):  # the sizes of base and result
+    for _ in range(2):  # skips the sizes of base and result
         while delta[at] & 0x80:
             at += 1
         at += 1
-    made = bytearray()
+    result = bytearray()
     while at < len(delta):
         code = delta[at]
         at += 1
         if not code & 0x80:
-            made += delta[at : at + code]
+            result += delta[at : at + code]
             at += code or len(delta)
             continue
         numbers = [0] * 7
@@ -167,10 +168,10 @@ def _patched(base: bytes, delta: bytes) -> bytes:
                 numbers[bit] = delta[at]
                 at += 1
         offset, size = int.from_bytes(numbers[:4], "little"), int.from_bytes(numbers[4:], "little") or 0x10000
-        made += base[offset : offset + size]
-        if len(made) > _OBJECT:
-            raise ValueError("a commit is never so large")
-    return bytes(made)
+        result += base[offset : offset + size]
+        if len(result) > _OBJECT:
+            raise ValueError("a commit is never that large")
+    return bytes(result)
 
 
 def _inflated(data: bytes, limit: int) -> bytes:
@@ -184,5 +185,5 @@ def _at(file: int, offset: int, size: int) -> bytes:
 
 def _exactly(data: bytes, size: int) -> bytes:
     if len(data) != size:
-        raise ValueError("it ends too soon")
+        raise ValueError("the file is too short")
     return data

@@ -1,24 +1,24 @@
-"""The submissions of a class: out of a folder or a zip, in one of the layouts that downloads have."""
+"""List the submissions of a class in a folder or a zip, in one of the layouts of downloads."""
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.submission.entry import Entry, Part
+from autograder.submission.class_entry import Entry, Part
+from autograder.submission.class_folder import ClassFolder, open_class_folder
 from autograder.submission.found import SubmissionError, printable, shown
-from autograder.submission.layouts import Candidate, Read, read_layout
+from autograder.submission.layouts import Candidate, LayoutResult, read_layout
 from autograder.submission.names import Students, checked_id, folded
 from autograder.submission.recognition import recognise
 from autograder.submission.submission import NOTHING_GIVEN, Given, notebook_of
-from autograder.submission.top import Top, open_top
 
 
 @dataclass(frozen=True)
 class Submissions:
-    """`entries` can be graded, `problems` say what was handed in and cannot be, `notes` what else lies there.
+    """The submissions of a class: `entries` can be graded, `problems` name those that cannot, `notes` other files.
 
-    `layout` is the one they were read in.
+    `layout` is the layout they were read in.
     """
 
     entries: tuple[Entry, ...]
@@ -34,102 +34,109 @@ def list_submissions(
     students: Students | None = None,
     given: Given = NOTHING_GIVEN,
 ) -> Submissions:
-    """List the latest submission of every student in a folder or a zip, by id. `files` are the expected ones.
+    """List the latest submission of every student in a folder or a zip, by id. `files` are the expected file names.
 
-    The layout is the one that all entries have if it is not given, the ids are by `students`, else by what the layout
-    has. What cannot be attributed is a problem, and nothing else is lost by it. Raises `SubmissionError` where the
-    folder cannot be listed, is itself a submission, or has entries of several layouts.
+    Without a `layout`, it is the one that all entries have. `students` maps the entries to ids; without it, the names
+    in the layout are the ids. An entry that cannot be attributed is a problem, and does not affect the others. Raises
+    `SubmissionError` if the folder cannot be listed, is itself a submission, or mixes layouts.
     """
     wanted = frozenset((*files, *map(notebook_of, files)))
-    top = open_top(path, wanted)
-    own = [item.name for item in top.items if item.name in wanted and item.kind == "file"]
+    folder = open_class_folder(path, wanted)
+    own = [item.name for item in folder.items if item.name in wanted and item.kind == "file"]
     if own and layout is None:
-        found = f"{printable(path)} holds {own[0]}, so it looks like one submission"
+        problem = f"{printable(path)} contains {own[0]}, so it looks like a single submission"
         parent = printable(path.resolve().parent)
-        raise SubmissionError(f"{found}, expected a folder of submissions; give its parent, {parent}")
+        raise SubmissionError(f"{problem}, expected a folder of submissions; give its parent, {parent}")
     if layout is None:
-        layout, top = recognise(top)
-    read = read_layout(layout, top, wanted)
-    entries = _attributed(top, read, students, given)
-    return Submissions(entries, (*top.problems, *read.problems), (*top.notes, *read.notes), layout)
+        layout, folder = recognise(folder)
+    result = read_layout(layout, folder, wanted)
+    entries = _attribute(folder, result, students, given)
+    return Submissions(entries, (*folder.problems, *result.problems), (*folder.notes, *result.notes), layout)
 
 
-def _attributed(top: Top, read: Read, students: Students | None, given: Given) -> tuple[Entry, ...]:
-    """Return an entry for each student; what is said about the rest goes into `read`."""
-    mine: dict[str, list[Candidate]] = defaultdict(list)
-    for candidate in read.candidates:
+def _attribute(folder: ClassFolder, result: LayoutResult, students: Students | None, given: Given) -> tuple[Entry, ...]:
+    """Return an entry for each student; add problems and notes about the other candidates to `result`."""
+    by_student: dict[str, list[Candidate]] = defaultdict(list)
+    for candidate in result.candidates:
         try:
-            mine[_student(candidate, read, students)].append(candidate)
+            by_student[_student(candidate, result, students)].append(candidate)
         except SubmissionError as error:
-            read.problems.append(str(error))
+            result.problems.append(str(error))
     alike: dict[str, list[str]] = defaultdict(list)
-    for student in mine:
+    for student in by_student:
         alike[folded(student)].append(student)
     entries = []
-    for same in alike.values():
-        if len(same) == 1 and not _of_several(same[0], mine[same[0]], read, students):
-            entries.append(_latest(top, same[0], mine[same[0]], given, read))
-        elif len(same) > 1:
-            names = ", ".join(sorted(shown(each.label) for student in same for each in mine[student]))
-            told = f"{names} differ in upper and lower case only, and so would their reports"
-            read.problems.append(f"{told}, so none of them is graded; keep one, or rename them")
+    for ids in alike.values():
+        if len(ids) > 1:
+            labels = ", ".join(sorted(shown(candidate.label) for id_ in ids for candidate in by_student[id_]))
+            problem = f"{labels} differ only in upper and lower case, and so would their reports"
+            result.problems.append(f"{problem}, so none of them is graded; keep one, or rename them")
+        elif not _is_ambiguous(ids[0], by_student[ids[0]], result, students):
+            entries.append(_latest(folder, ids[0], by_student[ids[0]], given, result))
     return tuple(sorted(entries, key=lambda entry: entry.student))
 
 
-def _student(candidate: Candidate, read: Read, students: Students | None) -> str:
-    """Return whose a candidate is. Raises `SubmissionError` where it can be nobody's."""
+def _student(candidate: Candidate, result: LayoutResult, students: Students | None) -> str:
+    """Return the id of a candidate's student. Raises `SubmissionError` if it can be attributed to nobody."""
     clue, label = candidate.clue, shown(candidate.label)
-    found = students.find(clue) if students else ()
-    if len(found) == 1:
-        return found[0]
+    matches = students.find(clue) if students else ()
+    if len(matches) == 1:
+        return matches[0]
     own = checked_id(clue.own, label)
     if students is None:
         return own
     if students.has(own):
-        told = f"{label} would be graded as {shown(own)}, and another student of the roster has that id"
-        raise SubmissionError(f"{told}; put the student it is of on the roster")
-    several = f"fits {', '.join(map(shown, found[:3]))} on the roster" if found else "is not on the roster"
-    read.notes.append(f"{label} {several}; it is graded as {shown(own)}")
+        problem = f"{label} would be graded as {shown(own)}, and another student on the roster has that id"
+        raise SubmissionError(f"{problem}; add the student who handed it in to the roster")
+    several = f"fits {', '.join(map(shown, matches[:3]))} on the roster" if matches else "is not on the roster"
+    result.notes.append(f"{label} {several}; it is graded as {shown(own)}")
     return own
 
 
-def _of_several(student: str, candidates: list[Candidate], read: Read, students: Students | None) -> bool:
-    """Say whether nobody knows which candidate is the student's, since they are of several people by their own names.
+def _is_ambiguous(student: str, candidates: list[Candidate], result: LayoutResult, students: Students | None) -> bool:
+    """Say whether the candidates belong to several people, and none of them certainly to the student.
 
-    Anybody may take another's name in a course, or a login that is another's id; those whose number or login is the
-    one in the student's row stay.
+    Anybody can take another student's name in a course, or a login that equals another's id. Candidates whose number
+    or login is in the student's row of the roster stay; the others are removed, and named in a problem.
     """
-    if len(candidates) < 2 or frozenset.intersection(*(each.people for each in candidates)):
+    if len(candidates) < 2 or _have_common_name(candidates):
         return False
-    own = [each for each in candidates if students and students.owns(student, each.clue)]
-    if len(own) > 1 and not frozenset.intersection(*(each.people for each in own)):
+    own = [candidate for candidate in candidates if students and students.owns(student, candidate.clue)]
+    if len(own) > 1 and not _have_common_name(own):
         own = []
-    names = ", ".join(shown(each.label) for each in candidates if each not in own)
-    told = f"{names} fit {shown(student)} by name and are of several people, so none of them is graded as one"
-    column = "lms_id" if all(each.clue.lms_id for each in candidates) else "login"
-    is_plain = all(each.number is not None for each in candidates)
-    read.problems.append(f"{told}; {'keep one, or rename them' if is_plain else f'put {column} on the roster'}")
+    labels = ", ".join(shown(candidate.label) for candidate in candidates if candidate not in own)
+    problem = f"{labels} match {shown(student)} by name but belong to several people, so none of them is graded as one"
+    column = "lms_id" if all(candidate.clue.lms_id for candidate in candidates) else "login"
+    is_plain = all(candidate.number is not None for candidate in candidates)
+    result.problems.append(f"{problem}; {'keep one, or rename them' if is_plain else f'put {column} on the roster'}")
     candidates[:] = own
     return not own
 
 
-def _latest(top: Top, student: str, candidates: Sequence[Candidate], given: Given, read: Read) -> Entry:
-    """Return the entry of the attempt that counts: that of the highest number; notes name the others."""
+def _have_common_name(candidates: Sequence[Candidate]) -> bool:
+    return bool(frozenset.intersection(*(candidate.people for candidate in candidates)))
+
+
+def _latest(
+    folder: ClassFolder, student: str, candidates: Sequence[Candidate], given: Given, result: LayoutResult
+) -> Entry:
+    """Return the entry of the attempt that counts, the one with the highest number; notes name the others."""
     if len(candidates) == 1:
         chosen, why = candidates[0], ""
     else:
-        chosen, why = _chosen(candidates)
-        others = ", ".join(shown(each.label) for each in candidates if each is not chosen)
+        chosen, why = _choose(candidates)
+        others = ", ".join(shown(candidate.label) for candidate in candidates if candidate is not chosen)
         why = f"{shown(chosen.label)} counts, not {others}: {why}"
-        read.notes.append(f"{shown(student)}: {why}")
+        result.notes.append(f"{shown(student)}: {why}")
     notes = (*chosen.notes, why) if why else chosen.notes
-    path = chosen.parts[0].path if len(chosen.parts) == 1 else top.path
-    parts = chosen.parts or (Part(top.path, ()),)
+    path = chosen.parts[0].path if len(chosen.parts) == 1 else folder.path
+    parts = chosen.parts or (Part(folder.path, ()),)
     return Entry(student, path, chosen.handed_in, notes, parts, given)
 
 
-def _chosen(candidates: Sequence[Candidate]) -> tuple[Candidate, str]:
-    numbers = [each.number for each in candidates if each.number is not None]
+def _choose(candidates: Sequence[Candidate]) -> tuple[Candidate, str]:
+    """Return the candidate that counts, and the reason."""
+    numbers = [candidate.number for candidate in candidates if candidate.number is not None]
     if len(numbers) == len(candidates) and numbers.count(max(numbers)) == 1:
-        return max(candidates, key=lambda each: each.number or 0), "the highest number"
-    return candidates[-1], "which is the later cannot be told, so the last by name was taken"
+        return max(candidates, key=lambda candidate: candidate.number or 0), "it has the highest number"
+    return candidates[-1], "nothing shows which is later, so the last by name was taken"

@@ -1,16 +1,18 @@
-"""The names in a download of Moodle: whose a folder or a flat file is.
+"""Read the owner of a folder or a flat file from its name in a download of Moodle.
 
 A folder is `NAME_ID_assignsubmission_PLUGIN` (up to 4.0 with `_` at the end); a flat file has that before its own name.
-Of teams the name is the group's; the default team has no ID. See get_student_prefix in
+A team has the name of the group; the default team has no ID. See get_student_prefix in
 https://github.com/moodle/moodle/blob/main/public/mod/assign/classes/downloader.php
 
-Students choose their names and those of their files, so either may look like another student's beginning. The last
-marker of a folder's name is Moodle's own. In a flat file's name Moodle's is the one before the file's name, and which
-that is cannot be told where there are several: such a file is nobody's.
+Students choose their own names and those of their files, so either may look like the prefix of another student. In a
+folder's name, the last marker is Moodle's own. In a flat file's name, it is the one before the file's name. If there
+are several, nobody can know which one that is, so the file is attributed to nobody.
 """
 
 import re
 from dataclasses import dataclass
+
+from autograder.submission.folder import Kind
 
 _MARK = re.compile(r"_assignsubmission_(?P<plugin>[a-z]+)(?=_|\Z)")
 _OWNER = re.compile(r"(?P<name>.*?)(?:_(?P<id>\d+))?", re.DOTALL)
@@ -18,9 +20,9 @@ _OWNER = re.compile(r"(?P<name>.*?)(?:_(?P<id>\d+))?", re.DOTALL)
 
 @dataclass(frozen=True)
 class Owner:
-    """Whose a folder or file is: what its name begins with, in it the participant's name and number.
+    """The owner of a folder or file: the prefix of its name, with the participant's name and number in it.
 
-    `plugin` is `file` for files, `onlinetext` for texts; `rest` is the name of a flat file.
+    `plugin` is `file` for files and `onlinetext` for texts. `rest` is the student's name for a flat file.
     """
 
     label: str
@@ -30,21 +32,19 @@ class Owner:
     rest: str
 
 
-def owner(name: str) -> Owner | None:
-    """Return whose a folder of this name is, None where Moodle gives no folder such a name."""
+def owners(name: str, kind: Kind) -> tuple[Owner, ...]:
+    """Return the possible owners of a folder or a flat file: one, none, or several if the name is ambiguous."""
     marks = list(_MARK.finditer(name))
-    return _owner(name, marks[-1]) if marks and name[marks[-1].end() :] in ("", "_") else None
-
-
-def owners(name: str) -> tuple[Owner, ...]:
-    """Return whose a flat file of this name may be: one, none, or several where it cannot be told."""
-    marks = [mark for mark in _MARK.finditer(name) if name[mark.end() :].strip("_")]
-    return tuple(each for mark in marks if (each := _owner(name, mark)) is not None)
+    if kind == "folder":
+        marks = [mark for mark in marks[-1:] if name[mark.end() :] in ("", "_")]
+    else:
+        marks = [mark for mark in marks if kind == "file" and name[mark.end() :].strip("_")]
+    return tuple(owner for mark in marks if (owner := _owner(name, mark)) is not None)
 
 
 def _owner(name: str, mark: re.Match[str]) -> Owner | None:
     label = name[: mark.start()]
-    found = _OWNER.fullmatch(label)
-    if not label or found is None:
+    match = _OWNER.fullmatch(label)
+    if not label or match is None:
         return None
-    return Owner(label, found["name"], found["id"], mark["plugin"], name[mark.end() + 1 :])
+    return Owner(label, match["name"], match["id"], mark["plugin"], name[mark.end() + 1 :])

@@ -1,4 +1,4 @@
-"""Whose a submission is: what its name in a download says, and ids that do as names of reports."""
+"""The owner of a submission: clues from its name in a download, and ids that can be names of reports."""
 
 import unicodedata
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _REFUSED = frozenset('/\\:*?"<>|')
 
 @dataclass(frozen=True)
 class Clue:
-    """What is known of who handed something in; `own` is the id it has where no roster knows it."""
+    """Clues to the student who handed something in; `own` is the id that is used if no roster knows it."""
 
     own: str
     name: str | None = None
@@ -27,25 +27,27 @@ class Students(Protocol):
     """The students of a class."""
 
     def find(self, clue: Clue) -> tuple[str, ...]:
-        """Return the ids of the students a clue fits: one, none, or several where it does not decide."""
+        """Return the ids of the students that a clue fits: one, none, or several if it is ambiguous."""
 
     def owns(self, student: str, clue: Clue) -> bool:
-        """Say whether the number or the login of a clue is the one that this student's row has."""
+        """Say whether this student's row has the number or the login of a clue."""
 
     def has(self, student: str) -> bool:
-        """Say whether somebody has this id, or one that differs in upper and lower case only."""
+        """Say whether a student has this id, or one that differs only in upper and lower case."""
 
 
 def checked_id(name: str, where: object) -> str:
-    """Return a student's id in its one spelling (NFC); raise `SubmissionError` where no report can be named so."""
+    """Return a student's id in normal form (NFC); raise `SubmissionError` if it cannot be the name of a report."""
     name = unicodedata.normalize("NFC", name)
-    printed = name.isprintable() and not _REFUSED & set(name)
-    if not name.strip(" .") or not printed or len(name.encode(errors="replace")) > NAME_BYTES:
-        wanted = f"printable letters, none of {''.join(sorted(_REFUSED))}, {NAME_BYTES} bytes at most"
-        raise SubmissionError(f"{printable(where)} has a name that cannot be a student's, expected {wanted}; rename it")
+    valid = name.isprintable() and not _REFUSED & set(name)
+    if not name.strip(" .") or not valid or len(name.encode(errors="replace")) > NAME_BYTES:
+        expected = f"printable letters, none of {''.join(sorted(_REFUSED))}, {NAME_BYTES} bytes at most"
+        raise SubmissionError(
+            f"{printable(where)} has a name that cannot be a student's, expected {expected}; rename it"
+        )
     return name
 
 
 def folded(name: str) -> str:
-    """Return a name as file systems that ignore case and accents' encoding compare it, for reports must not collide."""
+    """Return a name as case-insensitive file systems compare it: no two students may share a report's file name."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())

@@ -1,4 +1,4 @@
-"""A learner's own work where it lies: the files in exercises/, and the notebooks below it."""
+"""Read a learner's own work: the files in exercises/, and the notebooks below it."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,40 +9,40 @@ from autograder.submission.found import Caps
 from autograder.submission.submission import Given, Submission, notebook_of, read_submission
 
 NOTEBOOKS = "notebooks"
-"""The folder of the notebooks, inside that of the exercises."""
+"""The folder of the notebooks in exercises/."""
 
 
 def read_own(course: Course, exercises: Iterable[Exercise] | None = None, *, folder: Path | None = None) -> Submission:
-    """Read the work on those exercises, or on all; that of somebody else out of a `folder` or a zip.
+    """Read the work on those exercises, or on all; from another `folder` or zip if one is given.
 
-    What nobody touched gives way: a stub to a notebook, and back.
+    Of a file and a notebook, the one that was edited counts.
     """
     wanted = tuple(course.exercises if exercises is None else exercises)
-    files = [each.file for each in wanted]
+    files = [exercise.file for exercise in wanted]
     caps = Caps(source_kib=course.limits.source_kib)
     return read_submission(folder or course.exercises_dir, files, caps, given_out(course, wanted))
 
 
 def own_source(course: Course, exercise: Exercise) -> bytes | None:
-    """Return what counts of an exercise, from a file or a notebook; None where there is neither."""
+    """Return the source of an exercise that counts, from a file or a notebook; None if there is neither."""
     return read_own(course, [exercise]).sources.get(exercise.file)
 
 
 def notebook_file(course: Course, exercise: Exercise) -> Path:
-    """Where the notebook of an exercise lies."""
+    """Return the path of an exercise's notebook."""
     return course.exercises_dir / NOTEBOOKS / notebook_of(exercise.file)
 
 
 def given_out(course: Course, exercises: Iterable[Exercise]) -> Given:
-    """Return the stubs of those exercises, as far as this kit has them."""
-    stubs = {each.file: stub_text(course, each) for each in exercises}
+    """Return the stubs of those exercises that this kit has."""
+    stubs = {exercise.file: stub_text(course, exercise) for exercise in exercises}
     return Given({file: stub.encode() for file, stub in stubs.items() if stub is not None})
 
 
 def stub_text(course: Course, exercise: Exercise) -> str | None:
-    """Return the stub of an exercise, made from its solution or as the kit brought it along; None where it has none.
+    """Return the stub of an exercise, from its solution or from the kit's copy; None if there is neither.
 
-    Raises `StubError` for a solution from which none can be made.
+    Raises `StubError` if the solution cannot be turned into a stub.
     """
     solution = course.solutions_dir / exercise.file
     if solution.is_file():
@@ -54,5 +54,5 @@ def stub_text(course: Course, exercise: Exercise) -> str | None:
 
 
 def unconfined(folder: Path) -> str:
-    """Return the sentence for those who check somebody else's files: nothing keeps those from this machine."""
-    return f"this runs the code in {folder} with your rights, unconfined; course grade confines it"
+    """Return the warning for checking somebody else's files, which nothing keeps from this machine."""
+    return f"this runs the code in {folder} with your rights, without a sandbox; course grade uses one"

@@ -1,38 +1,37 @@
-"""Which layout a download has: the one that all its entries agree on, never one that a single entry suggests.
+"""Recognise the layout of a download: the one that all its entries have, never one that only some suggest.
 
-Names that platforms give are seen at a glance, so one entry that has or lacks them makes the folder a mixture, which
-is refused. What lies *in* an entry is its student's: `.git` and timestamp.txt count where they are in every entry,
-are a student's own affair where they are in the fewer half, and else make a mixture.
+Platforms name the entries, so if only some have such a name, the folder mixes layouts and is refused. The contents of
+an entry come from its student: `.git` and timestamp.txt show a layout if every entry has them. If less than half of
+the entries have them, they are the students' own files. Between these, the folder is refused as a mixture.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from autograder.submission import canvas, moodle
+from autograder.submission.class_folder import ClassFolder, Item, Names, Outline, is_work, may_be_work
 from autograder.submission.folder import kind_of
 from autograder.submission.found import FileError, SubmissionError, shown
-from autograder.submission.layouts import WORK, may_be_work
-from autograder.submission.top import Item, Names, Outline, Top
 
 _NAMED = 5
-"""So many entries are named in a message, and the others counted."""
+"""How many entries a message names; the others are counted."""
 
 STAMP = "timestamp.txt"
 
 
 @dataclass(frozen=True)
 class _Sign:
-    """How the entries of a layout are known, and the same in words."""
+    """A sign of a layout in its entries: a test, its description, and the words for entries without it."""
 
     layout: str
     fits: Callable[[Item], bool]
-    words: str
-    denied: str
+    description: str
+    negation: str
 
 
 @dataclass(frozen=True)
 class _Agreement:
-    """Which entries have the sign of a layout, which have not, and which are copies of the download itself."""
+    """The entries with the sign of a layout, those without it (`odd`), and copies of the download itself."""
 
     sign: _Sign
     fitting: Sequence[Item]
@@ -44,34 +43,34 @@ class _Agreement:
         return bool(self.fitting) and not self.odd
 
 
-def recognise(top: Top) -> tuple[str, Top]:
-    """Return the layout that all entries have, and what lies there without copies of the download.
+def recognise(top: ClassFolder) -> tuple[str, ClassFolder]:
+    """Return the layout that all entries have, and the folder without copies of the download.
 
-    Raises `SubmissionError` where some of them have one, and others have not.
+    Raises `SubmissionError` if only some of the entries have a layout.
     """
-    named = [_agreement(top, sign) for sign in _BY_NAME]
-    whole = [each for each in named if each.is_whole]
+    by_name = [_agreement(top, sign) for sign in _BY_NAME]
+    whole = [agreement for agreement in by_name if agreement.is_whole]
     if len(whole) > 1:
-        found = f"every entry of {shown(top.name)} is named as in a download of Moodle, and of Canvas too"
+        problem = f"every entry of {shown(top.name)} is named as in a download of Moodle, and of Canvas too"
         raise SubmissionError(
-            f"{found}, for example {shown(whole[0].fitting[0].name)}; say --layout moodle or --layout canvas"
+            f"{problem}, for example {shown(whole[0].fitting[0].name)}; choose --layout moodle or --layout canvas"
         )
-    if not whole and any(each.fitting for each in named):
-        raise _mixture(top, max(named, key=lambda each: len(each.fitting)))
+    if not whole and any(agreement.fitting for agreement in by_name):
+        raise _mixture(top, max(by_name, key=lambda agreement: len(agreement.fitting)))
     for sign in () if whole else _BY_CONTENT:
-        found_inside = _agreement(top, sign)
-        if found_inside.is_whole:
-            whole = [found_inside]
+        by_content = _agreement(top, sign)
+        if by_content.is_whole:
+            whole = [by_content]
             break
-        if len(found_inside.fitting) >= len(found_inside.odd) > 0:
-            raise _mixture(top, found_inside)
+        if len(by_content.fitting) >= len(by_content.odd) > 0:
+            raise _mixture(top, by_content)
     if not whole:
         return "plain", top
     _refuse_shared_numbers(top, whole[0])
     return whole[0].sign.layout, _without(top, whole[0].copies)
 
 
-def _agreement(top: Top, sign: _Sign) -> _Agreement:
+def _agreement(top: ClassFolder, sign: _Sign) -> _Agreement:
     entries = _entries(top, sign)
     fits = [sign.fits(item) for item in entries]
     fitting = [item for item, fit in zip(entries, fits, strict=True) if fit]
@@ -81,44 +80,42 @@ def _agreement(top: Top, sign: _Sign) -> _Agreement:
     return _Agreement(sign, fitting, [item for item in odd if item not in copies], copies)
 
 
-def _entries(top: Top, sign: _Sign) -> list[Item]:
-    """Return what can be a submission. Loose files are none but where their names are a platform's."""
+def _entries(top: ClassFolder, sign: _Sign) -> list[Item]:
+    """Return the items that can be submissions. A loose file can only be one if a platform named it."""
+    items = [item for item in top.items if may_be_work(item)]
     if sign in _BY_NAME:
-        return [item for item in top.items if may_be_work(item) and (not _is_loose(item) or _has_platforms_name(item))]
-    return [item for item in top.items if may_be_work(item) and not _is_loose(item) and not _is_blank(sign, item)]
+        return [item for item in items if not item.is_loose or _is_moodle(item) or _is_canvas(item)]
+    return [item for item in items if not item.is_loose and not _is_blank(sign, item)]
 
 
-def _is_loose(item: Item) -> bool:
-    return item.kind == "file" and not item.name.lower().endswith(".zip")
-
-
-def _without(top: Top, copies: Sequence[Item]) -> Top:
-    notes = tuple(f"{shown(item.name)} holds what lies beside it; it was left out" for item in copies)
+def _without(top: ClassFolder, copies: Sequence[Item]) -> ClassFolder:
+    notes = tuple(f"{shown(item.name)} is a copy of the files beside it; it was left out" for item in copies)
     return replace(top, items=tuple(item for item in top.items if item not in copies), notes=(*top.notes, *notes))
 
 
-def _mixture(top: Top, agreement: _Agreement) -> SubmissionError:
-    """Return the error that names the entries of which there are fewer, both where there are as many."""
+def _mixture(top: ClassFolder, agreement: _Agreement) -> SubmissionError:
+    """Return the error for a mixture: it lists the minority of the entries, or both halves if they are equal."""
     sign, fitting, odd = agreement.sign, agreement.fitting, agreement.odd
-    found = f"{shown(top.name)} mixes two layouts: {len(fitting):,} of {len(fitting) + len(odd):,} entries {sign.words}"
+    share = f"{len(fitting):,} of {len(fitting) + len(odd):,} entries {sign.description}"
     fitting_named = _listed(fitting) if len(fitting) <= len(odd) else f"for example {shown(fitting[0].name)}"
     odd_named = _listed(odd) if len(fitting) >= len(odd) else f"for example {shown(odd[0].name)}"
-    which = f"{found} ({fitting_named}). Others {sign.denied} ({odd_named})."
+    which = f"{shown(top.name)} mixes two layouts: {share} ({fitting_named}). Others {sign.negation} ({odd_named})."
     move = "Expected entries of one layout: move the odd ones out, or choose the layout."
     options = f"--layout {sign.layout} leaves out the odd ones" if sign in _BY_NAME else f"--layout {sign.layout}"
-    return SubmissionError(f"{which} {move} {options}; --layout plain takes every folder and zip for one student's")
+    return SubmissionError(f"{which} {move} {options}; --layout plain treats every folder and zip as one student's")
 
 
-def _refuse_shared_numbers(top: Top, agreement: _Agreement) -> None:
-    """Refuse names that look like Canvas' by chance, `hw_2026_03_ada.zip`: no two attachments there have one number."""
+def _refuse_shared_numbers(top: ClassFolder, agreement: _Agreement) -> None:
+    """Refuse names that only look like Canvas names, as `hw_2026_03_ada.zip`: each attachment has its own number."""
     seen: dict[int, Item] = {}
     for item in agreement.fitting if agreement.sign.layout == "canvas" else ():
         first, *others = canvas.uploads(item.name)
         number = 0 if others else first.file
         if number and number in seen:
             both = f"{shown(seen[number].name)} and {shown(item.name)}"
-            found = f"the entries of {shown(top.name)} are named as in a download of Canvas, but {both} share a number"
-            raise SubmissionError(f"{found} that Canvas gives to one file; say --layout plain or --layout canvas")
+            named = f"the entries of {shown(top.name)} are named as in a download of Canvas"
+            shared = f"{both} share a number that Canvas gives to one file only"
+            raise SubmissionError(f"{named}, but {shared}; choose --layout plain or --layout canvas")
         seen.setdefault(number, item)
 
 
@@ -128,15 +125,11 @@ def _listed(items: Sequence[Item]) -> str:
 
 
 def _is_moodle(item: Item) -> bool:
-    return moodle.owner(item.name) is not None if item.kind == "folder" else bool(moodle.owners(item.name))
+    return bool(moodle.owners(item.name, item.kind))
 
 
 def _is_canvas(item: Item) -> bool:
     return item.kind == "file" and bool(canvas.uploads(item.name))
-
-
-def _has_platforms_name(item: Item) -> bool:
-    return _is_moodle(item) or _is_canvas(item)
 
 
 def _is_clone(item: Item) -> bool:
@@ -147,22 +140,22 @@ def _is_clone(item: Item) -> bool:
 
 
 def _is_stamped(item: Item) -> bool:
-    """Say whether work lies in folders of assignments only, beside a timestamp.txt in each."""
+    """Say whether all work is in folders of assignments, beside a timestamp.txt in each."""
     outline = item.outline() if item.kind == "folder" else Outline(Names(frozenset(), frozenset()), {})
-    busy = [each for each in outline.inner.values() if _has_work(each) or each.folders]
-    return bool(busy) and not _has_work(outline.own) and all(STAMP in each.files for each in busy)
+    assignments = [names for names in outline.inner.values() if _has_work(names) or names.folders]
+    return bool(assignments) and not _has_work(outline.own) and all(STAMP in names.files for names in assignments)
 
 
 def _is_blank(sign: _Sign, item: Item) -> bool:
-    """Say whether an entry without work says nothing about a layout that shows in the work's folder."""
+    """Say whether an entry without work proves nothing, since nbgrader's layout shows in the folders with work."""
     if sign.layout != "nbgrader" or item.kind != "folder":
         return False
     outline = item.outline()
-    return not _has_work(outline.own) and not any(_has_work(each) or each.folders for each in outline.inner.values())
+    return not _has_work(outline.own) and not any(_has_work(inner) or inner.folders for inner in outline.inner.values())
 
 
 def _has_work(names: Names) -> bool:
-    return any(name[name.rfind(".") :].lower() in WORK for name in names.files if "." in name)
+    return any(map(is_work, names.files))
 
 
 _BY_NAME = (

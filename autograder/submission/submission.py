@@ -1,4 +1,4 @@
-"""One student's files as bytes, out of a folder or a zip."""
+"""Read one student's files as bytes, from a folder or a zip."""
 
 import hashlib
 from collections import Counter
@@ -15,9 +15,9 @@ from autograder.submission.found import (
     LINK,
     Caps,
     FileError,
-    Found,
     Listing,
     SubmissionError,
+    SubmittedFile,
     UnreadableError,
     printable,
     shown,
@@ -28,20 +28,20 @@ from autograder.submission.notebook import Cells, Notebook, cell_of, read_notebo
 Reader = Callable[[Path, Caps], AbstractContextManager[Listing]]
 
 READERS: Mapping[str, Reader] = {".zip": open_archive}
-"""How a submission that is a file is read, by the ending of its name."""
+"""The readers of submissions that are a single file, by the ending of its name."""
 
 NOTES = 20
-"""A submission with more to say than this was made to say it."""
+"""Notes of one submission: one that causes more was made to flood the report."""
 
 
 @dataclass(frozen=True)
 class Submission:
-    """What a student handed in: the expected files that were found, unread by any parser.
+    """The files that a student handed in, as bytes that no parser has read.
 
-    `files` are the expected names; `digest` depends on the names and bytes of `sources` alone, not on where they
-    lay; `notes` are sentences about what was left out or chosen, free of control characters. A source that was made
-    of a notebook has in `cells` where its lines come from. `unread` has a sentence for each expected file that is
-    there and cannot be read, and `unseen` is one about a part of the submission in which the others may be.
+    `files` are the expected names. `digest` depends only on the names and bytes of `sources`, not on their paths.
+    `notes` are sentences about files that were chosen or left out, without control characters. `cells` has the cells of
+    each source that was made from a notebook. `unread` has a sentence for each expected file that exists and cannot be
+    read. `unseen` is a sentence about a part of the submission that was not opened, in which the others may be.
     """
 
     student: str
@@ -55,13 +55,13 @@ class Submission:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The expected files that were not found or not taken."""
+        """The expected files that were not found, or could not be read."""
         return tuple(file for file in self.files if file not in self.sources)
 
     def place(self, file: str, line: int) -> str:
-        """Return where a line of a source is, as its student sees it: `cell 4, line 3` of a notebook, or `line 3`.
+        """Return the location of a line as its student sees it: `line 3`, or `cell 4, line 3` of a notebook.
 
-        Every cell counts, text too, from 1.
+        Cells are counted from 1, including those with text.
         """
         cell = cell_of(self.cells.get(file, ()), line)
         return f"cell {cell[0]}, line {cell[1]}" if cell else f"line {line}"
@@ -69,23 +69,23 @@ class Submission:
 
 @dataclass(frozen=True, eq=False)
 class Given:
-    """The files that were handed out: stubs, and notebooks of them by their names. What equals them is no work."""
+    """The files that were handed out, by name: stubs and their notebooks. A file that equals them is no work."""
 
     files: Mapping[str, bytes] = field(default_factory=dict)
 
     @cached_property
     def digest(self) -> str:
-        """The digest of them all."""
+        """The digest of all of them."""
         return digest(self.files)
 
     def is_stub(self, file: str, source: bytes) -> bool:
-        """Say whether a source is the stub still, but for white space at the ends of lines."""
+        """Say whether a source equals its stub, except for white space at the ends of lines."""
         return file in self.files and _lines(self.files[file]) == _lines(source)
 
     def is_notebook(self, file: str, book: Notebook, limit: int) -> bool:
-        """Say whether the code of a notebook is what was handed out, as a notebook or as the stub it was made of.
+        """Say whether the code of a notebook equals the notebook that was handed out, or its stub.
 
-        Comments and empty lines do not count: the text of a lesson is one or the other, or neither.
+        Comments and empty lines are ignored, since the text of a lesson may be in either, or in text cells.
         """
         stub = self.files.get(f"{file.removesuffix('.ipynb')}.py")
         if stub is not None and _code(stub) == _code(book.source):
@@ -102,25 +102,24 @@ NOTHING_GIVEN = Given()
 def read_submission(
     path: Path, files: Sequence[str], caps: Caps | None = None, given: Given = NOTHING_GIVEN
 ) -> Submission:
-    """Read the expected files out of a folder or a zip. Nothing is run, unpacked, followed or written.
+    """Read the expected files from a folder or a zip. Nothing is run, unpacked, followed or written.
 
-    Raises `SubmissionError`, and nothing else, where there is nothing to read them from.
+    Raises `SubmissionError`, and nothing else, if the folder or zip cannot be read.
     """
     caps = caps or Caps()
-    student, reader = _opened(path)
+    student, reader = _student_and_reader(path)
     with reader(path, caps) as listing:
         return read_listing(student, listing, files, caps, given)
 
 
 def read_listing(student: str, listing: Listing, files: Sequence[str], caps: Caps, given: Given) -> Submission:
-    """Read the expected files out of what was found. A .py that was edited counts before a notebook."""
+    """Read the expected files of a listing. Of a .py and a notebook that were both edited, the .py counts."""
     reading = _Reading(with_inner_zips(listing, caps), files, caps, given)
     for file in files:
         reading.read(file)
-    said = set(reading.notes)
-    others = (f"{each.told} {each.refused}" for each in reading.listing.files if each.refused)
-    notes = [*reading.notes, *_near_names(reading.listing.files, files, reading.sources)]
-    notes += [*(each for each in others if each not in said), *reading.listing.notes]
+    refusals = (f"{other.display_name} {other.refused}" for other in reading.listing.files if other.refused)
+    new = [note for note in refusals if note not in reading.notes]
+    notes = [*reading.notes, *_near_names(reading.listing.files, files, reading.sources), *new, *reading.listing.notes]
     unseen, sources = reading.listing.unseen, reading.sources
     more = f" (and {len(unseen) - 1:,} more like this)" if len(unseen) > 1 else ""
     return Submission(
@@ -136,7 +135,7 @@ def read_listing(student: str, listing: Listing, files: Sequence[str], caps: Cap
 
 
 class _Reading:
-    """What is read of a listing, file by file."""
+    """Reads the expected files of a listing one by one, and collects notes."""
 
     def __init__(self, listing: Listing, files: Sequence[str], caps: Caps, given: Given) -> None:
         self.listing = listing
@@ -149,9 +148,9 @@ class _Reading:
         self.unread: dict[str, str] = {}
 
     def read(self, file: str) -> None:
-        """Read the file, or its notebook, whichever counts."""
+        """Read a file, or its notebook, whichever counts."""
         limit = self.caps.source_bytes
-        source, problem = self._first(file, limit)
+        source, problem = self._best(file, limit)
         book, book_problem = self._notebook(file)
         stub = source is not None and self.given.is_stub(file, source[1])
         if (source is None and book is None) or (stub and book_problem):
@@ -163,42 +162,42 @@ class _Reading:
         if book is None or (source is not None and self.given.is_notebook(notebook_of(file), book[1], limit)):
             return
         if source is not None and not stub:
-            self.notes.append(f"{source[0].told} counts, not {book[0].told}: both hold work")
+            self.notes.append(f"{source[0].display_name} counts, not {book[0].display_name}: both hold work")
             return
         self.sources[file], self.cells[file] = book[1].source, book[1].cells
-        self.notes.append(f"{file} is the code of {book[0].told}")
-        self.notes += [f"{book[0].told}: {note}" for note in book[1].notes]
+        self.notes.append(f"{file} is the code of {book[0].display_name}")
+        self.notes += [f"{book[0].display_name}: {note}" for note in book[1].notes]
 
-    def _first(self, file: str, limit: int) -> tuple[tuple[Found, bytes] | None, str]:
-        """Return the file of that name that counts, and its bytes; or None, and why not where it is there."""
-        rivals = _rivals(file, self.listing.files, self.wanted)
-        if not rivals:
+    def _best(self, file: str, limit: int) -> tuple[tuple[SubmittedFile, bytes] | None, str]:
+        """Return the file of that name that counts with its bytes, or None with the reason if it cannot be read."""
+        ranked = _ranked(file, self.listing.files, self.wanted)
+        if not ranked:
             return None, ""
-        if len(rivals) > 1:
-            self.notes.append(_choice(file, rivals))
+        if len(ranked) > 1:
+            self.notes.append(_choice(file, ranked))
         try:
-            return (rivals[0], rivals[0].read(limit)), ""
+            return (ranked[0], ranked[0].read(limit)), ""
         except FileError as error:
-            return None, self._problem(rivals[0], error)
+            return None, self._problem(ranked[0], error)
 
-    def _notebook(self, file: str) -> tuple[tuple[Found, Notebook] | None, str]:
-        found, problem = self._first(notebook_of(file), self.caps.notebook_kib * 1024)
-        if found is None:
+    def _notebook(self, file: str) -> tuple[tuple[SubmittedFile, Notebook] | None, str]:
+        best, problem = self._best(notebook_of(file), self.caps.notebook_kib * 1024)
+        if best is None:
             return None, problem
         try:
-            return (found[0], read_notebook(found[1], self.caps.source_bytes)), ""
+            return (best[0], read_notebook(best[1], self.caps.source_bytes)), ""
         except FileError as error:
-            return None, self._problem(found[0], error)
+            return None, self._problem(best[0], error)
 
-    def _problem(self, found: Found, error: FileError) -> str:
-        """Note why a file cannot be read, and return that sentence, short enough for a finding."""
+    def _problem(self, file: SubmittedFile, error: FileError) -> str:
+        """Add a note about a file that cannot be read; return the sentence without folders, for a finding."""
         why = f"{error}; check its permissions" if isinstance(error, UnreadableError) else str(error)
-        self.notes.append(f"{found.told} {why}")
-        return f"{shown(found.path.name)} {why}"
+        self.notes.append(f"{file.display_name} {why}")
+        return f"{shown(file.path.name)} {why}"
 
 
 def cut(notes: Sequence[str]) -> tuple[str, ...]:
-    """Return as many notes as anybody reads."""
+    """Return the first `NOTES` notes, and the number of the others."""
     more = len(notes) - NOTES
     return (*notes[:NOTES], f"and {more:,} more notes like these") if more > 0 else tuple(notes)
 
@@ -209,7 +208,7 @@ def notebook_of(file: str) -> str:
 
 
 def digest(sources: Mapping[str, bytes]) -> str:
-    """Return `sha256:...` over the names, sorted, and the bytes, each with its length before it."""
+    """Return `sha256:...` over the sorted names and the bytes, each preceded by its length."""
     state = hashlib.sha256()
     for name in sorted(sources):
         for part in (name.encode(), sources[name]):
@@ -219,18 +218,18 @@ def digest(sources: Mapping[str, bytes]) -> str:
 
 
 def student_name(path: Path, kind: Kind) -> str:
-    """Return the name of a submission's folder, or of its file without the ending; it must do as a file's name."""
+    """Return the name of a submission's folder, or of its file without the ending; it must be a valid id."""
     name = path.resolve().name if path.name in ("", "..") else path.name
     return checked_id(name.removesuffix(path.suffix) if kind == "file" else name, path)
 
 
 def reader_of(path: Path, kind: Kind) -> Reader | None:
-    """Return what reads a path, or None where nothing does."""
+    """Return the reader of a path, or None if there is none."""
     return open_folder if kind == "folder" else READERS.get(path.suffix.lower()) if kind == "file" else None
 
 
-def _opened(path: Path) -> tuple[str, Reader]:
-    """Return whose submission a path is and what reads it, or say why nothing can."""
+def _student_and_reader(path: Path) -> tuple[str, Reader]:
+    """Return the student of a submission and its reader; raises `SubmissionError` if there is none."""
     expected = "expected a folder of .py files or a zip of them"
     try:
         kind = kind_of(path)
@@ -244,38 +243,40 @@ def _opened(path: Path) -> tuple[str, Reader]:
     return student_name(path, kind), reader
 
 
-def _rivals(file: str, found: Sequence[Found], wanted: frozenset[str]) -> list[Found]:
-    """Return the files of that name: the latest, then nearest to the top, then where most expected files are.
+def _ranked(file: str, submitted: Sequence[SubmittedFile], wanted: frozenset[str]) -> list[SubmittedFile]:
+    """Return the files of that name, the one that counts first.
 
-    What is never read comes last, whoever put it there.
+    That is the latest, then the one nearest to the top, then the one in the folder with most expected files. Refused
+    files come last: they never hide one that can be read.
     """
-    named = [each for each in found if each.path.name == file]
+    named = [other for other in submitted if other.path.name == file]
     if len(named) < 2:
         return named
-    held: Counter[PurePosixPath] = Counter(each.path.parent for each in found if each.path.name in wanted)
-    return sorted(
-        named,
-        key=lambda each: (bool(each.refused), -each.rank, each.depth, -held[each.path.parent], each.path.parts),
-    )
+    expected: Counter[PurePosixPath] = Counter(other.path.parent for other in submitted if other.path.name in wanted)
+
+    def order(other: SubmittedFile) -> tuple[bool, int, int, int, tuple[str, ...]]:
+        return bool(other.refused), -other.rank, other.depth, -expected[other.path.parent], other.path.parts
+
+    return sorted(named, key=order)
 
 
-def _choice(file: str, rivals: Sequence[Found]) -> str:
-    others = ", ".join(each.told for each in rivals[1:3])
-    rest = f" and {len(rivals) - 3:,} more" if len(rivals) > 3 else ""
-    return f"{file} is there {len(rivals):,} times; {rivals[0].told} counts, not {others}{rest}"
+def _choice(file: str, ranked: Sequence[SubmittedFile]) -> str:
+    others = ", ".join(other.display_name for other in ranked[1:3])
+    rest = f" and {len(ranked) - 3:,} more" if len(ranked) > 3 else ""
+    return f"{file} is there {len(ranked):,} times; {ranked[0].display_name} counts, not {others}{rest}"
 
 
-def _near_names(found: Sequence[Found], files: Sequence[str], sources: Mapping[str, bytes]) -> list[str]:
-    """Return a sentence for each file that is missing and may be there by a name that is nearly right."""
-    there = {each.path.name for each in found}
+def _near_names(submitted: Sequence[SubmittedFile], files: Sequence[str], sources: Mapping[str, bytes]) -> list[str]:
+    """Return a sentence for each missing file that may be there under a similar name."""
+    names = {other.path.name for other in submitted}
     wanted = {*files, *map(notebook_of, files)}
-    strange = {Path(name).stem: name for name in sorted(there - wanted) if name.endswith((".py", ".ipynb"))}
-    stems = sorted(strange)[:100]
+    unexpected = {Path(name).stem: name for name in sorted(names - wanted) if name.endswith((".py", ".ipynb"))}
+    stems = sorted(unexpected)[:100]  # comparing takes time for each, and a student chooses how many there are
     notes = []
     for file in files:
-        near = nearest(Path(file).stem, stems) if file not in there and file not in sources else None
+        near = nearest(Path(file).stem, stems) if file not in names and file not in sources else None
         if near:
-            notes.append(f"{file} is missing; there is {shown(strange[near])}: if that is the one, rename it")
+            notes.append(f"{file} is missing, and there is {shown(unexpected[near])}; rename it if that is the one")
     return notes
 
 

@@ -1,4 +1,4 @@
-"""Times that others wrote, as moments."""
+"""Read and write times with time zones."""
 
 import re
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
@@ -10,18 +10,18 @@ _TIME = re.compile(
     re.ASCII,
 )
 YEARS = range(1971, 3000)
-"""No submission is from another year, and no deadline leaves what datetime can count."""
+"""Years of submissions, far from the limits of datetime, so that no deadline overflows."""
 
 
 def parse_time(text: str, zone: tzinfo) -> datetime | None:
-    """Return the moment (UTC) of a text like `2026-03-01 23:59`, of seconds and a zone if it has them, or None.
+    """Return the UTC time of a text like `2026-03-01 23:59`, with optional seconds and zone; None if it is not one.
 
-    Without a zone of its own it is a time in `zone`; where clocks show it twice, or never, the later moment counts.
+    Without a zone of its own it is a time in `zone`. If clocks show it twice, or never, the later moment counts.
     """
     match = _TIME.fullmatch(text[:80])
     if match is None:
         return None
-    year, month, day, hour, minute, second = (int(each or 0) for each in match.groups()[:6])
+    year, month, day, hour, minute, second = (int(digits or 0) for digits in match.groups()[:6])
     try:
         own = _zone(match) or zone
         wall = datetime(year, month, day, hour, minute, second, int((match[7] or "0")[:6].ljust(6, "0")))
@@ -31,15 +31,15 @@ def parse_time(text: str, zone: tzinfo) -> datetime | None:
 
 
 def moment(wall: datetime, zone: tzinfo) -> datetime:
-    """Return the moment (UTC) at which the clocks of a zone show a time; the later, where they show it twice or never.
+    """Return the UTC time at which the clocks of a zone show a time; the later if they show it twice or never.
 
-    Whoever has to meet that time has the whole of it.
+    So a deadline in the hour that the clocks repeat ends with its second pass.
     """
     return max(wall.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
 
 
 def told_time(time: datetime | None, zone: tzinfo = UTC) -> str:
-    """Return a moment as the clocks of a zone show it, to the second, with its difference from UTC."""
+    """Return a UTC time as text in a zone, to the second, with its offset from UTC."""
     return time.astimezone(zone).isoformat(sep=" ", timespec="seconds") if time else ""
 
 

@@ -1,1 +1,1 @@
-"""The untrusted side: imports the student's code, runs each probe, and answers with observations as data."""
+"""The worker process, which nobody trusts: it imports the student's code, runs probes, and answers with data."""

@@ -1,8 +1,8 @@
 """The worker program: `python -s -S -P autograder/worker/__main__.py FOLDER...`.
 
-The folders are where torch and NumPy lie: without `site` nothing else is on the path, and nothing a student
-could put there is run. Requests come on the standard input, answers leave on the standard output, and
-whatever the student's code prints goes to the standard error.
+The folders contain torch and NumPy: without `site` nothing else is on the path, so no file that a student could put
+there runs. Requests arrive on standard input, answers leave on standard output, and whatever the student's code prints
+goes to standard error.
 """
 
 import gc
@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Take the streams away from the student's code, then serve."""
+    """Move the streams out of the student's reach, then answer requests."""
     kit = str(Path(__file__).resolve().parents[2])
     packages = sys.argv[1:]
     sys.argv[1:] = []
@@ -22,7 +22,7 @@ def main() -> None:
     os.dup2(nothing, 0)
     os.dup2(2, 1)
 
-    gc.disable()  # nothing of what is loaded is garbage, and to look for some takes a sixth of the time
+    gc.disable()  # loading torch makes no garbage, and looking for some takes a sixth of the time
     try:
         from autograder.worker.session import serve
     except (ImportError, OSError) as error:
@@ -34,7 +34,7 @@ def main() -> None:
         sys.path.remove(kit)
     serve(requests, answers)
     sys.stdout.flush()
-    os._exit(0)
+    os._exit(0)  # skips the student's threads, finalizers and atexit functions
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""An exception, told as data: its type, its message, and the student's own lines it went through."""
+"""Describe an exception as data: its type, its message, and the student's frames it passed through."""
 
 import dis
 import itertools
@@ -21,32 +21,32 @@ from autograder.protocol.bounds import (
     cut,
     line_number,
 )
-from autograder.worker.passages import ForbiddenCallError
+from autograder.worker.library_guard import ForbiddenCallError
 
 RAISE = dis.opmap["RAISE_VARARGS"]
 
 ADDRESS = re.compile(r"0x[0-9a-fA-F]{6,}")
-"""Where an object lies in memory: another place in every run."""
+"""The memory address of an object, which differs from run to run, while reports must not."""
 
 CLASS_NAME = type.__dict__["__name__"].__get__
 CLASS_ORDER = type.__dict__["__mro__"].__get__
-"""What a class is called and what it derives from, whatever its own class says."""
+"""Read the name and the bases of a class past its metaclass, which a student may have written."""
 
 
 def describe(error: BaseException, own_files: Collection[str]) -> dict[str, Any]:
-    """Return what happened; `frames` has the frames in the student's files, the outermost first."""
+    """Return the fields of a fault; `frames` has the frames in the student's files, the outermost first."""
     frames, values = _walk(error.__traceback__, own_files)
-    place = None
+    location = None
     if isinstance(error, SyntaxError) and error.filename in own_files:
         line = error.lineno if type(error.lineno) is int else 1
-        place = {"file": error.filename, "line": line_number(line), "function": None}
+        location = {"file": error.filename, "line": line_number(line), "function": None}
     return {
         "type": cut(CLASS_NAME(type(error))),
-        "bases": [cut(CLASS_NAME(each)) for each in CLASS_ORDER(type(error))[:FAULT_BASES]],
+        "bases": [cut(CLASS_NAME(kind)) for kind in CLASS_ORDER(type(error))[:FAULT_BASES]],
         "message": _message(error),
         "kind": _kind(error, own_files),
         "tensor": _name_of(error, own_files) if type(error) is DeviceMixError else None,
-        "frames": [*frames[: FAULT_FRAMES - 1], *([place] if place else [])],
+        "frames": [*frames[: FAULT_FRAMES - 1], *([location] if location else [])],
         "values": values[:FAULT_VALUES],
     }
 
@@ -59,7 +59,7 @@ def _kind(error: BaseException, own_files: Collection[str]) -> str:
 
 
 def _raised_by(error: BaseException, own_files: Collection[str]) -> bool:
-    """Whether a `raise` of the student's raised it: torch has NotImplementedErrors of its own."""
+    """Say whether a `raise` statement of the student raised it: torch raises NotImplementedErrors of its own."""
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
@@ -69,17 +69,17 @@ def _raised_by(error: BaseException, own_files: Collection[str]) -> bool:
 
 
 def _name_of(error: DeviceMixError, own_files: Collection[str]) -> str | None:
-    """Return what the tensor that lies on the wrong device is called in the student's frames, if it has a name."""
-    traceback, found = error.__traceback__, None
+    """Return the name of the tensor on the wrong device in the innermost of the student's frames that has one."""
+    traceback, innermost = error.__traceback__, None
     while traceback is not None:
         frame = traceback.tb_frame
         if frame.f_code.co_filename in own_files:
             own = frame.f_locals.get("self")
             named = [*((f"self.{name}", value) for name, value in _attributes(own)), *frame.f_locals.items()]
             names = [name for name, value in named if isinstance(value, Tensor) and _shares(value, error.tensor)]
-            found = cut(names[0]) if names else found
+            innermost = cut(names[0]) if names else innermost
         traceback = traceback.tb_next
-    return found
+    return innermost
 
 
 def _attributes(owner: object) -> list[tuple[str, object]]:
@@ -89,6 +89,7 @@ def _attributes(owner: object) -> list[tuple[str, object]]:
 
 
 def _shares(one: Tensor, other: Tensor) -> bool:
+    """Say whether two CPU tensors share memory, as a view shares that of its tensor."""
     return one is other or (
         not isinstance(one, Elsewhere)
         and not isinstance(other, Elsewhere)
@@ -106,32 +107,33 @@ def _message(error: BaseException) -> str:
 
 
 def _walk(traceback: TracebackType | None, own_files: Collection[str]) -> tuple[list[dict[str, Any]], list[list[str]]]:
-    """Return the student's frames, and the tensors that stood in the innermost of each file."""
+    """Return the student's frames, and the tensors in the innermost frame of each file."""
     frames: list[dict[str, Any]] = []
     values: dict[str, list[list[str]]] = {}
     while traceback is not None:
         code = traceback.tb_frame.f_code
         if code.co_filename in own_files:
-            frames.append(_place(code, traceback.tb_lasti, traceback.tb_lineno))
+            frames.append(_location(code, traceback.tb_lasti, traceback.tb_lineno))
             values[code.co_filename] = _tensors(traceback.tb_frame)
         traceback = traceback.tb_next
-    return frames, [[file, *each] for file, tensors in values.items() for each in tensors]
+    return frames, [[file, *tensor] for file, tensors in values.items() for tensor in tensors]
 
 
-def _place(code: CodeType, instruction: int, line: int) -> dict[str, Any]:
-    first, last, column, end = next(itertools.islice(code.co_positions(), instruction // 2, None))
-    here = first == last == line and column is not None and end is not None
-    columns = {"column": line_number(column), "end": line_number(end)} if here else {"column": None, "end": None}
+def _location(code: CodeType, instruction: int, line: int) -> dict[str, Any]:
+    first, last, column, end = next(itertools.islice(code.co_positions(), instruction // 2, None))  # 2 bytes each
+    # Columns of an expression over several lines would mark the wrong characters.
+    one_line = first == last == line and column is not None and end is not None
+    columns = {"column": line_number(column), "end": line_number(end)} if one_line else {"column": None, "end": None}
     return {"file": code.co_filename, "line": line_number(line), "function": cut(code.co_qualname), **columns}
 
 
 def _tensors(frame: FrameType) -> list[list[str]]:
-    """Return name and shape of the tensors that stood in a frame."""
-    found = [(name, value) for name, value in frame.f_locals.items() if isinstance(value, Tensor)]
-    with torch._C.DisableTorchFunctionSubclass():
+    """Return the tensors in a frame: the name of each, then its shape and dtype."""
+    tensors = [(name, value) for name, value in frame.f_locals.items() if isinstance(value, Tensor)]
+    with torch._C.DisableTorchFunctionSubclass():  # a subclass may run the student's code on any access
         return [
             [cut(name), cut(f"{tuple(value.shape)} {str(value.dtype).removeprefix('torch.')}")]
-            for name, value in found[:FRAME_VALUES]
+            for name, value in tensors[:FRAME_VALUES]
         ]
 
 

@@ -1,7 +1,7 @@
-"""Reference parts: what takes the place of a student's wrong exercise, run from tables of numbers.
+"""Build reference parts, which replace a student's wrong exercise, from tables of numbers.
 
 The tables are data of the job (see `autograder.protocol.part_code`). They become functions and classes before any of
-the student's code runs, and only then: a submission that asks for more of them gets none.
+the student's code runs. While it runs, `build` refuses, so that a submission cannot build the answers for itself.
 """
 
 import importlib
@@ -18,13 +18,13 @@ _closed = False
 
 
 class PartError(Exception):
-    """A reference part that cannot be built."""
+    """A reference part cannot be built, or may not be built now."""
 
 
 def build(data: bytes, module: str) -> dict[str, Any]:
-    """Return the functions and classes of a part by their names, as if `module` defined them. Raises `PartError`."""
+    """Return the functions and classes of a part by name, as if `module` defined them. Raises `PartError`."""
     if _closed:
-        raise PartError("a reference part is built by the checks alone")
+        raise PartError("only the checks may build a reference part")
     part = json.loads(data)
     if part.get("format") != FORMAT:
         raise PartError(f"{module}: the reference part has format {part.get('format')}, expected {FORMAT}")
@@ -32,17 +32,17 @@ def build(data: bytes, module: str) -> dict[str, Any]:
     texts = part["pool"]
     items: list[Any] = []
     for kind, name, *rest in part["items"]:
-        made = _function(texts, pool, *rest) if kind == FUNCTION else _class(items, *rest)
-        made.__name__ = made.__qualname__ = texts[name]
-        made.__module__ = module
-        items.append(made)
+        item = _function(texts, pool, *rest) if kind == FUNCTION else _class(items, *rest)
+        item.__name__ = item.__qualname__ = texts[name]
+        item.__module__ = module
+        items.append(item)
     # The pool is the end of each function's registers, so that -1 is its first entry.
     pool[:] = [_constant(entry, items) for entry in reversed(texts)]
     return {name: items[number] for name, number in part["exports"].items()}
 
 
 def close(closed: bool) -> None:
-    """Refuse to build parts, while a student's code may run, or allow it again."""
+    """Refuse to build parts from now on, as a student's code may run, or allow it again."""
     global _closed
     _closed = closed
 
@@ -57,17 +57,17 @@ def _constant(entry: Any, items: Sequence[Any]) -> Any:
 
 
 def _library(dotted: str) -> Any:
-    parts = dotted.split(".")
-    found: Any = importlib.import_module(parts[0])
-    for part in parts[1:]:
-        found = getattr(found, part)
-    return found
+    names = dotted.split(".")
+    owner: Any = importlib.import_module(names[0])
+    for name in names[1:]:
+        owner = getattr(owner, name)
+    return owner
 
 
 def _class(items: Sequence[Any], methods: Sequence[int]) -> type:
-    from autograder.checks.filling import ReferencePart
+    from autograder.checks.weights import ReferencePart
 
-    return type("part", (ReferencePart,), {items[each].__name__: items[each] for each in methods})
+    return type("part", (ReferencePart,), {items[number].__name__: items[number] for number in methods})
 
 
 def _function(
@@ -80,7 +80,7 @@ def _function(
 ) -> Callable[..., Any]:
     code = [_row(row, texts) for row in rows]
     blank = [None] * (registers - len(names))
-    signature = _signature([texts[each] for each in names], [texts[each] for each in defaults])
+    signature = _signature([texts[name] for name in names], [texts[default] for default in defaults])
 
     def part(*args: Any, **named: Any) -> Any:
         if named or len(args) != len(names):
@@ -92,22 +92,22 @@ def _function(
 
 
 def _signature(names: Sequence[str], defaults: Sequence[Any]) -> Signature:
-    given = [Parameter.empty] * (len(names) - len(defaults)) + list(defaults)
+    padded = [Parameter.empty] * (len(names) - len(defaults)) + list(defaults)
     kind = Parameter.POSITIONAL_OR_KEYWORD
-    return Signature([Parameter(name, kind, default=each) for name, each in zip(names, given, strict=True)])
+    return Signature([Parameter(name, kind, default=default) for name, default in zip(names, padded, strict=True)])
 
 
 def _bound(name: str, signature: Signature, args: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
     try:
         bound = signature.bind(*args, **named)
     except TypeError as error:
-        raise TypeError(f"{name}() got other arguments than it takes: {error}") from None
+        raise TypeError(f"{name}() was called with the wrong arguments: {error}") from None
     bound.apply_defaults()
     return tuple(bound.arguments.values())
 
 
 def _row(row: Sequence[int], texts: Sequence[Any]) -> Row:
-    """Return a row in the form that is run: a call has its operands, and its keywords, side by side."""
+    """Return a row in the form that `_run` reads: positional and keyword operands of a call are separate tuples."""
     if row[0] != CALL:
         return tuple(row)
     _, target, callee, count, *operands = row
@@ -117,29 +117,30 @@ def _row(row: Sequence[int], texts: Sequence[Any]) -> Row:
 
 
 def _run(code: Sequence[Row], registers: list[Any]) -> Any:
-    at = 0
+    """Run the rows of a function until it returns or raises; the most frequent operations come first."""
+    counter = 0
     while True:
-        row = code[at]
-        at += 1
-        does = row[0]
-        if does == CALL:
+        row = code[counter]
+        counter += 1
+        operation = row[0]
+        if operation == CALL:
             _, target, callee, operands, named = row
-            args = [registers[each] for each in operands]
-            registers[target] = registers[callee](*args, **{name: registers[each] for name, each in named})
-        elif does == TUPLE:
-            registers[row[1]] = tuple([registers[each] for each in row[2:]])
-        elif does == MOVE:
+            args = [registers[operand] for operand in operands]
+            registers[target] = registers[callee](*args, **{name: registers[operand] for name, operand in named})
+        elif operation == TUPLE:
+            registers[row[1]] = tuple([registers[operand] for operand in row[2:]])
+        elif operation == MOVE:
             registers[row[1]] = registers[row[2]]
-        elif does == JUMP:
-            at = row[1]
-        elif does == UNLESS:
-            at = at if registers[row[1]] else row[2]
-        elif does == NEXT:
+        elif operation == JUMP:
+            counter = row[1]
+        elif operation == UNLESS:
+            counter = counter if registers[row[1]] else row[2]
+        elif operation == NEXT:
             try:
                 registers[row[1]] = next(registers[row[2]])
             except StopIteration:
-                at = row[3]
-        elif does == RETURN:
+                counter = row[3]
+        elif operation == RETURN:
             return registers[row[1]]
         else:
             raise ValueError(registers[row[1]])

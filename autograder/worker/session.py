@@ -1,8 +1,8 @@
-"""One job after another: load the student's files, run the probes, answer with events.
+"""Run one job after another: load the student's files, run the probes, answer with events.
 
-A job is a dict: `sources`, `reference_parts` and `checks` (file name to bytes), `plan` (exercises with their trials,
-each a check, its number, its own seed and the column of its sizes), `pictures` (whether the plan is of pictures instead
-of checks), `sizes`, `device`, `exact`, `trace`, `careful` (whether each check is told of before it begins),
+A job is a dict with `sources`, `reference_parts` and `checks` (file name to bytes), `plan` (exercises with their
+trials, each a check, its number, its own seed and the column of its sizes), `pictures` (whether the plan names pictures
+instead of checks), `sizes`, `device`, `exact`, `trace`, `careful` (whether to announce each check before it begins),
 `forbidden` (exercise to dotted names) and `limits`. Every answer is a dict with an `event`.
 """
 
@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -23,9 +24,9 @@ import torch
 from autograder.checks.given import Given, seed_torch
 from autograder.checks.language import checks_in, pictures_in
 from autograder.checks.structure import Implementation
-from autograder.protocol import Limits, Value, read_frame, write_frame
-from autograder.worker import faults, limits, passages
-from autograder.worker.forbidding import Ban, forbidding, keep_kernels
+from autograder.protocol import Limits, Value, read_frame, write_all, write_frame
+from autograder.worker import faults, library_guard, limits
+from autograder.worker.forbidden_calls import Ban, forbid, withhold_kernels
 from autograder.worker.observe import observe
 from autograder.worker.sources import Sources, compiled
 from autograder.worker.tracing import Tracing
@@ -34,69 +35,81 @@ Emit = Callable[[dict[str, Value]], None]
 
 JOB_LIMITS = Limits(text=16 << 20, blob=64 << 20)
 
-TOLD_LATER = frozenset({"surveyed", "unloadable", "traced", "observed", "raised"})
-"""What is over: it is sent with what comes next, which is sent at once, before any of the student's code runs.
-
-Only another trial of the same check waits, too: a death in it is that of the check, whichever trial it is said of. And
-where the job is not a careful one, other checks wait for a moment: if the process dies meanwhile, the judge has what it
-did not hear of run again, carefully. What has waited until its end need not be said any more.
-"""
+DEFERRED = frozenset({"surveyed", "unloadable", "traced", "observed", "raised"})
+"""Events about something that is over: they may be sent together with the next event."""
 
 ENDS = frozenset({"observed", "raised"})
-"""What says that a trial is over."""
+"""Events that end a trial."""
 
-MOST_HELD = 1 << 16
-HELD_SECONDS = 1.0
-"""No more bytes than these are kept back, and nothing for longer when there is more to say."""
+MOST_BUFFERED = 1 << 16
+"""Bytes that may wait: as many as a pipe takes at once."""
+
+BUFFERED_SECONDS = 1.0
+"""How long events may wait while others follow."""
 
 MOMENT_SECONDS = 0.05
+"""How long the beginning of a check may wait: longer than most checks take, too short to be missed."""
+
+
+class Outbox:
+    """Sends events to the judge, several in one write where that loses nothing.
+
+    An event that announces code of the student is sent at once, before that code runs, so that the judge knows where
+    a process died. There are two exceptions. Another trial of the same check may wait: its death is charged to the
+    check, whichever trial it was. If the job is not `careful`, the beginning of another check may wait for a moment:
+    if the process dies meanwhile, the judge runs whatever is missing again, carefully. The beginning of a trial that
+    is over before it was sent is never sent.
+    """
+
+    def __init__(self, answers: int) -> None:
+        self.careful = False
+        self._answers = answers
+        self._buffer = bytearray()
+        self._sent = time.monotonic()
+        self._check: object = None
+        self._beginning: dict[str, Value] | None = None
+
+    def emit(self, event: dict[str, Value]) -> None:
+        """Send an event now, or with one of the next."""
+        kind, now = event["event"], time.monotonic()
+        waiting_since = now - self._sent
+        deferred = kind in DEFERRED
+        if self._beginning is not None and kind not in ENDS:
+            self._buffer.extend(write_frame(self._beginning))
+        self._beginning = None
+        if kind == "load":
+            self._check = None
+        elif kind == "read":
+            deferred = not self.careful and waiting_since <= MOMENT_SECONDS
+        elif kind == "begin":
+            again = self._check == (event["exercise"], event["check"])
+            self._check = event["exercise"], event["check"]
+            most = BUFFERED_SECONDS if again and not self.careful else MOMENT_SECONDS
+            if (again or not self.careful) and waiting_since <= most:
+                self._beginning = event
+                return
+        self._buffer.extend(write_frame(event))
+        if not deferred or len(self._buffer) > MOST_BUFFERED or waiting_since > BUFFERED_SECONDS:
+            write_all(partial(os.write, self._answers), bytes(self._buffer))
+            self._buffer.clear()
+            self._sent = now
 
 
 def serve(requests: int, answers: int) -> None:
     """Answer every job on the descriptor `requests` until it ends."""
-
-    held = bytearray()
-    careful = False
-    sent = time.monotonic()
-    begun: object = None
-    beginning: dict[str, Value] | None = None
-
-    def emit(event: dict[str, Value]) -> None:
-        nonlocal sent, begun, beginning
-        kind, now = event["event"], time.monotonic()
-        waits = kind in TOLD_LATER
-        if beginning is not None and kind not in ENDS:
-            held.extend(write_frame(beginning))
-        beginning = None
-        if kind == "load":
-            begun = None
-        elif kind == "read":
-            waits = not careful and now - sent <= MOMENT_SECONDS
-        elif kind == "begin":
-            again = begun == (event["exercise"], event["check"])
-            begun = event["exercise"], event["check"]
-            most = HELD_SECONDS if again and not careful else MOMENT_SECONDS
-            if (again or not careful) and now - sent <= most:
-                beginning = event
-                return
-        held.extend(write_frame(event))
-        if not waits or len(held) > MOST_HELD or now - sent > HELD_SECONDS:
-            _write_all(answers, bytes(held))
-            held.clear()
-            sent = now
-
-    passages.watch_imports()
-    gc.freeze()
+    outbox = Outbox(answers)
+    library_guard.watch_imports()
+    gc.freeze()  # torch's objects live for ever, so a collection need not look at them
     gc.enable()
     torch.set_num_threads(1)
-    emit({"event": "ready", "torch": torch.__version__})
+    outbox.emit({"event": "ready", "torch": torch.__version__})
     while (job := read_frame(lambda size: os.read(requests, size), JOB_LIMITS)) is not None:
-        careful = job["careful"]
+        outbox.careful = job["careful"]
         if sentence := _missing_device(job["device"]):
-            emit({"event": "unusable", "message": sentence})
+            outbox.emit({"event": "unusable", "message": sentence})
             return
-        Job(job, emit).run()
-        emit({"event": "done"})
+        Job(job, outbox.emit).run()
+        outbox.emit({"event": "done"})
 
 
 def _missing_device(name: str) -> str | None:
@@ -104,29 +117,23 @@ def _missing_device(name: str) -> str | None:
         torch.zeros(1, device=name)
     except (RuntimeError, AssertionError) as error:
         first = str(error).splitlines()[0]
-        return f"the device {name} cannot be used here ({first}); leave --device out to check on the CPU"
+        return f"the device {name} cannot be used here ({first}); omit --device to check on the CPU"
     return None
 
 
-def _write_all(descriptor: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
-
-
 class Job:
-    """The probes of some exercises, run on the sources of one submission."""
+    """Runs the probes of some exercises on the sources of one submission."""
 
     def __init__(self, job: dict[str, Any], emit: Emit) -> None:
         self.job = job
         self.emit = emit
         self.sources = Sources(job["sources"], job["reference_parts"])
-        self.limits = limits.Watch(job["limits"], self._stuck)
+        self.limits = limits.ResourceLimits(job["limits"], self._stuck)
 
     def run(self) -> None:
-        """Run the whole plan; what the student's code does wrong becomes an event."""
+        """Run the whole plan; every error of the student's code becomes an event."""
         self.sources.install()
-        keep_kernels(sorted({name for names in self.job["forbidden"].values() for name in names}))
+        withhold_kernels(sorted({name for names in self.job["forbidden"].values() for name in names}))
         self.limits.confine(device=self.job["device"])
         try:
             for exercise, _ in self.job["plan"]:
@@ -137,28 +144,28 @@ class Job:
             self.sources.uninstall()
 
     def _survey(self, exercise: str) -> None:
-        """Say what a file is made of, while none of it has run: nothing that it does can change what is said of it."""
+        """Report the syntax of a file before any student's code runs, so that no code can change the report."""
         self.emit({"event": "read", "exercise": exercise})
         self.limits.start()
         try:
             survey = self.sources.survey(exercise, self.job["forbidden"].get(exercise, []))
         except Exception:
-            return  # what cannot be parsed cannot be imported either, and then says why
+            return  # a file that cannot be parsed cannot be imported either, and the import reports why
         self.emit({"event": "surveyed", "exercise": exercise, **survey})
 
     def _exercise(self, exercise: str, trials: list[list[Any]]) -> None:
         probes = self._probes(exercise)
         names = self.job["forbidden"].get(exercise, [])
-        with self.sources.engine_hidden(), forbidding(names) as ban:
+        with self.sources.engine_hidden(), forbid(names) as ban:
             if (implementation := self._load(exercise)) is not None:
                 for check, trial, seed, column in trials:
                     where = {"exercise": exercise, "check": check, "trial": trial}
-                    self._draw(where, seed, self.job["sizes"][column], probes[check], implementation, ban)
+                    self._trial(where, seed, self.job["sizes"][column], probes[check], implementation, ban)
 
     def _load(self, exercise: str) -> object | None:
         self.emit({"event": "load", "exercise": exercise})
         self.limits.start()
-        _calm(0)
+        _reset_process(0)
         try:
             return Implementation(importlib.import_module(exercise))
         except BaseException as error:
@@ -171,9 +178,9 @@ class Job:
         module = ModuleType(name)
         exec(compiled(self.job["checks"][f"{name}.py"], f"{name}.py"), module.__dict__)
         declared = pictures_in(module) if self.job["pictures"] else checks_in(module)
-        return {each.id: each.probe for each in declared}
+        return {item.id: item.probe for item in declared}
 
-    def _draw(
+    def _trial(
         self,
         where: dict[str, Any],
         seed: int,
@@ -187,32 +194,32 @@ class Job:
         tracing = Tracing(self.sources.names, parts=job["exact"]) if job["trace"] else nullcontext()
         given = Given(seed, sizes, job["device"], exact=job["exact"], traced=job["trace"])
         self.limits.start()
-        _calm(seed)
+        _reset_process(seed)
         started = time.perf_counter()
         try:
             with tracing:
                 returned = probe(implementation, given)
             value = observe(returned)
             ban.check()
-        except BaseException as error:
+        except BaseException as error:  # SystemExit and KeyboardInterrupt of a student are errors like others
             fault = faults.describe(error, self.sources.names)
             if isinstance(tracing, Tracing):
-                self.emit({"event": "traced", **where, **tracing.told()})
+                self.emit({"event": "traced", **where, **tracing.as_data()})
             self.emit({"event": "raised", **where, "fault": fault, "seconds": time.perf_counter() - started})
             return
         if isinstance(tracing, Tracing):
-            self.emit({"event": "traced", **where, **tracing.told(returned)})
+            self.emit({"event": "traced", **where, **tracing.as_data(returned)})
         self.emit({"event": "observed", **where, "value": value, "seconds": time.perf_counter() - started})
 
     def _stuck(self, frame: Any) -> None:
-        """Told by the watch, in the middle of the student's code: say where it is, and end."""
+        """Report where the student's code is stuck, and end the process; runs in a signal handler."""
         frames = faults.frames_of(frame, self.sources.names)
         self.emit({"event": "stuck", "frames": [self.sources.endless(frames)] if frames else []})
         os._exit(limits.STUCK)
 
 
-def _calm(seed: int) -> None:
-    """Put back what a student's code may have set for the whole process."""
+def _reset_process(seed: int) -> None:
+    """Restore settings of the process that a student's code may have changed, and seed every generator."""
     seed_torch(seed)
     torch.backends.mha.set_fastpath_enabled(False)
     np.random.seed(seed)

@@ -1,4 +1,4 @@
-"""The student's files as importable modules, from memory: only the expected names, and nothing beside them."""
+"""Make the student's files importable from memory: only the expected names, and no other file."""
 
 import importlib.abc
 import importlib.machinery
@@ -16,20 +16,20 @@ from autograder.worker import parts
 from autograder.worker.syntax import outermost_loop, survey
 
 ENGINE = "autograder"
-"""The grader's own package, which is no library: a file that uses it is refused in every exercise."""
+"""The grader's own package, which is no library for students: every exercise refuses a file that uses it."""
 
 
 @lru_cache(maxsize=128)
 def compiled(source: bytes, file: str) -> CodeType:
-    """Compile a file, once for all jobs; raises what `compile` does."""
+    """Compile a file, once for all jobs; raises whatever `compile` raises."""
     return compile(text_of(source, file), file, "exec", dont_inherit=True)
 
 
 class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Imports `ex05_attention` from the bytes of `ex05_attention.py`, before anything else on the path.
 
-    Where there is a reference part for a file, the contract's names in that module are the part's; the student's others
-    stay. Parts are built here, before any of the student's code runs. Raises `PartError`.
+    If a file has a reference part, the part replaces the contract's names in that module; the student's other names
+    stay. Parts are built in the constructor, before any of the student's code runs. Raises `PartError`.
     """
 
     def __init__(self, files: Mapping[str, bytes], reference_parts: Mapping[str, bytes]) -> None:
@@ -39,14 +39,14 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self._hiding = False
 
     def install(self) -> None:
-        """Make the files importable; nobody can build a reference part until they are taken away again."""
+        """Make the files importable. Until `uninstall`, nobody can build a reference part."""
         parts.close(True)
         self._forget()
         sys.meta_path.insert(0, self)
         linecache.clearcache()
 
     def uninstall(self) -> None:
-        """Take the files away again, and what was loaded from them."""
+        """Make the files importable no more, and forget the modules loaded from them."""
         if self in sys.meta_path:
             sys.meta_path.remove(self)
         self._forget()
@@ -58,9 +58,9 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     @contextmanager
     def engine_hidden(self) -> Iterator[None]:
-        """Within it, no module of the grader's can be imported, nor found among the loaded ones."""
-        names = [each for each in sys.modules if each.split(".", 1)[0] == ENGINE]
-        hidden = {each: sys.modules.pop(each) for each in names}
+        """Hide the grader's modules within the block: they can be neither imported nor found in `sys.modules`."""
+        names = [name for name in sys.modules if name.split(".", 1)[0] == ENGINE]
+        hidden = {name: sys.modules.pop(name) for name in names}
         self._hiding = True
         try:
             yield
@@ -76,15 +76,13 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     ) -> importlib.machinery.ModuleSpec | None:
         """Return the spec of a student's module, None for every other name."""
         if self._hiding and fullname.split(".", 1)[0] == ENGINE:
-            raise ModuleNotFoundError(
-                f"{fullname} is the grader's own code, and not there for solutions", name=fullname
-            )
+            raise ModuleNotFoundError(f"{fullname} is the grader's own code; solutions cannot use it", name=fullname)
         if f"{fullname}.py" not in self.names:
             return None
         return importlib.util.spec_from_loader(fullname, self)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Compile and run the student's file; syntax errors and all others come out as they are."""
+        """Compile and run the student's file; raises whatever these raise, syntax errors included."""
         name = f"{module.__name__}.py"
         module.__file__ = name
         if name in self.files:
@@ -92,12 +90,12 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         module.__dict__.update(self.parts.get(name, {}))
 
     def endless(self, frames: Sequence[dict[str, Any]]) -> dict[str, Any]:
-        """Return where a program that was stopped goes round: the outermost loop it is in, the same in every run."""
+        """Return the location of an endless loop: the outermost loop around the frames, the same in every run."""
         for frame in frames:
             if line := outermost_loop(self.files.get(frame["file"], b""), frame["line"]):
                 return {**frame, "line": line}
         return frames[-1]
 
     def survey(self, exercise: str, forbidden: Sequence[str]) -> dict[str, Any]:
-        """Return what the syntax of an exercise's file says."""
+        """Return the survey of an exercise's file (see `autograder.worker.syntax`)."""
         return survey(self.files[f"{exercise}.py"], (*forbidden, ENGINE))

@@ -1,4 +1,4 @@
-"""What a file says by its syntax alone: where its functions return, and which calls it names."""
+"""Survey a file by its syntax alone: where its functions return, and which forbidden calls it names."""
 
 import ast
 from collections.abc import Iterator, Sequence
@@ -17,15 +17,15 @@ from autograder.protocol.bounds import (
 from autograder.protocol.source_text import text_of
 from autograder.protocol.statements import BODIES_OF, nodes_of, statements
 
-ASKING = "autograder.notebook."
-"""What a notebook asks the kit with: an import of it may stay in a file that was made of a notebook."""
+NOTEBOOK_API = "autograder.notebook."
+"""The module with which a notebook asks the kit: a file made from a notebook may still import it."""
 
 
 @lru_cache(maxsize=64)
 def survey(source: bytes, forbidden: tuple[str, ...]) -> dict[str, Any]:
-    """Say where the functions of a file return their values, which forbidden calls it names, and its statements.
+    """Return where the functions of a file return, the forbidden calls it names, its assignments and statements.
 
-    Raises what `text_of` and `ast.parse` do.
+    Raises whatever `text_of` and `ast.parse` raise.
     """
     tree = ast.parse(text_of(source))
     nodes = nodes_of(tree)
@@ -34,12 +34,15 @@ def survey(source: bytes, forbidden: tuple[str, ...]) -> dict[str, Any]:
         "places": places(functions),
         "forbidden": forbidden_calls(nodes, forbidden),
         "assignments": assignments(functions),
-        "statements": [list(each) for each in statements(tree, nodes)],
+        "statements": [list(statement) for statement in statements(tree, nodes)],
     }
 
 
 class _Function(NamedTuple):
-    """A function or method: the names it goes by, the class it is in, if any, and the statements that are its own."""
+    """A function or method: its names, the class it is in (or its own name), and the statements of its own body.
+
+    `forward` of a class also has the name of the class.
+    """
 
     names: tuple[str, ...]
     owner: str
@@ -60,70 +63,74 @@ def _functions(tree: ast.Module) -> Iterator[_Function]:
 
 
 def _own_statements(function: ast.FunctionDef) -> Iterator[ast.stmt]:
-    """Walk the statements of a function without those of the functions and classes defined in it."""
-    rest: list[Any] = function.body[::-1]
-    while rest:
-        node = rest.pop()
+    """Yield the statements of a function, without those of functions and classes defined in it.
+
+    Works without recursion, since a tree may be deeper than Python's stack.
+    """
+    stack: list[Any] = function.body[::-1]
+    while stack:
+        node = stack.pop()
         if isinstance(node, ast.stmt):
             yield node
         if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             for name in reversed(BODIES_OF[type(node)]):
-                rest += reversed(getattr(node, name))
+                stack += reversed(getattr(node, name))
 
 
 def places(functions: Sequence[_Function]) -> dict[str, list[int]]:
-    """Return, for each function and each class (its `forward`), the line of the definition and of every return."""
-    found: dict[str, list[int]] = {}
+    """Return the line of the definition and of every return, for each function, and each class (of its `forward`)."""
+    lines_of: dict[str, list[int]] = {}
     for function in functions:
         returns = [node.lineno for node in function.statements if isinstance(node, ast.Return)]
         lines = [function.line, *returns][:SURVEY_RETURNS]
-        found.update({name: lines for name in function.names if len(name) <= MOST_NAME})
-    return dict(list(found.items())[:SURVEY_PLACES])
+        lines_of.update({name: lines for name in function.names if len(name) <= MOST_NAME})
+    return dict(list(lines_of.items())[:SURVEY_PLACES])
 
 
 def assignments(functions: Sequence[_Function]) -> list[list[str | int]]:
-    """Return owner, name and line of every assignment to one name, or to one attribute of `self`, in a function.
+    """Return owner, name and line of every assignment to a single name or attribute of `self` in a function.
 
-    The owner of a name is its function, that of an attribute its class.
+    The owner of a name is its function, the owner of an attribute its class.
     """
-    found: list[list[str | int]] = []
+    assigned: list[list[str | int]] = []
     for function in functions:
         for node in function.statements:
             if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                     match target:
                         case ast.Name(id=variable):
-                            found.append([function.names[0], variable, target.lineno])
+                            assigned.append([function.names[0], variable, target.lineno])
                         case ast.Attribute(value=ast.Name(id="self"), attr=attribute):
-                            found.append([function.owner, f"self.{attribute}", target.lineno])
-    return [each for each in found if max(len(str(each[0])), len(str(each[1]))) <= MOST_NAME][:SURVEY_ASSIGNMENTS]
+                            assigned.append([function.owner, f"self.{attribute}", target.lineno])
+    short = [row for row in assigned if max(len(str(row[0])), len(str(row[1]))) <= MOST_NAME]
+    return short[:SURVEY_ASSIGNMENTS]
 
 
 def outermost_loop(source: bytes, line: int) -> int | None:
-    """Return the line of the outermost `while` or `for` around a line, None where there is none."""
+    """Return the line of the outermost `while` or `for` around a line, or None."""
     loops = (node for node in ast.walk(ast.parse(text_of(source))) if isinstance(node, ast.While | ast.For))
     around = [node.lineno for node in loops if node.lineno <= line <= (node.end_lineno or node.lineno)]
     return min(around, default=None)
 
 
 def forbidden_calls(nodes: Sequence[ast.AST], forbidden: Sequence[str]) -> list[list[str | int]]:
-    """Return `[dotted name, line]` of every mention, in a file's nodes, of a forbidden name or of one under it.
+    """Return `[dotted name, line]` of every mention of a forbidden name, or of a name below it, in a file's nodes.
 
-    Aliases and `getattr` with a constant are seen through.
+    Resolves aliases, and `getattr` with a constant.
     """
     if not forbidden:
         return []
     named = {*_used(nodes, dict(_aliases(nodes))), *_imported(nodes)}
-    mentions = [(name, line) for name, line in named if _is_meant(name, forbidden)]
-    in_order = sorted(mentions, key=lambda each: (each[1], len(each[0])))
+    mentions = [(name, line) for name, line in named if _is_forbidden(name, forbidden)]
+    in_order = sorted(mentions, key=lambda mention: (mention[1], len(mention[0])))
     return [[cut(name), line] for name, line in in_order[:SURVEY_FORBIDDEN]]
 
 
-def _is_meant(name: str, forbidden: Sequence[str]) -> bool:
-    """Whether a dotted name is one of some names, or under one; in these, `*` stands for anything."""
-    if f"{name}.".startswith(ASKING):
+def _is_forbidden(name: str, forbidden: Sequence[str]) -> bool:
+    """Say whether a dotted name is one of these names, or below one; in them, `*` matches anything."""
+    if f"{name}.".startswith(NOTEBOOK_API):
         return False
-    return any(f"{name}.".startswith(f"{each}.") or ("*" in each and fnmatchcase(name, each)) for each in forbidden)
+    return any(f"{name}.".startswith(f"{entry}.") or ("*" in entry and fnmatchcase(name, entry)) for entry in forbidden)
 
 
 def _used(nodes: Sequence[ast.AST], aliases: dict[str, str]) -> Iterator[tuple[str, int]]:
@@ -136,20 +143,21 @@ def _used(nodes: Sequence[ast.AST], aliases: dict[str, str]) -> Iterator[tuple[s
 def _aliases(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
     for node in nodes:
         if isinstance(node, ast.Import):
-            for each in node.names:
-                yield (each.asname, each.name) if each.asname else (each.name.split(".")[0], each.name.split(".")[0])
+            for alias in node.names:
+                top = alias.name.split(".")[0]
+                yield (alias.asname, alias.name) if alias.asname else (top, top)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            for each in node.names:
-                yield each.asname or each.name, f"{node.module}.{each.name}"
+            for alias in node.names:
+                yield alias.asname or alias.name, f"{node.module}.{alias.name}"
 
 
 def _imported(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
     for node in nodes:
         if isinstance(node, ast.Import):
-            yield from ((each.name, node.lineno) for each in node.names)
+            yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            for each in node.names:
-                yield f"{node.module}.{each.name}", node.lineno
+            for alias in node.names:
+                yield f"{node.module}.{alias.name}", node.lineno
 
 
 def _dotted(node: ast.AST, aliases: dict[str, str]) -> str | None:

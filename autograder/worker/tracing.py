@@ -1,7 +1,7 @@
-"""What a program computes on its way: every tensor torch makes while a probe runs, and on which of the student's lines.
+"""Trace a program: record every tensor that torch makes while a probe runs, and the student's line that made it.
 
-No name and no function is asked of the student: operations are seen where they are called, whatever the style, and
-the line and the characters are those of the student's own frame that is nearest to the call.
+The student's code needs no particular names or functions: operations are recorded where they are called, in any style.
+The line and columns are those of the student's frame nearest to the call.
 """
 
 import itertools
@@ -36,9 +36,10 @@ from autograder.protocol.operations import writes
 from autograder.protocol.prints import BEYOND, WIDTH, fingerprint, parts
 
 MOST_TIMES = 12
-"""So many times that a line runs are recorded: they stand for all."""
+"""How often the steps of one line are recorded: a loop repeats the same mistake every time."""
 
-MOST_SLICES = 16
+MOST_RESULTS = 16
+"""How many results of one operation are recorded, as `split` and `unbind` may return many."""
 
 
 class Tracing(TorchFunctionMode):
@@ -65,38 +66,38 @@ class Tracing(TorchFunctionMode):
         try:
             result = func(*args, **(kwargs or {}))
         except BaseException:
-            self._failed = [at for each in _tensors((args, kwargs)) if (at := self._origin(each)) is not None]
+            self._failed = self._origins((args, kwargs))
             raise
         if len(self.steps) < TRACE_STEPS:
             self._record(func, result, args, kwargs or {})
         return result
 
-    def told(self, returned: Any = None) -> dict[str, Value]:
-        """Return the whole trace as data, with the steps that made what the probe returned, or what it failed on."""
-        results = [at for each in _tensors(returned) if (at := self._origin(each)) is not None] or self._failed
+    def as_data(self, returned: Any = None) -> dict[str, Value]:
+        """Return the trace as data, with the steps that made the returned tensors, or the inputs of a failed call."""
+        results = self._origins(returned) or self._failed
         prints = np.array(self.prints).reshape(-1, WIDTH)
         return {
             "files": self.files,
             "places": self.places,
-            "steps": [list(each.values()) for each in self.steps],
+            "steps": [list(step.values()) for step in self.steps],
             "results": results[:TRACE_RESULTS],
             "prints": Array("float64", prints.shape, prints.astype("<f8").tobytes()),
         }
 
     def _record(self, func: Any, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         name = _name(func)
-        written = writes(name)
-        made = _tensors(args[0] if written and args else result)
+        in_place = writes(name)
+        made = _tensors(args[0] if in_place and args else result)
         if not made:
             return
-        inputs = [at for each in _tensors((args, kwargs)) if (at := self._origin(each)) is not None]
+        inputs = self._origins((args, kwargs))
         stack, frame = self._stack()
-        if stack and not self._counts(stack[0]):
-            for tensor in made[:MOST_SLICES]:
+        if stack and not self._is_recorded(stack[0]):
+            for tensor in made[:MOST_RESULTS]:
                 self._made_by[id(tensor)] = self._last[stack[0]]
                 self._kept.append(tensor)
             return
-        for tensor in made[: min(MOST_SLICES, TRACE_STEPS - len(self.steps))]:
+        for tensor in made[: min(MOST_RESULTS, TRACE_STEPS - len(self.steps))]:
             values = _values(tensor)
             if values is None:
                 continue
@@ -105,9 +106,9 @@ class Tracing(TorchFunctionMode):
                 self._last[stack[0]] = len(self.steps)
             else:
                 self._times.clear()
-            if written:
+            if in_place:
                 self._written_by[_storage(tensor)] = len(self.steps)
-            self._kept.append(tensor)
+            self._kept.append(tensor)  # else Python could give its id to a later tensor
             self.steps.append(
                 {
                     "name": cut(name, TRACE_NAME),
@@ -121,54 +122,62 @@ class Tracing(TorchFunctionMode):
                 }
             )
 
-    def _counts(self, place: int) -> bool:
-        """Whether a step is to be told: of what a loop does again and again, the first times stand for all."""
+    def _is_recorded(self, place: int) -> bool:
+        """Count a run of a line, and say whether to record its steps: the first `MOST_TIMES` stand for all."""
         self._times[place] = self._times.get(place, 0) + 1
         return self._times[place] <= MOST_TIMES or place not in self._last
 
     def _print(self, values: Any) -> list[int]:
-        """Keep the fingerprints of a tensor and of its slices; return the first's number and how many there are."""
+        """Store the fingerprints of a tensor and of its slices; return the index of the first, and their number."""
         first = len(self.prints)
         self.prints.append(fingerprint(values))
         if self.parts:
-            self.prints += [fingerprint(each) for each in parts(values)]
+            self.prints += [fingerprint(part) for part in parts(values)]
         return [first, len(self.prints) - first]
 
-    def _origin(self, tensor: Tensor) -> int | None:
-        made, written = self._made_by.get(id(tensor)), self._written_by.get(_storage(tensor))
-        return max((each for each in (made, written) if each is not None), default=None)
+    def _origins(self, value: Any) -> list[int]:
+        """Return the steps that made the tensors of a value, as far as they are recorded."""
+        steps = []
+        for tensor in _tensors(value):
+            made, written = self._made_by.get(id(tensor)), self._written_by.get(_storage(tensor))
+            if made is not None or written is not None:
+                steps.append(max(step for step in (made, written) if step is not None))
+        return steps
 
     def _stack(self) -> tuple[list[int], Any]:
-        """Return the numbers of the places in the student's frames, the nearest first, and that frame."""
-        found: list[int] = []
+        """Return the numbers of the locations in the student's frames, the nearest first, and the nearest frame."""
+        stack: list[int] = []
         nearest: Any = None
-        frame: Any = sys._getframe(3)
-        while frame is not None and len(found) < TRACE_STACK:
+        frame: Any = sys._getframe(3)  # skips this method, _record and __torch_function__
+        while frame is not None and len(stack) < TRACE_STACK:
             code = frame.f_code
             if code.co_filename in self.files:
                 nearest = nearest if nearest is not None else frame
-                at = (code, frame.f_lasti)
-                if at not in self._places:
+                key = (code, frame.f_lasti)
+                if key not in self._places:
                     if len(self.places) == TRACE_PLACES:
                         break
-                    self._places[at] = len(self.places)
+                    self._places[key] = len(self.places)
                     self.places.append([self.files.index(code.co_filename), *_position(frame)])
-                found.append(self._places[at])
+                stack.append(self._places[key])
             frame = frame.f_back
-        return found, nearest
+        return stack, nearest
 
 
 def _position(frame: Any) -> list[Any]:
-    """Return the function a frame runs, and the first and last line and column of what it is at."""
+    """Return the function of a frame, and the first and last line and column of the expression it evaluates."""
     code = frame.f_code
     line, end_line, *columns = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None))
-    known = [line_number(each) if each is not None else None for each in columns]
+    known = [line_number(column) if column is not None else None for column in columns]
     return [cut(code.co_qualname), line_number(line), line_number(end_line), *known]
 
 
 def _number(frame: Any, args: Sequence[Any]) -> list[Any] | None:
-    """Return the variable behind the plain number an operation was given, and the number, if there is just one."""
-    numbers = [float(each) for each in args if type(each) in (int, float)]
+    """Return the variable that holds the plain number among an operation's arguments, and the number.
+
+    None unless there is exactly one such number and one such variable.
+    """
+    numbers = [float(arg) for arg in args if type(arg) in (int, float)]
     if len(numbers) != 1:
         return None
     variables = dict(frame.f_locals)
@@ -176,17 +185,17 @@ def _number(frame: Any, args: Sequence[Any]) -> list[Any] | None:
     if isinstance(own, torch.nn.Module):
         variables.update({f"self.{name}": value for name, value in vars(own).items()})
     plain = {name: value for name, value in variables.items() if type(value) in (int, float)}
-    found = [name for name, value in plain.items() if value == numbers[0]]
-    found = found or [name for name, value in plain.items() if _is_made_of(numbers[0], value)]
-    return [cut(str(found[0]), TRACE_NAME), numbers[0]] if len(found) == 1 else None
+    names = [name for name, value in plain.items() if value == numbers[0]]
+    names = names or [name for name, value in plain.items() if _is_derived(numbers[0], value)]
+    return [cut(str(names[0]), TRACE_NAME), numbers[0]] if len(names) == 1 else None
 
 
-def _is_made_of(number: float, value: float) -> bool:
-    """Whether a number is the root of another one, or one divided by it or by its root."""
+def _is_derived(number: float, value: float) -> bool:
+    """Say whether a number is √value, 1 / value or 1 / √value: the ways in which programs use a size as a scale."""
     if not 0 < value < BEYOND:
         return False
     root = math.sqrt(value)
-    return any(math.isclose(number, each, rel_tol=1e-9) for each in (root, 1 / value, 1 / root))
+    return any(math.isclose(number, scale, rel_tol=1e-9) for scale in (root, 1 / value, 1 / root))
 
 
 def _name(func: Any) -> str:
@@ -196,19 +205,19 @@ def _name(func: Any) -> str:
 
 
 def _tensors(value: Any, depth: int = 0) -> list[Tensor]:
-    """Return the tensors of a value, or of lists, tuples and dicts of values."""
+    """Return the tensors of a value, also from lists, tuples and dicts up to three levels deep."""
     if isinstance(value, Tensor):
         return [value]
     if depth < 3 and isinstance(value, dict):
         return _tensors(list(value.values()), depth + 1)
     if depth < 3 and isinstance(value, list | tuple):
-        return [tensor for each in value[:1000] for tensor in _tensors(each, depth + 1)]
+        return [tensor for part in value[:1000] for tensor in _tensors(part, depth + 1)]
     return []
 
 
 @torch.no_grad()
 def _values(tensor: Tensor) -> Any:
-    """Return the elements as a NumPy array; None where there are too many, or none that can be read."""
+    """Return the elements as a NumPy array; None if there are too many, or none that can be read."""
     plain = tensor.held if isinstance(tensor, Elsewhere) else tensor.as_subclass(Tensor)
     if plain.is_meta or plain.layout is not torch.strided or plain.numel() > TRACE_ELEMENTS or plain.is_complex():
         return None
@@ -219,6 +228,7 @@ def _values(tensor: Tensor) -> Any:
 
 
 def _storage(tensor: Tensor) -> int:
+    """Return the address of a tensor's memory, which its views share; 0 if it has none."""
     plain = tensor.held if isinstance(tensor, Elsewhere) else tensor
     try:
         return plain.untyped_storage().data_ptr()

@@ -9,7 +9,7 @@ def scaled_dot_product_attention(*args):
     tried()
     job = the_job()
     if job.job["trace"]:
-        at = frame_of("_draw").f_locals["where"]
+        at = frame_of("_trial").f_locals["where"]
         steps = [["add", [0], [9**9], [3], "float32", True, [0, 10**9], ["x" * 10_000, 1e308]]] * 50
         places = [[0, "f" * 10_000, -5, 10**15, -3, 10**15]] * 50
         send({"event": "traced", **at, "files": ["/etc/passwd"], "places": places, "steps": steps, "results": [-1],

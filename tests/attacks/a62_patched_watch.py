@@ -4,9 +4,9 @@
 # hope = "the watch lives in the same process"
 # parts = ["inside", "calling"]
 # ///
-for name in ('forbidding', 'passages'):
+for name in ('forbidden_calls', 'library_guard'):
     watch = the_module(f'autograder.worker.{name}')
-    for each in ('_refusing', 'forbidding', 'ForbiddenCallError', '_has_numbers', 'guard_loaded'):
+    for each in ('_refusing', 'forbid', 'ForbiddenCallError', '_has_numbers', 'guard_loaded'):
         watch[each] = lambda *a: None
 type(the_job())._load = lambda *a: None
 builtin = getattr(torch.nn.functional, 'scaled_dot_product' + '_attention')

@@ -38,7 +38,7 @@ def bounded(examples: int) -> Callable[[Any], Any]:
 
 
 ENDS = (
-    *(End("closed"), End("silent"), End("log"), End("large"), End("nonsense")),
+    *(End("closed"), End("timeout"), End("log"), End("large"), End("malformed")),
     *(End("exit", status) for status in (None, 0, 1, 86, -9, -11, -24, -200)),
 )
 
@@ -160,7 +160,7 @@ class Scripted(WorkerProcess):
             try:
                 yield each if id(each) in self.script.sound else passed_on(each)
             except ProtocolError as error:
-                yield End("nonsense", detail=str(error))
+                yield End("malformed", detail=str(error))
                 return
         while True:
             yield end
@@ -170,7 +170,7 @@ class Scripted(WorkerProcess):
         if isinstance(event, End):
             return event
         if not isinstance(event, dict) or not isinstance(event.get("event"), str):
-            return End("nonsense", detail="an answer that is no event")
+            return End("malformed", detail="an answer that is no event")
         self.ready = self.ready or event["event"] == "ready"
         self.script.said.append(event)
         return event

@@ -1,1 +1,1 @@
-"""Where submissions nobody can trust are run: warm zygotes in bubblewrap, and how far this machine can confine them."""
+"""Run untrusted submissions in a sandbox: warm zygotes in bubblewrap, and the isolation level of this machine."""

@@ -1,4 +1,4 @@
-"""How the judge speaks with a zygote: by a socket that takes descriptors along, or over a pair of streams."""
+"""Channels between the judge and a zygote: a socket that passes descriptors, or a pair of streams."""
 
 import contextlib
 import json
@@ -8,20 +8,23 @@ import socket
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from autograder import ending
-from autograder.protocol.packets import ANSWERS, CONTROL, HEADER, JOBS, LOG, MOST_BYTES
+from autograder.protocol import write_all
+from autograder.protocol.packets import ANSWERS, CONTROL, HEADER, JOBS, LOG, MOST_BYTES, write_packet
+from autograder.protocol.sandbox import MESSAGE_BYTES
 from autograder.runner.sandbox.launch import Launch, start_lasting
 
-MESSAGE_BYTES = 1 << 16
-
 Signal = Callable[[int], None]
+"""Sends a signal to a child; 0 releases what is needed for that."""
+
 Event = dict[str, Any]
 
 
 class Process(Protocol):
-    """The process of a zygote: one that was started here, or what another zygote has split off."""
+    """The process of a zygote: started here, or split off another zygote."""
 
     def poll(self) -> int | None: ...
 
@@ -29,7 +32,7 @@ class Process(Protocol):
 
 
 class Channel(Protocol):
-    """What every way has in common. `process` is who is spoken to, and `hear` is called by one thread only."""
+    """A channel to the zygote `process`. Only one thread may call `receive`."""
 
     process: Process
 
@@ -37,37 +40,37 @@ class Channel(Protocol):
         """Ask for a child with these ends of its pipes: jobs, answers, log. Raises OSError."""
 
     def warm(self, job: int) -> None:
-        """Ask for the job in a file to be run. Raises OSError."""
+        """Ask the zygote to run the job in a file. Raises OSError."""
 
-    def hear(self) -> tuple[Event, Signal | None] | None:
-        """Return the next event, for a child with what signals it; None when there are no more. Raises OSError."""
+    def receive(self) -> tuple[Event, Signal | None] | None:
+        """Return the next event, for a new child with its `Signal`; None at the end. Raises OSError."""
 
     def close(self) -> None:
-        """Stop speaking; `hear` then returns None."""
+        """Close the channel; `receive` then returns None."""
 
 
-class Passing:
-    """A socket that takes descriptors along: the zygote is on this machine, and writes into the judge's own pipes."""
+class SocketChannel:
+    """A socket that passes descriptors: the zygote is on this machine, and writes to the judge's own pipes."""
 
     def __init__(self, ours: socket.socket, process: Process) -> None:
         self._socket = ours
         self.process = process
 
     @classmethod
-    def start(cls, launch: Launch) -> "Passing":
-        """Start a zygote, or take the one that is starting; raises OSError."""
-        if (begun := _BEGUN.pop(launch, None)) is not None:
-            return begun
+    def start(cls, launch: Launch) -> "SocketChannel":
+        """Start a zygote, or use the one that `beginning` has started; raises OSError."""
+        if (prestarted := _PRESTARTED.pop(launch, None)) is not None:
+            return prestarted
         ours, theirs = pair()
         with theirs:
             return cls(ours, launch.start(theirs.fileno()))
 
     def split(self, theirs: socket.socket) -> None:
-        """Ask for another zygote, at the other end of a socket. Raises OSError."""
+        """Ask the zygote to fork another one, at the other end of a socket. Raises OSError."""
         socket.send_fds(self._socket, [b'{"do": "split"}'], [theirs.fileno()])
 
     def enlarge(self) -> None:
-        """Ask for large pages. Raises OSError."""
+        """Ask the zygote to use large pages. Raises OSError."""
         self._socket.send(b'{"do": "enlarge"}')
 
     def fork(self, request: Event, ends: Sequence[int]) -> None:
@@ -76,7 +79,7 @@ class Passing:
     def warm(self, job: int) -> None:
         socket.send_fds(self._socket, [b'{"do": "warm"}'], [job])
 
-    def hear(self) -> tuple[Event, Signal | None] | None:
+    def receive(self) -> tuple[Event, Signal | None] | None:
         message, descriptors, _, _ = socket.recv_fds(self._socket, MESSAGE_BYTES, 1)
         if not message:
             self._socket.close()
@@ -88,18 +91,18 @@ class Passing:
             self._socket.shutdown(socket.SHUT_RDWR)
 
 
-_BEGUN: dict[Launch, Passing] = {}
+_PRESTARTED: dict[Launch, SocketChannel] = {}
 
 
 @contextlib.contextmanager
 def beginning(launch: Launch) -> Iterator[None]:
-    """Have a zygote start now, for who asks for one first. At the end one that nobody asked for is killed."""
+    """Start a zygote now, for the first that needs one; kill it at the end of the block if none did."""
     with contextlib.suppress(OSError):
-        _BEGUN[launch] = Passing.start(launch)
+        _PRESTARTED[launch] = SocketChannel.start(launch)
     try:
         yield
     finally:
-        if (left := _BEGUN.pop(launch, None)) is not None:
+        if (left := _PRESTARTED.pop(launch, None)) is not None:
             assert isinstance(left.process, subprocess.Popen)
             left.process.kill()
             left.process.communicate()
@@ -108,12 +111,15 @@ def beginning(launch: Launch) -> Iterator[None]:
 
 
 def pair() -> tuple[socket.socket, socket.socket]:
-    """Return both ends of a socket that takes whole messages, and descriptors along."""
+    """Return both ends of a socket that keeps messages whole and can pass descriptors."""
     return socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
 
 def _by_descriptor(pidfd: int) -> Signal:
-    """Return what signals the process of a descriptor, and closes it when told 0."""
+    """Return a function that signals the process of a pidfd, which unlike its number never means another process.
+
+    Signal 0 closes the pidfd.
+    """
     lock = threading.Lock()
     held = [pidfd]
 
@@ -128,25 +134,25 @@ def _by_descriptor(pidfd: int) -> Signal:
     return send
 
 
-class Streaming:
-    """A pair of streams to a relay, in a container perhaps; `command` runs it (worker/sandbox/relay.py)."""
+class StreamChannel:
+    """A pair of streams to a relay (worker/sandbox/relay.py), which may be in a container; `command` starts it."""
 
     def __init__(self, command: Sequence[str]) -> None:
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         self._streams = start_lasting(command, **pipes, bufsize=0)
         self.process: Process = self._streams
         self._sending = threading.Lock()
-        self._asked: list[list[int]] = []
+        self._requested: list[list[int]] = []
         self._ends: dict[int, dict[int, int]] = {}
 
     def fork(self, request: Event, ends: Sequence[int]) -> None:
-        self._asked.append([os.dup(each) for each in ends])
+        self._requested.append([os.dup(end) for end in ends])
         self._send(0, CONTROL, json.dumps(request).encode())
 
     def warm(self, job: int) -> None:
         self._send(1, CONTROL, os.pread(job, MOST_BYTES, 0))
 
-    def hear(self) -> tuple[Event, Signal | None] | None:
+    def receive(self) -> tuple[Event, Signal | None] | None:
         while True:
             header = self._read(HEADER.size)
             if header is None:
@@ -157,14 +163,14 @@ class Streaming:
                 raise OSError(f"a packet of {length} bytes")
             body = self._read(length) or b""
             if channel != CONTROL:
-                self._hand_on(child, channel, body)
+                self._forward(child, channel, body)
                 continue
             event = json.loads(body)
             if event["event"] == "ended":
                 for descriptor in self._ends.pop(event["child"], {}).values():
                     os.close(descriptor)
             elif event["event"] == "failed":
-                self._forget_asked()
+                self._drop_request()
             elif event["event"] == "forked":
                 return event, self._begin(event["child"])
             return event, None
@@ -176,7 +182,7 @@ class Streaming:
                     stream.close()
 
     def _begin(self, child: int) -> Signal:
-        jobs, answers, log = self._asked.pop(0)
+        jobs, answers, log = self._requested.pop(0)
         self._ends[child] = {ANSWERS: answers, LOG: log}
 
         def carry() -> None:
@@ -195,42 +201,38 @@ class Streaming:
 
         return send
 
-    def _hand_on(self, child: int, channel: int, body: bytes) -> None:
-        """Write into the judge's own pipe; what nobody reads any more is dropped."""
+    def _forward(self, child: int, channel: int, body: bytes) -> None:
+        """Write a packet's body to the judge's own pipe; drop it if nobody reads there any more."""
         end = self._ends.get(child, {}).get(channel)
         if end is None:
             return
-        view = memoryview(body)
         try:
-            while view:
-                view = view[os.write(end, view) :]
+            write_all(partial(os.write, end), body)
         except OSError:
-            body = b""
+            body = b""  # closes the pipe below, as the last packet would
         if not body:
             os.close(self._ends[child].pop(channel))
 
-    def _forget_asked(self) -> None:
-        for each in self._asked.pop(0) if self._asked else ():
-            os.close(each)
+    def _drop_request(self) -> None:
+        for descriptor in self._requested.pop(0) if self._requested else ():
+            os.close(descriptor)
 
     def _close_ends(self) -> None:
-        while self._asked:
-            self._forget_asked()
+        while self._requested:
+            self._drop_request()
         for ends in self._ends.values():
             for descriptor in ends.values():
                 os.close(descriptor)
         self._ends.clear()
 
     def _send(self, child: int, channel: int, body: bytes) -> None:
-        view = memoryview(HEADER.pack(child, channel, len(body)) + body)
         stream = self._streams.stdin
         assert stream is not None
         with self._sending:
-            while view:
-                view = view[stream.write(view) :]
+            write_packet(stream.write, child, channel, body)
 
     def _read(self, size: int) -> bytes | None:
-        """Return so many bytes, None where the stream ends."""
+        """Return `size` bytes, None at the end of the stream."""
         stream = self._streams.stdout
         assert stream is not None
         parts = bytearray()

@@ -1,4 +1,4 @@
-"""What a zygote has forked, seen from the judge: another zygote, or a confined child with its three pipes."""
+"""Processes that a zygote has forked, as the judge sees them: another zygote, or a confined worker with its pipes."""
 
 import contextlib
 import errno
@@ -16,13 +16,13 @@ _PIPE_BYTES = 1 << 20
 _SET_PIPE_SIZE = 1031  # F_SETPIPE_SZ
 
 
-class Offspring:
-    """A process that a zygote has forked, and tells the end of. `lost` says that it ended with the zygote."""
+class ForkedProcess:
+    """A process whose end the zygote reports. `lost` is set if it ended because the zygote did."""
 
     lost = False
 
     def __init__(self, number: int, send: Signal, cpu_seconds: float = math.inf) -> None:
-        """`cpu_seconds` is what it may use: the kernel kills what has."""
+        """`cpu_seconds` is its limit, at which the kernel kills it."""
         self.number = number
         self._send = send
         self._cpu_seconds = cpu_seconds
@@ -43,17 +43,17 @@ class Offspring:
         return self._status if self._ended.wait(seconds) else None
 
     def end(self, status: int, cpu_seconds: float = 0.0) -> None:
-        """Hear that the process is no more, and how much it has used."""
+        """Record the end of the process and the CPU time it used."""
         if status == -signal.SIGKILL and cpu_seconds > self._cpu_seconds - 1:
-            status = -signal.SIGXCPU
+            status = -signal.SIGXCPU  # the kernel kills at the limit, but the message should say that time ran out
         self._status = status
         self._ended.set()
         self._send(0)
         ending.forget(self)
 
 
-class Forked(Offspring):
-    """A confined child of a zygote."""
+class ForkedWorker(ForkedProcess):
+    """A confined worker process that a zygote has forked."""
 
     fresh = False
 
@@ -71,13 +71,13 @@ class Forked(Offspring):
 
 
 def pipes() -> tuple[tuple[int, int, int], tuple[int, int, int]]:
-    """Return the ends of a child's pipes for jobs, answers and log: the judge's own, and those of the child."""
+    """Return the ends of a worker's pipes for jobs, answers and log: those of the judge, then those of the worker."""
     jobs, answers, log = _large_pipe(), _large_pipe(), os.pipe()
     return (jobs[1], answers[0], log[0]), (jobs[0], answers[1], log[1])
 
 
 def _large_pipe() -> tuple[int, int]:
-    """Return a pipe that takes a large answer at once, where the system allows it."""
+    """Return a pipe that holds a large answer, if the system allows it, so that the worker need not wait."""
     import fcntl
 
     ends = os.pipe()

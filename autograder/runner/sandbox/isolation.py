@@ -1,4 +1,4 @@
-"""How far this machine confines a submission: the level is what canaries have shown, not what was asked for."""
+"""Find the isolation level of this machine: it is what canaries have proved, not what was requested."""
 
 import contextlib
 import os
@@ -13,21 +13,24 @@ from typing import Any
 
 from autograder import ending
 from autograder.protocol import Limits, ProtocolError, Value, read_frame
+from autograder.protocol.sandbox import SCRATCH, SCRATCH_MIB
 from autograder.runner.child import Child, Spawned
-from autograder.runner.sandbox.forked import Forked
-from autograder.runner.sandbox.launch import HIDDEN, SCRATCH, SCRATCH_MIB, Launch, bubblewrap_problem
-from autograder.runner.sandbox.zygotes import Zygote, ZygoteError, Zygotes
+from autograder.runner.sandbox.forked import ForkedWorker
+from autograder.runner.sandbox.launch import HIDDEN, Launch, bubblewrap_problem
+from autograder.runner.sandbox.zygote_pool import ZygotePool
+from autograder.runner.sandbox.zygotes import Zygote, ZygoteError
 
 LAYERS: Mapping[str, tuple[str, ...]] = {
     "L3": ("session", "descriptors", "namespaces", "limits", "landlock", "privileges", "seccomp"),
     "L2": ("session", "descriptors", "limits", "landlock", "privileges", "seccomp"),
 }
-"""What a child gives up at each level; L1 is a container without these, L0 a plain process."""
+"""The layers that a worker applies at each level. L1 is a container without these, L0 a plain process."""
 
 CPU_SECONDS = 120
-"""The most CPU time one child may use for all its checks."""
+"""The most CPU time one worker may use for all its checks."""
 
 CANARY_SECONDS = 30.0
+"""How long the canaries may take together, far more than they need."""
 
 
 class IsolationError(Exception):
@@ -36,20 +39,20 @@ class IsolationError(Exception):
 
 @dataclass(frozen=True)
 class Isolation:
-    """A level, and how workers are started at it. `sentence` says it to people."""
+    """An isolation level, its description for people (`sentence`), and the zygotes that start workers at it."""
 
     level: str
     sentence: str
-    zygotes: Zygotes | None = None
+    zygotes: ZygotePool | None = None
 
     @property
     def name(self) -> str:
-        """The word of the report: `sandbox` or `process`."""
+        """The isolation as reports name it: `sandbox` or `process`."""
         return "sandbox" if self.confined else "process"
 
     @property
     def confined(self) -> bool:
-        """Whether submissions nobody can trust may be run."""
+        """Whether untrusted submissions may run."""
         return self.zygotes is not None
 
     def start(self) -> Child:
@@ -59,12 +62,12 @@ class Isolation:
         return self.zygotes.fork(request(LAYERS[self.level]))
 
     def expect(self, workers: int) -> None:
-        """Hear that so many workers are to be started: for many, what they are made from is put in better order."""
+        """Announce the expected number of workers: for many, the zygotes prepare to fork faster."""
         if self.zygotes is not None:
             self.zygotes.expect(workers)
 
     def close(self) -> None:
-        """Let every zygote go."""
+        """Kill every zygote."""
         if self.zygotes is not None:
             self.zygotes.close()
 
@@ -76,7 +79,7 @@ class Isolation:
 
 
 def process_isolation() -> Isolation:
-    """Return what every machine has: a fresh process for each submission, which sees what its user sees."""
+    """Return the isolation of every machine: a fresh process for each submission, with the rights of its user."""
     level = "L1" if Path("/.dockerenv").exists() or "container" in os.environ else "L0"
     return Isolation(level, f"{level}: a process for each submission, which sees what you see")
 
@@ -84,24 +87,24 @@ def process_isolation() -> Isolation:
 def open_isolation(
     warm_up: Value, jobs: int, command: Sequence[str] | None = None, meanwhile: Callable[[], None] = lambda: None
 ) -> Isolation:
-    """Return the highest level that holds here, proved by canaries. Raises `IsolationError` where that is below L2.
+    """Return the highest isolation level that canaries prove here. Raises `IsolationError` if it is below L2.
 
-    `command` starts a relay in a sandbox of another kind, a container perhaps; else bubblewrap is the outer wall.
-    `meanwhile` is called while the zygotes load torch.
+    `command` starts a relay in another kind of sandbox, such as a container; without it, bubblewrap is the outer
+    sandbox. `meanwhile` is called while the zygotes load torch.
     """
     problems: list[str] = []
     for launch, sentence, levels in _ways(command, problems):
-        zygotes = Zygotes(launch, warm_up, jobs)
+        zygotes = ZygotePool(launch, warm_up, jobs)
         zygotes.start()
         meanwhile()
         for level in levels:
             try:
-                through = probe(zygotes, level)
+                escapes = probe(zygotes, level)
             except ZygoteError as error:
-                through = [str(error)]
-            if not through:
+                escapes = [str(error)]
+            if not escapes:
                 return Isolation(level, f"{level}: {sentence}{_INNER[level]}", zygotes)
-            problems.append(f"{level} does not hold here ({'; '.join(through)})")
+            problems.append(f"{level} does not hold here ({'; '.join(escapes)})")
         zygotes.close()
     raise IsolationError("; ".join(problems))
 
@@ -115,45 +118,45 @@ _INNER = {
 def _ways(
     command: Sequence[str] | None, problems: list[str]
 ) -> Iterator[tuple[Launch | Sequence[str], str, tuple[str, ...]]]:
-    """Yield the ways to start a zygote, what is said of each, and the levels to try; say why others are none."""
+    """Yield the ways to start a zygote, each with its description and the levels to try; add why others fail."""
     if command:
         yield command, f"`{command[0]}`, ", ("L3", "L2")
         return
-    if without := bubblewrap_problem():
-        problems.append(without)
+    if problem := bubblewrap_problem():
+        problems.append(problem)
     else:
         yield Launch(outer=True), "bubblewrap, ", ("L3", "L2")
     yield Launch(outer=False), "", ("L2",)
 
 
 def request(layers: tuple[str, ...]) -> dict[str, Any]:
-    """Return what a zygote is asked for."""
+    """Return the request to a zygote for a worker with these layers."""
     return {"layers": list(layers), "cpu_seconds": CPU_SECONDS}
 
 
-def probe(zygotes: Zygotes, level: str, layers: tuple[str, ...] | None = None) -> list[str]:
-    """Let canaries try what a child must not be able to do at a level; return what got through, in words.
+def probe(zygotes: ZygotePool, level: str, layers: tuple[str, ...] | None = None) -> list[str]:
+    """Let canaries try what a worker must not be able to do at a level; return a sentence for each that succeeded.
 
-    `layers` are those it puts on, if they are not all of the level's. Raises `ZygoteError` where no child can be had.
+    `layers` are those the worker applies, if not all of the level's. Raises `ZygoteError` if no worker can be forked.
     """
     zygote = zygotes.some()
     private = "namespaces" in LAYERS[level]
-    with _planted() as planted:
-        planted |= {"zygote": zygote.facts["pid"], "private": private}
-        told = sing(zygote, LAYERS[level] if layers is None else layers, planted)
-    return [f"{name}: {outcome}" for name, outcome in told.items() if outcome]
+    with _bait() as bait:
+        bait |= {"zygote": zygote.facts["pid"], "private": private}
+        outcomes = run_canaries(zygote, LAYERS[level] if layers is None else layers, bait)
+    return [f"{name}: {outcome}" for name, outcome in outcomes.items() if outcome]
 
 
-def sing(zygote: Zygote, layers: tuple[str, ...], planted: Mapping[str, Any]) -> dict[str, str]:
-    """Return what each canary told, or that there was no answer; raises `ZygoteError`."""
-    child = zygote.fork({**request(layers), "canaries": dict(planted)})
+def run_canaries(zygote: Zygote, layers: tuple[str, ...], bait: Mapping[str, Any]) -> dict[str, str]:
+    """Return the outcome of each canary, or that there was no answer; raises `ZygoteError`."""
+    child = zygote.fork({**request(layers), "canaries": dict(bait)})
     try:
         event = _answer(child)
-        told = event.get("told") if isinstance(event, dict) else None
-        if not isinstance(told, dict) or not told:
-            said = os.read(child.log.fileno(), 1 << 12).decode("utf-8", "replace").strip()
-            return {"child": f"no answer ({said or 'and nothing said'})"}
-        return {str(name): str(outcome) for name, outcome in told.items()}
+        outcomes = event.get("outcomes") if isinstance(event, dict) else None
+        if not isinstance(outcomes, dict) or not outcomes:
+            log = os.read(child.log.fileno(), 1 << 12).decode("utf-8", "replace").strip()
+            return {"worker": f"no answer ({log or 'and no output'})"}
+        return {str(name): str(outcome) for name, outcome in outcomes.items()}
     finally:
         child.close()
         child.wait(CANARY_SECONDS)
@@ -161,7 +164,7 @@ def sing(zygote: Zygote, layers: tuple[str, ...], planted: Mapping[str, Any]) ->
             raise ZygoteError("the zygote did not survive its canaries")
 
 
-def _answer(child: Forked) -> Value:
+def _answer(child: ForkedWorker) -> Value:
     timer = threading.Timer(CANARY_SECONDS, child.kill)
     timer.start()
     try:
@@ -173,8 +176,8 @@ def _answer(child: Forked) -> Value:
 
 
 @contextmanager
-def _planted() -> Iterator[dict[str, Any]]:
-    """Plant what canaries look for: a readable file of the judge's, and somebody who listens."""
+def _bait() -> Iterator[dict[str, Any]]:
+    """Plant what canaries look for: a readable file of the judge, and a server on this machine."""
     with (
         ending.temporary(lambda: Path(tempfile.mkdtemp(prefix="course-"))) as folder,
         socket.socket(socket.AF_INET, socket.SOCK_STREAM) as listener,

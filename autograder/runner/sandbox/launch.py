@@ -1,4 +1,4 @@
-"""How a zygote is started: in bubblewrap, as nobody's user and with nothing of this machine but what it needs."""
+"""Start a zygote: in bubblewrap, as an unprivileged user, with only those files of this machine that it needs."""
 
 import json
 import os
@@ -13,42 +13,45 @@ from pathlib import Path
 from typing import Any
 
 from autograder import ending
+from autograder.protocol.sandbox import SCRATCH, SCRATCH_MIB
 from autograder.runner.child import environment, package_folders
 
 KIT = Path(__file__).parents[2]
 ZYGOTE = KIT / "worker" / "sandbox" / "zygote.py"
 STAGING = KIT / "worker" / "sandbox" / "staging.py"
 SHIPPED = ("__init__.py", "checks", "protocol", "worker")
-"""All of the kit that a worker sees: neither the judge nor the course."""
+"""The part of the kit that a worker sees: neither the judge nor the course."""
 
 HIDDEN = "/canary"
-"""A file in the view of the sandbox that Landlock hides: a canary looks for it."""
+"""A folder that is visible in bubblewrap and that Landlock has to hide: a canary tries to list it."""
 
-SCRATCH = "/scratch"
-SCRATCH_MIB = 16
 NOBODY = 65534
+"""The user and group `nobody`."""
+
+_STAGE = "/mnt"
+"""Where the files that the sandbox needs are mounted, for a judge that is root (see worker/sandbox/staging.py)."""
 
 _STARTER = ThreadPoolExecutor(1, "starter")
 
 
 def start_lasting(command: Sequence[str], **options: Any) -> "subprocess.Popen[bytes]":
-    """Start a program from a thread that lives as long as this one: bubblewrap dies with the thread that started it."""
+    """Start a program from a thread that never ends: bubblewrap dies with the thread that started it."""
     return _STARTER.submit(ending.started, lambda: subprocess.Popen(command, **options)).result()
 
 
 @dataclass(frozen=True)
 class Launch:
-    """A way to start a zygote. `outer` says whether it is in bubblewrap; `command` lacks only the channel."""
+    """A way to start a zygote: inside bubblewrap (`outer`), or as a plain process that confines only its children."""
 
     outer: bool
 
     @property
     def scratch(self) -> str:
-        """Where a zygote may write."""
+        """The folder in which a zygote may write."""
         return SCRATCH if self.outer else "/tmp"
 
     def command(self, channel: int) -> list[str]:
-        """Return the command that starts the zygote on a channel, a descriptor it inherits."""
+        """Return the command that starts the zygote on a channel, a descriptor that it inherits."""
         python = [os.path.realpath(sys.executable), "-I", "-S", "-X", "utf8"]
         zygote = [*python, str(ZYGOTE), str(channel), *package_folders()]
         if not self.outer:
@@ -74,12 +77,9 @@ class Launch:
         )
 
     def user(self) -> dict[str, Any]:
-        """Return the user to start as: nobody in place of root, whom bubblewrap takes away by itself."""
+        """Return the user to start as: nobody instead of root. Bubblewrap drops root by itself."""
         root = os.geteuid() == 0 and not self.outer
         return {"user": NOBODY, "group": NOBODY, "extra_groups": []} if root else {}
-
-
-_STAGE = "/mnt"
 
 
 def bubblewrap_problem() -> str:
@@ -92,19 +92,19 @@ def bubblewrap_problem() -> str:
 
 
 def _paths() -> dict[str, str]:
-    """Return the folders and files the zygote needs that are not the system's own, each as its own source."""
-    needed = [sys.base_prefix, *package_folders(), *(str(KIT / each) for each in SHIPPED)]
-    needed += [sysconfig.get_path(each) for each in ("stdlib", "platstdlib")]
-    outside = [each for each in dict.fromkeys(map(os.path.realpath, needed)) if not _below(each, ["/usr"])]
-    return {each: each for each in outside if not _below(each, [other for other in outside if other != each])}
+    """Return the folders and files the zygote needs outside of /usr, each mapped to itself."""
+    needed = [sys.base_prefix, *package_folders(), *(str(KIT / name) for name in SHIPPED)]
+    needed += [sysconfig.get_path(name) for name in ("stdlib", "platstdlib")]
+    outside = [path for path in dict.fromkeys(map(os.path.realpath, needed)) if not _below(path, ["/usr"])]
+    return {path: path for path in outside if not _below(path, [other for other in outside if other != path])}
 
 
 def _below(path: str, folders: Sequence[str]) -> bool:
-    return any(path == each or path.startswith(f"{each}/") for each in folders)
+    return any(path == folder or path.startswith(f"{folder}/") for folder in folders)
 
 
 def _bubblewrap(sources: dict[str, str]) -> list[str]:
-    """Return bubblewrap with its options. `sources` says where on this machine each path of the sandbox comes from."""
+    """Return bubblewrap with its options. `sources` maps each path in the sandbox to its source on this machine."""
     system: list[str] = ["--ro-bind", "/usr", "/usr"]
     for name in ("bin", "lib", "lib32", "lib64", "libx32", "sbin"):
         path = Path("/", name)
@@ -119,6 +119,7 @@ def _bubblewrap(sources: dict[str, str]) -> list[str]:
         "bwrap",
         *("--unshare-all", "--unshare-user", "--uid", "0", "--gid", "0"),
         *("--die-with-parent", "--new-session"),
+        # The zygote needs these two to make namespaces for its children, which drop both.
         *("--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETFCAP"),
         *system,
         *binds,

@@ -1,49 +1,45 @@
-"""Zygotes, seen from the judge: each is started, warmed, watched, asked for children, and replaced in time."""
+"""Zygotes, as the judge sees them: start, warm up and watch them, fork workers from them, and replace them in time.
+
+A zygote is a process that has torch loaded and forks worker processes (see worker/sandbox/zygote.py).
+"""
 
 import contextlib
-import itertools
 import os
 import queue
 import signal
 import subprocess
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import IO, Any, TypeVar
 
 from autograder import ending
 from autograder.protocol import Value, write_frame
 from autograder.runner.run import GraderProblem
-from autograder.runner.sandbox.channels import Channel, Passing, Streaming, pair
-from autograder.runner.sandbox.forked import Forked, Offspring, pipes
+from autograder.runner.sandbox.channels import Channel, SocketChannel, StreamChannel, pair
+from autograder.runner.sandbox.forked import ForkedProcess, ForkedWorker, pipes
 from autograder.runner.sandbox.launch import Launch
 
 START_SECONDS = 180.0
 FORK_SECONDS = 30.0
-MOST_CHILDREN = 1000
-"""A zygote is replaced after so many: what the kernel or an allocator may gather does not gather for ever."""
-
-LONG_RUN = 16
-"""Where so many children are to come, or have come, large pages for them are worth making."""
-
 KEPT_LOG = 8 << 10
-Born = TypeVar("Born", bound=Offspring)
+Process = TypeVar("Process", bound=ForkedProcess)
 
 
 class ZygoteError(GraderProblem):
-    """A zygote could not be started, or gave no child; the message says what it said."""
+    """A zygote could not be started, or could not fork; the message contains its output."""
 
 
 class Zygote:
     """One zygote. `fork` may be called from several threads."""
 
     def __init__(self, channel: Channel, log: bytearray | None = None) -> None:
-        """Hear a zygote that has begun to start; raises `ZygoteError`. One that was split off has another's log."""
+        """Wait for a zygote that is starting; raises `ZygoteError`. `log` is that of the zygote it was split off."""
         self._channel = channel
         self._asking = threading.Lock()
         self._replies: queue.Queue[dict[str, Any]] = queue.Queue()
-        self._children: dict[int, Offspring] = {}
+        self._children: dict[int, ForkedProcess] = {}
         self._early: dict[int, dict[str, Any]] = {}
         self._known = threading.Lock()
         self._log = bytearray() if log is None else log
@@ -60,9 +56,9 @@ class Zygote:
 
     @classmethod
     def start(cls, launch: Launch | Sequence[str], warm_up: Value) -> "Zygote":
-        """Start a zygote, and warm it with a job; raises `ZygoteError`, and OSError where the job cannot be written."""
+        """Start a zygote, and warm it up with a job. Raises `ZygoteError`, and OSError if the job cannot be written."""
         try:
-            zygote = cls(Passing.start(launch) if isinstance(launch, Launch) else Streaming(launch))
+            zygote = cls(SocketChannel.start(launch) if isinstance(launch, Launch) else StreamChannel(launch))
         except OSError as error:
             raise ZygoteError(f"the sandbox could not be started: {error}") from error
         try:
@@ -73,8 +69,8 @@ class Zygote:
         return zygote
 
     def split(self) -> "Zygote":
-        """Return another zygote, as warm as this one, that lives no longer. Raises `ZygoteError`."""
-        assert isinstance(self._channel, Passing)
+        """Return another zygote, as warm as this one, which ends when this one does. Raises `ZygoteError`."""
+        assert isinstance(self._channel, SocketChannel)
         ours, theirs = pair()
         try:
             with theirs:
@@ -82,11 +78,11 @@ class Zygote:
         except ZygoteError:
             ours.close()
             raise
-        return Zygote(Passing(ours, self._born(Offspring(reply["child"], reply["signal"]))), self._log)
+        return Zygote(SocketChannel(ours, self._register(ForkedProcess(reply["child"], reply["signal"]))), self._log)
 
     def enlarge(self) -> None:
-        """Have it put what it holds into large pages, for those that are split off it then. Raises `ZygoteError`."""
-        assert isinstance(self._channel, Passing)
+        """Move its memory into large pages, for the zygotes that are split off it later. Raises `ZygoteError`."""
+        assert isinstance(self._channel, SocketChannel)
         self._ask(self._channel.enlarge)
 
     @property
@@ -95,22 +91,22 @@ class Zygote:
 
     @property
     def busy(self) -> int:
-        """How many children live."""
+        """The number of running children."""
         return len(self._children)
 
-    def fork(self, layers: Mapping[str, Any]) -> Forked:
-        """Return a new child, confined as asked; raises `ZygoteError`, and then the zygote is not to be used again."""
+    def fork(self, layers: Mapping[str, Any]) -> ForkedWorker:
+        """Return a new worker with these layers. After a `ZygoteError`, do not use the zygote again."""
         ours, theirs = pipes()
         try:
             reply = self._ask(partial(self._channel.fork, {"do": "fork", **layers}, theirs))
         except ZygoteError:
-            for each in ours:
-                os.close(each)
+            for descriptor in ours:
+                os.close(descriptor)
             raise
         finally:
-            for each in theirs:
-                os.close(each)
-        return self._born(Forked(reply["child"], reply["signal"], ours, int(layers["cpu_seconds"])))
+            for descriptor in theirs:
+                os.close(descriptor)
+        return self._register(ForkedWorker(reply["child"], reply["signal"], ours, int(layers["cpu_seconds"])))
 
     def close(self) -> None:
         """Kill the zygote, and with it every child."""
@@ -123,7 +119,7 @@ class Zygote:
         self._channel.close()
 
     def _ask(self, send: Callable[[], None]) -> dict[str, Any]:
-        """Return what the zygote replies to a request; it is not to be used again where it does not."""
+        """Return the zygote's reply to a request. After a `ZygoteError`, do not use the zygote again."""
         try:
             with self._asking:
                 self.forks += 1
@@ -133,8 +129,8 @@ class Zygote:
             self.usable = False
             raise ZygoteError(str(error)) from error
 
-    def _born(self, child: Born) -> Born:
-        """Keep a process until the zygote tells of its end, which it may have done before."""
+    def _register(self, child: Process) -> Process:
+        """Keep a process until the zygote reports its end, which it may already have done."""
         ending.started(lambda: child)
         with self._known:
             self._children[child.number] = child
@@ -155,15 +151,15 @@ class Zygote:
         except queue.Empty:
             reply = {"event": "gone", "why": f"the zygote did not answer in {seconds:.0f} s"}
         if reply["event"] in ("failed", "gone"):
-            said = self._log.decode("utf-8", "replace").strip()[-500:]
-            raise ZygoteError(" ".join(filter(None, [reply["why"], f"({said})" if said else ""])))
+            log = self._log.decode("utf-8", "replace").strip()[-500:]
+            raise ZygoteError(" ".join(filter(None, [reply["why"], f"({log})" if log else ""])))
         return reply
 
     def _listen(self) -> None:
-        """Hear everything the zygote says, until it is no more."""
+        """Receive events until the zygote ends; runs in a thread of its own."""
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            while heard := self._channel.hear():
-                event, send = heard
+            while received := self._channel.receive():
+                event, send = received
                 if event["event"] == "ended":
                     with self._known:
                         self._end(event)
@@ -189,132 +185,3 @@ class Zygote:
         with contextlib.suppress(OSError, ValueError):
             while part := os.read(stream.fileno(), 1 << 12):
                 self._log.extend(part[: max(0, KEPT_LOG - len(self._log))])
-
-
-class Zygotes:
-    """As many zygotes as there are jobs, each made when it is needed; a child comes of the one with the fewest.
-
-    On this machine they are split off one that loads torch for all of them; behind a relay each starts by itself. In a
-    long run that one gets large pages beside the grading, and all are split off it anew.
-    """
-
-    def __init__(self, launch: Launch | Sequence[str], warm_up: Value, count: int) -> None:
-        self._first = _Slot(partial(Zygote.start, launch, warm_up))
-        if isinstance(launch, Launch):
-            self._slots = [_Slot(self._split) for _ in range(count)]
-        else:
-            self._slots = [self._first, *(_Slot(partial(Zygote.start, launch, warm_up)) for _ in range(count - 1))]
-        self._lock = threading.Lock()
-        self._forks = itertools.count(1)
-        self._large = self._first in self._slots
-
-    def _split(self) -> Zygote:
-        """Return a zygote split off the first. If that fails, it is replaced once; raises `ZygoteError`."""
-        try:
-            return self._first.zygote().split()
-        except ZygoteError:
-            return self._first.zygote().split()
-
-    def start(self) -> None:
-        """Begin to start all of them, beside everything else."""
-        for slot in self._slots:
-            threading.Thread(target=slot.begin, daemon=True).start()
-
-    def fork(self, layers: Mapping[str, Any]) -> Forked:
-        """Return a new child. A zygote that fails is replaced once; raises `ZygoteError`."""
-        if next(self._forks) == LONG_RUN:
-            self.expect(LONG_RUN)
-        with self._slot() as slot:
-            try:
-                return slot.zygote().fork(layers)
-            except ZygoteError:
-                return slot.zygote().fork(layers)
-
-    def expect(self, children: int) -> None:
-        """Hear that so many children are to come."""
-        with self._lock:
-            begin = children >= LONG_RUN and not self._large
-            self._large = self._large or begin
-        if begin:
-            threading.Thread(target=self._enlarge, daemon=True).start()
-
-    def _enlarge(self) -> None:
-        with contextlib.suppress(OSError, ZygoteError):
-            for slot in self._slots:
-                slot.zygote()
-            self._first.zygote().enlarge()
-            for slot in self._slots:
-                slot.renew()
-
-    def some(self) -> Zygote:
-        """Return a zygote that lives; raises `ZygoteError`."""
-        with self._slot() as slot:
-            return slot.zygote()
-
-    @contextlib.contextmanager
-    def _slot(self) -> Iterator["_Slot"]:
-        """Give the slot with the least to do, and count what is being asked of it."""
-        with self._lock:
-            slot = min(self._slots, key=lambda each: each.asked + each.busy)
-            slot.asked += 1
-        try:
-            yield slot
-        finally:
-            with self._lock:
-                slot.asked -= 1
-
-    def close(self) -> None:
-        """Kill them all."""
-        for slot in (*self._slots, self._first):
-            slot.close()
-
-
-class _Slot:
-    """A place for a zygote. One that failed, or has had its time, gives way to another, and lives until it is idle."""
-
-    def __init__(self, make: Callable[[], Zygote]) -> None:
-        self._make = make
-        self.asked = 0
-        self._now: Zygote | None = None
-        self._retired: list[Zygote] = []
-        self._lock = threading.Lock()
-        self._closed = False
-
-    @property
-    def busy(self) -> int:
-        return self._now.busy if self._now is not None else 0
-
-    def begin(self) -> None:
-        """Start the zygote; whoever asks for it hears why there is none."""
-        with contextlib.suppress(OSError, ZygoteError):
-            self.zygote()
-
-    def zygote(self) -> Zygote:
-        with self._lock:
-            if self._closed:
-                raise ZygoteError("the sandbox is closed")
-            if self._now is not None and not (self._now.alive and self._now.forks < MOST_CHILDREN):
-                self._retire()
-            for each in [each for each in self._retired if not each.busy]:
-                self._retired.remove(each)
-                each.close()
-            if self._now is None:
-                self._now = self._make()
-            return self._now
-
-    def renew(self) -> None:
-        """Have another zygote made for whoever asks next."""
-        with self._lock:
-            self._retire()
-
-    def _retire(self) -> None:
-        if self._now is not None:
-            self._retired.append(self._now)
-            self._now = None
-
-    def close(self) -> None:
-        with self._lock:
-            self._closed = True
-            self._retire()
-            while self._retired:
-                self._retired.pop().close()

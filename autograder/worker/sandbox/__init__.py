@@ -1,4 +1,4 @@
-"""What a worker gives up before it runs anybody's code: Linux's own means, called directly, no library between.
+"""Confine a worker process before it runs a submission, with Linux's own means, called directly without a library.
 
-Nothing here decides a verdict. Where a layer cannot be put on, the worker ends before it runs a line of a submission.
+Nothing here decides a verdict. If a layer cannot be applied, the worker ends before it runs a line of the submission.
 """

@@ -1,6 +1,7 @@
-"""What a confined child tries before anybody relies on its confinement: each attempt has to fail.
+"""Canaries: forbidden things that a confined worker process tries, before anybody relies on its sandbox.
 
-The judge plants what the canaries look for, and judges what they tell; a child that tells nothing has failed.
+Each attempt has to fail. The judge plants bait that the canaries look for, and evaluates their outcomes; a process that
+reports nothing has failed.
 """
 
 import contextlib
@@ -10,50 +11,50 @@ import resource
 import signal
 import socket
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
-from autograder.protocol import write_frame
+from autograder.protocol import write_all, write_frame
+from autograder.worker.limits import FILE_BYTES
 from autograder.worker.sandbox import linux
 
 HARMLESS = ("HOME", "TMPDIR", "LANG", "PYTHONDONTWRITEBYTECODE", "PYTHONHASHSEED", "LD_LIBRARY_PATH", "PWD", "LC_CTYPE")
 
 
-def sing(answers: int, planted: Mapping[str, Any]) -> None:
-    """Try everything, and tell what came of it: for each canary "" where it was held, else what got through."""
-    told = {name: _outcome(attempt, planted) for name, attempt in CANARIES.items()}
-    data = memoryview(write_frame({"event": "canaries", "told": told}))
-    while data:
-        data = data[os.write(answers, data) :]
+def run_canaries(answers: int, bait: Mapping[str, Any]) -> None:
+    """Try everything and send the outcomes: "" for each canary that was stopped, else a sentence about its success."""
+    outcomes = {name: _outcome(attempt, bait) for name, attempt in CANARIES.items()}
+    write_all(partial(os.write, answers), write_frame({"event": "canaries", "outcomes": outcomes}))
 
 
-def _outcome(attempt: Callable[[Mapping[str, Any]], str], planted: Mapping[str, Any]) -> str:
+def _outcome(attempt: Callable[[Mapping[str, Any]], str], bait: Mapping[str, Any]) -> str:
     try:
-        return attempt(planted)
+        return attempt(bait)
     except Exception:
         return ""
 
 
-def _secret(planted: Mapping[str, Any]) -> str:
-    with open(planted["secret"], "rb") as file:  # noqa: PTH123
-        return f"a file of the judge's was read ({len(file.read())} bytes)"
+def _secret(bait: Mapping[str, Any]) -> str:
+    with open(bait["secret"], "rb") as file:  # noqa: PTH123
+        return f"a file of the judge was read ({len(file.read())} bytes)"
 
 
-def _folder(planted: Mapping[str, Any]) -> str:
-    return f"a folder of the judge's was listed ({len(os.listdir(planted['folder']))} names)"  # noqa: PTH208
+def _folder(bait: Mapping[str, Any]) -> str:
+    return f"a folder of the judge was listed ({len(os.listdir(bait['folder']))} names)"  # noqa: PTH208
 
 
-def _own_view(planted: Mapping[str, Any]) -> str:
-    """What is in the view of the sandbox, but no business of a submission: only Landlock hides it."""
-    folder = planted["hidden"] if planted["private"] else "/proc/self"
+def _own_view(bait: Mapping[str, Any]) -> str:
+    """List a folder that is visible in the sandbox and that submissions do not need: only Landlock hides it."""
+    folder = bait["hidden"] if bait["private"] else "/proc/self"
     os.listdir(folder)  # noqa: PTH208
     return f"{folder} was listed"
 
 
-def _written(_: Mapping[str, Any]) -> str:
-    return _written_to(("/", "/usr", "/dev", "/dev/shm", "/var/tmp", "/run"))
+def _write(_: Mapping[str, Any]) -> str:
+    return _write_below(("/", "/usr", "/dev", "/dev/shm", "/var/tmp", "/run"))
 
 
-def _written_to(folders: Sequence[str]) -> str:
+def _write_below(folders: Sequence[str]) -> str:
     for folder in folders:
         with contextlib.suppress(OSError):
             name = f"{folder}/canary-{os.getpid()}"
@@ -63,36 +64,36 @@ def _written_to(folders: Sequence[str]) -> str:
     return ""
 
 
-def _scratch(planted: Mapping[str, Any]) -> str:
-    """The scratch folder is empty, and its own; where there is none, it cannot be written to."""
-    folder = planted["scratch"]
-    if not planted["private"]:
-        return _written_to((folder, "/tmp"))
+def _scratch(bait: Mapping[str, Any]) -> str:
+    """Look for files of others in the scratch folder, and fill it; without namespaces it must not be writable."""
+    folder = bait["scratch"]
+    if not bait["private"]:
+        return _write_below((folder, "/tmp"))
     if os.listdir(folder):  # noqa: PTH208
-        return f"{folder} has files of another"
+        return f"{folder} has files of another process"
     with contextlib.suppress(OSError), open(f"{folder}/canary", "wb") as file:  # noqa: PTH123
-        for _ in range(planted["scratch_mib"] + 1):
+        for _ in range(bait["scratch_mib"] + 1):
             file.write(bytes(1 << 20))
-        return f"more than {planted['scratch_mib']} MiB were written to {folder}"
+        return f"more than {bait['scratch_mib']} MiB were written to {folder}"
     return ""
 
 
-def _connected(planted: Mapping[str, Any]) -> str:
+def _connect(bait: Mapping[str, Any]) -> str:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as stream:
         stream.settimeout(1)
-        stream.connect(("127.0.0.1", planted["port"]))
-    return "a connection to this machine was made"
+        stream.connect(("127.0.0.1", bait["port"]))
+    return "a connection to this machine was opened"
 
 
 def _socket(_: Mapping[str, Any]) -> str:
     for family in (socket.AF_INET, socket.AF_UNIX, getattr(socket, "AF_VSOCK", 40), 16):
         with contextlib.suppress(OSError):
             socket.socket(family, socket.SOCK_DGRAM).close()
-            return f"a socket of family {int(family)} was made"
+            return f"a socket of family {int(family)} was opened"
     return ""
 
 
-def _forked(_: Mapping[str, Any]) -> str:
+def _fork(_: Mapping[str, Any]) -> str:
     child = os.fork()
     if child == 0:
         os._exit(0)
@@ -101,7 +102,7 @@ def _forked(_: Mapping[str, Any]) -> str:
 
 
 def _program(_: Mapping[str, Any]) -> str:
-    """A program that does not exist is looked for only where programs may be run."""
+    """Run a program that does not exist: the kernel looks for it only if running programs is allowed."""
     try:
         os.execv("/nowhere/program", ["program"])
     except FileNotFoundError:
@@ -110,29 +111,29 @@ def _program(_: Mapping[str, Any]) -> str:
 
 def _memory_file(_: Mapping[str, Any]) -> str:
     os.close(os.memfd_create("canary"))
-    return "memory was taken that no limit counts"
+    return "memory was allocated that no limit counts"
 
 
 def _namespace(_: Mapping[str, Any]) -> str:
     linux.unshare(linux.CLONE_NEWUSER)
-    return "a namespace of its own was made"
+    return "a new namespace was made"
 
 
-def _traced(planted: Mapping[str, Any]) -> str:
+def _trace(bait: Mapping[str, Any]) -> str:
     attach, detach = 16, 17
-    linux.call("ptrace", ctypes.c_long(attach), ctypes.c_long(planted["zygote"]), None, None)
-    linux.call("ptrace", ctypes.c_long(detach), ctypes.c_long(planted["zygote"]), None, None)
-    return "the zygote was held"
+    linux.call("ptrace", ctypes.c_long(attach), ctypes.c_long(bait["zygote"]), None, None)
+    linux.call("ptrace", ctypes.c_long(detach), ctypes.c_long(bait["zygote"]), None, None)
+    return "the zygote was attached to"
 
 
-def _zygote_memory(planted: Mapping[str, Any]) -> str:
-    os.close(os.open(f"/proc/{planted['zygote']}/mem", os.O_RDONLY))
+def _zygote_memory(bait: Mapping[str, Any]) -> str:
+    os.close(os.open(f"/proc/{bait['zygote']}/mem", os.O_RDONLY))
     return "the memory of the zygote was opened"
 
 
-def _signalled(planted: Mapping[str, Any]) -> str:
-    """Signal 0 only asks whether one could be sent."""
-    for process in {planted["zygote"], os.getppid()} - {0, os.getpid()}:
+def _signal(bait: Mapping[str, Any]) -> str:
+    """Send signal 0, which only asks whether a signal could be sent."""
+    for process in {bait["zygote"], os.getppid()} - {0, os.getpid()}:
         with contextlib.suppress(OSError):
             os.kill(process, 0)
             return f"process {process} can be killed"
@@ -140,33 +141,34 @@ def _signalled(planted: Mapping[str, Any]) -> str:
 
 
 def _session(_: Mapping[str, Any]) -> str:
-    return "" if os.getsid(0) == os.getpid() else "it shares a session and a process group"
+    return "" if os.getsid(0) == os.getpid() else "its session and process group are shared"
 
 
-def _others(planted: Mapping[str, Any]) -> str:
-    return "" if not planted["private"] or os.getpid() == 1 else "it sees other processes"
+def _others(bait: Mapping[str, Any]) -> str:
+    return "" if not bait["private"] or os.getpid() == 1 else "other processes are visible"
 
 
 def _open_files(_: Mapping[str, Any]) -> str:
-    found = []
+    """Look for open descriptors beyond the five of a worker: standard streams, requests and answers."""
+    descriptors = []
     for descriptor in range(5, 256):
         with contextlib.suppress(OSError):
             os.fstat(descriptor)
-            found.append(descriptor)
-    return f"descriptors {found} of the zygote are open" if found else ""
+            descriptors.append(descriptor)
+    return f"descriptors {descriptors} of the zygote are open" if descriptors else ""
 
 
-def _limits(planted: Mapping[str, Any]) -> str:
-    wanted = {resource.RLIMIT_CORE: 0, resource.RLIMIT_CPU: planted["cpu_seconds"], resource.RLIMIT_FSIZE: 16 << 20}
-    if planted["private"]:
+def _limits(bait: Mapping[str, Any]) -> str:
+    wanted = {resource.RLIMIT_CORE: 0, resource.RLIMIT_CPU: bait["cpu_seconds"], resource.RLIMIT_FSIZE: FILE_BYTES}
+    if bait["private"]:
         wanted[resource.RLIMIT_NPROC] = 64
     loose = [which for which, most in wanted.items() if not 0 <= resource.getrlimit(which)[1] <= most]
     return f"limits {loose} are not set" if loose else ""
 
 
 def _capabilities(_: Mapping[str, Any]) -> str:
-    held = linux.capabilities()
-    return f"it has capabilities {held:#x}" if held else ""
+    capabilities = linux.capabilities()
+    return f"it has capabilities {capabilities:#x}" if capabilities else ""
 
 
 def _new_privileges(_: Mapping[str, Any]) -> str:
@@ -178,16 +180,16 @@ def _dumpable(_: Mapping[str, Any]) -> str:
 
 
 def _filtered(_: Mapping[str, Any]) -> str:
-    return "" if linux.prctl(linux.PR_GET_SECCOMP) == 2 else "no filter of system calls is in force"
+    return "" if linux.prctl(linux.PR_GET_SECCOMP) == 2 else "system calls are not filtered"
 
 
 def _environment(_: Mapping[str, Any]) -> str:
-    more = [name for name in os.environ if name not in HARMLESS and not name.endswith("_NUM_THREADS")]
-    return f"the environment holds {more}" if more else ""
+    unexpected = [name for name in os.environ if name not in HARMLESS and not name.endswith("_NUM_THREADS")]
+    return f"the environment holds {unexpected}" if unexpected else ""
 
 
-def _stopped(_: Mapping[str, Any]) -> str:
-    """Signals to the whole group reach nobody else; the judge sees whether the zygote lives."""
+def _signal_group(_: Mapping[str, Any]) -> str:
+    """Signal the process group: the judge notices if the zygote was in it, as it must survive its canaries."""
     with contextlib.suppress(OSError):
         os.kill(0, signal.SIGCONT)
     return ""
@@ -197,17 +199,17 @@ CANARIES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "secret": _secret,
     "folder": _folder,
     "own view": _own_view,
-    "writing": _written,
+    "writing": _write,
     "scratch": _scratch,
-    "network": _connected,
+    "network": _connect,
     "socket": _socket,
-    "process": _forked,
+    "process": _fork,
     "program": _program,
     "memory file": _memory_file,
     "namespace": _namespace,
-    "tracing": _traced,
+    "tracing": _trace,
     "zygote's memory": _zygote_memory,
-    "signal": _signalled,
+    "signal": _signal,
     "session": _session,
     "other processes": _others,
     "open files": _open_files,
@@ -217,5 +219,5 @@ CANARIES: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
     "dumpable": _dumpable,
     "filter": _filtered,
     "environment": _environment,
-    "group": _stopped,
+    "group": _signal_group,
 }

@@ -1,7 +1,7 @@
-"""Landlock: what this process may still reach of the file system, the network and other processes.
+"""Restrict this process with Landlock to parts of the file system, without network and other processes.
 
-Source: Documentation/userspace-api/landlock.rst of the kernel. Each version of the interface knows more accesses; those
-the running kernel does not know are left out, and `version` says which were in force.
+Source: Documentation/userspace-api/landlock.rst of the kernel. Each version of the interface restricts more accesses.
+Those that the running kernel does not know are omitted; `version` returns the version that applies.
 """
 
 import ctypes
@@ -15,7 +15,11 @@ READ_FILE = 1 << 2
 READ_DIR = 1 << 3
 WRITE_FILE = 1 << 1
 _ALL_FILE_ACCESSES = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15) - 1, 5: (1 << 16) - 1}
+"""Every file access, by version: 2 adds REFER, 3 TRUNCATE (bit 14), 5 IOCTL_DEV (bit 15)."""
+
 _ON_FILES = EXECUTE | WRITE_FILE | READ_FILE | 1 << 14 | 1 << 15
+"""Accesses that make sense for a file; the kernel refuses a rule with others."""
+
 _BIND_AND_CONNECT_TCP = 3
 _SCOPE_SOCKETS_AND_SIGNALS = 3
 
@@ -33,7 +37,7 @@ class _PathBeneath(ctypes.Structure):
 
 
 def version() -> int:
-    """Return the version of Landlock this kernel has, 0 for none."""
+    """Return the version of Landlock in this kernel, 0 for none."""
     try:
         return system_call("landlock_create_ruleset", None, ctypes.c_size_t(0), ctypes.c_uint32(_CREATE_VERSION))
     except OSError:
@@ -41,15 +45,15 @@ def version() -> int:
 
 
 def restrict(readable: Iterable[str], writable: Iterable[str], used: Iterable[str]) -> None:
-    """Allow only reading below some folders, everything but execution below others, and using some devices.
+    """Allow only reading below some folders, everything but execution below others, and the use of some devices.
 
-    No TCP, and no signal or abstract socket beyond this process, where the kernel can say so. `no_new_privs` has to be
-    set. Raises OSError.
+    If the kernel supports it, also forbid TCP, and signals and abstract sockets beyond this process. `no_new_privs` has
+    to be set before. Raises OSError.
     """
     known = version()
     files = _ALL_FILE_ACCESSES[min(known, 5)]
     rules = _Ruleset(files, _BIND_AND_CONNECT_TCP if known >= 4 else 0, _SCOPE_SOCKETS_AND_SIGNALS if known >= 6 else 0)
-    size = 24 if known >= 6 else 16 if known >= 4 else 8
+    size = 24 if known >= 6 else 16 if known >= 4 else 8  # older kernels refuse a longer struct
     ruleset = system_call("landlock_create_ruleset", ctypes.byref(rules), ctypes.c_size_t(size), ctypes.c_uint32(0))
     try:
         for path in readable:
@@ -66,7 +70,7 @@ def restrict(readable: Iterable[str], writable: Iterable[str], used: Iterable[st
 def _allow(ruleset: int, path: str, access: int) -> None:
     try:
         descriptor = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except FileNotFoundError:  # not every system has every folder of the list, /lib64 for one
         return
     try:
         if not os.path.isdir(path):  # noqa: PTH112 - the sandbox imports as little as it can

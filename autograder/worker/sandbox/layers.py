@@ -1,37 +1,41 @@
-"""The layers of confinement, put on one after the other by a fresh child of the zygote."""
+"""Apply the layers of the sandbox, one after the other, in a fresh child of the zygote."""
 
 import os
 import resource
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from autograder.protocol.sandbox import SCRATCH
+from autograder.worker.limits import FILE_BYTES
 from autograder.worker.sandbox import landlock, linux, seccomp
-
-LAYERS = ("session", "descriptors", "namespaces", "limits", "landlock", "privileges", "seccomp")
 
 THREADS = 32
 OPEN_FILES = 64
-FILE_BYTES = 16 << 20
-SCRATCH = "/scratch"
 SCRATCH_OPTIONS = f"size={FILE_BYTES},nr_inodes=256,mode=700"
 DEVICES = ("/dev/null", "/dev/zero", "/dev/urandom", "/dev/random")
 
 
 @dataclass(frozen=True)
 class Confinement:
-    """What a child gives up: the layers by name, what it may still read, and the most CPU time it may ever use (s)."""
+    """The layers a worker process applies, by name, the paths it may read, and its CPU seconds for all checks.
+
+    The layers are session, descriptors, namespaces, limits, landlock, privileges and seccomp.
+    """
 
     layers: Collection[str]
     readable: Sequence[str]
     cpu_seconds: int
 
-    def put_on(self) -> None:
-        """Confine this process for good. Raises OSError where a layer cannot be put on; then it has to end."""
+    def apply(self) -> None:
+        """Confine this process for good. Raises OSError if a layer cannot be applied; then the process has to end.
+
+        The order matters: each layer still needs what the later ones take away.
+        """
         private = "namespaces" in self.layers
         if "session" in self.layers:
             os.setsid()
         if "descriptors" in self.layers:
-            linux.close_from(5)
+            linux.close_from(5)  # keeps the standard streams, requests and answers
         if private:
             _own_namespaces()
         if "limits" in self.layers:
@@ -42,13 +46,13 @@ class Confinement:
             landlock.restrict(self.readable, [SCRATCH] if private else [], DEVICES)
         if "privileges" in self.layers:
             linux.drop_capabilities()
-            linux.prctl(linux.PR_SET_DUMPABLE, 0)
+            linux.prctl(linux.PR_SET_DUMPABLE, 0)  # no other process of this user may read its memory
         if "seccomp" in self.layers:
             seccomp.install(os.getpid())
 
 
 def confinement_of(record: Mapping[str, object], readable: Sequence[str]) -> Confinement:
-    """Return what a request asks for; raises KeyError or TypeError."""
+    """Return the confinement that a request asks for; raises KeyError or TypeError."""
     layers, cpu_seconds = record["layers"], record["cpu_seconds"]
     if not isinstance(layers, list) or not isinstance(cpu_seconds, int):
         raise TypeError("a confinement needs layers and cpu_seconds")
@@ -56,7 +60,7 @@ def confinement_of(record: Mapping[str, object], readable: Sequence[str]) -> Con
 
 
 def _own_namespaces() -> None:
-    """Leave every namespace for an own one, empty: nobody's processes, no network, a private scratch folder."""
+    """Move into new, empty namespaces: no other process, no network, a private scratch folder."""
     user, group = os.getuid(), os.getgid()
     linux.unshare(
         linux.CLONE_NEWUSER
@@ -66,10 +70,10 @@ def _own_namespaces() -> None:
         | linux.CLONE_NEWUTS
         | linux.CLONE_NEWCGROUP
     )
-    _write("/proc/self/setgroups", "deny")
+    _write("/proc/self/setgroups", "deny")  # the kernel demands it before a gid_map without privileges
     _write("/proc/self/uid_map", f"{user} {user} 1")
     _write("/proc/self/gid_map", f"{group} {group} 1")
-    linux.mount(None, "/", None, linux.MS_REC | linux.MS_PRIVATE)
+    linux.mount(None, "/", None, linux.MS_REC | linux.MS_PRIVATE)  # so that no mount below reaches the zygote
     hidden = linux.MS_NOSUID | linux.MS_NODEV | linux.MS_NOEXEC
     linux.mount("tmpfs", SCRATCH, "tmpfs", hidden, SCRATCH_OPTIONS)
     linux.mount("tmpfs", "/proc", "tmpfs", hidden | linux.MS_RDONLY, "nr_inodes=2")
@@ -85,7 +89,7 @@ def _limit(cpu_seconds: int, *, threads: bool) -> None:
         (resource.RLIMIT_CPU, cpu_seconds),
     ):
         resource.setrlimit(which, (most, most))
-    if threads:  # elsewhere the number would count everything this user runs
+    if threads:  # without a user namespace the kernel counts every process of this user
         resource.setrlimit(resource.RLIMIT_NPROC, (THREADS, THREADS))
 
 

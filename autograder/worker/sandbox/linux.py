@@ -1,4 +1,4 @@
-"""System calls that Python has no name for, on Linux (x86-64 and AArch64). Sources: the manual pages of section 2."""
+"""Linux system calls that Python does not offer (x86-64 and AArch64). Sources: the manual pages of section 2."""
 
 import ctypes
 import os
@@ -37,7 +37,7 @@ SYSTEM_CALLS = {
     "landlock_add_rule": 445,
     "landlock_restrict_self": 446,
 }
-"""Newer calls have the same number on every machine."""
+"""Calls without a function in the C library. Newer calls have the same number on every processor."""
 
 _CAPABILITY_VERSION_3 = 0x20080522
 
@@ -45,12 +45,12 @@ _libc = ctypes.CDLL(None, use_errno=True) if os.name == "posix" else None
 
 
 def machine() -> str:
-    """Return the kind of processor, as the kernel names it."""
+    """Return the kernel's name of the processor."""
     return platform.machine()
 
 
 def call(name: str, *arguments: object) -> int:
-    """Call a function of the C library that returns -1 for a failure; raises OSError."""
+    """Call a function of the C library that returns -1 on failure; raises OSError."""
     result = int(getattr(_libc, name)(*arguments))
     if result == -1:
         number = ctypes.get_errno()
@@ -67,24 +67,24 @@ def system_call(name: str, *arguments: object) -> int:
 
 
 def prctl(option: int, *arguments: int) -> int:
-    """Call prctl(2) with whole numbers; raises OSError."""
-    padded = (*arguments, 0, 0, 0, 0)[:4]
-    return call("prctl", ctypes.c_int(option), *(ctypes.c_ulong(each) for each in padded))
+    """Call prctl(2) with integers; raises OSError."""
+    padded = (*arguments, 0, 0, 0, 0)[:4]  # some options fail unless the unused arguments are 0
+    return call("prctl", ctypes.c_int(option), *(ctypes.c_ulong(argument) for argument in padded))
 
 
 def unshare(flags: int) -> None:
-    """Leave namespaces for new ones; raises OSError."""
+    """Move into new namespaces; raises OSError."""
     call("unshare", ctypes.c_int(flags))
 
 
 def enter(namespace: int) -> None:
-    """Go into the namespace of a descriptor; raises OSError."""
+    """Move into the namespace of a descriptor; raises OSError."""
     call("setns", ctypes.c_int(namespace), ctypes.c_int(0))
 
 
 def mount(source: str | None, target: str, kind: str | None, flags: int, options: str = "") -> None:
     """Call mount(2); raises OSError."""
-    texts = [each.encode() if each is not None else None for each in (source, target, kind)]
+    texts = [text.encode() if text is not None else None for text in (source, target, kind)]
     try:
         call("mount", *map(ctypes.c_char_p, texts), ctypes.c_ulong(flags), ctypes.c_char_p(options.encode()))
     except OSError as error:
@@ -99,7 +99,7 @@ def drop_capabilities() -> None:
 
 
 def capabilities() -> int:
-    """Return the capabilities this process can use, as bits; raises OSError."""
+    """Return the effective capabilities of this process as bits; raises OSError."""
     header = (ctypes.c_uint32 * 2)(_CAPABILITY_VERSION_3, 0)
     data = (ctypes.c_uint32 * 6)()
     call("capget", ctypes.byref(header), ctypes.byref(data))
@@ -107,5 +107,5 @@ def capabilities() -> int:
 
 
 def close_from(lowest: int) -> None:
-    """Close every descriptor from that one on."""
+    """Close every descriptor from `lowest` on."""
     os.closerange(lowest, os.sysconf("SC_OPEN_MAX"))

@@ -1,7 +1,7 @@
-"""A zygote and its children behind one pair of streams, for a sandbox that descriptors cannot be passed into.
+"""Relay a zygote and its children over one pair of streams, for a sandbox that takes no descriptors, as a container.
 
-`python -I -S -X utf8 relay.py FOLDER...` is what a container runs: it starts the zygote beside itself, and carries
-every child's pipes over its own standard input and output, in packets.
+A container runs `python -I -S -X utf8 relay.py FOLDER...`. It starts the zygote next to itself, and forwards every
+child's pipes over its own standard input and output, in packets.
 """
 
 import json
@@ -11,6 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,60 +19,55 @@ if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).resolve().parents[3])]
     sys.path += sys.argv[1:]
 
-from autograder.protocol.packets import ANSWERS, CONTROL, HEADER, LOG, MOST_BYTES
+from autograder.protocol import write_all
+from autograder.protocol.packets import ANSWERS, CONTROL, HEADER, LOG, MOST_BYTES, write_packet
+from autograder.protocol.sandbox import MESSAGE_BYTES, SCRATCH, worker_environment
 
-MESSAGE_BYTES = 1 << 16
-
-ENVIRONMENT = {
-    **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
-    **{
-        "HOME": "/scratch",
-        "TMPDIR": "/scratch",
-        "LANG": "C.UTF-8",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTHONHASHSEED": "0",
-    },
-}
-"""The whole environment of a worker, as it is on the judge's side too."""
+STDIN, STDOUT = 0, 1
 
 
 def main() -> None:
-    """Start the zygote, and carry packets until either end is closed."""
+    """Start the zygote, and forward packets until either end is closed."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     zygote = str(Path(__file__).with_name("zygote.py"))
     command = [sys.executable, "-I", "-S", "-X", "utf8", zygote, str(theirs.fileno()), *sys.argv[1:]]
-    process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=2, env=ENVIRONMENT)
+    process = subprocess.Popen(
+        command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, stdout=2, env=worker_environment(SCRATCH)
+    )
     theirs.close()
     try:
-        Relay(ours).carry()
+        Relay(ours).run()
     finally:
         process.kill()
         process.wait()
 
 
 class Relay:
-    """One thread that carries what comes. A child that does not read its jobs keeps nobody else waiting."""
+    """Forwards packets in one thread. A child that does not read its jobs does not delay the others."""
 
     def __init__(self, channel: socket.socket) -> None:
         self.channel = channel
         self.input = bytearray()
-        self.asked: list[tuple[int, int, int]] = []
+        self.requested: list[tuple[int, int, int]] = []
+        """The judge's ends of the pipes of children that the zygote has not forked yet, in order."""
         self.readers: dict[int, tuple[int, int]] = {}
+        """Child and channel, by the descriptor to read from."""
         self.jobs: dict[int, int] = {}
         self.waiting: dict[int, bytearray] = {}
+        """Bytes of jobs that a child's pipe has not taken yet, by child."""
         self.pidfds: dict[int, int] = {}
 
-    def carry(self) -> None:
-        """Carry packets until there is nobody to carry them to."""
+    def run(self) -> None:
+        """Forward packets until the judge or the zygote is gone."""
         while True:
             poll = select.poll()
-            for descriptor in (0, self.channel.fileno(), *self.readers):
+            for descriptor in (STDIN, self.channel.fileno(), *self.readers):
                 poll.register(descriptor, select.POLLIN)
             for child, waiting in self.waiting.items():
                 if waiting:
                     poll.register(self.jobs[child], select.POLLOUT)
             for descriptor, _ in poll.poll():
-                if descriptor == 0:
+                if descriptor == STDIN:
                     goes_on = self._from_judge()
                 elif descriptor == self.channel.fileno():
                     goes_on = self._from_zygote()
@@ -81,7 +77,7 @@ class Relay:
                     return
 
     def _from_judge(self) -> bool:
-        part = os.read(0, 1 << 16)
+        part = os.read(STDIN, 1 << 16)
         self.input += part
         while len(self.input) >= HEADER.size:
             child, channel, length = HEADER.unpack_from(self.input)
@@ -92,12 +88,13 @@ class Relay:
             body = bytes(self.input[HEADER.size : HEADER.size + length])
             del self.input[: HEADER.size + length]
             if channel == CONTROL:
-                self._obey(json.loads(body) if child == 0 else {"do": "warm"}, body)
+                self._request(json.loads(body) if child == 0 else {"do": "warm"}, body)
             elif child in self.jobs:
-                self._hand_on(child, body)
+                self._add_job(child, body)
         return bool(part)
 
-    def _obey(self, request: dict[str, Any], body: bytes) -> None:
+    def _request(self, request: dict[str, Any], body: bytes) -> None:
+        """Signal a child, or pass a request on to the zygote with the descriptors that belong to it."""
         if request["do"] == "signal":
             if request["child"] in self.pidfds:
                 signal.pidfd_send_signal(self.pidfds[request["child"]], request["number"])
@@ -105,19 +102,18 @@ class Relay:
             jobs, answers, log = os.pipe(), os.pipe(), os.pipe()
             theirs = [jobs[0], answers[1], log[1]]
             socket.send_fds(self.channel, [body], theirs)
-            self.asked.append((jobs[1], answers[0], log[0]))
-            for each in theirs:
-                os.close(each)
+            self.requested.append((jobs[1], answers[0], log[0]))
+            for descriptor in theirs:
+                os.close(descriptor)
         else:
             file = os.memfd_create("job")
-            view = memoryview(body)
-            while view:
-                view = view[os.write(file, view) :]
+            write_all(partial(os.write, file), body)
             os.lseek(file, 0, os.SEEK_SET)
             socket.send_fds(self.channel, [b'{"do": "warm"}'], [file])
             os.close(file)
 
-    def _hand_on(self, child: int, body: bytes) -> None:
+    def _add_job(self, child: int, body: bytes) -> None:
+        """Queue a part of a child's jobs; an empty one is the last."""
         if body:
             self.waiting[child] += body
         elif not self.waiting[child]:
@@ -130,17 +126,18 @@ class Relay:
         event = json.loads(message)
         if event["event"] == "forked":
             child = event["child"]
-            jobs, answers, log = self.asked.pop(0)
+            jobs, answers, log = self.requested.pop(0)
             os.set_blocking(jobs, False)
             self.jobs[child], self.waiting[child], self.pidfds[child] = jobs, bytearray(), descriptors[0]
             self.readers |= {answers: (child, ANSWERS), log: (child, LOG)}
-        elif event["event"] == "failed" and self.asked:
-            for each in self.asked.pop(0):
-                os.close(each)
+        elif event["event"] == "failed" and self.requested:
+            for descriptor in self.requested.pop(0):
+                os.close(descriptor)
         elif event["event"] == "ended":
             self._finish_jobs(event["child"])
             os.close(self.pidfds.pop(event["child"]))
-            for descriptor in [each for each, (child, _) in self.readers.items() if child == event["child"]]:
+            # What is still in its pipes has to reach the judge before the news of its end.
+            for descriptor in [reader for reader, (child, _) in self.readers.items() if child == event["child"]]:
                 while descriptor in self.readers:
                     self._from_child(descriptor)
         _send(0, CONTROL, message)
@@ -156,10 +153,10 @@ class Relay:
         return True
 
     def _to_child(self, descriptor: int) -> bool:
-        for child in [each for each, jobs in self.jobs.items() if jobs == descriptor]:
+        for child in [child for child, jobs in self.jobs.items() if jobs == descriptor]:
             try:
                 del self.waiting[child][: os.write(descriptor, self.waiting[child])]
-            except OSError:
+            except OSError:  # the child closed its end: it wants no more jobs
                 self._finish_jobs(child)
         return True
 
@@ -170,9 +167,7 @@ class Relay:
 
 
 def _send(child: int, channel: int, body: bytes) -> None:
-    view = memoryview(HEADER.pack(child, channel, len(body)) + body)
-    while view:
-        view = view[os.write(1, view) :]
+    write_packet(partial(os.write, STDOUT), child, channel, body)
 
 
 if __name__ == "__main__":

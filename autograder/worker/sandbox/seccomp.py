@@ -1,6 +1,7 @@
-"""A seccomp filter as a list of calls that are allowed; everything else fails with "operation not permitted".
+"""A seccomp filter with a list of allowed system calls; every other call fails with "operation not permitted".
 
-Source: seccomp(2) and linux/filter.h. A call of another architecture's interface (x32, int 0x80) kills the process.
+Source: seccomp(2) and linux/filter.h. A call through another architecture's interface (x32, int 0x80), where the same
+numbers mean other calls, kills the process.
 """
 
 import ctypes
@@ -8,8 +9,8 @@ import errno
 import struct
 from collections.abc import Iterator
 
-from autograder.worker.sandbox.calls import MACHINES, WITH_CONDITIONS
 from autograder.worker.sandbox.linux import PR_SET_SECCOMP, SECCOMP_MODE_FILTER, machine, prctl
+from autograder.worker.sandbox.system_calls import MACHINES, WITH_CONDITIONS
 
 _LOAD = 0x20
 _AND = 0x54
@@ -27,7 +28,7 @@ _X32 = 0x40000000
 
 _THREAD = 0x00010000 | 0x00000100 | 0x00000800  # CLONE_THREAD | CLONE_VM | CLONE_SIGHAND
 _NAMESPACES = 0x7E020000 | 0x00000080  # CLONE_NEW*
-_TERMINAL_QUESTIONS = (0x5401, 0x5413, 0x541B, 0x5450, 0x5451)  # TCGETS TIOCGWINSZ FIONREAD FIONCLEX FIOCLEX
+_HARMLESS_IOCTL = (0x5401, 0x5413, 0x541B, 0x5450, 0x5451)  # TCGETS TIOCGWINSZ FIONREAD FIONCLEX FIOCLEX
 _HARMLESS_PRCTL = (1, 3, 15, 16, 21, 23, 27, 39, 0x53564D41)
 """PDEATHSIG, GET_DUMPABLE, SET_NAME, GET_NAME, GET_SECCOMP, CAPBSET_READ, GET_SECUREBITS, GET_NO_NEW_PRIVS, SET_VMA."""
 
@@ -35,9 +36,9 @@ Instruction = tuple[int, int, int, int]
 
 
 def install(pid: int) -> None:
-    """Filter the calls of this process from now on. `pid` is its own number: it may signal no other.
+    """Filter the calls of this process from now on. `pid` is its own process id: it may signal no other process.
 
-    Raises OSError, also for a processor that no table is kept for.
+    Raises OSError, also for a processor without a table of calls.
     """
     program = pack(program_for(machine(), pid))
     code = ctypes.create_string_buffer(program, len(program))
@@ -67,7 +68,7 @@ def program_for(kind: str, pid: int) -> list[Instruction]:
     for name in ("kill", "tgkill"):
         program += _where_argument(numbers[name], 0, (pid,))
     program += _where_argument(numbers["prlimit64"], 0, (0, pid))
-    program += _where_argument(numbers["ioctl"], 1, _TERMINAL_QUESTIONS)
+    program += _where_argument(numbers["ioctl"], 1, _HARMLESS_IOCTL)
     program += _where_argument(numbers["prctl"], 0, _HARMLESS_PRCTL)
     program += [
         (_EQUAL, 0, 5, numbers["clone"]),
@@ -83,22 +84,24 @@ def program_for(kind: str, pid: int) -> list[Instruction]:
 
 
 def pack(program: list[Instruction]) -> bytes:
-    """Return the filter as the kernel wants it."""
-    return b"".join(struct.pack("HBBI", *each) for each in program)
+    """Return the filter in the kernel's format, an array of `struct sock_filter`."""
+    return b"".join(struct.pack("HBBI", *instruction) for instruction in program)
 
 
 def _argument(index: int) -> int:
-    return 16 + 8 * index  # the lower half: all these arguments are 32 bits wide
+    """Return the offset of an argument in `struct seccomp_data`: its lower half, as all of them are 32 bits wide."""
+    return 16 + 8 * index
 
 
 def _where_argument(number: int, index: int, allowed: tuple[int, ...]) -> list[Instruction]:
-    """Return the rule for a call that is allowed for some values of an argument, and refused for the others."""
-    tests: list[Instruction] = [each for value in allowed for each in ((_EQUAL, 0, 1, value), (_RETURN, 0, 0, ALLOW))]
+    """Return the rule for a call that is allowed for some values of an argument, and refused for all others."""
+    tests: list[Instruction] = [test for value in allowed for test in ((_EQUAL, 0, 1, value), (_RETURN, 0, 0, ALLOW))]
     body = [(_LOAD, 0, 0, _argument(index)), *tests, (_RETURN, 0, 0, REFUSE | errno.EPERM)]
     return [(_EQUAL, 0, len(body), number), *body]
 
 
 def _ranges(numbers: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield the runs of consecutive numbers: a test of a range is shorter than one test per call."""
     first = last = numbers[0]
     for number in numbers[1:]:
         if number > last + 1:

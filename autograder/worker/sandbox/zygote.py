@@ -1,10 +1,13 @@
-"""The zygote: a process with torch loaded and warm, that forks one confined child for each request.
+"""The zygote: a process that has torch loaded and warm, and forks a confined worker process for each request.
 
-It runs no student's code itself. `python -I -S -X utf8 zygote.py CHANNEL FOLDER...` has a SEQPACKET socket as
-descriptor CHANNEL, and the folders where torch and NumPy lie. Requests and answers are JSON: `warm` with a file to read
-a job from, `fork` with the ends of three pipes (jobs, answers, log), `split` with a channel for another zygote, as warm
-as this one, and `enlarge` for large pages. It answers `ready`, `warm`, `enlarged`, `forked` with the number and a pidfd
-of what it forked, `failed`, and `ended` whenever that is no more.
+Zygote is the usual name for the process that a fork server copies: a fork takes milliseconds, loading torch seconds.
+It never runs a student's code itself.
+
+`python -I -S -X utf8 zygote.py CHANNEL FOLDER...` gets a SEQPACKET socket as descriptor CHANNEL, and the folders with
+torch and NumPy. Requests are JSON: `warm` with a file that holds a job, `fork` with the ends of three pipes (jobs,
+answers, log), `split` with a channel for another zygote, as warm as this one, and `enlarge` for large pages. It answers
+with events: `ready`, `warm`, `enlarged`, `forked` with the number and a pidfd of the child, `failed`, and `ended` when
+a child has ended.
 """
 
 import contextlib
@@ -18,12 +21,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-MESSAGE_BYTES = 1 << 16
 STATUS_UNCONFINED = 99
 
 
 def main() -> None:
-    """Load what every worker needs, then serve the channel until it is closed."""
+    """Load what every worker process needs, then serve the channel until it is closed."""
     kit = str(Path(__file__).resolve().parents[3])
     channel = socket.socket(fileno=int(sys.argv[1]))
     packages = sys.argv[2:]
@@ -31,7 +33,7 @@ def main() -> None:
     sys.path[:] = [kit, *sys.path, *packages]
     given = dict(os.environ)
 
-    from autograder.worker.sandbox.warming import load
+    from autograder.worker.sandbox.warm_up import load
 
     facts = load()
     if kit not in packages:
@@ -40,13 +42,13 @@ def main() -> None:
 
 
 def _folders(kit: str) -> list[str]:
-    """Return what a child may read beside the installed packages: the system's libraries, Python, the worker's code."""
-    own = [f"{kit}/autograder/{each}" for each in ("__init__.py", "checks", "protocol", "worker")]
+    """Return the paths a child may read besides the installed packages: libraries, Python, the worker's code."""
+    own = [f"{kit}/autograder/{name}" for name in ("__init__.py", "checks", "protocol", "worker")]
     return ["/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", sys.base_prefix, *own]
 
 
 class Zygote:
-    """Forks children, and tells of their ends."""
+    """Forks children, and reports their ends."""
 
     def __init__(
         self, channel: socket.socket, facts: dict[str, Any], readable: list[str], environment: dict[str, str]
@@ -60,8 +62,8 @@ class Zygote:
         self.nothing = os.open(os.devnull, os.O_RDONLY)
 
     def serve(self) -> None:
-        """Answer until the judge closes the channel."""
-        self._tell({"event": "ready", "pid": os.getpid(), **self.facts})
+        """Answer requests until the judge closes the channel."""
+        self._send({"event": "ready", "pid": os.getpid(), **self.facts})
         while True:
             poll = select.poll()
             for descriptor in (self.channel.fileno(), *self.children):
@@ -73,6 +75,8 @@ class Zygote:
                     return
 
     def _answer(self) -> bool:
+        from autograder.protocol.sandbox import MESSAGE_BYTES
+
         message, descriptors, _, _ = socket.recv_fds(self.channel, MESSAGE_BYTES, 3)
         if not message:
             return False
@@ -87,42 +91,42 @@ class Zygote:
             else:
                 self._fork(request, descriptors)
         except Exception as error:
-            self._tell({"event": "failed", "why": f"{type(error).__name__}: {error}"})
+            self._send({"event": "failed", "why": f"{type(error).__name__}: {error}"})
         finally:
             for descriptor in descriptors:
                 os.close(descriptor)
         return True
 
     def _warm(self, descriptor: int) -> None:
-        from autograder.worker.sandbox.warming import warm
+        from autograder.worker.sandbox.warm_up import warm
 
         warm(descriptor)
         os.environ.clear()
         os.environ.update(self.environment)
-        self._tell({"event": "warm", "threads": len(os.listdir("/proc/self/task"))})  # noqa: PTH208
+        self._send({"event": "warm", "threads": len(os.listdir("/proc/self/task"))})  # noqa: PTH208
 
     def _enlarge(self) -> None:
         _refuse_threads()
-        from autograder.worker.sandbox import pages
+        from autograder.worker.sandbox import large_pages
 
-        with contextlib.suppress(OSError):  # a /proc that may not be read: then they stay small
-            pages.enlarge()
-        self._tell({"event": "enlarged"})
+        with contextlib.suppress(OSError):  # if /proc may not be read, the pages stay small
+            large_pages.enlarge()
+        self._send({"event": "enlarged"})
 
     def _split(self, channel: int) -> None:
         _refuse_threads()
         child = os.fork()
         if child == 0:
-            self._become_another(channel)
-        self._tell_of(child)
+            self._become_zygote(channel)
+        self._announce(child)
 
-    def _become_another(self, channel: int) -> None:
-        """In the child: serve a channel of its own, with nothing of this zygote's left open; never return."""
+    def _become_zygote(self, channel: int) -> None:
+        """In the child: close everything of this zygote, serve a channel of its own, and never return."""
         try:
             own = socket.socket(fileno=os.dup(channel))
             self.channel.close()
-            for each in (channel, self.home, self.nothing, *self.children):
-                os.close(each)
+            for descriptor in (channel, self.home, self.nothing, *self.children):
+                os.close(descriptor)
             Zygote(own, self.facts, self.readable, self.environment).serve()
         except BaseException as error:
             os.write(2, f"the zygote ended: {type(error).__name__}: {error}\n".encode())
@@ -135,19 +139,19 @@ class Zygote:
         from autograder.worker.sandbox.layers import confinement_of
 
         confinement = confinement_of(request, self.readable)
-        apart = "namespaces" in confinement.layers
-        if apart:
+        own_pids = "namespaces" in confinement.layers
+        if own_pids:  # applies to the next child, not to this process
             linux.unshare(linux.CLONE_NEWPID)
         try:
             child = os.fork()
             if child == 0:
                 _become_worker(confinement, descriptors, self.nothing, request)
         finally:
-            if apart:
+            if own_pids:
                 linux.enter(self.home)
-        self._tell_of(child)
+        self._announce(child)
 
-    def _tell_of(self, child: int) -> None:
+    def _announce(self, child: int) -> None:
         pidfd = os.pidfd_open(child)
         self.children[pidfd] = child
         socket.send_fds(self.channel, [json.dumps({"event": "forked", "child": child}).encode()], [pidfd])
@@ -156,7 +160,7 @@ class Zygote:
         child = self.children.pop(pidfd)
         _, status, usage = os.wait4(child, 0)
         os.close(pidfd)
-        self._tell(
+        self._send(
             {
                 "event": "ended",
                 "child": child,
@@ -166,34 +170,36 @@ class Zygote:
             }
         )
 
-    def _tell(self, event: dict[str, Any]) -> None:
+    def _send(self, event: dict[str, Any]) -> None:
         self.channel.send(json.dumps(event).encode())
 
 
 def _refuse_threads() -> None:
+    """Raise RuntimeError if there are other threads: a fork copies their locks, but not the threads to release them."""
     threads = len(os.listdir("/proc/self/task"))  # noqa: PTH208
     if threads != 1:
-        raise RuntimeError(f"the zygote has {threads} threads, and a child of it could wait for them for ever")
+        raise RuntimeError(f"the zygote has {threads} threads, so a child could wait for their locks for ever")
 
 
 def _become_worker(confinement: Any, descriptors: list[int], nothing: int, request: dict[str, Any]) -> None:
-    """In the child: keep three descriptors, put the layers on, and serve jobs; never return."""
+    """In the child: keep three descriptors, apply the layers, serve jobs, and never return."""
     try:
-        requests, answers, log = (fcntl.fcntl(each, fcntl.F_DUPFD, 64) for each in descriptors)
-        for descriptor, place in ((nothing, 0), (log, 1), (log, 2), (requests, 3), (answers, 4)):
-            os.dup2(descriptor, place)
+        # First out of the way of the numbers 0 to 4, which they are about to get.
+        requests, answers, log = (fcntl.fcntl(descriptor, fcntl.F_DUPFD, 64) for descriptor in descriptors)
+        for descriptor, number in ((nothing, 0), (log, 1), (log, 2), (requests, 3), (answers, 4)):
+            os.dup2(descriptor, number)
         from autograder.worker import limits, session
 
-        limits.note_address_space()
-        confinement.put_on()
+        limits.record_address_space()
+        confinement.apply()
     except BaseException as error:
         os.write(2, f"the worker could not be confined: {type(error).__name__}: {error}\n".encode())
         os._exit(STATUS_UNCONFINED)
     try:
         if request.get("canaries"):
-            from autograder.worker.sandbox.canaries import sing
+            from autograder.worker.sandbox.canaries import run_canaries
 
-            sing(4, request["canaries"])
+            run_canaries(4, request["canaries"])
         else:
             session.serve(3, 4)
         sys.stdout.flush()

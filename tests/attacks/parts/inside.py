@@ -43,9 +43,8 @@ def the_job():
 
 
 def channel():
-    """The descriptor that answers leave through: the one thing `emit` holds that is a small number."""
-    cells = [each.cell_contents for each in the_job().emit.__closure__]
-    return next(each for each in cells if type(each) is int)
+    """The descriptor that answers leave through: the one thing the owner of `emit` holds that is a small number."""
+    return next(each for each in vars(the_job().emit.__self__).values() if type(each) is int)
 
 
 def frame(value, blob=b""):

@@ -52,9 +52,9 @@ def test_a_file_without_regions_is_its_own_stub() -> None:
     ("text", "sentence"),
     [
         (f"{BEGIN}\nx = 1\n", f"ex07_example.py:1: this region has no {END}"),
-        (f"x = 1\n{END}\n", "ex07_example.py:2: a region ends that never began"),
-        (f"{BEGIN}\n{BEGIN}\n{END}\n", "ex07_example.py:2: a region begins inside the one of line 1"),
-        (f"{BEGIN}\n{END}\n{END}\n", "ex07_example.py:3: a region ends that never began"),
+        (f"x = 1\n{END}\n", "ex07_example.py:2: this region has no ### BEGIN SOLUTION"),
+        (f"{BEGIN}\n{BEGIN}\n{END}\n", "ex07_example.py:2: this region begins inside the region of line 1"),
+        (f"{BEGIN}\n{END}\n{END}\n", "ex07_example.py:3: this region has no ### BEGIN SOLUTION"),
     ],
 )
 def test_marks_that_do_not_match_are_told_with_their_line(text: str, sentence: str) -> None:

@@ -265,8 +265,8 @@ def test_a_mistake_in_course_toml_is_reported_with_its_line(course: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "status", "sentence"),
     [
-        (["check", "7"], 2, "no exercise is called '7'; there are ex01_running_mean, ex02_matrix_power"),
-        (["check", "runing_mean"], 2, "is ex01_running_mean meant?"),
+        (["check", "7"], 2, "no exercise is called '7'; the exercises are ex01_running_mean, ex02_matrix_power"),
+        (["check", "runing_mean"], 2, "did you mean ex01_running_mean?"),
         (["hint", "nothing"], 2, "no exercise is called 'nothing'"),
         (["check", "--device", "quantum"], 2, "no device is called 'quantum'; there are cpu, cuda, mps"),
         (["check", "--device", "cuda:x"], 3, "the device cuda:x cannot be used here"),

@@ -55,7 +55,7 @@ def test_a_folder_that_is_new_to_the_user_is_refused_before_its_code_runs(comman
     done = tiny.run_course(clone, *command.split(), **wary(clone))
     assert done.returncode == 3, done.stdout + done.stderr
     assert f"course: you have not used the course in {clone} before" in done.stderr
-    assert done.stderr.endswith(f"If you trust that folder: course trust {clone}\n")
+    assert done.stderr.endswith(f"If you trust that folder, run: course trust {clone}\n")
     assert not has_run(clone)
     assert not listed(clone).exists()
 
@@ -194,6 +194,6 @@ def test_a_course_among_the_submissions_is_never_graded_by(course: Path, tmp_pat
 def test_checking_a_submission_warns_that_it_is_not_confined(course: Path, tmp_path: Path) -> None:
     folder = tiny.handed_in(tmp_path / "ada")
     done = tiny.run_course(course, "check", "--submission", str(folder), "--plain")
-    told = f"course: this runs the code in {folder} with your rights, unconfined; course grade confines it\n"
+    told = f"course: this runs the code in {folder} with your rights, without a sandbox; course grade uses one\n"
     assert (done.returncode, done.stderr) == (0, told)
     assert tiny.run_course(course, "check", "--submission", "solutions", "--plain").stderr == ""

@@ -111,7 +111,7 @@ def test_the_working_folder_is_where_looking_starts(tmp_path: Path, monkeypatch:
 
 
 def test_no_course_above_says_where_was_looked_and_what_to_do(tmp_path: Path) -> None:
-    with pytest.raises(CourseError, match="found none; go to the folder of your course") as caught:
+    with pytest.raises(CourseError, match="or any folder above; go to the folder of your course") as caught:
         find_course(tmp_path)
     assert str(tmp_path.resolve()) in str(caught.value)
 
@@ -151,7 +151,7 @@ ONE_MISTAKE = [
     ('title = "A course"', 'title = " "', 'course.toml:1: title is " ", expected a string'),
     ("seed = 7", "seed = 7.5", "course.toml:2: seed is 7.5, expected an integer"),
     ("seed = 7", "seed = true", "course.toml:2: seed is true, expected an integer"),
-    ("seed = 7", "seed = 7\nsizs = 1", "course.toml:3: sizs is not a known key; is sizes meant?"),
+    ("seed = 7", "seed = 7\nsizs = 1", "course.toml:3: sizs is not a known key; did you mean sizes?"),
     (
         "seed = 7",
         "seed = 7\nzebra = 1",
@@ -173,7 +173,7 @@ ONE_MISTAKE = [
     (
         "cpu_seconds = 5",
         "cpu_second = 5",
-        "course.toml:5: limits: cpu_second is not a known key; is cpu_seconds meant?",
+        "course.toml:5: limits: cpu_second is not a known key; did you mean cpu_seconds?",
     ),
     ("cpu_seconds = 5", "cpu_seconds = 0", "course.toml:5: limits: cpu_seconds is 0, expected an integer above 0"),
     ("cpu_seconds = 5", "cpu_seconds = 1.0", "course.toml:5: limits: cpu_seconds is 1.0, expected an integer above 0"),
@@ -193,23 +193,23 @@ ONE_MISTAKE = [
     (
         "K = [6, 5]",
         "K = [6, 5]\n[words]\nKv = 'feature'",
-        "course.toml:11: words: Kv is not in [sizes]; is K meant?",
+        "course.toml:11: words: Kv is not in [sizes]; did you mean K?",
     ),
     (
         "K = [6, 5]",
         "K = [6, 5]\n[words]\nT = 3",
-        "course.toml:11: words: T is 3, expected a word, or a list of words of which the first that is free is used",
+        "course.toml:11: words: T is 3, expected a word, or a list of words of which the first unused one is taken",
     ),
     (
         "K = [6, 5]",
         "K = [6, 5]\n[words]\nT = ['query', '']",
-        "course.toml:11: words: T is a list of 2, expected a word, or a list of words of which the first that is free"
-        " is used",
+        "course.toml:11: words: T is a list of 2, expected a word, or a list of words of which the first unused one"
+        " is taken",
     ),
     (
         "K = [6, 5]",
         "K = [6, 5]\n[words]\nT = ['query', 'query']",
-        "course.toml:11: words: T has a word twice, expected different ones",
+        "course.toml:11: words: T lists a word twice, expected different words",
     ),
     (
         "K = [6, 5]",
@@ -240,8 +240,8 @@ ONE_MISTAKE = [
     (
         '"ex06_multi_head"',
         '"ex05_attention"',
-        'course.toml:29: exercises "ex05_attention": id ex05_attention is already taken by an earlier exercise,'
-        " expected another",
+        'course.toml:29: exercises "ex05_attention": an earlier exercise already has the id ex05_attention,'
+        " choose another",
     ),
     (
         '"ex06_multi_head"',
@@ -257,20 +257,20 @@ ONE_MISTAKE = [
     (
         'needs = ["ex01_embeddings"]',
         'needs = ["ex01_embedding"]',
-        'course.toml:26: exercises "ex05_attention": needs names "ex01_embedding", which is no exercise;'
-        " is ex01_embeddings meant?",
+        'course.toml:26: exercises "ex05_attention": needs lists "ex01_embedding", which is not an exercise;'
+        " did you mean ex01_embeddings?",
     ),
     (
         'needs = ["ex01_embeddings"]',
         'needs = ["ex06_multi_head"]',
-        'course.toml:26: exercises "ex05_attention": needs names ex06_multi_head, a later exercise,'
-        " expected earlier ones only",
+        'course.toml:26: exercises "ex05_attention": needs lists ex06_multi_head, a later exercise,'
+        " expected earlier exercises only",
     ),
     (
         'needs = ["ex01_embeddings"]',
         'needs = ["ex05_attention"]',
-        'course.toml:26: exercises "ex05_attention": needs names ex05_attention, the exercise itself,'
-        " expected earlier ones only",
+        'course.toml:26: exercises "ex05_attention": needs lists ex05_attention, the exercise itself,'
+        " expected earlier exercises only",
     ),
     (
         'needs = ["ex01_embeddings"]',
@@ -280,20 +280,20 @@ ONE_MISTAKE = [
     (
         '"torch.nn.Embedding"',
         '"torch nn"',
-        'course.toml:16: exercises "ex01_embeddings": forbidden has "torch nn", expected a dotted name'
+        'course.toml:16: exercises "ex01_embeddings": forbidden lists "torch nn", expected a dotted name'
         " like torch.nn.LayerNorm",
     ),
     (
         '"torch.nn.Embedding"',
         '"Embedding"',
-        'course.toml:16: exercises "ex01_embeddings": forbidden has "Embedding", expected a dotted name'
+        'course.toml:16: exercises "ex01_embeddings": forbidden lists "Embedding", expected a dotted name'
         " like torch.nn.LayerNorm",
     ),
     (
         '"Which row?", ',
         "",
-        'course.toml:19: exercises "ex01_embeddings" hints: rows has 2, expected three: a question, the principle,'
-        " the step",
+        'course.toml:19: exercises "ex01_embeddings" hints: rows has 2 hints, expected three: a question,'
+        " the principle, the step",
     ),
     (
         '"Which row?"',
@@ -334,7 +334,7 @@ def test_words_may_be_left_out(course: Course) -> None:
 
 def test_one_column_of_sizes_is_too_few(tmp_path: Path) -> None:
     found = mistakes(tmp_path, "T = [7, 9]\nK = [6, 5]", "T = [7]")
-    assert found == ["course.toml:8: sizes: T has one column, expected two at least, since each check runs on two"]
+    assert found == ["course.toml:8: sizes: T has one column, expected at least two, since each check runs on two"]
 
 
 @pytest.mark.parametrize("rest", ["", "exercises = []\n", "exercises = 3\n"])

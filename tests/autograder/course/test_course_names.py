@@ -32,7 +32,8 @@ def test_an_unknown_exercise_names_the_nearest_and_what_there_is(course: Course)
     with pytest.raises(UsageError) as caught:
         resolve_exercise(course, "atention")
     listed = "ex01_embeddings, ex05_attention, ex06_multi_head"
-    assert str(caught.value) == f"no exercise is called 'atention'; is ex05_attention meant? there are {listed}"
+    hint = "did you mean ex05_attention? the exercises are"
+    assert str(caught.value) == f"no exercise is called 'atention'; {hint} {listed}"
 
 
 @pytest.mark.parametrize("word", ["", "99", "0", "²"])

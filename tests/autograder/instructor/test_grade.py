@@ -125,7 +125,7 @@ def test_a_name_that_a_spreadsheet_would_take_for_a_formula_is_harmless(school: 
 
 
 def test_what_could_not_be_read_is_in_the_notes_and_told_in_the_report(school: Path) -> None:
-    assert rows(school / "out")["broken"]["notes"].startswith("broken.zip is no zip, or was cut short")
+    assert rows(school / "out")["broken"]["notes"].startswith("broken.zip is not a zip, or is incomplete")
     statuses = {
         name: [each["status"] for each in json.loads(text)["exercises"]]
         for name, text in contents(school / "out" / "reports").items()
@@ -301,7 +301,7 @@ def test_without_a_seed_a_secret_one_is_made_once_and_kept_beside_the_course(cou
     ("made", "sentence"),
     [
         ((), "holds no submissions: expected a folder or a zip for each student"),
-        ((tiny.FILES[0],), "looks like one submission"),
+        ((tiny.FILES[0],), "looks like a single submission"),
     ],
 )
 def test_a_folder_without_submissions_is_refused(

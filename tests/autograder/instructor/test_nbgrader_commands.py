@@ -230,7 +230,7 @@ def test_feedback_shows_the_card_and_nothing_of_the_solutions_or_the_checks(
     assert "running mean" in card
     assert f"{autograded['bob'][FIRST.id]:g} of 40 points" in card
     unreadable = pages["eve", ASSIGNMENT, f"{FIRST.id}.html"]
-    assert "is no notebook: its JSON cannot be read" in unreadable
+    assert "is not a notebook: its JSON cannot be read" in unreadable
     solution = [each for each in tiny.MEAN.split(BEGIN)[1].split(END)[0].splitlines() if len(each.split()) > 3]
     checks = (course / "tests" / "exercises" / f"test_{FIRST.id}.py").read_text("utf-8").splitlines()
     texts = [each for each in (*solution, *checks) if len(each.split()) > 3]

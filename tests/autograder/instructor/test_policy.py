@@ -231,12 +231,12 @@ def test_a_due_date_with_an_offset_needs_no_zone_and_is_that_moment_in_one(tmp_p
         ("late_percent = 3.333", "late_percent is 3.333, expected at most two decimals"),
         ('late_of = "min"', 'late_of is "min", expected "max" or "score"'),
         ("late_days = 2.5", "late_days is 2.5, expected an integer from 0 to 365"),
-        ("late_days = 2", "late_days says what lateness costs, and due is missing, expected both or neither"),
+        ("late_days = 2", "late_days has no effect without due; add due, or remove late_days"),
         (
             'bonus = ["ex02_matrix_pow"]',
-            'bonus names "ex02_matrix_pow", which is no exercise; is ex02_matrix_power meant?',
+            'bonus lists "ex02_matrix_pow", which is not an exercise; did you mean ex02_matrix_power?',
         ),
-        (f'bonus = ["{tiny.FIRST}", "{tiny.SECOND}"]', "bonus names every exercise"),
+        (f'bonus = ["{tiny.FIRST}", "{tiny.SECOND}"]', "bonus lists every exercise"),
         ("late_per_day = 3", "late_per_day is not a known key"),
     ],
 )

@@ -46,7 +46,7 @@ def test_a_picture_has_its_own_prefix_so_that_pytest_leaves_it_alone() -> None:
     def test_vectors(impl: object, given: object) -> None:
         pass
 
-    with pytest.raises(ValueError, match="must be called picture_test_vectors"):
+    with pytest.raises(ValueError, match="must be named picture_test_vectors"):
         picture("what is to be seen")(test_vectors)
 
 

@@ -77,7 +77,7 @@ def test_an_exercise_that_is_begun_but_for_its_core_is_not_started() -> None:
 @pytest.mark.parametrize(
     ("requires", "sentence"),
     [
-        ('("value",)', "empty requires value, which is no check here; is it values?"),
+        ('("value",)', "empty requires value, which is not a check of this file; did you mean values?"),
         ('("empty",)', "empty requires itself"),
         ('"values"', "requires_any is the text 'values', expected a tuple of checks"),
     ],
@@ -93,13 +93,13 @@ def test_a_requirement_that_cannot_hold_is_refused_when_the_checks_are_read(
 def test_a_circle_of_requirements_is_refused(course: Path) -> None:
     tiny.replaced(course / CHECKS, REFUSED, 'judge=Raises(), trials=1, requires_any=("dtype",))')
     tiny.replaced(course / CHECKS, 'of="running_mean", requires_any=("values", "axes"))', 'requires_any=("empty",))')
-    with pytest.raises(SuiteError, match="requires itself, through the checks that it requires"):
+    with pytest.raises(SuiteError, match="requires itself through the checks that it requires"):
         tiny.suite_at(course)
 
 
 def test_a_check_for_points_requires_no_bonus(course: Path) -> None:
     tiny.replaced(course / CHECKS, 'points=3, of="running_mean")', 'points=3, of="running_mean", bonus=True)')
-    with pytest.raises(SuiteError, match="which is a bonus; full marks never need bonus points"):
+    with pytest.raises(SuiteError, match="which is a bonus check; full marks must not need bonus points"):
         tiny.suite_at(course)
 
 

@@ -79,7 +79,7 @@ def test_a_tolerance_of_the_check_takes_the_place_of_the_dtypes() -> None:
 @pytest.mark.parametrize("judge", [Same, Like])
 @pytest.mark.parametrize("tolerance", [0.0, -0.1, float("nan")])
 def test_a_tolerance_of_nothing_is_refused(judge: Callable[..., Judge], tolerance: float) -> None:
-    with pytest.raises(ValueError, match="expected a number above 0; leave it out for that of the dtype"):
+    with pytest.raises(ValueError, match="expected a number above 0; omit it for the default of the dtype"):
         judge(tolerance=tolerance)
 
 

@@ -134,14 +134,14 @@ def test_a_notebook_that_cannot_be_read_is_reported_and_the_file_counts(course: 
     in_a_notebook(course, tiny.MEAN).write_text("{")
     work = work_on(tiny.course_at(course), FIRST)
     assert work.source == (course / "exercises" / FIRST.file).read_bytes()
-    assert [each for each in work.notes if "is no notebook" in each]
+    assert [each for each in work.notes if "is not a notebook" in each]
 
 
 def test_a_stub_beside_a_notebook_that_cannot_be_read_does_not_count(course: Path) -> None:
     in_a_notebook(course, tiny.MEAN).write_text("{")
     work = work_on(tiny.course_at(course), FIRST)
     assert work.source is None, "the work lies in the notebook, and the stub would be called not started"
-    assert [each for each in work.notes if "is no notebook" in each]
+    assert [each for each in work.notes if "is not a notebook" in each]
 
 
 @pytest.mark.parametrize("form", ["file", "notebook"])

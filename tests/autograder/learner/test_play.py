@@ -245,10 +245,10 @@ def test_an_unknown_word_is_reported(playing: Path) -> None:
     ("old", "new", "said"),
     [
         ('id = "grow"', 'id = "Grow it"', "expected a name in lower case"),
-        ("ex01_running_mean", "ex01_runing_mean", "which is no exercise; is ex01_running_mean meant?"),
+        ("ex01_running_mean", "ex01_runing_mean", "which is not an exercise; did you mean ex01_running_mean?"),
         ('[1, "how large"]', "1", 'expected a default and what the option does, like [0.8, "how daring"]'),
-        ("size = ", "seed = ", "seed is no name for an option"),
-        ("title = ", "titel = ", "titel is not a known key; is title meant?"),
+        ("size = ", "seed = ", "seed is an option of every activity"),
+        ("title = ", "titel = ", "titel is not a known key; did you mean title?"),
     ],
 )
 def test_a_mistake_in_the_table_is_reported_with_its_line(playing: Path, old: str, new: str, said: str) -> None:

@@ -138,7 +138,7 @@ def test_a_notebook_that_is_half_written_is_waited_for_where_it_would_count(cour
     (course / "exercises" / BOOK).write_bytes(whole[:-30])
     assert work.changed() == (str(BOOK),)
     assert work[file] == WorkSource(
-        str(BOOK), problem="is no notebook: its JSON cannot be read; save it again in Jupyter"
+        str(BOOK), problem="is not a notebook: its JSON cannot be read; save it again in Jupyter"
     )
     (course / "exercises" / file).write_text(WRONG, "utf-8")
     work.changed()

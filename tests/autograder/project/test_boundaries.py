@@ -71,7 +71,7 @@ SEES_NO_TENSOR = sorted(set(ROOMS) - {"worker", "checks", "learner"})
 
 @pytest.mark.parametrize("part", [each for each in SEES_NO_TENSOR if (ENGINE / each).is_dir()])
 def test_what_decides_imports_neither_torch_nor_the_worker(part: str) -> None:
-    assert not importers(part, ("torch", "autograder.worker", "autograder.checks.given", "autograder.checks.filling"))
+    assert not importers(part, ("torch", "autograder.worker", "autograder.checks.given", "autograder.checks.weights"))
 
 
 def test_the_checks_of_the_course_need_no_torch() -> None:

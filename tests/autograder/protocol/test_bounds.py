@@ -15,8 +15,8 @@ from autograder.diagnosis.location.locating import in_file
 from autograder.protocol import Array, Opaque, Value, bounds
 from autograder.protocol.prints import MOST_PRINTS, WIDTH
 from autograder.runner.outcomes import read_fault, read_survey
-from autograder.runner.received import number, observation
 from autograder.runner.traces import read_trace
+from autograder.runner.validation import as_number, as_observation
 from autograder.worker import faults
 from autograder.worker.observe import observe
 from autograder.worker.syntax import survey
@@ -100,7 +100,7 @@ def test_what_is_recorded_of_any_program_is_read() -> None:
 
     with Tracing([__file__.rpartition("/")[2], __file__]) as tracing:
         returned = [deep(30) for _ in range(60)]
-    told = passed_on({"event": "traced", **tracing.told(returned)})
+    told = passed_on({"event": "traced", **tracing.as_data(returned)})
     assert read_trace(told, sliced=False).steps
 
 
@@ -136,7 +136,7 @@ OBSERVED: dict[str, object] = {
 
 @pytest.mark.parametrize("what", OBSERVED)
 def test_whatever_a_check_returns_arrives_as_an_observation(what: str) -> None:
-    observation(passed_on({"value": observe(OBSERVED[what])})["value"])
+    as_observation(passed_on({"value": observe(OBSERVED[what])})["value"])
 
 
 NO_OBSERVATIONS: dict[str, Value] = {
@@ -156,13 +156,13 @@ NO_OBSERVATIONS: dict[str, Value] = {
 @pytest.mark.parametrize("what", NO_OBSERVATIONS)
 def test_an_observation_that_no_worker_makes_is_refused(what: str) -> None:
     with pytest.raises(ValueError, match=r"of another kind|too many"):
-        observation(NO_OBSERVATIONS[what])
+        as_observation(NO_OBSERVATIONS[what])
 
 
 @pytest.mark.parametrize("seconds", [-1, float("nan"), float("inf"), 1e7, "1", True, None])
 def test_seconds_that_cannot_be_are_refused(seconds: object) -> None:
     with pytest.raises((TypeError, ValueError)):
-        number(seconds, bounds.MOST_SECONDS)
+        as_number(seconds, bounds.MOST_SECONDS)
 
 
 def test_whatever_is_raised_arrives_as_a_fault() -> None:

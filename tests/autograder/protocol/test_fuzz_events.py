@@ -186,7 +186,7 @@ TRACE = {
 FORGED: Mapping[str, Event] = {
     "a place that is not there": {**TRACE, "steps": [["mul", [7], *STEP[2:]]]},
     "a file that is not there": {**TRACE, "places": [[7, "f", 3, 3, 4, 9]]},
-    "an array of more places than can be counted": {
+    "an array of too many elements": {
         "event": "observed",
         "value": Array("float32", (1 << 40, 1 << 40, 0), b""),
         "seconds": 0.0,

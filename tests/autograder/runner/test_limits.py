@@ -105,7 +105,7 @@ def exhausted(where: Event, message: str = "", kind: str = "MemoryError") -> Eve
 STUCK: Event = {"event": "stuck", "frames": [{"file": tiny.FILES[1], "line": 3, "function": "matrix_power"}]}
 
 
-@pytest.mark.parametrize("how", ["stuck", "memory", "threads", "files", "silent", "crashed"])
+@pytest.mark.parametrize("how", ["stuck", "memory", "threads", "files", "timeout", "crashed"])
 def test_what_ends_an_exercise_beside_another_ends_it_only_if_it_does_so_alone(said: Said, how: str) -> None:
     """In the first worker the second exercise fails; in one of its own it is right, and that counts."""
     begin = begun(said, tiny.SECOND)
@@ -117,7 +117,7 @@ def test_what_ends_an_exercise_beside_another_ends_it_only_if_it_does_so_alone(s
     }
     load = said.of[tiny.SECOND][0]
     first = [*said.of[tiny.FIRST][1:], load, begin, *fails.get(how, [])]
-    ends = {"silent": End("silent"), "crashed": End("exit", -11)}
+    ends = {"timeout": End("timeout"), "crashed": End("exit", -11)}
     script = Script([(first, ends.get(how, End("exit", 0))), (said.of[tiny.SECOND][1:], End("exit", 0))], said.surveys)
     with pytest.MonkeyPatch.context() as patch:
         fuzzing.speak(patch, script)
@@ -144,7 +144,7 @@ def test_a_worker_cannot_say_that_another_exercise_runs_than_the_next(said: Said
             found = fuzzing.silent_runner(tiny.SUITE, SEED).run({}, {**PLAN})
         first = next(iter(found.outcomes[tiny.FIRST].values()))
         assert isinstance(first, Died)
-        assert "wrote onto the channel" in first.sentence
+        assert "wrote to the channel" in first.sentence
 
 
 def test_a_program_that_lies_when_it_is_traced_is_not_traced_again(said: Said) -> None:

@@ -19,9 +19,10 @@ from autograder.runner.sandbox import channels
 from autograder.runner.sandbox.channels import beginning
 from autograder.runner.sandbox.isolation import LAYERS, Isolation, IsolationError, open_isolation, probe, request
 from autograder.runner.sandbox.launch import Launch
-from autograder.runner.sandbox.zygotes import Zygote, Zygotes, _Slot
+from autograder.runner.sandbox.zygote_pool import ZygotePool, _Slot
+from autograder.runner.sandbox.zygotes import Zygote
 from autograder.worker.sandbox import seccomp
-from autograder.worker.sandbox.calls import MACHINES, WITH_CONDITIONS
+from autograder.worker.sandbox.system_calls import MACHINES, WITH_CONDITIONS
 from tests.support import tiny
 
 confines = pytest.mark.skipif(
@@ -41,7 +42,7 @@ def isolation() -> Iterator[Isolation]:
         yield opened
 
 
-def zygotes_of(isolation: Isolation) -> Zygotes:
+def zygotes_of(isolation: Isolation) -> ZygotePool:
     assert isolation.zygotes is not None
     return isolation.zygotes
 
@@ -81,7 +82,7 @@ def test_what_only_bubblewrap_hides_is_noticed(isolation: Isolation) -> None:
     assert not [each for each in through if each.startswith(("secret", "folder", "network", "writing"))], through
 
 
-def kill_one_of(zygotes: Zygotes, *, first: bool) -> None:
+def kill_one_of(zygotes: ZygotePool, *, first: bool) -> None:
     """Kill the zygote that gives children, or the one it was split off."""
     zygote = zygotes._first.zygote() if first else zygotes.some()
     zygote._channel.process.kill()
@@ -114,7 +115,7 @@ def test_children_of_a_lost_zygote_are_told_from_dead_ones(isolation: Isolation,
 
 @confines
 def test_a_zygote_is_replaced_in_time(isolation: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("autograder.runner.sandbox.zygotes.MOST_CHILDREN", 2)
+    monkeypatch.setattr("autograder.runner.sandbox.zygote_pool.MOST_CHILDREN", 2)
     zygotes = zygotes_of(isolation)
     seen = set()
     for _ in range(5):
@@ -129,7 +130,7 @@ def test_a_zygote_is_replaced_in_time(isolation: Isolation, monkeypatch: pytest.
 @pytest.mark.parametrize("told", [True, False])
 def test_in_a_long_run_zygotes_are_split_off_anew(monkeypatch: pytest.MonkeyPatch, told: bool) -> None:
     """The one they are split off has large pages then, and the children of the old ones live on."""
-    monkeypatch.setattr("autograder.runner.sandbox.zygotes.LONG_RUN", 2)
+    monkeypatch.setattr("autograder.runner.sandbox.zygote_pool.LONG_RUN", 2)
     with open_isolation({"plan": []}, 1) as opened:
         zygotes, layers = zygotes_of(opened), request(LAYERS[opened.level])
         old, first = zygotes.some(), zygotes._first.zygote()
@@ -153,7 +154,7 @@ LARGE_PAGES = """
 import re
 from pathlib import Path
 import torch
-from autograder.worker.sandbox.pages import enlarge
+from autograder.worker.sandbox.large_pages import enlarge
 
 def large():
     return int(re.search(r"AnonHugePages: *([0-9]+) kB", Path("/proc/self/smaps_rollup").read_text())[1])
@@ -211,7 +212,7 @@ def relay_in_bubblewrap() -> list[str]:
 @pytest.mark.parametrize("relayed", [False, True], ids=["passed", "relayed"])
 def test_a_zygote_outlives_the_thread_that_asked_for_it(isolation: Isolation, *, relayed: bool) -> None:
     launch = relay_in_bubblewrap() if relayed else Launch(outer=shutil.which("bwrap") is not None)
-    zygotes = Zygotes(launch, {"plan": []}, 1)
+    zygotes = ZygotePool(launch, {"plan": []}, 1)
     asking = threading.Thread(target=zygotes._slots[0].begin)
     asking.start()
     asking.join()
@@ -227,8 +228,8 @@ def test_a_zygote_outlives_the_thread_that_asked_for_it(isolation: Isolation, *,
 def test_a_zygote_that_was_begun_early_is_taken() -> None:
     launch = Launch(outer=True)
     with beginning(launch):
-        begun = channels._BEGUN[launch].process
-        zygotes = Zygotes(launch, {"plan": []}, 1)
+        begun = channels._PRESTARTED[launch].process
+        zygotes = ZygotePool(launch, {"plan": []}, 1)
         assert zygotes._first.zygote()._channel.process is begun
         assert zygotes.some().alive
     assert begun.poll() is None
@@ -240,9 +241,9 @@ def test_a_zygote_that_was_begun_early_is_taken() -> None:
 def test_a_zygote_that_nobody_asks_for_is_killed() -> None:
     launch = Launch(outer=True)
     with beginning(launch):
-        begun = channels._BEGUN[launch].process
+        begun = channels._PRESTARTED[launch].process
     assert begun.poll() is not None
-    assert not channels._BEGUN
+    assert not channels._PRESTARTED
 
 
 @confines
@@ -255,7 +256,7 @@ def test_a_zygote_that_cannot_be_warmed_is_let_go_and_whoever_asks_hears_why(mon
     monkeypatch.setattr(threading, "excepthook", lost.append)
     launch = Launch(outer=True)
     with beginning(launch):
-        begun = channels._BEGUN[launch].process
+        begun = channels._PRESTARTED[launch].process
         slot = _Slot(partial(Zygote.start, launch, {"plan": []}))
         slot.begin()
         thread = threading.Thread(target=slot.begin)

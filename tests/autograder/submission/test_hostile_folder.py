@@ -80,7 +80,7 @@ def test_a_file_that_becomes_a_pipe_while_it_is_read_does_not_hang(
         return opened(path, flags)
 
     monkeypatch.setattr(os, "open", swap)
-    assert read(folder).notes == (f"{ONE} is not a plain file; it was not read",)
+    assert read(folder).notes == (f"{ONE} is not a plain file, so it was not read",)
 
 
 @pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="no sockets with names here")
@@ -95,7 +95,7 @@ def test_a_file_over_the_limit_is_not_taken_and_one_at_the_limit_is(tmp_path: Pa
     files = {ONE: b"#" * (LIMIT + 1), TWO: b"#" * LIMIT}
     for path in (laid_out(tmp_path / "eve", files), zipped(tmp_path / "eve.zip", files)):
         assert read(path).missing == (ONE,)
-        assert noted(read(path), f"{ONE} has 262,145 bytes, more than the 256 KiB a file may have; it was not read")
+        assert noted(read(path), f"{ONE} has 262,145 bytes, more than the 256 KiB a file may have, so it was not read")
 
 
 def test_the_limit_of_a_course_is_kept(tmp_path: Path) -> None:
@@ -124,14 +124,14 @@ def test_walking_ends_at_the_number_of_entries(tmp_path: Path) -> None:
     for path in (laid_out(tmp_path / "eve", files), zipped(tmp_path / "eve.zip", files)):
         submission = read(path, Caps(entries=20))
         assert submission.missing == FILES
-        assert noted(submission, "the rest was not looked at")
+        assert noted(submission, "the rest was not read")
 
 
 def test_walking_ends_at_the_depth(tmp_path: Path) -> None:
     files = {"d/" * 7 + ONE: b"x", "d/" * 8 + TWO: b"x"}
     for path in (laid_out(tmp_path / "eve", files), zipped(tmp_path / "eve.zip", files)):
         assert read(path).sources == {ONE: b"x"}
-        assert noted(read(path), "lies more than 8 folders deep; it was not looked at")
+        assert noted(read(path), "is more than 8 folders deep, so it was not read")
 
 
 @links
@@ -164,7 +164,7 @@ def test_a_folder_or_file_without_permission_is_a_sentence(tmp_path: Path) -> No
     submission = read(folder)
     assert submission.sources == {TWO: b"x"}
     assert noted(submission, f"{ONE} cannot be read (Permission denied)")
-    assert noted(submission, "closed cannot be read (Permission denied); it was not looked at")
+    assert noted(submission, "closed cannot be read (Permission denied), so its files were not read")
     with pytest.raises(SubmissionError, match=r"Permission denied.*check its permissions"):
         read(archive)
     folder.chmod(0)

@@ -16,14 +16,14 @@ from tests.support.submission_examples import BOTH, LIMIT, ONE, TWO, noted, patc
 def test_a_name_that_leads_out_of_a_zip_is_refused(tmp_path: Path, name: str) -> None:
     submission = read(zipped(tmp_path / "eve.zip", {name: b"x", TWO: b""}))
     assert submission.sources == {TWO: b""}
-    assert noted(submission, "leads out of the zip; it was not read")
+    assert noted(submission, "has a path that leads out of the zip, so it was not read")
 
 
 @pytest.mark.parametrize("name", [f"/{ONE}", f"\\{ONE}", f"C:\\{ONE}", f"c:/work/{ONE}", f"//server/share/{ONE}"])
 def test_an_absolute_name_in_a_zip_is_refused(tmp_path: Path, name: str) -> None:
     submission = read(zipped(tmp_path / "eve.zip", {name: b"x", TWO: b""}))
     assert submission.sources == {TWO: b""}
-    assert noted(submission, "is an absolute name; it was not read")
+    assert noted(submission, "has an absolute path, so it was not read")
 
 
 @pytest.mark.parametrize(("kind", "sentence"), [(stat.S_IFLNK, "is a link"), (stat.S_IFIFO, "is not a plain file")])
@@ -46,12 +46,12 @@ def test_an_encrypted_file_in_a_zip_is_refused(tmp_path: Path, flag: int) -> Non
 @pytest.mark.parametrize("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_a_compression_without_bounds_is_refused(tmp_path: Path, method: int) -> None:
     path = zipped(tmp_path / "eve.zip", {ONE: b"x"}, method)
-    assert noted(read(path), f"{ONE} is compressed in a way that is not read here; pack it as a plain zip")
+    assert noted(read(path), f"{ONE} uses an unsupported compression; pack it as a plain zip")
 
 
 def test_a_compression_nobody_knows_is_refused(tmp_path: Path) -> None:
     path = patched(zipped(tmp_path / "eve.zip", {ONE: b"x"}), 8, 10, struct.pack("<H", 77))
-    assert noted(read(path), f"{ONE} is compressed in a way that is not read here")
+    assert noted(read(path), f"{ONE} uses an unsupported compression")
 
 
 def test_a_bomb_that_says_its_size_is_not_unpacked(tmp_path: Path) -> None:
@@ -105,7 +105,7 @@ def test_of_two_entries_of_one_name_the_last_counts(tmp_path: Path) -> None:
 def test_a_name_that_lies_about_its_encoding_is_a_sentence(tmp_path: Path) -> None:
     path = zipped(tmp_path / "eve.zip", {f"ü/{ONE}": b"x"})
     path.write_bytes(path.read_bytes().replace("ü".encode(), b"\xff\xff"))
-    with pytest.raises(SubmissionError, match=r"not the UTF-8 it claims to be; pack the folder again"):
+    with pytest.raises(SubmissionError, match=r"a file name as UTF-8 that is not UTF-8; pack the folder again"):
         read(path)
 
 
@@ -123,5 +123,5 @@ def test_a_table_of_contents_without_end_is_refused_before_it_is_read(tmp_path: 
 def test_a_zip_cut_short_is_a_sentence(tmp_path: Path, kept: int) -> None:
     path = zipped(tmp_path / "eve.zip", BOTH)
     path.write_bytes(path.read_bytes()[:kept])
-    with pytest.raises(SubmissionError, match=r"is no zip, or was cut short .* expected a zip of \.py files; pack"):
+    with pytest.raises(SubmissionError, match=r"is not a zip, or is incomplete .* expected a zip of \.py files; pack"):
         read(path)

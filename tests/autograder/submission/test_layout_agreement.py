@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.submission import Caps, SubmissionError, Submissions, list_submissions, top
+from autograder.submission import Caps, SubmissionError, Submissions, class_folder, list_submissions
 from tests.support.submission_examples import BOTH, FILES, ONE, TWO, laid_out, zip_of, zipped
 
 STUDENTS = ("ada", "bob", "cem", "dee")
@@ -110,7 +110,7 @@ def test_what_is_no_submission_decides_nothing_and_is_named(tmp_path: Path, made
     assert callable(made)
     found = list_submissions(laid_out(tmp_path, made() | NOISE), FILES)
     assert found.layout == ("plain" if made is zips else made.__name__)  # type: ignore[attr-defined]
-    assert found.notes == tuple(f"{name} is no submission; it was left out" for name in NOTED)
+    assert found.notes == tuple(f"{name} is not a submission; it was left out" for name in NOTED)
     assert (len(found.entries), found.problems) == (4, ())
 
 
@@ -119,7 +119,7 @@ def test_the_zip_that_was_unpacked_beside_itself_is_left_out_with_a_note(tmp_pat
     assert callable(made)
     folder = laid_out(tmp_path, made() | {"submissions.zip": zip_of(made())})
     found = list_submissions(folder, FILES)
-    assert found.notes == ("submissions.zip holds what lies beside it; it was left out",)
+    assert found.notes == ("submissions.zip is a copy of the files beside it; it was left out",)
     assert (len(found.entries), found.problems) == (4, ())
     zipped(folder / "submissions.zip", made() | {f"more/{ONE}": b""})
     assert "(submissions.zip)" in refusal(folder)
@@ -155,7 +155,7 @@ def test_a_file_s_name_like_another_platform_s_does_not_stop_a_class_that_agrees
 
 def test_names_that_are_all_of_two_platforms_are_asked_about(tmp_path: Path) -> None:
     told = refusal(laid_out(tmp_path / "class", {"Eve_66_99_x_1_assignsubmission_file_a.py": b""}))
-    assert told.endswith("; say --layout moodle or --layout canvas")
+    assert told.endswith("; choose --layout moodle or --layout canvas")
 
 
 GRACE = "Grace Hopper_502"
@@ -217,10 +217,10 @@ def test_one_student_of_moodle_in_a_zip_is_not_taken_for_the_folder_of_a_class(t
 
 
 def test_a_zip_of_a_class_is_never_read_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(top, "CLASS", Caps(entries=30, depth=12))
+    monkeypatch.setattr(class_folder, "CLASS", Caps(entries=30, depth=12))
     files = {f"ada/{ONE}": b"", **{f"eve/{number}": b"" for number in range(40)}, f"zoe/{ONE}": b""}
     told = refusal(zipped(tmp_path / "class.zip", files))
-    assert told.endswith("more than 30 entries; 29 of the first 30 are of eve: unpack it and give the folder")
+    assert told.endswith("more than 30 entries; 29 of the first 30 belong to eve. Unpack it and give the folder")
 
 
 def test_what_is_refused_in_a_zip_of_a_class_is_told_in_its_student_s_report_alone(tmp_path: Path) -> None:
@@ -229,4 +229,4 @@ def test_what_is_refused_in_a_zip_of_a_class_is_told_in_its_student_s_report_alo
     assert (found.notes, found.problems) == ((), ())
     read = {entry.student: entry.read(FILES, Caps()) for entry in found.entries}
     assert read["ada"].notes == ()
-    assert read["eve"].unread[TWO] == f"{TWO} lies more than 12 folders deep; it was not looked at: move it up"
+    assert read["eve"].unread[TWO] == f"{TWO} is more than 12 folders deep, so it was not read; move it up"

@@ -82,7 +82,7 @@ def test_a_canvas_download_is_recognised_and_every_file_goes_to_its_student(tmp_
         "15": {},
         "anon_aB3dE": {ONE: b"who"},
     }
-    assert notes_of(found, "12") == ("Canvas says that it was handed in late, and not when",)
+    assert notes_of(found, "12") == ("Canvas marks it as late, and does not give the time",)
     [choice] = [note for note in notes_of(found, "14") if "times" in note]
     assert "-3.py counts, not curiemarie_14_90_" in choice
     assert notes_of(found, "15")[0] == "a text or a link was handed in, expected files"
@@ -108,7 +108,7 @@ def test_nbgraders_folders_are_recognised_and_their_times_read(tmp_path: Path, f
     assert times["ada"] == datetime(2026, 2, 1, 17, 28, 58, 749302, UTC)
     assert times["grace"] == datetime(2026, 3, 3, tzinfo=UTC)
     assert times["marie"] is times["eve"] is None
-    assert "which its student can set" in notes_of(found, "grace")[0]
+    assert "the student can set that time" in notes_of(found, "grace")[0]
     assert notes_of(found, "eve")[0].startswith("a timestamp.txt cannot be read, expected a time like 2026-03-03")
 
 
@@ -117,7 +117,7 @@ def test_a_zip_of_folders_and_zips_is_read_as_the_folder_would_be(tmp_path: Path
     found = list_submissions(made(tmp_path, files, form), FILES)
     assert found.layout == "plain"
     assert sources(found) == {"ada": {ONE: b"ada"}, "grace": BOTH, "marie": {TWO: b"marie"}}
-    assert found.notes == ("roster.csv is no submission; it was left out",)
+    assert found.notes == ("roster.csv is not a submission; it was left out",)
 
 
 def git(folder: Path, *arguments: str, at: int = 0) -> None:
@@ -146,7 +146,7 @@ def test_the_clones_of_a_classroom_are_recognised_with_the_times_of_their_last_c
     assert [entry.student for entry in found.entries] == ["ada-b", "ada-k"]
     assert [entry.handed_in.timestamp() for entry in found.entries if entry.handed_in] == [1_700_000_500, 1_700_000_000]
     assert found.entries[0].notes == (
-        "handed in 2023-11-14 22:21:40+00:00 by the clock of its last commit, which its student can set",
+        "handed in 2023-11-14 22:21:40+00:00 according to its last commit; the student can set that time",
     )
 
 
@@ -238,7 +238,7 @@ def test_a_layout_that_cannot_be_told_is_asked_for(tmp_path: Path) -> None:
         list_submissions(top, FILES)
     found = list_submissions(top, FILES, "canvas")
     assert [entry.student for entry in found.entries] == ["12"]
-    assert found.problems == ("grace is not named as this layout names submissions; it was left out",)
+    assert found.problems == ("grace has no name of this layout, so it was left out; rename it as the others",)
     assert [entry.student for entry in list_submissions(top, FILES, "plain").entries] == ["grace"]
 
 
@@ -290,7 +290,8 @@ def test_whoever_takes_the_name_of_another_does_not_replace_the_others_work(tmp_
         assert sources(found) == {"grace1": {ONE: b"Grace Hopper_502"}}
     else:
         assert found.entries == ()
-    told = "fit grace1 by name and are of several people, so none of them is graded as one; put lms_id on the roster"
+    several = "match grace1 by name but belong to several people, so none of them is graded as one"
+    told = f"{several}; put lms_id on the roster"
     assert found.problems == (f"{'Grace Hopper_666' if numbers else ', '.join(names)} {told}",)
 
 
@@ -299,8 +300,8 @@ def test_a_name_with_numbers_does_not_pass_for_another_user_of_canvas(tmp_path: 
     found = list_submissions(laid_out(tmp_path, files), FILES)
     assert sources(found) == {"13": {ONE: b"grace"}}
     assert [problem.partition(":")[0] for problem in found.problems] == [
-        f"bob_7_8_2024_{ONE} may be of 7 or of 8",
-        f"eve_13_66_99_{ONE} may be of 13 or of 66",
+        f"bob_7_8_2024_{ONE} may belong to 7 or to 8",
+        f"eve_13_66_99_{ONE} may belong to 13 or to 66",
     ]
 
 
@@ -310,7 +311,7 @@ def test_what_would_take_the_id_of_another_is_a_problem_and_loses_nothing_else(t
     found = list_submissions(top, FILES, None, roster)
     assert [entry.student for entry in found.entries] == ["s2"]
     [problem] = found.problems
-    assert problem.startswith(f"eve_13_1_{ONE} would be graded as 13, and another student of the roster has that id")
+    assert problem.startswith(f"eve_13_1_{ONE} would be graded as 13, and another student on the roster has that id")
 
 
 def test_the_highest_number_counts_where_the_roster_says_that_they_are_of_one_student(tmp_path: Path) -> None:
@@ -318,7 +319,7 @@ def test_the_highest_number_counts_where_the_roster_says_that_they_are_of_one_st
     found = attributed(tmp_path, {f"{name}/{ONE}": name.encode() for name in names})
     [entry] = found.entries
     assert entry.read(FILES, Caps()).sources == {ONE: b"grace1 (10)"}
-    assert entry.notes == ("grace1 (10) counts, not grace1, grace1-2, grace1_attempt3: the highest number",)
+    assert entry.notes == ("grace1 (10) counts, not grace1, grace1-2, grace1_attempt3: it has the highest number",)
 
 
 def test_a_login_that_is_another_student_s_id_does_not_replace_their_work(tmp_path: Path) -> None:
@@ -327,7 +328,7 @@ def test_a_login_that_is_another_student_s_id_does_not_replace_their_work(tmp_pa
     found = list_submissions(tmp_path / "hw-submissions", FILES, None, ROSTER)
     [entry] = found.entries
     assert (entry.student, entry.path.name) == ("ada1", "hw-ada")
-    told = "fit ada1 by name and are of several people, so none of them is graded as one"
+    told = "match ada1 by name but belong to several people, so none of them is graded as one"
     assert found.problems == (f"hw-ada1 {told}; put login on the roster",)
 
 
@@ -338,7 +339,7 @@ def test_folders_of_several_names_that_fit_one_student_are_not_chosen_from(tmp_p
     (tmp_path / "class" / "ada").rename(tmp_path / "class" / "ada@uni.example")
     found = list_submissions(tmp_path / "class", FILES, None, ROSTER)
     assert [entry.student for entry in found.entries] == ["grace1"]
-    told = "fit ada1 by name and are of several people, so none of them is graded as one"
+    told = "match ada1 by name but belong to several people, so none of them is graded as one"
     assert found.problems == (f"Ada Lovelace, ada@uni.example {told}; keep one, or rename them",)
 
 
@@ -379,7 +380,7 @@ def test_a_broken_zip_inside_loses_nothing_else(tmp_path: Path) -> None:
     top = laid_out(tmp_path / "class", {"bob/a.zip": b"PK\3\4 nothing", f"bob/{TWO}": b"two", f"eve_1_2_{ONE}": b""})
     found = list_submissions(top, FILES, "plain")
     assert sources(found) == {"bob": {TWO: b"two"}}
-    assert any("is no zip, or was cut short" in note for note in notes_of(found, "bob"))
+    assert any("is not a zip, or is incomplete" in note for note in notes_of(found, "bob"))
 
 
 @pytest.mark.parametrize("name", ["../../x.py", "/etc/x.py", "ok/../../x.py", "C:/x.py"])

@@ -116,7 +116,7 @@ def test_a_notebook_as_it_was_handed_out_is_no_work_and_needs_no_word(tmp_path: 
 def test_a_broken_notebook_beside_a_file_costs_nothing_but_a_word(tmp_path: Path) -> None:
     read = submission(tmp_path / "a", {ONE: b"own", BOOK: b"{", TWO: b""})
     assert read.sources[ONE] == b"own"
-    assert noted(read, f"{BOOK} is no notebook: its JSON cannot be read; save it again in Jupyter")
+    assert noted(read, f"{BOOK} is not a notebook: its JSON cannot be read; save it again in Jupyter")
 
 
 def test_a_notebook_in_a_zip_is_read_alike(tmp_path: Path) -> None:
@@ -138,25 +138,25 @@ def test_outputs_may_be_large_and_code_may_not(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="has more than 256 KiB of code"):
         source(code("#" * (LIMIT + 1)))
     huge = submission(tmp_path / "a", {BOOK: b" " * (8 * 1024 * 1024 + 1), **BOTH})
-    assert noted(huge, "8,388,609 bytes, more than the 8,192 KiB a file may have; it was not read")
+    assert noted(huge, "8,388,609 bytes, more than the 8,192 KiB a file may have, so it was not read")
 
 
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        (b"", "is no notebook: its JSON cannot be read"),
-        (b"\xff\xfe", "is no notebook: its JSON cannot be read"),
-        (b"[" * 100_000, "is no notebook: its JSON cannot be read"),
-        (b'{"a":' * 100_000, "is no notebook: its JSON cannot be read"),
-        (b"9" * 100_000, "is no notebook: its JSON cannot be read"),
+        (b"", "is not a notebook: its JSON cannot be read"),
+        (b"\xff\xfe", "is not a notebook: its JSON cannot be read"),
+        (b"[" * 100_000, "is not a notebook: its JSON cannot be read"),
+        (b'{"a":' * 100_000, "is not a notebook: its JSON cannot be read"),
+        (b"9" * 100_000, "is not a notebook: its JSON cannot be read"),
         (b"[]," * 1_100_000, "lists and objects in it"),
         (b"[]", "has no list of cells"),
         (b'{"worksheets": [{"cells": []}]}', "has no list of cells, expected a notebook of format 4"),
         (b'{"cells": {}}', "has no list of cells"),
-        (b'{"cells": [1]}', "has a cell 1 that is no cell"),
+        (b'{"cells": [1]}', "has a broken cell 1, expected a JSON object"),
         (book(*[text("")] * 2001), "has 2,001 cells, more than 2,000"),
-        (book(code(1)), "has a cell 1 without a text for its source"),  # type: ignore[arg-type]
-        (book(code(["a", 1])), "has a cell 1 without a text for its source"),  # type: ignore[list-item]
+        (book(code(1)), "has a cell 1 without a text as its source"),  # type: ignore[arg-type]
+        (book(code(["a", 1])), "has a cell 1 without a text as its source"),  # type: ignore[list-item]
     ],
 )
 def test_what_is_no_notebook_is_a_sentence(data: bytes, sentence: str) -> None:
@@ -219,7 +219,7 @@ def test_a_cell_that_does_more_than_ask_counts(cell: str) -> None:
 def test_code_below_the_cell_that_checks_is_for_trying_out() -> None:
     made = read_notebook(book(code("a = 1"), CHECKS, text("Try"), code("raise ValueError"), code("def f(): 1")), LIMIT)
     assert made.source == b"a = 1\n"
-    assert made.notes == ("cell 5 is below the check, where code is for trying out, so it was left out",)
+    assert made.notes == ("cell 5 is below the check, so it was left out; move code to be graded above it",)
     assert source(code("a = 1"), code("check('ex05')"), code("b = 2")) == "a = 1\nb = 2\n", "it is no cell that grades"
 
 
@@ -246,5 +246,5 @@ def test_a_notebook_that_is_not_saved_as_utf_8_is_called_so(tmp_path: Path) -> N
     assert (
         submission(tmp_path / "ada", {BOOK: data})
         .notes[0]
-        .startswith(f"{BOOK} is no notebook: its JSON cannot be read as UTF-8")
+        .startswith(f"{BOOK} is not a notebook: its JSON cannot be read as UTF-8")
     )

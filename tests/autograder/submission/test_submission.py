@@ -89,7 +89,7 @@ def test_names_in_the_old_encoding_of_zips_are_read(tmp_path: Path) -> None:
 def test_a_missing_file_with_a_nearly_right_name_is_pointed_out(tmp_path: Path) -> None:
     submission = read(laid_out(tmp_path / "bob", {"ex05_attention (1).py": b""}))
     assert submission.missing == FILES
-    assert noted(submission, f"{TWO} is missing; there is ex05_attention (1).py: if that is the one, rename it")
+    assert noted(submission, f"{TWO} is missing, and there is ex05_attention (1).py; rename it if that is the one")
 
 
 def test_the_working_folder_is_named_after_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

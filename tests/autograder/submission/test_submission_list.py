@@ -43,7 +43,7 @@ def test_every_folder_and_zip_is_a_submission_hidden_ones_are_not(tmp_path: Path
     found = list_submissions(tmp_path, FILES)
     assert [entry.path for entry in found.entries] == [tmp_path / "Carol.ZIP", tmp_path / "alice.zip", tmp_path / "bob"]
     assert found.problems == ()
-    assert found.notes == ("roster.csv is no submission; it was left out",)
+    assert found.notes == ("roster.csv is not a submission; it was left out",)
     assert [entry.student for entry in found.entries] == ["Carol", "alice", "bob"]
 
 
@@ -51,7 +51,7 @@ def test_of_two_submissions_of_one_student_one_is_taken_and_the_other_named(tmp_
     laid_out(tmp_path / "alice", BOTH)
     zipped(tmp_path / "alice.zip", {ONE: b"zipped"})
     [entry] = list_submissions(tmp_path, FILES).entries
-    told = "alice.zip counts, not alice: which is the later cannot be told, so the last by name was taken"
+    told = "alice.zip counts, not alice: nothing shows which is later, so the last by name was taken"
     assert entry.read(FILES, Caps()).sources == {ONE: b"zipped"}
     assert entry.notes == (told,)
     assert list_submissions(tmp_path, FILES).notes == (f"alice: {told}",)
@@ -65,7 +65,7 @@ def test_names_that_differ_in_case_only_are_a_problem_and_none_is_taken(tmp_path
     found = list_submissions(tmp_path, FILES)
     assert [entry.path for entry in found.entries] == [tmp_path / "bob"]
     assert found.problems == (
-        f"{folder}, alice.zip differ in upper and lower case only, and so would their reports, "
+        f"{folder}, alice.zip differ only in upper and lower case, and so would their reports, "
         "so none of them is graded; keep one, or rename them",
     )
 
@@ -83,12 +83,12 @@ def test_a_linked_submission_is_a_problem(tmp_path: Path) -> None:
     (tmp_path / "eve").symlink_to("bob", target_is_directory=True)
     found = list_submissions(tmp_path, FILES)
     assert [entry.path for entry in found.entries] == [tmp_path / "bob"]
-    assert found.problems == ("eve is a link, and links are not followed; hand in what it leads to",)
+    assert found.problems == ("eve is a link, and links are not followed; hand in the file itself",)
 
 
 def test_one_submission_is_not_taken_for_a_folder_of_them(tmp_path: Path) -> None:
     folder = laid_out(tmp_path / "alice", BOTH)
-    with pytest.raises(SubmissionError, match=f"holds {ONE}, so it looks like one submission") as caught:
+    with pytest.raises(SubmissionError, match=f"contains {ONE}, so it looks like a single submission") as caught:
         list_submissions(folder, FILES)
     assert str(caught.value).endswith(f"give its parent, {tmp_path.resolve()}")
 

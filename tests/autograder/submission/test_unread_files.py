@@ -34,7 +34,7 @@ BOOK = ONE.replace(".py", ".ipynb")
 def test_a_file_above_the_limit_says_its_size_the_limit_and_what_to_do(tmp_path: Path) -> None:
     files = {ONE: b"#" * (LIMIT + 1), TWO: b"two"}
     for path in (laid_out(tmp_path / "eve", files), zipped(tmp_path / "eve.zip", files)):
-        why = "has 262,145 bytes, more than the 256 KiB a file may have; it was not read: hand in a smaller one"
+        why = "has 262,145 bytes, more than the 256 KiB a file may have, so it was not read; hand in a smaller one"
         assert read(path).unread == {ONE: f"{ONE} {why}"}
         assert read(path).unseen == ""
 
@@ -52,19 +52,19 @@ def test_a_notebook_above_the_limit_counts_as_unread_where_nothing_else_holds_wo
 
 def test_the_code_of_a_notebook_has_the_limit_of_a_source(tmp_path: Path) -> None:
     folder = laid_out(tmp_path / "eve", {BOOK: tiny.notebook("x = 1\n" * 60_000)})
-    assert read(folder).unread == {ONE: f"{BOOK} has more than 256 KiB of code; it was not read: hand in less"}
+    assert read(folder).unread == {ONE: f"{BOOK} has more than 256 KiB of code, so it was not read; hand in less code"}
 
 
 @links
 def test_a_link_and_what_lies_too_deep_are_called_so_unless_a_plain_file_is_there_too(tmp_path: Path) -> None:
     folder = laid_out(tmp_path / "eve", {"d/" * 3 + "x": b""})
     (folder / ONE).symlink_to("/etc/passwd")
-    assert read(folder).unread == {ONE: f"{ONE} is a link, and links are not followed; hand in what it leads to"}
+    assert read(folder).unread == {ONE: f"{ONE} is a link, and links are not followed; hand in the file itself"}
     laid_out(folder, {f"src/{ONE}": b"work = 1\n"})
     assert read(folder).sources == {ONE: b"work = 1\n"}
     assert read(folder).unread == {}
     deep = zipped(tmp_path / "eve.zip", {"d/" * 8 + TWO: b"x"})
-    assert read(deep).unread == {TWO: f"{TWO} lies more than 8 folders deep; it was not looked at: move it up"}
+    assert read(deep).unread == {TWO: f"{TWO} is more than 8 folders deep, so it was not read; move it up"}
 
 
 def test_an_encrypted_or_a_broken_entry_of_a_zip_is_called_so(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_an_encrypted_or_a_broken_entry_of_a_zip_is_called_so(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("name", "content", "told"),
     [
-        ("work.zip", b"PK\3\4 nothing", "work.zip is no zip, or was cut short"),
+        ("work.zip", b"PK\3\4 nothing", "work.zip is not a zip, or is incomplete"),
         ("work.zip", b"\0" * (17 << 20), "work.zip has 17,825,792 bytes, more than the 16,384 KiB a file may have"),
         ("a.zip", zip_of({"b.zip": zip_of({"c.zip": zip_of(BOTH)})}), "one zip too many inside this one"),
     ],
@@ -107,7 +107,7 @@ def test_what_cannot_be_read_is_an_error_without_points_and_the_rest_is_graded(
     results = graded(grader, runner, own(folder))
     first, second = results[tiny.FIRST], results[tiny.SECOND]
     assert (first.status, first.score, second.status) == ("error", 0, "pass")
-    why = f"has {len(large):,} bytes, more than the 64 KiB a file may have; it was not read: hand in a smaller one"
+    why = f"has {len(large):,} bytes, more than the 64 KiB a file may have, so it was not read; hand in a smaller one"
     assert tiny.sentences_of(first) == [f"{FIRST} {why}."] * len(first.checks)
 
 
@@ -119,7 +119,7 @@ def test_what_was_not_found_beside_a_broken_zip_says_so(tmp_path: Path, grader: 
     assert finding is not None
     assert finding.message == f"{FIRST} was not found, and a part of the submission could not be read."
     assert finding.detail is not None
-    assert finding.detail.startswith("work.zip is no zip, or was cut short")
+    assert finding.detail.startswith("work.zip is not a zip, or is incomplete")
 
 
 def test_a_class_is_told_and_a_second_run_sees_what_has_changed(tmp_path: Path, key_cache: Path) -> None:

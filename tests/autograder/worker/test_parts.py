@@ -199,7 +199,7 @@ def test_a_part_cannot_be_built_while_a_submission_may_run() -> None:
     data = tiny.part(tiny.FIRST, tiny.MEAN)
     parts.close(True)
     try:
-        with pytest.raises(parts.PartError, match="built by the checks alone"):
+        with pytest.raises(parts.PartError, match="only the checks may build"):
             parts.build(data, tiny.FIRST)
     finally:
         parts.close(False)
@@ -223,11 +223,11 @@ def test_a_submission_cannot_build_a_part_that_it_brings_along(grader: Grader, r
 
 WARMED = """
 import gc, os, sys, types
-from autograder.worker.sandbox import warming
-warming.load()
-warming.warm(os.open(sys.argv[1], os.O_RDONLY))
+from autograder.worker.sandbox import warm_up
+warm_up.load()
+warm_up.warm(os.open(sys.argv[1], os.O_RDONLY))
 gc.unfreeze()
-from autograder.checks.filling import ReferencePart
+from autograder.checks.weights import ReferencePart
 from autograder.worker import parts
 made = [each for each in parts._function.__code__.co_consts if type(each) is types.CodeType]
 BEGINS = '{"format":1,"exports"'.encode()

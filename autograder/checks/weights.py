@@ -1,4 +1,4 @@
-"""Known weights for a module: by the hook of a class, part by part, or by name. Used in the worker only."""
+"""Load known weights into a module: by the hook of its class, part by part, or by name. Used in the worker only."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -9,14 +9,14 @@ from torch import Tensor, nn
 from autograder.checks.structure import StructureError, compare_parameters
 
 HOOK = "from_reference"
-"""What a class may fill itself with, from weights under the contract's names."""
+"""The method with which a class may load weights under the contract's names into its own layout."""
 
 
 class ReferencePart(nn.Module):
-    """The base of every class that takes the place of a student's: its weights have the contract's names."""
+    """The base of every class that replaces a student's class: its weights have the contract's names."""
 
     def from_reference(self, state: Mapping[str, Tensor]) -> None:
-        """Take the weights in `state`, for a hook of the student's that asks its parts to fill themselves."""
+        """Load the weights in `state`, for a student's hook that calls the hooks of its parts."""
         for name, value in self.named_parameters():
             if name in state:
                 value.data.copy_(state[name])
@@ -37,7 +37,7 @@ def fill(module: nn.Module, state: Mapping[str, Tensor]) -> None:
 
 
 def _is_part(module: nn.Module) -> bool:
-    """Whether a module is a reference part itself, not a class that a student derived from one with another hook."""
+    """Say whether a module is a reference part itself, not a student's subclass of one with another hook."""
     return isinstance(module, ReferencePart) and getattr(type(module), HOOK) is ReferencePart.from_reference
 
 
@@ -68,15 +68,15 @@ def _under(name: str, state: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def _has_hook(module: nn.Module) -> bool:
-    parts = (each for each in module.modules() if not _is_part(each))
-    return any(hasattr(type(each), HOOK) or HOOK in vars(each) for each in parts)
+    own = (part for part in module.modules() if not _is_part(part))
+    return any(hasattr(type(part), HOOK) or HOOK in vars(part) for part in own)
 
 
 def _fill_with_parts(module: nn.Module, state: Mapping[str, Tensor]) -> None:
-    """Fill a module whose hook knows the layout of the student's own earlier files, which reference parts have not.
+    """Fill a module that holds reference parts: its hook expects the layout of the student's own earlier classes.
 
-    A hook that fails on them runs again with something in their place that takes everything; if it still fails, the
-    weights go where their names say. Raises what the hook raised where they have no such place.
+    If the hook fails on a reference part, it runs again with objects in place of the parts that accept any access. If
+    it still fails, the weights are loaded by name. If the names do not fit either, raises what the hook raised first.
     """
     hook = getattr(module, HOOK)
     try:
@@ -94,7 +94,7 @@ def _fill_with_parts(module: nn.Module, state: Mapping[str, Tensor]) -> None:
 
 
 def _fill_parts(module: nn.Module, state: Mapping[str, Tensor]) -> None:
-    """Fill each part that the contract names, so that no hook has to know how it holds its weights."""
+    """Fill each reference part under the contract's name, so that no hook needs to know its layout."""
     filled: list[str] = []
     for prefix in dict.fromkeys(prefix for key in state for prefix in _prefixes(key)):
         part: Any = module
@@ -112,12 +112,12 @@ def _prefixes(key: str) -> Iterator[str]:
 
 @contextmanager
 def _without_parts(module: nn.Module) -> Iterator[None]:
-    """Put something that takes every weight in the place of each part; what `_fill_parts` does then is not lost."""
+    """Replace each reference part by an `_Anything` within the block; `_fill_parts` fills the parts afterwards."""
     holders = [
-        (each._modules, name, part)
-        for each in list(module.modules())
-        if not _is_part(each)
-        for name, part in each.named_children()
+        (owner._modules, name, part)
+        for owner in list(module.modules())
+        if not _is_part(owner)
+        for name, part in owner.named_children()
         if _is_part(part)
     ]
     try:
@@ -130,7 +130,7 @@ def _without_parts(module: nn.Module) -> Iterator[None]:
 
 
 class _Anything:
-    """Stands for a part of any layout: every attribute, item and result of it is itself."""
+    """An object of any layout: every attribute, item and result of it is the object itself."""
 
     def _itself(self, *_: Any, **__: Any) -> "_Anything":
         return self
@@ -139,10 +139,10 @@ class _Anything:
     __add__ = __sub__ = __mul__ = __floordiv__ = __truediv__ = _itself
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Take it."""
+        """Accept any attribute."""
 
     def __setitem__(self, at: object, value: object) -> None:
-        """Take it."""
+        """Accept any item."""
 
     def __iter__(self) -> Iterator[Any]:
         return iter(())

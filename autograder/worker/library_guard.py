@@ -1,10 +1,10 @@
-"""Which library code may lie between a program and the operators it calls, and the guards on all other library code.
+"""Guard library code: a list of modules through which a program may call operators, and guards on all others.
 
 Some of torch's private modules compute what an exercise forbids from allowed operators (`torch.onnx.ops`,
-`torch._refs`, `torch._inductor.fx_passes`). A list of what is forbidden never ends, so this is a list of what is
-allowed: library functions of every other file refuse to work on tensors with numbers while an exercise forbids
-anything. The guards replace the functions' code once in a process, because watching every call (`sys.setprofile`)
-slows all programs down and can be switched off by one line of a program.
+`torch._refs`, `torch._inductor.fx_passes`). A list of forbidden modules would never be complete, so this is a list of
+allowed ones. While an exercise forbids anything, functions of every other installed file refuse tensors with numbers.
+The guards replace the functions' code once per process, because watching every call (`sys.setprofile`) slows all
+programs down, and one line of a program can switch it off.
 """
 
 import functools
@@ -36,7 +36,7 @@ ALLOWED_MODULES = frozenset(
         *("torch.testing", "torch.testing._comparison"),
     }
 )
-"""Modules by their own names."""
+"""Modules that are allowed without their submodules."""
 
 ALLOWED_PACKAGES = frozenset(
     {
@@ -46,46 +46,36 @@ ALLOWED_PACKAGES = frozenset(
         *("torch.cuda", "torch.distributions", "torch.fft", "torch.func", "torch.futures", "torch.fx", "torch.jit"),
         *("torch.linalg", "torch.masked", "torch.monitor", "torch.mps", "torch.mtia", "torch.multiprocessing"),
         *("torch.nn", "torch.optim", "torch.profiler", "torch.signal", "torch.special", "torch.utils", "torch.xpu"),
-        *(
-            "functorch",
-            "numpy",
-            "mpmath",
-            "sympy",
-            "networkx",
-            "jinja2",
-            "markupsafe",
-            "packaging",
-            "typing_extensions",
-        ),
-        *("fsspec", "filelock", "opt_einsum", "einops"),
+        *("functorch", "numpy", "mpmath", "sympy", "networkx", "jinja2", "markupsafe", "packaging"),
+        *("typing_extensions", "fsspec", "filelock", "opt_einsum", "einops"),
         "autograder",  # the checks themselves; a student's file cannot import it
-        # Plumbing that hands tensors on and computes nothing.
+        # Libraries that pass tensors on and compute nothing.
         *("beartype", "jaxtyping", "typeguard", "decorator", "wrapt", "toolz", "tqdm", "rich", "loguru", "icecream"),
         *("pytest", "_pytest", "pluggy", "hypothesis", "xdist"),
     }
 )
-"""Packages with everything in them."""
+"""Packages that are allowed with all their submodules."""
 
 PACKAGE_FOLDERS = ("site-packages", "dist-packages")
 MARK = "the guard"
-_NO_VALUES = frozenset({"__builtins__", "__annotations__"})
+_SKIPPED_NAMES = frozenset({"__builtins__", "__annotations__"})
 DEPTH = 4
-"""How deep tensors are looked for in the arguments of a call, which are two deep themselves."""
+"""How deep to look for tensors in the arguments of a call: two levels are the argument lists themselves."""
 
 _TORCH = str(Path(torch.__file__).parent) + os.sep
 _visited: set[str] = set()
-_armed: list[object] = []
+_active: list[object] = []
 _Loader: Any = next(each for each in importlib.machinery.SourceFileLoader.__mro__ if "exec_module" in vars(each))
 _load = _Loader.exec_module
 
 
 class ForbiddenCallError(Exception):
-    """What an exercise forbids was called; the message is the dotted name."""
+    """A program made a call that the exercise forbids; the message is the dotted name."""
 
 
 @functools.cache
 def allowed(file: str) -> bool:
-    """Return whether the functions of a file may lie in between; a file that belongs to no package always may."""
+    """Say whether the functions of a file need no guard; a file outside the package folders never does."""
     name = _dotted(file)
     if name is None or name in ALLOWED_MODULES:
         return True
@@ -94,12 +84,12 @@ def allowed(file: str) -> bool:
 
 
 def _dotted(file: str) -> str | None:
-    """Return the module that an installed file is; None for every file that is not in a package folder."""
+    """Return the dotted module name of an installed file; None for every file outside the package folders."""
     if file.startswith(_TORCH):
         parts = ["torch", *Path(file[len(_TORCH) :]).parts]
     else:
         parts = list(Path(file).parts)
-        folders = [at for at, part in enumerate(parts) if part in PACKAGE_FOLDERS]
+        folders = [index for index, part in enumerate(parts) if part in PACKAGE_FOLDERS]
         if not folders:
             return None
         parts = parts[folders[-1] + 1 :]
@@ -109,21 +99,21 @@ def _dotted(file: str) -> str | None:
 
 
 class Guard:
-    """Stands before a function of a file that is not allowed."""
+    """Called in place of a function that is not allowed; refuses tensors, else calls the function."""
 
     __slots__ = ("keywords", "original")
 
     def __init__(self, function: FunctionType) -> None:
         code = function.__code__
-        made = FunctionType(code, function.__globals__, code.co_name, function.__defaults__, function.__closure__)
-        made.__kwdefaults__ = function.__kwdefaults__
-        made.__qualname__ = function.__qualname__
-        self.original = made
+        copy = FunctionType(code, function.__globals__, code.co_name, function.__defaults__, function.__closure__)
+        copy.__kwdefaults__ = function.__kwdefaults__
+        copy.__qualname__ = function.__qualname__
+        self.original = copy
         self.keywords = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
 
     def __call__(self, positional: tuple[Any, ...], keywords: tuple[Any, ...], others: Mapping[str, Any]) -> Any:
-        """Call the function, unless it is given tensors in an exercise that forbids anything."""
-        if _armed and _has_numbers((positional, keywords, others)):
+        """Call the function. Raises `ForbiddenCallError` if it gets tensors while the guards are active."""
+        if _active and _has_numbers((positional, keywords, others)):
             raise ForbiddenCallError(_name_of(self.original))
         return self.original(*positional, **dict(zip(self.keywords, keywords, strict=True)), **others)
 
@@ -133,7 +123,7 @@ def _name_of(function: FunctionType) -> str:
 
 
 def _has_numbers(value: object, depth: int = DEPTH) -> bool:
-    """Return whether a value holds a tensor with numbers. A compiler's fake tensors and meta tensors have none."""
+    """Say whether a value holds a tensor with numbers. The fake tensors of a compiler and meta tensors have none."""
     if isinstance(value, Tensor):
         with torch._C.DisableTorchFunction():
             if isinstance(value, FunctionalTensor):
@@ -142,26 +132,26 @@ def _has_numbers(value: object, depth: int = DEPTH) -> bool:
     if not depth:
         return False
     if isinstance(value, Mapping):
-        return any(_has_numbers(each, depth - 1) for each in value.values())
-    return isinstance(value, list | tuple) and any(_has_numbers(each, depth - 1) for each in value)
+        return any(_has_numbers(part, depth - 1) for part in value.values())
+    return isinstance(value, list | tuple) and any(_has_numbers(part, depth - 1) for part in value)
 
 
 def guard(function: FunctionType) -> None:
-    """Put a guard before a function, if there is none."""
-    if not any(type(each) is Guard for each in function.__code__.co_consts):
+    """Replace a function's code by a call of a guard, if that has not been done yet."""
+    if not any(type(constant) is Guard for constant in function.__code__.co_consts):
         function.__code__ = code_calling(Guard(function), function.__code__)
 
 
 def code_calling(call: Callable[..., Any], code: CodeType) -> CodeType:
-    """Return code of the same signature, name and place that calls something else with the arguments.
+    """Return code with the same signature, name and location that calls `call(positional, keywords, others)`.
 
-    It gets the positional ones, the values of those with names of their own, and the others by name.
+    These are the positional arguments, the values of the keyword-only arguments, and the dict of other keywords.
     """
     star, double = bool(code.co_flags & inspect.CO_VARARGS), bool(code.co_flags & inspect.CO_VARKEYWORDS)
     count = code.co_argcount + code.co_kwonlyargcount + star + double
     template = _template(code.co_argcount, code.co_kwonlyargcount, len(code.co_freevars), star, double)
     return template.replace(
-        co_consts=tuple(call if each == MARK else each for each in template.co_consts),
+        co_consts=tuple(call if constant == MARK else constant for constant in template.co_consts),
         co_varnames=(*code.co_varnames[:count], MARK),
         co_posonlyargcount=code.co_posonlyargcount,
         co_freevars=code.co_freevars,
@@ -174,14 +164,17 @@ def code_calling(call: Callable[..., Any], code: CodeType) -> CodeType:
 
 @functools.cache
 def _template(positional: int, keyword: int, free: int, star: bool, double: bool) -> CodeType:
-    """Compile a function with so many arguments that hands them on. It must have the free variables of the other."""
-    first, second = [f"p{each}" for each in range(positional)], [f"k{each}" for each in range(keyword)]
-    cells = "".join(f"c{each}, " for each in range(free))
+    """Compile a function with these numbers of arguments that passes them on to the object in place of `MARK`.
+
+    Python only accepts code with as many free variables as the function has, so it mentions `free` of them.
+    """
+    first, second = [f"p{i}" for i in range(positional)], [f"k{i}" for i in range(keyword)]
+    cells = "".join(f"c{i}, " for i in range(free))
     signature = ", ".join(
         [*first, *(["*s"] if star else ["*"] if keyword else []), *second, *(["**d"] if double else [])]
     )
-    values = "".join(f"{each}, " for each in [*first, *(["*s"] if star else [])])
-    named = "".join(f"{each}, " for each in second)
+    values = "".join(f"{name}, " for name in [*first, *(["*s"] if star else [])])
+    named = "".join(f"{name}, " for name in second)
     source = f"""
 def outer({cells}):
     def call({signature}):
@@ -190,32 +183,32 @@ def outer({cells}):
         ({cells})
     return call
 """
-    made: dict[str, Any] = {}
-    exec(source, made)
-    code: CodeType = made["outer"](*range(free)).__code__
+    namespace: dict[str, Any] = {}
+    exec(source, namespace)
+    code: CodeType = namespace["outer"](*range(free)).__code__
     return code
 
 
 @contextmanager
-def guarded() -> Iterator[None]:
-    """Within it, library code that is not allowed refuses tensors with numbers."""
+def active() -> Iterator[None]:
+    """Make library code that is not allowed refuse tensors with numbers, within the block."""
     watch_imports()
     guard_loaded()
-    turn = object()
-    _armed.append(turn)
+    token = object()
+    _active.append(token)
     try:
         yield
     finally:
-        _armed[:] = [each for each in _armed if each is not turn]
+        _active[:] = [other for other in _active if other is not token]
 
 
-def holds() -> bool:
-    """Return whether library code is being guarded."""
-    return bool(_armed) and _Loader.exec_module is _exec_module
+def is_active() -> bool:
+    """Say whether the guards are active, and newly loaded modules still get them."""
+    return bool(_active) and _Loader.exec_module is _exec_module
 
 
 def watch_imports() -> None:
-    """From now on, guard what a module defines as soon as a program, or torch itself, has loaded it."""
+    """From now on, guard the functions of a module as soon as a program, or torch itself, has loaded it."""
     _Loader.exec_module = _exec_module
 
 
@@ -226,8 +219,8 @@ def _exec_module(self: Any, module: ModuleType) -> None:
 
 
 def guard_loaded() -> None:
-    """Guard the functions of every module that was loaded since the last call and is not allowed."""
-    new = [each for each in sys.modules if each not in _visited]
+    """Guard the functions of every module loaded since the last call that is not allowed."""
+    new = [name for name in sys.modules if name not in _visited]
     _visited.update(new)
     guard_all([sys.modules[name] for name in new if not allowed(_file_of(name))])
 
@@ -236,7 +229,8 @@ def guard_all(modules: Iterable[ModuleType]) -> None:
     """Guard the functions of some modules."""
     seen: set[int] = set()
     for module in modules:
-        for function in _functions_in([each for name, each in vars(module).items() if name not in _NO_VALUES], seen):
+        values = [value for name, value in vars(module).items() if name not in _SKIPPED_NAMES]
+        for function in _functions_in(values, seen):
             if not allowed(function.__code__.co_filename):
                 guard(function)
 
@@ -246,7 +240,7 @@ def _file_of(name: str) -> str:
 
 
 def _functions_in(values: Iterable[object], seen: set[int]) -> Iterator[FunctionType]:
-    """Yield the functions behind some values: of classes, of wrappers, of closures, of tables."""
+    """Yield the functions that can be reached from values: in classes, wrappers, closures and collections."""
     rest = list(values)
     while rest:
         value = rest.pop()
@@ -260,7 +254,7 @@ def _functions_in(values: Iterable[object], seen: set[int]) -> Iterator[Function
 
 def _of_function(function: FunctionType) -> list[object]:
     cells = function.__closure__ or ()
-    held = [each.cell_contents for each in cells if _is_filled(each)]
+    held = [cell.cell_contents for cell in cells if _is_filled(cell)]
     return [*held, *function.__dict__.values()] if function.__dict__ else held
 
 
@@ -268,8 +262,8 @@ def _of_class(kind: Any) -> Iterable[object]:
     return () if allowed(_file_of(kind.__module__)) else vars(kind).values()
 
 
-def _of_table(values: Iterable[object]) -> list[object]:
-    return [each for each in values if type(each) in (FunctionType, type)]
+def _of_collection(values: Iterable[object]) -> list[object]:
+    return [value for value in values if type(value) in (FunctionType, type)]
 
 
 _PARTS: dict[type, Callable[[Any], Iterable[object]]] = {
@@ -280,11 +274,14 @@ _PARTS: dict[type, Callable[[Any], Iterable[object]]] = {
     functools.partial: lambda value: (value.func,),
     functools.cached_property: lambda value: (value.func,),
     functools._lru_cache_wrapper: lambda value: (value.__wrapped__,),
-    dict: lambda value: _of_table(value.values()),
-    list: _of_table,
-    tuple: _of_table,
+    dict: lambda value: _of_collection(value.values()),
+    list: _of_collection,
+    tuple: _of_collection,
 }
-"""What may have functions in it. By type, because `isinstance` asks proxies that torch keeps, some of which warn."""
+"""Types that may hold functions, each with a function that lists them.
+
+Looked up by type, because `isinstance` accesses torch's lazy proxies, some of which warn.
+"""
 
 
 def _is_filled(cell: CellType) -> bool:

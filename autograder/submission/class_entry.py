@@ -1,4 +1,4 @@
-"""One student's work where it lies, not yet read."""
+"""The submission of one student in a class, located but not yet read."""
 
 import hashlib
 import os
@@ -12,7 +12,17 @@ from pathlib import Path, PurePosixPath
 
 from autograder.submission.archive import moved_into, open_archive
 from autograder.submission.folder import kind_of, read_plain
-from autograder.submission.found import LINK, Caps, FileError, Found, Listing, SubmissionError, printable, skipped
+from autograder.submission.found import (
+    LINK,
+    Caps,
+    FileError,
+    Listing,
+    SubmissionError,
+    SubmittedFile,
+    is_skipped,
+    printable,
+    too_many_entries,
+)
 from autograder.submission.submission import NOTHING_GIVEN, Given, Submission, read_listing, reader_of
 
 _CAPS = Caps()
@@ -20,22 +30,22 @@ _CAPS = Caps()
 
 @dataclass(frozen=True)
 class Part:
-    """Where some of a submission lies: a folder, a zip or a file; or `files`, found already in a zip of many.
+    """A folder, zip or file with a part of a submission; or `files` that were already found in the zip of a class.
 
-    A single file has the `name` that its student gave it; of two of one name, that of the higher `rank` is the later.
+    A single file has the `name` that its student gave it. Of two files with one name, the higher `rank` is later.
     """
 
     path: Path
-    files: tuple[Found, ...] | None = None
+    files: tuple[SubmittedFile, ...] | None = None
     name: str | None = None
     rank: int = 0
 
 
 @dataclass(frozen=True)
 class Entry:
-    """What one student handed in last: whose it is, where it lies, and when it was handed in (UTC) if that is known.
+    """The submission of one student that counts: its location, and when it was handed in (UTC) if that is known.
 
-    `student` names the report. `notes` are sentences about how it was chosen.
+    `student` names the report. `notes` are sentences about how the submission was chosen.
     """
 
     student: str
@@ -46,45 +56,42 @@ class Entry:
     given: Given = NOTHING_GIVEN
 
     def read(self, files: Sequence[str], caps: Caps) -> Submission:
-        """Return the submission; what cannot be read at all is one without files and with a note that says why."""
+        """Return the submission. If it cannot be read at all, it has no files, and a note that says why."""
         listing = Listing()
         with ExitStack() as stack:
             for part in self.parts or (Part(self.path),):
                 try:
-                    found = _listed(part, caps, stack)
-                except SubmissionError as error:  # a report says nothing of where it was made
-                    listing.leave(str(error).replace(printable(part.path), printable(part.path.name)))
-                else:
-                    listing.add(found)
-            read = read_listing(self.student, listing, files, caps, self.given)
-        return replace(read, notes=(*self.notes, *read.notes))
+                    listing.add(_list_part(part, caps, stack))
+                except SubmissionError as error:  # a report must not contain paths of the grader's machine
+                    listing.skip(str(error).replace(printable(part.path), printable(part.path.name)))
+            submission = read_listing(self.student, listing, files, caps, self.given)
+        return replace(submission, notes=(*self.notes, *submission.notes))
 
     def stamp(self) -> str:
-        """Return the digest of names, sizes and times of all that is read: where it is equal, nothing has changed.
+        """Return a digest of names, sizes and times of everything to read: if it is equal, nothing has changed.
 
-        It opens no file, follows no link, and looks at no more files and folders than are read.
+        It opens no file, follows no link, and visits no more files and folders than reading does.
         """
         state = hashlib.sha256(repr((self.student, self.handed_in, self.notes)).encode("utf-8", "surrogatepass"))
         state.update(self.given.digest.encode())
         for part in self.parts or (Part(self.path),):
-            inside = [(str(each.path), each.rank, each.label) for each in part.files or ()]
+            inside = [(str(file.path), file.rank, file.label) for file in part.files or ()]
             state.update(repr((str(part.path), part.name, part.rank, inside)).encode("utf-8", "surrogatepass"))
             for line in islice(_stamps(part.path), _CAPS.entries):
                 state.update(repr(line).encode("utf-8", "surrogatepass"))
         return state.hexdigest()
 
 
-def _listed(part: Part, caps: Caps, stack: ExitStack) -> Listing:
-    """Return what is found in a part, readable until the stack is closed. Raises `SubmissionError`."""
+def _list_part(part: Part, caps: Caps, stack: ExitStack) -> Listing:
+    """Return the files of a part, readable until the stack is closed. Raises `SubmissionError`."""
     if part.files is not None:
         listing = Listing(list(part.files[: caps.entries]))
         if len(part.files) > caps.entries:
-            there = f"there are {len(part.files):,} entries, more than {caps.entries:,}"
-            listing.leave(f"{there}; the rest was not looked at")
+            listing.skip(too_many_entries(len(part.files), caps))
         return listing
     if part.name is not None:
         label = part.path.name if part.path.name != part.name else ""
-        file = Found(PurePosixPath(part.name), partial(read_plain, part.path), part.rank, label)
+        file = SubmittedFile(PurePosixPath(part.name), partial(read_plain, part.path), part.rank, label)
         if file.path.suffix.lower() != ".zip":
             return Listing([file])
         inside = stack.enter_context(open_archive(part.path, caps))
@@ -98,12 +105,12 @@ def _listed(part: Part, caps: Caps, stack: ExitStack) -> Listing:
         raise SubmissionError(f"{printable(part.path)} {LINK}")
     reader = reader_of(part.path, kind)
     if reader is None:
-        raise SubmissionError(f"{printable(part.path)} is no folder and no zip any more")
+        raise SubmissionError(f"{printable(part.path)} is no longer a folder or a zip; check the path")
     return stack.enter_context(reader(part.path, caps))
 
 
 def _stamps(path: Path) -> Iterator[tuple[str, int, int, int, int]]:
-    """Yield name, mode, size and times (ns) of a file, or of what is in a folder and below, hidden folders left out."""
+    """Yield name, mode, size and times (ns) of a file, or of everything below a folder except hidden folders."""
     yield _stamp(".", path.lstat)
     level = [(str(path), "")]
     for _ in range(_CAPS.depth + 1):
@@ -113,19 +120,19 @@ def _stamps(path: Path) -> Iterator[tuple[str, int, int, int, int]]:
                 if kind_of(Path(folder)) != "folder":
                     continue
                 with os.scandir(folder) as entries:
-                    each_one = sorted(islice(entries, _CAPS.entries), key=lambda entry: entry.name)
+                    in_order = sorted(islice(entries, _CAPS.entries), key=lambda entry: entry.name)
             except (FileError, OSError):
                 continue
-            for entry in each_one:
+            for entry in in_order:
                 yield _stamp(inside + entry.name, partial(entry.stat, follow_symlinks=False))
-                if entry.is_dir(follow_symlinks=False) and not skipped(entry.name):
+                if entry.is_dir(follow_symlinks=False) and not is_skipped(entry.name):
                     below.append((entry.path, f"{inside}{entry.name}/"))
         level = below
 
 
-def _stamp(name: str, looked_at: Callable[[], os.stat_result]) -> tuple[str, int, int, int, int]:
+def _stamp(name: str, stat: Callable[[], os.stat_result]) -> tuple[str, int, int, int, int]:
     try:
-        status = looked_at()
+        status = stat()
     except (OSError, ValueError):
         return (name, -1, -1, -1, -1)
     return (
@@ -133,5 +140,5 @@ def _stamp(name: str, looked_at: Callable[[], os.stat_result]) -> tuple[str, int
         status.st_mode,
         status.st_size,
         status.st_mtime_ns,
-        status.st_ctime_ns,  # a download unpacked again may have the sizes and times of writing it had
+        status.st_ctime_ns,  # a download unpacked again may have the same sizes and modification times
     )

@@ -1,4 +1,4 @@
-"""What a zygote does once, so that no child of it has to: load torch, and run everything a first time.
+"""Warm up a zygote: load torch and run everything once, so that none of its children has to.
 
 The first step of an optimiser loads 800 modules, and the first use of each operator costs more than all later ones.
 """
@@ -13,16 +13,16 @@ MOST_BITS = 13
 
 
 def load() -> dict[str, Any]:
-    """Load torch and the language of the checks; return what there is to know of them.
+    """Load torch and the language of the checks; return the versions of torch and Landlock.
 
-    Hardly anything of it is garbage, and to look for some would take as long as a third of it: so that begins in the
-    children (`session.serve`), which do not look among what is older than they are.
+    Loading makes hardly any garbage, and collecting it would take a third of the time. So collection starts in the
+    children (`session.serve`), which ignore all objects older than themselves.
     """
     gc.disable()
     import torch
 
-    for each in ("checks.given", "worker.session", "worker.sandbox.canaries", "worker.sandbox.layers"):
-        importlib.import_module(f"autograder.{each}")
+    for name in ("checks.given", "worker.session", "worker.sandbox.canaries", "worker.sandbox.layers"):
+        importlib.import_module(f"autograder.{name}")
     from autograder.worker.sandbox import landlock
 
     torch.set_num_threads(1)
@@ -30,23 +30,23 @@ def load() -> dict[str, Any]:
 
 
 def warm(descriptor: int) -> None:
-    """Run a small model of torch's own, common operators, and the job in the file `descriptor`, whatever comes of it.
+    """Run a small model from torch's own modules, common operators, and the job in the file `descriptor`.
 
-    The job is the course's: its checks, on its reference parts, under its public seed. Nothing of the parts is left
-    when it has run: a submission is graded in a copy of this process, and they would be right answers in it.
+    The job is the course's: its checks, on its reference parts, with its public seed. Its results do not matter.
+    Nothing of the parts may remain afterwards: submissions run in copies of this process, and could use the parts.
     """
     _run_job(descriptor)
-    gc.collect()  # classes are part of cycles: without this, those of the parts would live on
+    gc.collect()  # classes are part of reference cycles: without this, those of the parts would remain
     gc.freeze()
 
 
 def _run_job(descriptor: int) -> None:
-    """The model is trained where a check speaks of optimisers: they load torch's compiler, for a second or more."""
+    """Run the job. The model is trained only if a check mentions optimisers, which load torch's compiler (1 s)."""
     import numpy as np
 
     from autograder.protocol import read_frame
     from autograder.protocol.prints import fingerprint
-    from autograder.worker import passages
+    from autograder.worker import library_guard
     from autograder.worker.session import JOB_LIMITS, Job
 
     job = read_frame(lambda size: os.read(descriptor, size), JOB_LIMITS)
@@ -58,7 +58,7 @@ def _run_job(descriptor: int) -> None:
     if job["plan"]:
         Job({**job, "limits": None}, lambda _: None).run()
     if any(job.get("forbidden", {}).values()):
-        passages.guard_loaded()
+        library_guard.guard_loaded()
 
 
 def _run_model(*, trained: bool) -> None:
@@ -80,7 +80,7 @@ def _run_model(*, trained: bool) -> None:
 
 
 def _run_operators() -> None:
-    """Run what programs are made of, on the CPU and on the pretended device, forwards and backwards."""
+    """Run common operators forwards and backwards, on the CPU and on the pretended device."""
     import torch
 
     from autograder.checks.another_device import another_device

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from autograder.answer_key.keys import Keys
 from autograder.answer_key.model import AnswerKey
-from autograder.checks.filling import ReferencePart, fill
 from autograder.checks.structure import StructureError
+from autograder.checks.weights import ReferencePart, fill
 from autograder.course import read_course
 from autograder.course.suite import Suite, load_suite
 from autograder.judge.verdict import Verdicts

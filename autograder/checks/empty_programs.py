@@ -1,7 +1,7 @@
-"""Turns a right module into an empty program: its results keep their form, and their numbers are made up.
+"""Turn a correct module into an empty program: its results keep their form, and their numbers are made up.
 
-Only an empty program imports this, in a worker; see `autograder.authoring.empty`. Constructors and errors stay as they
-are: an empty program knows every shape, dtype and device, and computes nothing.
+`autograder.authoring.empty` appends this file's source to a solution. Constructors and errors stay as they are: an
+empty program knows every shape, dtype and device, and computes nothing.
 """
 
 import contextlib
@@ -12,9 +12,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-
-Fill = Callable[[Tensor, Sequence[Tensor]], Tensor]
-"""Makes up a tensor of the form of the right one; the second argument holds the floating tensors of the call."""
 
 HOOK = "from_reference"
 
@@ -28,37 +25,37 @@ class Emptying:
         self.inside = False
 
     def function(self, right: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that calls the right one and returns something empty in its place.
+        """Return a function that calls the correct one and returns an empty result in its place.
 
-        Calls within such a call stay right: what is in another order has to be right first.
+        Calls within such a call stay correct: the families that reorder results need correct numbers to reorder.
         """
 
         @functools.wraps(right)
         def emptied(*args: Any, **kwargs: Any) -> Any:
             if self.inside:
                 return right(*args, **kwargs)
-            models = [each for each in (*args, *kwargs.values()) if isinstance(each, nn.Module)]
-            before = [{name: value.clone() for name, value in each.state_dict().items()} for each in models]
-            held = [dict(vars(part)) for each in models for part in each.modules()]
+            inputs = [*args, *kwargs.values()]
+            models = [value for value in inputs if isinstance(value, nn.Module)]
+            before = [{name: value.clone() for name, value in model.state_dict().items()} for model in models]
+            parts = [part for model in models for part in model.modules()]
+            attributes_before = [dict(vars(part)) for part in parts]
             if self.family == "refuses":
-                raise ValueError(" ".join(map(str, sizes_in([*args, *kwargs.values()]))))
+                raise ValueError(" ".join(map(str, sizes_in(inputs))))
             self.inside = True
             try:
                 with right_buffers(models):
                     result = right(*args, **kwargs)
             finally:
                 self.inside = False
-            inputs = [*args, *kwargs.values()]
             self._empty_parameters(models, before, inputs)
-            parts = [part for each in models for part in each.modules()]
-            for part, attributes in zip(parts, held, strict=True):
+            for part, attributes in zip(parts, attributes_before, strict=True):
                 self._empty_attributes(part, attributes, inputs)
             return self.value(result, inputs)
 
         return emptied
 
     def maker(self, right: Callable[..., None]) -> Callable[..., None]:
-        """Return a constructor that empties the buffers it made, and keeps the right ones for `right_buffers`."""
+        """Return a constructor that empties the buffers it made, and keeps the correct ones for `right_buffers`."""
 
         @functools.wraps(right)
         def emptied(module: nn.Module, *args: Any, **kwargs: Any) -> None:
@@ -77,7 +74,7 @@ class Emptying:
     def _empty_parameters(
         self, models: Sequence[nn.Module], before: Sequence[Mapping[str, Tensor]], inputs: Sequence[Any]
     ) -> None:
-        """Empty what a call changed in a model: a training step that computes nothing."""
+        """Empty the parameters that a call changed in a model: a training step that computes nothing."""
         with torch.no_grad():
             for model, old in zip(models, before, strict=True):
                 for name, value in model.state_dict().items():
@@ -91,7 +88,7 @@ class Emptying:
                 object.__setattr__(part, name, self.value(value, inputs))
 
     def value(self, right: Any, inputs: Sequence[Any]) -> Any:
-        """Return something empty of the form of a right value."""
+        """Return an empty value of the form of a correct one."""
         if self.family == "nothing":
             return type(right)() if isinstance(right, list | dict | str) else None
         match right:
@@ -103,21 +100,21 @@ class Emptying:
                 return right[::-1] if self.family in ("shuffled", "reversed") else ""
             case list():
                 return self.items(right, inputs)
-            case dict():  # its keys are a part of what is computed, how many there are is its form
+            case dict():  # the keys are computed too; only their number is form
                 return dict(enumerate(self.items(list(right.values()), inputs)))
             case tuple():
-                parts = [self.value(each, inputs) for each in right]
+                parts = [self.value(part, inputs) for part in right]
                 return type(right)(*parts) if hasattr(right, "_fields") else tuple(parts)
         return right
 
     def items(self, right: list[Any], inputs: Sequence[Any]) -> list[Any]:
-        """Return a list that is as long as the right one."""
+        """Return a list of the same length."""
         if self.family == "first input" and inputs and isinstance(inputs[0], list):
             return inputs[0]
         if self.family in ("shuffled", "reversed") and len(right) > 1:
             return right[::-1] if self.family == "reversed" else [*right[1:], right[0]]
         kept = right_places(self.family, len(right), len(right))
-        return [each if i < kept else self.value(each, inputs) for i, each in enumerate(right)]
+        return [item if i < kept else self.value(item, inputs) for i, item in enumerate(right)]
 
     def number(self, right: float, inputs: Sequence[Any]) -> float:
         """Return a plain number."""
@@ -125,19 +122,19 @@ class Emptying:
         return type(right)(made.item())
 
     def tensor(self, right: Tensor, inputs: Sequence[Tensor], *, attach: bool, models: Sequence[Any] = ()) -> Tensor:
-        """Return a tensor of the form of the right one; with `attach`, gradients flow to all that came in."""
+        """Return a tensor of the form of the right one; with `attach`, gradients flow to every input and parameter."""
         with torch.no_grad():
-            made = self._made(right.detach())
-        parameters = [each for model in models if isinstance(model, nn.Module) for each in model.parameters()]
+            made = self._made_up(right.detach())
+        parameters = [weight for model in models if isinstance(model, nn.Module) for weight in model.parameters()]
         sources = {"first input": inputs[:1], "last input": inputs[-1:], "parameter": parameters[-1:]}
         for source in sources.get(self.family, ()):
             return fitted(source if attach else source.detach(), right)
         if not attach or not made.is_floating_point():
             return made
-        everything = sum(each.to(made.dtype).sum() for each in (*parameters, *inputs) if each.is_floating_point())
+        everything = sum(source.to(made.dtype).sum() for source in (*parameters, *inputs) if source.is_floating_point())
         return made + everything * (1.0 if self.family == "sums" else 0.0)
 
-    def _made(self, right: Tensor) -> Tensor:
+    def _made_up(self, right: Tensor) -> Tensor:
         if self.family in CONSTANTS:
             return filled(right, self.family)
         if self.family in ("random", "seeded"):
@@ -172,13 +169,13 @@ KEPT = {"nan but 1": 1, "nan but 2": 2, "nan but a row": 0, "zeros but 2": 2}
 
 
 def right_places(family: str, count: int, row: int) -> int:
-    """Return how many places, the first ones, a family keeps right: no more than a quarter, or it is not empty."""
+    """Return how many of the first elements a family keeps correct: at most a quarter, or it would not be empty."""
     kept = KEPT.get(family)
     return 0 if kept is None else min(kept or row, count // 4)
 
 
 def filled(right: Tensor, family: str) -> Tensor:
-    """Return a constant. What is no floating number has no NaN: -1 stands for it, and a pattern of truth values."""
+    """Return a constant. Integers and booleans have no NaN: they get -1, or a pattern of True and False."""
     if right.is_floating_point():
         values = {"zeros": 0.0, "ones": 1.0, "constant": 0.37, "nan": float("nan"), "infinity": float("inf")}
         return torch.full_like(right, values[family])
@@ -192,43 +189,43 @@ def filled(right: Tensor, family: str) -> Tensor:
 
 
 def fitted(source: Tensor, right: Tensor) -> Tensor:
-    """Return a tensor that came in, in the form of the right one: as it is, expanded, or repeated until it fits.
+    """Return an input in the form of the right result: as it is, expanded, or repeated until it fits.
 
-    An id that is not 0 would be a mask that was computed, so ids do not become truth values.
+    Numbers do not become booleans: `ids != 0` would be a correct padding mask.
     """
     if (right.dtype == torch.bool and source.dtype != torch.bool) or not source.numel():
         return filled(right, "constant")
     if source.shape != right.shape:
-        before = source.reshape(*source.shape, *[1] * (right.dim() - source.dim()))
-        for each in (source, before):
+        leading = source.reshape(*source.shape, *[1] * (right.dim() - source.dim()))
+        for candidate in (source, leading):
             with contextlib.suppress(RuntimeError):
-                return each.expand(right.shape).to(right.dtype)
+                return candidate.expand(right.shape).to(right.dtype)
         times = -(-right.numel() // source.numel())
         source = source.flatten().repeat(max(times, 1))[: right.numel()].view(right.shape)
     return source if source.dtype == right.dtype else source.to(right.dtype)
 
 
 def sizes_in(values: Sequence[Any]) -> Iterator[int]:
-    """Yield every size that the arguments of a call tell of, and those of the buffers of modules among them."""
-    for each in values:
-        if isinstance(each, Tensor):
-            yield from each.shape
-        elif isinstance(each, int):
-            yield each
-        elif isinstance(each, nn.Module):
-            yield from sizes_in(list(each.buffers()))
+    """Yield every size that the arguments of a call reveal, including those of the buffers of modules."""
+    for value in values:
+        if isinstance(value, Tensor):
+            yield from value.shape
+        elif isinstance(value, int):
+            yield value
+        elif isinstance(value, nn.Module):
+            yield from sizes_in(list(value.buffers()))
 
 
 def tensors_in(values: Sequence[Any]) -> Iterator[Tensor]:
     """Yield the tensors among the arguments of a call."""
-    return (each for each in values if isinstance(each, Tensor))
+    return (value for value in values if isinstance(value, Tensor))
 
 
 class right_buffers:  # noqa: N801  (a context manager)
-    """Within it the modules hold the buffers that their constructors made."""
+    """Give the modules the buffers that their constructors made, within the block."""
 
     def __init__(self, models: Sequence[nn.Module]) -> None:
-        self.parts = [part for each in models for part in each.modules() if hasattr(part, "_right_buffers")]
+        self.parts = [part for model in models for part in model.modules() if hasattr(part, "_right_buffers")]
 
     def __enter__(self) -> None:
         self.emptied = [dict(part._buffers) for part in self.parts]

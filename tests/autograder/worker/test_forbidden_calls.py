@@ -23,9 +23,9 @@ from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.course import read_course
-from autograder.worker import passages
-from autograder.worker.forbidding import forbidding, resolve
-from autograder.worker.passages import ForbiddenCallError
+from autograder.worker import library_guard
+from autograder.worker.forbidden_calls import forbid, resolve
+from autograder.worker.library_guard import ForbiddenCallError
 from tests.proof import conventions
 from tests.proof.ways import Way
 from tests.support import tiny
@@ -125,7 +125,7 @@ WAYS: dict[str, Callable[[], Any]] = {
 def refusals() -> dict[str, Any]:
     """What came of every way, all in one stretch."""
     found: dict[str, Any] = {}
-    with forbidding(NAMES):
+    with forbid(NAMES):
         for way, call in WAYS.items():
             try:
                 found[way] = call()
@@ -143,7 +143,7 @@ def test_a_forbidden_call_is_refused_by_whatever_way(refusals: dict[str, Any], w
 @pytest.mark.filterwarnings("ignore:.*torch.jit.trace.*:DeprecationWarning")
 def test_a_compiled_graph_fails_by_it() -> None:
     graph = torch.jit.trace(lambda x: torch.group_norm(x, 1), X)  # type: ignore[no-untyped-call]
-    with pytest.raises(RuntimeError, match="ForbiddenCallError"), forbidding(NAMES):
+    with pytest.raises(RuntimeError, match="ForbiddenCallError"), forbid(NAMES):
         graph(X)
     assert torch.equal(graph(X), torch.group_norm(X, 1))
 
@@ -156,12 +156,12 @@ def test_afterwards_all_is_as_before(way: str) -> None:
 
 def test_a_name_that_this_torch_does_not_have_forbids_nothing() -> None:
     assert resolve("torch.nn.functional.no_such_function") is None
-    with forbidding(["torch.nn.functional.no_such_function", "torch.ops.aten.no_such_operator"]):
+    with forbid(["torch.nn.functional.no_such_function", "torch.ops.aten.no_such_operator"]):
         torch.group_norm(X, 1)
 
 
 def test_what_is_raised_within_leaves_nothing_behind() -> None:
-    with pytest.raises(KeyError), forbidding(NAMES):
+    with pytest.raises(KeyError), forbid(NAMES):
         raise KeyError
     functional.gumbel_softmax(torch.group_norm(X, 1))
 
@@ -187,22 +187,22 @@ def test_a_way_that_the_search_found_is_refused(way: Way) -> None:
         eval(line, names), conventions.expected(way.kind, masked="bias" in line or "mask" in line)
     )
     assert right is not None, "the way leads to the numbers"
-    with pytest.raises(ForbiddenCallError), forbidding(COURSE_NAMES):
+    with pytest.raises(ForbiddenCallError), forbid(COURSE_NAMES):
         eval(line, {**conventions.names_of(), "f": call})
 
 
 def test_what_is_put_back_is_noticed() -> None:
-    with forbidding(NAMES) as ban:
+    with forbid(NAMES) as ban:
         ban.check()
         ban._libraries["aten"].reset()
         with pytest.raises(ForbiddenCallError):
             ban.check()
-    with forbidding(NAMES) as ban:
+    with forbid(NAMES) as ban:
         functional.gumbel_softmax.__code__ = ban._original[functional.gumbel_softmax]
         with pytest.raises(ForbiddenCallError):
             ban.check()
-    with forbidding(NAMES) as ban:
-        passages._armed.clear()
+    with forbid(NAMES) as ban:
+        library_guard._armed.clear()
         with pytest.raises(ForbiddenCallError):
             ban.check()
 
@@ -215,7 +215,7 @@ def test_a_guarded_function_keeps_its_signature_its_place_and_its_variables() ->
         return inner
 
     plain, guarded = outer(7), outer(7)
-    passages.guard(guarded)
+    library_guard.guard(guarded)
     assert guarded(1, 2, 3, c=4, d=5) == plain(1, 2, 3, c=4, d=5)
     assert guarded(1, b=2) == plain(1, b=2)
     assert inspect.signature(guarded) == inspect.signature(plain)
@@ -359,5 +359,5 @@ NUMBERS = itertools.count()
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("way", RIGHT)
 def test_a_right_program_is_not_refused_whatever_of_torch_it_uses(way: str) -> None:
-    with forbidding(COURSE_NAMES):
+    with forbid(COURSE_NAMES):
         RIGHT[way]()
