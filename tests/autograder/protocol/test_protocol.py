@@ -109,8 +109,8 @@ def test_several_frames_follow_each_other_and_then_there_is_none() -> None:
 )
 def test_what_comes_in_pieces_is_what_is_read_in_one_go(data: bytes, cuts: some.DataObject) -> None:
     """Frames, a frame and what is none after it, or no frame at all: values and the error are those of `read_frame`."""
-    data = data * cuts.trial(some.integers(1, 3)) + cuts.trial(some.binary(max_size=20))
-    places = sorted(cuts.trial(some.lists(some.integers(0, len(data)))))
+    data = data * cuts.draw(some.integers(1, 3)) + cuts.draw(some.binary(max_size=20))
+    places = sorted(cuts.draw(some.lists(some.integers(0, len(data)))))
     pieces = [data[start:end] for start, end in pairwise([0, *places, len(data)])]
     assert said(lambda: taken_in(pieces)) == said(lambda: iter(partial(read_frame, reader(data), SMALL), None))
 
@@ -269,8 +269,8 @@ def test_a_text_that_no_file_can_hold_becomes_one_that_can() -> None:
 @given(values.filter(lambda value: value is not None), some.data())
 def test_a_frame_with_bytes_changed_is_a_value_or_a_protocol_error(value: Any, data: some.DataObject) -> None:
     frame = bytearray(write_frame(value))
-    for _ in range(data.trial(some.integers(1, 4))):
-        frame[data.trial(some.integers(0, len(frame) - 1))] = data.trial(some.integers(0, 255))
+    for _ in range(data.draw(some.integers(1, 4))):
+        frame[data.draw(some.integers(0, len(frame) - 1))] = data.draw(some.integers(0, 255))
     read_or_refused(bytes(frame))
 
 
@@ -280,7 +280,7 @@ def test_a_frame_with_parts_cut_out_or_doubled_is_a_value_or_a_protocol_error(
     value: Any, data: some.DataObject
 ) -> None:
     frame = write_frame(value)
-    start, end = sorted(data.trial(some.tuples(*[some.integers(0, len(frame))] * 2)))
+    start, end = sorted(data.draw(some.tuples(*[some.integers(0, len(frame))] * 2)))
     read_or_refused(frame[:start] + frame[end:])
     read_or_refused(frame[:end] + frame[start:])
 
