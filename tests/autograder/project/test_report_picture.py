@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from autograder.report.picture import CELL, CHROMIUMS, DARK, LIGHT, MARGIN, main, terminal_output, draw
+from autograder.report.picture import CELL, CHROMIUMS, DARK, LIGHT, MARGIN, draw, main, terminal_output
 
 RED_WORD = "plain \x1b[1;31mred\x1b[0m\n  \x1b[32m✓\x1b[0m <x & y>\n"
 SVG = "{http://www.w3.org/2000/svg}"
