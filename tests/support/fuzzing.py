@@ -141,8 +141,8 @@ class Scripted(WorkerProcess):
         self.ready = False
         self._stream: Iterator[Event | End] = self._answers(events, end)
 
-    log = "said"  # type: ignore[assignment]
-    fresh = False  # type: ignore[assignment]
+    log = "said"
+    fresh = False
 
     def send(self, job: Value) -> None:
         self.sent += 1

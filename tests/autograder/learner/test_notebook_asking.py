@@ -124,7 +124,7 @@ def test_a_process_that_ends_without_a_verdict_is_told_with_its_last_words(
     false = course / "python"
     false.write_text("#!/bin/sh\necho nothing good >&2\nexit 3\n")
     false.chmod(0o755)
-    monkeypatch.setattr(process.sys, "executable", str(false))
+    monkeypatch.setattr(process.sys, "executable", str(false))  # type: ignore[attr-defined]
     assert float(check("ex01")) == 0.0
     assert "ended without a verdict (nothing good); run the cell again" in capsys.readouterr().out
 

@@ -41,7 +41,7 @@ def the(word: str) -> Phrase:
 
 def clause(subject: Phrase, base: str, tense: str, thing: Phrase | None = None) -> grammar.Clause:
     verb = next(each for each in WORDS.verbs if each.base == base)
-    alive = thing is not None and thing.kind in grammar.ALIVE
+    alive = thing is not None and thing.kind in grammar.ALIVE  # type: ignore[attr-defined]
     english = thing.accusative if thing else ()
     hindi = () if thing is None else thing.dative if alive else thing.direct
     return grammar.Clause(verb, tense, subject, english, hindi, thing, alive)
@@ -208,7 +208,7 @@ def test_it_is_worth_learning() -> None:
     phrases = {" ".join(each): " ".join(other) for each, other in CORPUS.learned}
     assert phrases["hello world"] == "namaste duniya"
     assert phrases["how are you"] == "aap kaise hain"
-    one = [each for each in WORDS.verbs_of["transitive"] if not grammar.ALIVE & each.kinds]
+    one = [each for each in WORDS.verbs_of["transitive"] if not grammar.ALIVE & each.kinds]  # type: ignore[attr-defined]
     objects = [
         (verb.base, noun.one, adjective)
         for verb in one

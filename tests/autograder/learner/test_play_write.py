@@ -252,8 +252,8 @@ def only_write(monkeypatch: pytest.MonkeyPatch) -> Any:
     def refused(_stage: Any) -> None:
         raise CheckpointError("translate.pt was made with --seed 2, this is --seed 1", "--seed 2")
 
-    monkeypatch.setattr(look.translate, "trained", refused)
-    monkeypatch.setattr(look.write, "trained", lambda _: "the writer")
+    monkeypatch.setattr(look.translate, "trained", refused)  # type: ignore[attr-defined]
+    monkeypatch.setattr(look.write, "trained", lambda _: "the writer")  # type: ignore[attr-defined]
     return SimpleNamespace(options={"of": "", "html": "", "more": 1}, say=["Mira"])
 
 
@@ -320,7 +320,7 @@ def test_the_steps_that_are_told_are_those_that_were_made(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(write, "learn", lambda *_, **__: 0.0)
     monkeypatch.setattr(write, "rival_nats", lambda *_: 1.0)
-    monkeypatch.setattr(write.Writer, "nats", lambda *_: 1.0)
+    monkeypatch.setattr(write.Writer, "nats", lambda *_: 1.0)  # type: ignore[attr-defined]
     with standing_on(SOLUTIONS, SIZES) as stage:
         stage.checkpoint = SimpleNamespace(load=lambda _: {}, save=lambda *_: None)
         for steps, made in ((2, 3), (4, 4)):

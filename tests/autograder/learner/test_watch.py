@@ -16,7 +16,7 @@ from tests.support import tiny
 if sys.platform == "win32":
     pytest.skip("needs a pseudo-terminal", allow_module_level=True)
 
-from autograder.cli.check import read_progress
+from autograder.cli.check import read_progress  # type: ignore[attr-defined]
 from tests.support.watching import Watching, saved
 
 WRONG = tiny.mean_with("return x.cumsum(dim=-1)")

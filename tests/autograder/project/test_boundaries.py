@@ -65,6 +65,12 @@ def test_imports_run_one_way() -> None:
     assert {(own, room) for own, room in every if ROOMS.index(room) > ROOMS.index(own)} == UNDONE
 
 
+def test_the_guide_for_contributors_lists_the_rooms_in_their_order() -> None:
+    guide = (tiny.REPOSITORY / "CONTRIBUTING.md").read_text("utf-8")
+    table = guide[guide.index("| room |") : guide.index("## Add something")]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == list(ROOMS)
+
+
 def test_the_worker_knows_the_protocol_and_the_language_of_checks_alone() -> None:
     assert {room for own, room in set().union(*map(rooms, FILES)) if own == "worker"} == {"protocol", "checks"}
 

@@ -172,7 +172,7 @@ def test_an_exercise_whose_checks_together_take_too_long_is_not_run_further(
     said: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = iter(range(0, 100_000, 7))
-    monkeypatch.setattr(attempt_module.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(attempt_module.time, "monotonic", lambda: next(clock))  # type: ignore[attr-defined]
     script = Script(
         [(said.of[tiny.FIRST][1:], End("exit", 0)), (said.of[tiny.SECOND][1:], End("exit", 0))], said.surveys
     )
