@@ -28,21 +28,31 @@ class Guard:
 
     def __init__(self) -> None:
         self.test: str | None = None
+        self.started: list[str] = []
         sys.addaudithook(self._on_event)
 
     def _on_event(self, event: str, arguments: tuple[object, ...]) -> None:
         if event in STARTS and self.test is not None:
-            test, self.test = self.test, None
-            pytest.fail(f"{test} starts a process ({event}, {arguments[:2]}): mark it `worker`")
+            self.started.append(f"{self.test} starts a process ({event}, {arguments[:2]}): mark it `worker`")
+            pytest.fail(self.started[-1])
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         """Watch a test without a marker, from its first fixture to its last."""
         self.test = None if any(map(item.get_closest_marker, MAY_START)) else item.nodeid
+        self.started.clear()
         try:
             return (yield)
         finally:
             self.test = None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self) -> Iterator[None]:
+        """Fail the test also where it handles the failure: it may start the process in a thread."""
+        result = yield
+        if self.started:
+            pytest.fail(self.started[0])
+        return result
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -14,6 +14,8 @@ import pytest
 from autograder.results.model import FindingKind, Status
 from tests.support import tiny
 
+pytestmark = pytest.mark.worker
+
 MEAN_LINE = "return x.cumsum(dim=-1) / count"
 SECONDS = re.compile(r"\d+(\.\d+)? s\b")
 

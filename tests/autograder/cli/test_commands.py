@@ -575,6 +575,7 @@ def test_an_output_that_is_closed_early_is_no_accident(end: str, failed: Path) -
         assert b"grader itself" not in done.stderr, (command, done.stderr)
 
 
+@pytest.mark.worker
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
 def test_a_verdict_nobody_reads_is_kept_all_the_same(course: Path) -> None:
     tiny.handed_in(course / "exercises", WRONG)

@@ -13,6 +13,8 @@ from autograder.runner.runner import Runner
 from autograder.submission import Submission
 from autograder.submission.submission import digest
 
+pytestmark = pytest.mark.worker
+
 FAULTS = [
     ("5", "einsum", " * query.shape[-1] ** -0.5", "", "...tk,...sk->...ts"),
     ("5", "einsum", "weights = scores.softmax(-1)", "weights = scores.softmax(-2)", "softmax(-2)"),

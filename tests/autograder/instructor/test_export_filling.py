@@ -162,6 +162,7 @@ def test_another_encoding_is_refused(graded: Graded, tmp_path: Path) -> None:
         fill(graded, "canvas", tmp_path / "latin.csv", None, scale=False)
 
 
+@pytest.mark.worker
 def test_the_command_says_what_it_did_and_exits_with_4_where_a_score_has_no_place(tmp_path: Path) -> None:
     course = examples.graded_class(tmp_path)
     (tmp_path / "canvas.csv").write_text(CANVAS, "utf-8", newline="")

@@ -22,6 +22,8 @@ from autograder.results import Report
 from tests.support import export_examples as examples
 from tests.support import tiny
 
+pytestmark = [pytest.mark.nbgrader, pytest.mark.worker]
+
 api = pytest.importorskip("nbgrader.api", reason="pip install -e '.[nbgrader]'")
 
 ASSIGNMENT = "a01"

@@ -18,6 +18,8 @@ from autograder.learner.progress import read_progress
 from autograder.submission.own import read_own
 from tests.support import tiny
 
+pytestmark = pytest.mark.worker
+
 FIRST, SECOND = tiny.COURSE.exercises
 WRONG = tiny.mean_with("return x.cumsum(dim=-1)")
 

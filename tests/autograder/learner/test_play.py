@@ -91,6 +91,7 @@ def figures(course: Path, *arguments: str) -> dict[str, object]:
     return dict(json.loads(done.stdout))
 
 
+@pytest.mark.worker
 def test_it_ends_quietly_where_nobody_reads_what_it_says(playing: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
@@ -101,6 +102,7 @@ def test_it_ends_quietly_where_nobody_reads_what_it_says(playing: Path) -> None:
     assert done.stderr == b""
 
 
+@pytest.mark.worker
 def test_an_activity_trains_says_what_came_of_it_and_goes_on_where_it_was(playing: Path) -> None:
     done = tiny.run_course(playing, "play", "grow", "--plain", "--stop-at", "2", "--say", "hello")
     assert done.returncode == 130
@@ -114,6 +116,7 @@ def test_an_activity_trains_says_what_came_of_it_and_goes_on_where_it_was(playin
     assert figures(playing) == {"schema": 1, "activity": "grow", "wrong": [], "figures": {"total": 12.0}}
 
 
+@pytest.mark.worker
 def test_an_exercise_that_is_not_right_is_named_unless_it_is_to_be_played_anyway(playing: Path) -> None:
     (playing / "exercises" / tiny.FILES[0]).write_text(tiny.mean_with("return x.cumsum(dim=-1)"), "utf-8")
     done = tiny.run_course(playing, "play", "grow", "--plain")
@@ -127,12 +130,14 @@ def test_an_exercise_that_is_not_right_is_named_unless_it_is_to_be_played_anyway
     assert data["figures"]["total"] == 24.0
 
 
+@pytest.mark.worker
 def test_what_an_activity_sees_to_be_wrong_names_the_exercise_too(playing: Path) -> None:
     done = tiny.run_course(playing, "play", "grow", "--plain", "--astray")
     assert done.returncode == 1
     assert done.stdout.endswith("01 running mean: the total is not what it should be\nNext: course check 01\n")
 
 
+@pytest.mark.worker
 def test_ctrl_c_keeps_what_was_learned(playing: Path) -> None:
     command = [sys.executable, "-m", "autograder", "play", "grow", "--plain", "--wait"]
     env = tiny.environment({"PYTHONUNBUFFERED": "1"})
@@ -166,6 +171,7 @@ def test_what_is_no_part_of_an_activity_does_not_change_what_it_was_made_by(play
     assert made_by() != before
 
 
+@pytest.mark.worker
 def test_what_is_missing_is_told_where_it_is_played_anyway(playing: Path) -> None:
     (playing / "exercises" / tiny.FILES[0]).write_text("def other(x):\n    return x\n", "utf-8")
     done = tiny.run_course(playing, "play", "grow", "--plain", "--anyway")
@@ -178,6 +184,7 @@ def test_what_is_missing_is_told_where_it_is_played_anyway(playing: Path) -> Non
     assert f"01 running mean: there is no {tiny.FIRST}.py, and it cannot go on without it" in done.stdout
 
 
+@pytest.mark.worker
 def test_ctrl_c_while_it_begins_ends_it_without_a_word(
     tmp_path: Path, playing: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -201,6 +208,7 @@ def test_ctrl_c_while_it_begins_ends_it_without_a_word(
     assert cli_play._run(course, course.play[0], options, own, []) == 130  # type: ignore[arg-type]
 
 
+@pytest.mark.worker
 def test_ctrl_c_ends_what_waits_for_a_line(playing: Path) -> None:
     command = [sys.executable, "-m", "autograder", "play", "grow", "--plain", "--steps", "1"]
     env = tiny.environment({"PYTHONUNBUFFERED": "1"})
@@ -220,6 +228,7 @@ def test_ctrl_c_ends_what_waits_for_a_line(playing: Path) -> None:
     assert process.returncode == 0
 
 
+@pytest.mark.worker
 def test_a_word_that_means_nothing_is_told(playing: Path) -> None:
     for arguments, said in (
         (("gro",), "no activity is called 'gro'; is grow meant?"),

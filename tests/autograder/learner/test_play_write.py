@@ -126,6 +126,7 @@ def first(root: Path) -> subprocess.CompletedProcess[str]:
     return asked(root, "write", say=say, json=str(root / "figures.json"))
 
 
+@pytest.mark.worker
 def test_it_trains_says_who_is_better_and_goes_on_with_a_text(
     root: Path, first: subprocess.CompletedProcess[str]
 ) -> None:
@@ -153,6 +154,7 @@ def test_it_trains_says_who_is_better_and_goes_on_with_a_text(
     assert 0 < figures["rival"] < figures["nats"]
 
 
+@pytest.mark.worker
 def test_what_was_trained_is_used_again_and_no_figure_is_praised_where_something_is_wrong(
     root: Path, first: subprocess.CompletedProcess[str]
 ) -> None:
@@ -166,6 +168,7 @@ def test_what_was_trained_is_used_again_and_no_figure_is_praised_where_something
     assert line in again.stdout
 
 
+@pytest.mark.worker
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -206,6 +209,7 @@ class Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
+@pytest.mark.worker
 def test_what_every_head_looks_at_is_said_written_and_drawn(
     root: Path, first: subprocess.CompletedProcess[str], tmp_path: Path
 ) -> None:
@@ -234,6 +238,7 @@ def test_what_every_head_looks_at_is_said_written_and_drawn(
     assert "Mira &lt;" in page.read_text("utf-8")
 
 
+@pytest.mark.worker
 def test_a_terminal_gets_maps_with_numbered_rows(root: Path, first: subprocess.CompletedProcess[str]) -> None:
     assert first.returncode == 0
     options = {"of": "write", "html": "", "more": 0}

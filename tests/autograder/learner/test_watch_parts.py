@@ -193,6 +193,7 @@ def test_a_file_is_compiled_and_not_run_and_what_is_only_odd_is_not_told(capfd: 
 # What is run, and what is given up.
 
 
+@pytest.mark.worker
 def test_a_run_that_is_cancelled_ends_and_no_other_begins() -> None:
     runner = Runner(tiny.SUITE, seed=1, shared=True)
     begun, ended = threading.Event(), []
