@@ -32,7 +32,7 @@ class Guard:
         sys.addaudithook(self._on_event)
 
     def _on_event(self, event: str, arguments: tuple[object, ...]) -> None:
-        if event in STARTS and self.test is not None:
+        if self.test is not None and event in STARTS:
             self.started.append(f"{self.test} starts a process ({event}, {arguments[:2]}): mark it `worker`")
             pytest.fail(self.started[-1])
 

@@ -19,6 +19,9 @@ TARGETS = {f"make {target}" for target in ("attack", "check", "compat", "coverag
 BY_HAND = {*TARGETS, "source .venv/bin/activate", "course watch"}
 """What sets the project up, calls these tests, takes half an hour, or goes on until somebody quits."""
 
+LONG = {"authoring.md", "nbgrader.md", "scale.md"}
+"""Pages whose commands prove or grade the whole course once more: `make proof` runs them."""
+
 EXPECTED = {
     "course check attention": 1,
     "course check 05": 1,
@@ -60,7 +63,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy
 
 
-@pytest.mark.parametrize(("page", "command"), commands())
+@pytest.mark.worker
+@pytest.mark.parametrize(
+    ("page", "command"),
+    [pytest.param(*each, marks=[pytest.mark.slow] if each[0] in LONG else []) for each in commands()],
+)
 def test_a_command_of_the_docs_runs(project: Path, page: str, command: str) -> None:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     ran = subprocess.run(
