@@ -13,10 +13,12 @@ from filelock import FileLock
 from autograder.answer_key.keys import Keys
 from autograder.judge.grader import Grader
 from autograder.runner.runner import Runner
+from autograder.runner.sandbox.isolation import Isolation
 from tests.support import accessibility, tiny
 from tests.support.browser import CHROMIUM, Browser, browser
+from tests.support.forks import forking
 
-STARTS_WORKERS = {"key_cache", "grader", "runner"}
+STARTS_WORKERS = {"forks", "grader", "key_cache", "runner"}
 STARTS_BROWSER = {"axe", "chromium"}
 MAY_START = ("worker", "nbgrader", "browser")
 STARTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"}
@@ -96,9 +98,16 @@ def _make_keys(cache: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def grader(key_cache: Path) -> Iterator[Grader]:
+def forks() -> Iterator[Isolation]:
+    """Plain processes for submissions, forked from one that has loaded torch."""
+    with forking(tiny.SUITE) as isolation:
+        yield isolation
+
+
+@pytest.fixture(scope="session")
+def grader(key_cache: Path, forks: Isolation) -> Iterator[Grader]:
     """A grader of the tiny course, under its public seed."""
-    with Grader(tiny.SUITE, seed=tiny.COURSE.seed, evidence=True, cache=key_cache) as made:
+    with Grader(tiny.SUITE, seed=tiny.COURSE.seed, evidence=True, cache=key_cache, isolation=forks) as made:
         yield made
 
 
