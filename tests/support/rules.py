@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,7 @@ def vocabulary() -> list[Word]:
     ]
 
 
+@cache
 def _table() -> dict[str, Any]:
     return tomllib.loads((PROJECT / "vocabulary.toml").read_text("utf-8"))
 
@@ -83,16 +85,22 @@ def courses() -> list[Path]:
 
 def messages(source: str) -> Iterator[tuple[int, str]]:
     """Yield the line and the text of every string in a program that somebody may read, docstrings left out."""
-    tree = ast.parse(source)
+    tree = parsed(source)
     silent = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent:
             yield from [(node.lineno, node.value)] if SPOKEN.search(node.value) else []
 
 
+@cache
+def parsed(source: str) -> ast.Module:
+    """Return the syntax tree of a program: several rules look at it."""
+    return ast.parse(source)
+
+
 def definitions(source: str) -> Iterator[tuple[str | None, ast.FunctionDef | ast.AsyncFunctionDef]]:
     """Yield every function of a program, with the name of its class: "" outside of one, None inside a function."""
-    pending: list[tuple[str | None, ast.AST]] = [("", ast.parse(source))]
+    pending: list[tuple[str | None, ast.AST]] = [("", parsed(source))]
     while pending:
         owner, parent = pending.pop()
         for node in ast.iter_child_nodes(parent):
@@ -174,7 +182,7 @@ def _of_program(program: Path, words: list[Word]) -> Iterator[Problem]:
 def vague_names(source: str) -> Iterator[tuple[int, str]]:
     """Yield the line and the name of every definition and loop variable in a program that says too little."""
     names = _table()["names"]
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             if node.name.strip("_").lower() in names["definitions"]:
                 yield node.lineno, node.name

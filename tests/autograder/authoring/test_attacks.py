@@ -73,6 +73,7 @@ def nothing(trial: Trial) -> bool:
     return not (trial.got or trial.harmed)
 
 
+@pytest.mark.slow
 @pytest.mark.worker
 def test_an_attack_that_gets_nothing_passes_at_every_level(trials: Trials, capsys: pytest.CaptureFixture[str]) -> None:
     trial = trials.run(attack("tried()\nimport os\nos._exit(0)"))
@@ -83,6 +84,7 @@ def test_an_attack_that_gets_nothing_passes_at_every_level(trials: Trials, capsy
     assert "1 attacks at L0, 1 of them contained there by promise: 0 break a promise" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.worker
 def test_an_attack_that_does_not_get_to_try_fails(trials: Trials) -> None:
     trial = trials.run(attack("raise LookupError\ntried()"))
@@ -125,6 +127,7 @@ if os.fork() == 0:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.worker
 def test_every_leak_is_noticed(trials: Trials) -> None:
     trial = trials.run(attack(LEAKS))
@@ -148,6 +151,7 @@ def runs(process: int) -> bool:
         return False
 
 
+@pytest.mark.slow
 @pytest.mark.worker
 def test_what_is_left_behind_is_noticed_and_taken_away(trials: Trials) -> None:
     trial = trials.run(attack(LEAVES))
@@ -158,6 +162,7 @@ def test_what_is_left_behind_is_noticed_and_taken_away(trials: Trials) -> None:
     assert not Path("/tmp", trials.traps.mark).exists()
 
 
+@pytest.mark.slow
 @pytest.mark.worker
 def test_a_neighbour_that_changes_is_noticed(trials: Trials, monkeypatch: pytest.MonkeyPatch) -> None:
     assert trials.honest(tiny.FIRST, "mean-of-everything")
@@ -169,6 +174,7 @@ def test_a_neighbour_that_changes_is_noticed(trials: Trials, monkeypatch: pytest
     assert trial.fails("L0")
 
 
+@pytest.mark.slow
 @pytest.mark.worker
 def test_a_grader_that_is_not_done_in_time_or_fails_is_lost(trials: Trials, monkeypatch: pytest.MonkeyPatch) -> None:
     trials.honest(tiny.FIRST, WRONG)

@@ -113,15 +113,18 @@ def loaded(course: Path, *arguments: str) -> list[str]:
     return done.stdout.splitlines()[-1].split()
 
 
+@pytest.mark.worker
 def test_listing_loads_neither_torch_nor_numpy_nor_rich(course: Path) -> None:
     assert loaded(course, "list") == ["0"]
 
 
+@pytest.mark.worker
 def test_a_whole_check_loads_no_torch_and_no_students_module_into_the_process_that_decides(course: Path) -> None:
     assert loaded(course, "check", "--submission", "solutions", "--json", "-") == ["0", "numpy"]
     assert loaded(course, "check", "--all") == ["1", "numpy", "rich"]
 
 
+@pytest.mark.worker
 def test_building_an_answer_key_loads_no_torch_either(course: Path) -> None:
     for file in (course / ".course" / "cache").glob("*.key"):
         file.unlink()

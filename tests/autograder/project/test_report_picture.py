@@ -32,11 +32,13 @@ def test_text_stands_at_its_column_in_its_colour() -> None:
     assert spans[1].attrib["font-weight"] == "bold"
 
 
+@pytest.mark.worker
 def test_a_command_is_run_as_on_a_terminal_of_that_width() -> None:
     program = "import os; print(os.environ['COLUMNS'], os.environ['FORCE_COLOR'], 'NO_COLOR' in os.environ); exit(1)"
     assert terminal_output([sys.executable, "-c", program], 72) == "72 1 False"
 
 
+@pytest.mark.worker
 def test_the_command_line_writes_an_svg(tmp_path: Path) -> None:
     out = tmp_path / "out.svg"
     assert main([str(out), "--title", "course check", "--", sys.executable, "-c", "print('--plain')"]) == 0

@@ -25,6 +25,8 @@ from autograder.runner.sandbox.isolation import Isolation
 from autograder.submission import read_submission
 from tests.support import tiny
 
+pytestmark = pytest.mark.worker
+
 INSIDE = "def running_mean(x):\n    "
 RIGHT = f"\n{tiny.MEAN}"
 ENDLESS = r"Timed out after (1 s of processor time|\d+(\.\d+)? s): is there a loop that never ends"
