@@ -204,6 +204,7 @@ def test_grading_prints_no_figure_at_all_where_ours_are_wrong_and_all_agree(
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.slow
 @pytest.mark.worker
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="zygotes need Linux")
 def test_without_walls_the_marks_are_those_of_plain_processes(tmp_path: Path) -> None:
