@@ -106,6 +106,7 @@ def outcomes(course: Course) -> Mapping[str, list[dict[str, Any]]]:
         return dict(zip([each.id for each in course.exercises], pool.map(outcome, course.exercises), strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exercise", COURSE.exercises, ids=lambda each: each.id)
 def test_a_notebook_with_the_solution_passes_from_top_to_bottom(
     outcomes: Mapping[str, list[dict[str, Any]]], exercise: Exercise
@@ -120,6 +121,7 @@ def test_a_notebook_with_the_solution_passes_from_top_to_bottom(
         assert f"exercises/{exercise.file} holds work too" in card["text/plain"]
 
 
+@pytest.mark.slow
 def test_a_notebook_nobody_wrote_in_says_so_and_scores_nothing(outcomes: Mapping[str, list[dict[str, Any]]]) -> None:
     untouched, written = outcomes[UNWRITTEN]
     assert untouched["display_data"]["text/plain"].startswith("NOT STARTED.")
@@ -137,6 +139,7 @@ def test_every_notebook_runs_as_it_was_handed_out_and_says_that_nothing_is_writt
     assert said == [("NOT STARTED", "0.0")] * len(course.exercises)
 
 
+@pytest.mark.slow
 def test_what_passes_is_kept_as_progress(course: Course, outcomes: Mapping[str, list[dict[str, Any]]]) -> None:
     progress = read_progress(course)
     assert [each.id for each in course.exercises if not progress.of(each).passes_now] == []
