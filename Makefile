@@ -6,6 +6,7 @@ BIN := .venv/bin
 READY := .venv/ready
 ALONE := OMP_NUM_THREADS=1
 PYTEST := $(ALONE) $(BIN)/python -m pytest -q -n 2 --dist loadfile --durations=20
+FUZZ_TESTS := $(wildcard tests/autograder/*/test_fuzz_*.py)
 QUICK := not worker and not slow and not nbgrader and not browser
 
 .PHONY: demo check test proof proof-short attack compat coverage docs lint fuzz clean
@@ -45,6 +46,7 @@ proof-short: $(READY)
 	diff -u docs/misconceptions.md build/misconceptions.md
 	$(BIN)/course validate --seed 1 --sizes tests/other_sizes.toml
 	$(PYTEST) -m slow
+	FUZZ_FULL=1 $(PYTEST) $(FUZZ_TESTS)
 
 # Every attack of tests/attacks, at the level this machine grades at.
 attack: $(READY)

@@ -17,7 +17,7 @@ from autograder.learner.progress import read_progress
 from autograder.submission.own import notebook_file
 from tests.support import tiny
 
-pytestmark = pytest.mark.worker
+pytestmark = [pytest.mark.slow, pytest.mark.worker]
 
 COURSE = read_course(tiny.REPOSITORY)
 UNWRITTEN = "ex14_generation"
@@ -106,7 +106,6 @@ def outcomes(course: Course) -> Mapping[str, list[dict[str, Any]]]:
         return dict(zip([each.id for each in course.exercises], pool.map(outcome, course.exercises), strict=True))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("exercise", COURSE.exercises, ids=lambda each: each.id)
 def test_a_notebook_with_the_solution_passes_from_top_to_bottom(
     outcomes: Mapping[str, list[dict[str, Any]]], exercise: Exercise
@@ -121,7 +120,6 @@ def test_a_notebook_with_the_solution_passes_from_top_to_bottom(
         assert f"exercises/{exercise.file} holds work too" in card["text/plain"]
 
 
-@pytest.mark.slow
 def test_a_notebook_nobody_wrote_in_says_so_and_scores_nothing(outcomes: Mapping[str, list[dict[str, Any]]]) -> None:
     untouched, written = outcomes[UNWRITTEN]
     assert untouched["display_data"]["text/plain"].startswith("NOT STARTED.")
@@ -139,7 +137,6 @@ def test_every_notebook_runs_as_it_was_handed_out_and_says_that_nothing_is_writt
     assert said == [("NOT STARTED", "0.0")] * len(course.exercises)
 
 
-@pytest.mark.slow
 def test_what_passes_is_kept_as_progress(course: Course, outcomes: Mapping[str, list[dict[str, Any]]]) -> None:
     progress = read_progress(course)
     assert [each.id for each in course.exercises if not progress.of(each).passes_now] == []
