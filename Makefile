@@ -1,32 +1,52 @@
-# `make demo` and `make test` set everything up by themselves, in .venv.
+# `make demo`, `make check` and `make test` set everything up by themselves, in .venv.
 
 PYTHON ?= python3
 MINUTES ?= 10
 BIN := .venv/bin
 READY := .venv/ready
+ALONE := OMP_NUM_THREADS=1
+PYTEST := $(ALONE) $(BIN)/python -m pytest -q -n 2 --dist loadfile --durations=20
+FUZZ_TESTS := $(wildcard tests/autograder/*/test_fuzz_*.py)
+QUICK := not worker and not slow and not nbgrader and not browser
 
-.PHONY: demo test proof attack compat docs lint fuzz clean
+.PHONY: demo check test proof proof-short attack compat coverage docs lint fuzz clean
 
 demo: $(READY)
 	$(BIN)/course grade examples/class --out build/demo --seed 1 $$(command -v bwrap >/dev/null || echo --isolation process)
 	@echo
 	$(BIN)/course check attention --submission examples/class/student-03 || test $$? -eq 1
 
+# Under a minute on two cores: everything that starts no process.
+check: lint
+	$(PYTEST) --dist worksteal -m "$(QUICK)"
+
+# Six minutes on two cores: the proof of the course, and the tests of the kit, with real programs.
 test: lint
+	$(BIN)/course validate
+	$(PYTEST) -m "not slow"
+
+# Every promise. Each line is a proof of its own; copies of the course that they make are trusted.
+proof: export COURSE_TRUST = 1
+proof: proof-short
+	$(BIN)/course validate --seed 2
+	$(BIN)/course validate --seed 3 --sizes tests/other_sizes.toml
+	COURSE_STOPS=200 $(ALONE) $(BIN)/python -m pytest -s tests/autograder/cli/test_stopping.py
+	$(BIN)/python tests/fuzz --minutes $(MINUTES)
+	$(BIN)/python -m tests.proof.attacks
+	$(ALONE) $(BIN)/python -m tests.proof.kit_answers
+	$(ALONE) $(BIN)/python -m tests.proof.hanging
+	$(ALONE) $(BIN)/python -m tests.proof.ways
+	$(ALONE) $(BIN)/python -m tests.proof.mutation
+
+# As much of the proof as .ci/run has time for.
+proof-short: export COURSE_TRUST = 1
+proof-short: $(READY)
 	mkdir -p build
 	$(BIN)/course validate --once 16 --places 8 --page build/misconceptions.md
 	diff -u docs/misconceptions.md build/misconceptions.md
 	$(BIN)/course validate --seed 1 --sizes tests/other_sizes.toml
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist loadfile
-
-# Proofs that take long. Each line is a proof of its own; copies of the course that they make are trusted.
-proof: export COURSE_TRUST = 1
-proof: $(READY)
-	COURSE_STOPS=200 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -s tests/autograder/cli/test_stopping.py
-	OMP_NUM_THREADS=1 $(BIN)/python -m tests.proof.kit_answers
-	OMP_NUM_THREADS=1 $(BIN)/python -m tests.proof.hanging
-	OMP_NUM_THREADS=1 $(BIN)/python -m tests.proof.ways
-	OMP_NUM_THREADS=1 $(BIN)/python -m tests.proof.mutation
+	$(PYTEST) -m slow
+	FUZZ_FULL=1 $(PYTEST) $(FUZZ_TESTS)
 
 # Every attack of tests/attacks, at the level this machine grades at.
 attack: $(READY)
@@ -36,6 +56,10 @@ attack: $(READY)
 # PYTHON_OLD and PYTHON_NEW name the interpreters if python3.11 and python3.13 are not found.
 compat: $(READY)
 	$(BIN)/python -m tests.compat
+
+# What the tests of `make test` reach in their own process: workers and commands that they start are not measured.
+coverage: $(READY)
+	$(PYTEST) -m "not slow" --cov --cov-report term --cov-report html:build/coverage
 
 # Generated pages and pictures.
 docs: $(READY)

@@ -1,40 +1,113 @@
-"""What the engine's tests share: the tiny course, its answer keys, copies of it, and a browser for the pages."""
+"""What the engine's tests share: the tiny course, its answer keys, copies of it, a browser, and a guard of markers."""
 
+import os
+import shutil
 import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from autograder.answer_key.keys import Keys
 from autograder.judge.grader import Grader
 from autograder.runner.runner import Runner
+from autograder.runner.sandbox.isolation import Isolation
 from tests.support import accessibility, tiny
 from tests.support.browser import CHROMIUM, Browser, browser
+from tests.support.forks import forking
+
+STARTS_WORKERS = {"forks", "grader", "key_cache", "runner"}
+STARTS_BROWSER = {"axe", "chromium"}
+MAY_START = ("worker", "nbgrader", "browser")
+STARTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"}
+"""The events by which Python announces a new process to audit hooks."""
 
 
-def pytest_configure() -> None:
-    """Let programs that the tests start hear SIGHUP, though the suite itself may run under `nohup`."""
+class Guard:
+    """Fails a test that starts a process without a marker: `make check` would run it, and no longer be quick."""
+
+    def __init__(self) -> None:
+        self.test: str | None = None
+        self.started: list[str] = []
+        sys.addaudithook(self._on_event)
+
+    def _on_event(self, event: str, arguments: tuple[object, ...]) -> None:
+        if self.test is not None and event in STARTS:
+            self.started.append(f"{self.test} starts a process ({event}, {arguments[:2]}): mark it `worker`")
+            pytest.fail(self.started[-1])
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Watch a test without a marker, from its first fixture to its last."""
+        self.test = None if any(map(item.get_closest_marker, MAY_START)) else item.nodeid
+        self.started.clear()
+        try:
+            return (yield)
+        finally:
+            self.test = None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_call(self) -> Iterator[None]:
+        """Fail the test also where it handles the failure: it may start the process in a thread."""
+        result = yield
+        if self.started:
+            pytest.fail(self.started[0])
+        return result
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Watch for processes. Programs that the tests start react to SIGHUP, though the suite may run under `nohup`."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    config.pluginmanager.register(Guard(), "guard-of-markers")
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` selects
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that start a process because one of their fixtures does."""
+    for item in items:
+        fixtures = set(getattr(item, "fixturenames", ()))
+        if fixtures & STARTS_WORKERS:
+            item.add_marker("worker")
+        if fixtures & STARTS_BROWSER:
+            item.add_marker("browser")
 
 
 @pytest.fixture(scope="session")
 def key_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the answer keys and traces of the tiny course under its public seed: nobody waits for them."""
-    cache = tmp_path_factory.mktemp("keys")
+    """A folder with the answer keys and traces of the tiny course under its public seed.
+
+    They are made once for all processes of pytest-xdist. Each process has a copy, because old keys are removed.
+    """
+    base = tmp_path_factory.getbasetemp()
+    made = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "tiny-keys"
+    with FileLock(made.with_suffix(".lock")):
+        if not made.is_dir():
+            _make_keys(made.with_suffix(".part"))
+            made.with_suffix(".part").rename(made)
+    return Path(shutil.copytree(made, tmp_path_factory.mktemp("keys"), dirs_exist_ok=True))
+
+
+def _make_keys(cache: Path) -> None:
     with Keys(tiny.SUITE, seed=tiny.COURSE.seed, cache=cache) as keys:
         for exercise in tiny.SUITE.exercises:
             keys.get(exercise)
             for check in tiny.SUITE.checks[exercise.id]:
                 keys.traces(exercise, check)
-    return cache
 
 
 @pytest.fixture(scope="session")
-def grader(key_cache: Path) -> Iterator[Grader]:
+def forks() -> Iterator[Isolation]:
+    """Plain processes for submissions, forked from one that has loaded torch."""
+    with forking(tiny.SUITE) as isolation:
+        yield isolation
+
+
+@pytest.fixture(scope="session")
+def grader(key_cache: Path, forks: Isolation) -> Iterator[Grader]:
     """A grader of the tiny course, under its public seed."""
-    with Grader(tiny.SUITE, seed=tiny.COURSE.seed, evidence=True, cache=key_cache) as made:
+    with Grader(tiny.SUITE, seed=tiny.COURSE.seed, evidence=True, cache=key_cache, isolation=forks) as made:
         yield made
 
 
@@ -68,9 +141,10 @@ def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture
-def course(tmp_path: Path, key_cache: Path) -> Path:
-    """A copy of the tiny course, to break at will."""
-    return tiny.copied(tmp_path / "course", key_cache)
+def course(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    """A copy of the tiny course, to break at will; with its answer keys if the test may start processes."""
+    with_keys = request.node.get_closest_marker("worker") is not None
+    return tiny.copied(tmp_path / "course", request.getfixturevalue("key_cache") if with_keys else None)
 
 
 @pytest.fixture(autouse=True)

@@ -56,7 +56,8 @@ def main() -> int:
     except Failed as failed:
         print(f"the marks to compare with cannot be had: {failed}", file=sys.stderr)
         return 1
-    rows, problems = [COLUMNS], []
+    rows: list[tuple[str, ...]] = [COLUMNS]
+    problems: list[str] = []
     for end in ENDS:
         row, problem = proved(end, own)
         rows.append(row)
@@ -130,7 +131,19 @@ def marks(python: Path, out: Path) -> dict[str, dict[str, str]]:
     shutil.rmtree(out, ignore_errors=True)
     out.parent.mkdir(parents=True, exist_ok=True)
     confined = [] if shutil.which("bwrap") else ["--isolation", "process"]
-    command = [python, "-m", "autograder", "grade", "examples/class", "--out", out, "--seed", "1", "--plain", *confined]
+    command: list[str | Path] = [
+        python,
+        "-m",
+        "autograder",
+        "grade",
+        "examples/class",
+        "--out",
+        out,
+        "--seed",
+        "1",
+        "--plain",
+        *confined,
+    ]
     call(command, out.with_suffix(".log"))
     with (out / "scores.csv").open(encoding="utf-8", newline="") as table:
         return {row["student"]: row for row in csv.DictReader(table)}

@@ -123,12 +123,14 @@ def expected(kind: str, masked: bool) -> Tensor:
     if kind == "norm":
         x = double["x"]
         normed = (x - x.mean(-1, keepdim=True)) / (x.var(-1, unbiased=False, keepdim=True) + EPS).sqrt()
-        return normed * double["w"] + double["b"]
+        norms: Tensor = normed * double["w"] + double["b"]
+        return norms
     if kind == "attention":
         return _attended(double["q"], double["k"], double["v"], double["bias"] if masked else 0.0)
     y, tables = double["y"], double["w_in"].chunk(3)
     parts = [(y @ table.mT).unflatten(-1, (2, -1)).transpose(1, 2) for table in tables]
-    return _attended(*parts).transpose(1, 2).reshape(y.shape) @ double["w_out"].mT
+    joined: Tensor = _attended(*parts).transpose(1, 2).reshape(y.shape) @ double["w_out"].mT
+    return joined
 
 
 def _attended(q: Tensor, k: Tensor, v: Tensor, over: Any = 0.0) -> Tensor:

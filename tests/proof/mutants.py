@@ -168,8 +168,9 @@ def _slots(node: ast.AST, place: _Place) -> Iterator[_Slot]:
 
 def _is_negative(node: ast.AST) -> bool:
     """Whether a node is a whole number below 0: Python reads it as a minus sign before a constant."""
-    minus = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
-    return minus and isinstance(node.operand, ast.Constant) and isinstance(node.operand.value, int)
+    if not isinstance(node, ast.UnaryOp) or not isinstance(node.op, ast.USub):
+        return False
+    return isinstance(node.operand, ast.Constant) and isinstance(node.operand.value, int)
 
 
 def _setter(parent: ast.AST, name: str, at: int | None) -> Callable[[ast.AST], None]:
@@ -264,7 +265,7 @@ def _of_operation(node: ast.BinOp) -> Iterator[ast.AST]:
         yield _method(left, IN_PLACE[type(op)], right)
 
 
-def _other_values(value: object) -> Iterator[object]:
+def _other_values(value: object) -> Iterator[bool | int | float]:
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int):

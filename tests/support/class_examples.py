@@ -31,7 +31,7 @@ def report(student: str, course: Titles, failing: Mapping[tuple[str, str], Check
     exercises = []
     for exercise, names in course.items():
         checks = tuple(failing.get((exercise, each), check(each, "pass")) for each in names)
-        status = next((each.status for each in checks if each.status != "pass"), "pass")
+        status: Status = next((each.status for each in checks if each.status != "pass"), "pass")
         if any(each.status == "grader_error" for each in checks):
             status = "grader_error"
         title = exercise[5:].replace("_", " ")

@@ -51,7 +51,7 @@ def solved(folder: Path) -> Path:
 def played(root: Path, activity: str, **request: Any) -> subprocess.CompletedProcess[str]:
     """Run an activity as `course play` does after it has checked the exercises."""
     common = {"device": "cpu", "seed": 1, "say": [], "fresh": False, "anyway": False}
-    more = {"json": None, "submission": None, "plain": True, "color": None, "wrong": []}
+    more: dict[str, Any] = {"json": None, "submission": None, "plain": True, "color": None, "wrong": []}
     asked = {"root": str(root), "activity": activity, **common, **more, **request}
     return subprocess.run(
         [sys.executable, "-P", str(PROGRAM), json.dumps(asked)],

@@ -83,7 +83,13 @@ def notebook(code: str, *, before: int = 0, output: str = "") -> bytes:
     about: dict[str, Any] = {"nbformat": 4, "nbformat_minor": 5, "metadata": {}}
     texts = [{"cell_type": "markdown", "source": "text", "metadata": {}}] * before
     outputs = [{"output_type": "stream", "name": "stdout", "text": output}] if output else []
-    cell = {"cell_type": "code", "source": code, "metadata": {}, "outputs": outputs, "execution_count": None}
+    cell: dict[str, Any] = {
+        "cell_type": "code",
+        "source": code,
+        "metadata": {},
+        "outputs": outputs,
+        "execution_count": None,
+    }
     return json.dumps({**about, "cells": [*texts, cell]}).encode()
 
 

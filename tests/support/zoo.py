@@ -68,12 +68,14 @@ def wrong(id_: str | None, says: str = "") -> Callable[[Callable[[Draw], Pair]],
 
 def softmax(x: Numbers, axis: int | tuple[int, ...] = -1) -> Numbers:
     powers = np.exp(x - x.max(axis=axis, keepdims=True))
-    return powers / powers.sum(axis=axis, keepdims=True)
+    shares: Numbers = powers / powers.sum(axis=axis, keepdims=True)
+    return shares
 
 
 def scores(draw: Draw, keys: str = "S") -> Numbers:
     query, key = draw.normal("B H T K"), draw.normal(f"B H {keys} K")
-    return query @ np.swapaxes(key, -1, -2) / np.sqrt(draw.sizes["K"])
+    scaled: Numbers = query @ np.swapaxes(key, -1, -2) / np.sqrt(draw.sizes["K"])
+    return scaled
 
 
 def causal(size: int, diagonal: int = 0) -> Numbers:
@@ -538,7 +540,8 @@ def keys_used_as_values(draw: Draw) -> Pair:
 
 
 def normed(x: Numbers, eps: float = 1e-6, ddof: int = 0) -> Numbers:
-    return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True, ddof=ddof) + eps)
+    result: Numbers = (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True, ddof=ddof) + eps)
+    return result
 
 
 @wrong("ratio", "= √((D-1)/D)")

@@ -14,6 +14,8 @@ from autograder.protocol import Limits, read_frame, write_frame
 from autograder.runner.runner import GraderProblem
 from tests.support import tiny
 
+pytestmark = pytest.mark.worker
+
 SEED = tiny.COURSE.seed
 
 

@@ -73,6 +73,8 @@ def nothing(trial: Trial) -> bool:
     return not (trial.got or trial.harmed)
 
 
+@pytest.mark.slow
+@pytest.mark.worker
 def test_an_attack_that_gets_nothing_passes_at_every_level(trials: Trials, capsys: pytest.CaptureFixture[str]) -> None:
     trial = trials.run(attack("tried()\nimport os\nos._exit(0)"))
     assert nothing(trial)
@@ -82,12 +84,15 @@ def test_an_attack_that_gets_nothing_passes_at_every_level(trials: Trials, capsy
     assert "1 attacks at L0, 1 of them contained there by promise: 0 break a promise" in capsys.readouterr().out
 
 
+@pytest.mark.slow
+@pytest.mark.worker
 def test_an_attack_that_does_not_get_to_try_fails(trials: Trials) -> None:
     trial = trials.run(attack("raise LookupError\ntried()"))
     assert nothing(trial)
     assert trial.fails("L0")
 
 
+@pytest.mark.worker
 def test_points_are_counted_above_the_honest_program(trials: Trials) -> None:
     right = tiny.MEAN[tiny.MEAN.index("def running_mean") :]
     trial = trials.run(attack(f"tried()\n{right}"))
@@ -122,6 +127,8 @@ if os.fork() == 0:
 """
 
 
+@pytest.mark.slow
+@pytest.mark.worker
 def test_every_leak_is_noticed(trials: Trials) -> None:
     trial = trials.run(attack(LEAKS))
     secrets = ("another report", "another submission", "proof", "the solutions")
@@ -144,6 +151,8 @@ def runs(process: int) -> bool:
         return False
 
 
+@pytest.mark.slow
+@pytest.mark.worker
 def test_what_is_left_behind_is_noticed_and_taken_away(trials: Trials) -> None:
     trial = trials.run(attack(LEAVES))
     ended = {int(each.removeprefix("process ")) for each in trial.left if each.startswith("process ")}
@@ -153,6 +162,8 @@ def test_what_is_left_behind_is_noticed_and_taken_away(trials: Trials) -> None:
     assert not Path("/tmp", trials.traps.mark).exists()
 
 
+@pytest.mark.slow
+@pytest.mark.worker
 def test_a_neighbour_that_changes_is_noticed(trials: Trials, monkeypatch: pytest.MonkeyPatch) -> None:
     assert trials.honest(tiny.FIRST, "mean-of-everything")
     other = trials.honest(tiny.FIRST, WRONG)
@@ -163,6 +174,8 @@ def test_a_neighbour_that_changes_is_noticed(trials: Trials, monkeypatch: pytest
     assert trial.fails("L0")
 
 
+@pytest.mark.slow
+@pytest.mark.worker
 def test_a_grader_that_is_not_done_in_time_or_fails_is_lost(trials: Trials, monkeypatch: pytest.MonkeyPatch) -> None:
     trials.honest(tiny.FIRST, WRONG)
     slow = Attack("a00", ("A0",), "", "", "tried()", "after", tiny.FIRST, WRONG, contained="never", seconds=0.0)

@@ -71,6 +71,7 @@ def value(outcome: Outcome) -> Value:
     return outcome.value
 
 
+@pytest.mark.worker
 def test_what_is_right_under_one_seed_is_wrong_under_another(suite: Suite, runs: list[Outcomes]) -> None:
     known = set()
     for exercise, check in every_check(suite):
@@ -100,6 +101,7 @@ def made_up(sent: Value, number: float) -> Value:
     return float(number) if isinstance(sent, float) else sent
 
 
+@pytest.mark.worker
 @pytest.mark.parametrize(("number", "enough"), [(0.0, FORMS), (1.0, set())])
 def test_zeros_and_ones_pass_no_check_that_compares_numbers(
     suite: Suite, runs: list[Outcomes], number: float, enough: set[tuple[str, str]]
@@ -221,6 +223,7 @@ def with_part(sent: Value, at: int, change: Any) -> tuple[Value, int]:
     return walk(sent), count
 
 
+@pytest.mark.worker
 def test_no_check_passes_with_nan_in_any_of_its_tensors(suite: Suite, runs: list[Outcomes]) -> None:
     """A program that is right in one setting and NaN in the others does not collect the others."""
     passed = []

@@ -22,6 +22,8 @@ from tests.support.kit_attempts import (
     meets_parts,
 )
 
+pytestmark = [pytest.mark.slow, pytest.mark.worker]
+
 SEED = 5
 COURSE = read_course(tiny.REPOSITORY)
 NEAREST = ("autograder/worker/parts.py", "autograder/checks/given.py", "reference_parts/", "exercises/ex", "test_ex05")

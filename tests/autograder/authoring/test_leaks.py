@@ -169,6 +169,7 @@ def git(folder: Path, *words: str) -> None:
     subprocess.run(["git", *own, *words], cwd=folder, check=True, capture_output=True)
 
 
+@pytest.mark.worker
 @pytest.mark.skipif(shutil.which("git") is None, reason="there is no git here, so there is no history to make")
 @pytest.mark.parametrize("packed", [False, True])
 def test_a_git_history_is_looked_through_loose_and_packed(gate: Gate, tmp_path: Path, packed: bool) -> None:

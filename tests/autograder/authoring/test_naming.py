@@ -7,7 +7,7 @@ import pytest
 
 from autograder.answer_key.catalogue import patched, read_catalogue
 from autograder.authoring.naming import entry_of, patches_of
-from autograder.course import read_course
+from autograder.course import Exercise, read_course
 from autograder.course.names import UsageError
 from tests.support import tiny
 
@@ -134,7 +134,7 @@ def test_what_is_no_patch_is_told(source: str | bytes, sentence: str) -> None:
 
 
 @pytest.mark.parametrize("exercise", COURSE.exercises, ids=lambda each: each.id)
-def test_every_misconception_of_the_course_can_be_made_again_from_its_program(exercise) -> None:
+def test_every_misconception_of_the_course_can_be_made_again_from_its_program(exercise: Exercise) -> None:
     solution = (COURSE.solutions_dir / exercise.file).read_text("utf-8")
     catalogue = read_catalogue(COURSE.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution)
     right = plain(solution)

@@ -25,6 +25,7 @@ def new_course(root: Path, *ids: str) -> Course:
     return read_course(root)
 
 
+@pytest.mark.worker
 def test_a_new_exercise_is_proved_as_it_is(tmp_path: Path) -> None:
     course = new_course(tmp_path, "ex01_first")
     assert len(new_exercise(course, "ex01_first")) == 4

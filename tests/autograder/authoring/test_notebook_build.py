@@ -16,6 +16,8 @@ from autograder.submission.own import given_out, notebook_file
 from autograder.submission.submission import notebook_of
 from tests.support import tiny
 
+pytestmark = pytest.mark.worker
+
 COURSE = read_course(tiny.REPOSITORY)
 EXERCISE = Exercise("ex07_example", "example", 450, (), {}, ())
 LESSON = "# %% [markdown]\n# # Example\n#\n# $x^2$ of `(T,)`\n\n"

@@ -350,6 +350,7 @@ PLANTS = {
 }
 
 
+@pytest.mark.worker
 @pytest.mark.parametrize("where", PLANTS)
 def test_nothing_is_written_where_the_course_itself_leaks(course: Path, tmp_path: Path, where: str) -> None:
     name, text = PLANTS[where]
@@ -444,6 +445,7 @@ def test_a_key_that_is_too_large_is_refused(key_cache: Path, monkeypatch: pytest
         kit_of(tiny.COURSE, tiny.SUITE, keys)
 
 
+@pytest.mark.worker
 def test_a_course_without_a_solution_is_not_released(course: Path, tmp_path: Path) -> None:
     (course / "solutions" / tiny.FILES[1]).unlink()
     done = tiny.run_course(course, "release", str(tmp_path / "kit"))
@@ -452,6 +454,7 @@ def test_a_course_without_a_solution_is_not_released(course: Path, tmp_path: Pat
     assert not (tmp_path / "kit").exists()
 
 
+@pytest.mark.worker
 def test_a_seed_of_grading_that_is_no_secret_is_said(course: Path, tmp_path: Path) -> None:
     (course / ".course" / "grading_seed").write_text(f"{SEED}\n")
     done = tiny.run_course(course, "release", str(tmp_path / "kit"))

@@ -76,6 +76,7 @@ def test_the_stubs_of_the_tiny_course_are_up_to_date() -> None:
     assert stale_stubs(tiny.COURSE) == {}
 
 
+@pytest.mark.worker
 def test_building_makes_what_is_missing_and_is_content_with_good_files(course: Path) -> None:
     (course / "exercises" / tiny.FILES[0]).unlink()
     done = tiny.run_course(course, "build")
@@ -85,6 +86,7 @@ def test_building_makes_what_is_missing_and_is_content_with_good_files(course: P
     assert (course / "exercises" / tiny.FILES[0]).read_bytes() == (tiny.ROOT / "exercises" / tiny.FILES[0]).read_bytes()
 
 
+@pytest.mark.worker
 def test_building_writes_over_what_somebody_edited_only_when_told_to(course: Path) -> None:
     mine = course / "exercises" / tiny.FILES[0]
     mine.write_text("# my work\n")
@@ -99,6 +101,7 @@ def test_building_writes_over_what_somebody_edited_only_when_told_to(course: Pat
     assert mine.read_text() != "# my work\n"
 
 
+@pytest.mark.worker
 def test_building_from_a_solution_with_a_mark_missing_or_from_none_is_a_sentence(course: Path) -> None:
     solution = course / "solutions" / tiny.FILES[0]
     solution.write_text(solution.read_text().replace(END, ""))

@@ -87,7 +87,12 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Submi
         yield lambda submission: grader.report(submission, suite.exercises, runner)
 
 
-@pytest.mark.parametrize("wrong", COURSES if ALL else COURSES[::4], ids=lambda wrong: wrong.id)
+@pytest.mark.worker
+@pytest.mark.parametrize(
+    "wrong",
+    [COURSES[0], *(pytest.param(each, marks=pytest.mark.slow) for each in COURSES[1 if ALL else 4 :: 1 if ALL else 4])],
+    ids=lambda wrong: wrong.id,
+)
 def test_two_mistakes_cost_points_in_their_exercises_and_in_no_other(
     graded: Callable[[Submission], Report], wrong: TwoMistakes
 ) -> None:

@@ -11,6 +11,8 @@ from autograder.authoring.validate import validate
 from autograder.course.stubs import BEGIN, END
 from tests.support import tiny
 
+pytestmark = pytest.mark.worker
+
 BANK = f"solutions/misconceptions/{tiny.FIRST}.toml"
 SOLUTION = f"solutions/{tiny.FIRST}.py"
 

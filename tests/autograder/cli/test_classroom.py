@@ -29,6 +29,8 @@ from autograder.submission import read_submission
 from autograder.submission.submission import notebook_of
 from tests.support import tiny
 
+pytestmark = [pytest.mark.slow, pytest.mark.worker]
+
 ROOT = tiny.REPOSITORY
 COURSE = read_course(ROOT)
 PAGE = (ROOT / "docs" / "classroom.md").read_text("utf-8")

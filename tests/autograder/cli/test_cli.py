@@ -14,6 +14,8 @@ import pytest
 from autograder.results.model import FindingKind, Status
 from tests.support import tiny
 
+pytestmark = pytest.mark.worker
+
 MEAN_LINE = "return x.cumsum(dim=-1) / count"
 SECONDS = re.compile(r"\d+(\.\d+)? s\b")
 
@@ -86,6 +88,7 @@ def test_a_missing_or_broken_file_is_reported_in_a_sentence(course: Path) -> Non
     assert tiny.run_course(course, "check", "1").returncode == 2
 
 
+@pytest.mark.slow
 def test_the_output_is_the_same_every_time_but_for_the_seconds(course: Path) -> None:
     write(course, WRONG)
     runs = [tiny.run_course(course, "check", "--all") for _ in range(3)]
@@ -94,6 +97,7 @@ def test_the_output_is_the_same_every_time_but_for_the_seconds(course: Path) -> 
     }
 
 
+@pytest.mark.slow
 def test_another_seed_gives_the_same_verdicts(course: Path) -> None:
     write(course, WRONG)
     seen = {verdicts(report_of(course, "--all", "--seed", seed)) for seed in ("11", "-5", str(1 << 61))}
@@ -141,7 +145,7 @@ MIXED = {
 }
 
 
-@pytest.mark.parametrize("program", MIXED)
+@pytest.mark.parametrize("program", ["right", "wrong", "unwritten", pytest.param("hung", marks=pytest.mark.slow)])
 def test_the_json_has_the_shape_that_is_promised(program: str, course: Path, tmp_path: Path) -> None:
     folder = tiny.handed_in(tmp_path / "ada", *MIXED[program])
     file = tmp_path / "report.json"

@@ -486,6 +486,7 @@ def test_on_a_terminal_the_line_comes_and_goes_and_colours_are_used(failed: Path
     assert "\x1b[31m" in after or "\x1b[1;31m" in after
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a pseudo terminal")
 def test_a_dumb_terminal_gets_no_control_sequences(failed: Path) -> None:
     for command in ("list", "status", "hint", "why", "diff"):
@@ -554,6 +555,7 @@ def shell(course: Path, command: str, **env: str) -> subprocess.CompletedProcess
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
 @pytest.mark.parametrize("encoding", ["ascii", "cp1252"])
 @pytest.mark.parametrize("command", [*QUICK, "solution 1 --yes", "doctor"])
@@ -565,6 +567,7 @@ def test_a_poor_encoding_gets_what_it_can_show(command: str, encoding: str, fail
     done.stdout.decode(encoding)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
 @pytest.mark.parametrize("end", ["| head -c 1", "| true", "> /dev/full", ">&-", "2>&-"])
 def test_an_output_that_is_closed_early_is_no_accident(end: str, failed: Path) -> None:
@@ -575,6 +578,7 @@ def test_an_output_that_is_closed_early_is_no_accident(end: str, failed: Path) -
         assert b"grader itself" not in done.stderr, (command, done.stderr)
 
 
+@pytest.mark.worker
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a shell")
 def test_a_result_that_nobody_reads_is_saved(course: Path) -> None:
     tiny.handed_in(course / "exercises", WRONG)
@@ -591,6 +595,7 @@ def test_nothing_is_wider_than_a_narrow_terminal(command: str, failed: Path) -> 
     assert not [line for line in wide if " " in line.strip()], shown
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", QUICK)
 def test_plain_output_is_one_fact_a_line_in_plain_letters(command: str, failed: Path) -> None:
     shown = output(failed, *command.split(), "--plain")

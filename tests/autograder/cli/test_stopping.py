@@ -39,7 +39,10 @@ LIFE = 4.0
 
 SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="sees to survivors as Linux can")
+pytestmark = [
+    pytest.mark.worker,
+    pytest.mark.skipif(sys.platform != "linux", reason="sees to survivors as Linux can"),
+]
 
 
 @dataclass(frozen=True)
@@ -231,7 +234,14 @@ QUICK = (
 )
 
 
-@pytest.mark.parametrize("name", CASES if STOPS else QUICK)
+@pytest.mark.parametrize(
+    "name",
+    [
+        each if each == QUICK[0] else pytest.param(each, marks=pytest.mark.slow)
+        for each in CASES
+        if STOPS or each in QUICK
+    ],
+)
 def test_a_signal_at_any_moment_ends_a_command_and_the_next_run_is_whole(
     name: str, runs: Callable[[str], Runs]
 ) -> None:

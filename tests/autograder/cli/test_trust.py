@@ -12,6 +12,8 @@ import pytest
 from autograder.course import trust
 from tests.support import tiny
 
+pytestmark = pytest.mark.worker
+
 RUN = "ran as the user"
 """What a check prints that runs in the program that judges."""
 

@@ -13,6 +13,8 @@ from autograder.runner.runner import Runner
 from autograder.submission import Submission
 from autograder.submission.submission import digest
 
+pytestmark = pytest.mark.worker
+
 FAULTS = [
     ("5", "einsum", " * query.shape[-1] ** -0.5", "", "...tk,...sk->...ts"),
     ("5", "einsum", "weights = scores.softmax(-1)", "weights = scores.softmax(-2)", "softmax(-2)"),
@@ -65,7 +67,10 @@ def graded() -> Iterator[Callable[[Exercise, str], ExerciseResult]]:
         yield grade
 
 
-@pytest.mark.parametrize(("number", "variant", "find", "replace", "line"), FAULTS)
+@pytest.mark.parametrize(
+    ("number", "variant", "find", "replace", "line"),
+    [each if each[0] == "5" else pytest.param(*each, marks=pytest.mark.slow) for each in FAULTS],
+)
 def test_the_place_is_the_faulty_line_whatever_the_style(
     graded: Callable[[Exercise, str], ExerciseResult], number: str, variant: str, find: str, replace: str, line: str
 ) -> None:
@@ -84,6 +89,7 @@ def test_the_place_is_the_faulty_line_whatever_the_style(
         assert flagged[found.place.column : found.place.end].strip() == flagged[found.place.column : found.place.end]
 
 
+@pytest.mark.slow
 def test_a_misconception_is_not_claimed_for_one_of_its_statements_alone(
     graded: Callable[[Exercise, str], ExerciseResult],
 ) -> None:

@@ -376,6 +376,7 @@ def test_a_copy_under_other_names_is_found_and_other_ways_are_not() -> None:
     assert pairs_of(crowd, {}) == ()
 
 
+@pytest.mark.worker
 def test_the_command_writes_page_and_tables_without_a_name(tmp_path: Path) -> None:
     course = export_examples.graded_class(tmp_path)
     done = tiny.run_course(course, "dashboard", str(tmp_path / "out"))
@@ -393,6 +394,7 @@ def test_the_command_writes_page_and_tables_without_a_name(tmp_path: Path) -> No
     assert "Bob Ünal (bob)" in (tmp_path / "out" / "class.html").read_text("utf-8")
 
 
+@pytest.mark.worker
 def test_one_report_is_no_class(tmp_path: Path) -> None:
     course = export_examples.graded_class(tmp_path)
     file = tmp_path / "out" / "reports" / "ada.json"
@@ -417,6 +419,7 @@ def test_a_name_is_hidden_wherever_it_is_a_word_of_its_own(text: str, hidden: st
     assert hide(row.student, text) == hidden
 
 
+@pytest.mark.worker
 def test_a_folder_that_was_not_graded_to_is_refused(tmp_path: Path) -> None:
     course = tiny.copied(tmp_path / "course")
     (tmp_path / "empty").mkdir()

@@ -81,6 +81,7 @@ def test_the_times_come_from_the_table(course: Path) -> None:
     }  # fmt: skip
 
 
+@pytest.mark.worker
 def test_the_table_is_made_anew_by_the_rules_of_today(own: Path, tmp_path: Path) -> None:
     tiny.replaced(own / "course.toml", "late_percent = 10", "late_percent = 20")
     status, said = exported(own, "scores", "../out", "--to", str(tmp_path / "scores.csv"))
@@ -135,6 +136,7 @@ def test_a_report_that_the_table_has_not_is_left_out_and_named(own: Path) -> Non
     assert graded.notes == ("1 report not in scores.csv, left out: old",)
 
 
+@pytest.mark.worker
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
@@ -153,6 +155,7 @@ def test_a_mistake_on_the_command_line_is_a_sentence(course: Path, arguments: tu
     assert expected in said
 
 
+@pytest.mark.worker
 def test_a_folder_gets_a_file_for_each_report_and_a_file_the_only_one(course: Path, tmp_path: Path) -> None:
     assert exported(course, "junit", "../out", "--to", str(tmp_path / "all"))[0] == 4
     assert {file.name for file in (tmp_path / "all").iterdir()} == {f"{each}.xml" for each in examples.REPORTS}
@@ -217,6 +220,7 @@ def test_classroom_tells_where_each_check_is_written(course: Path, graded: Grade
             assert line.startswith("def test_")
 
 
+@pytest.mark.worker
 def test_the_workflow_of_nobodys_report_is_refused(course: Path) -> None:
     status, said = exported(course, "classroom-workflow", "../out", "--to", "x.yml", "--student", "zoe")
     assert status == 2

@@ -162,6 +162,7 @@ def test_another_encoding_is_refused(graded: Graded, tmp_path: Path) -> None:
         fill(graded, "canvas", tmp_path / "latin.csv", None, scale=False)
 
 
+@pytest.mark.worker
 def test_the_command_says_what_it_did_and_exits_with_4_where_a_score_has_no_place(tmp_path: Path) -> None:
     course = examples.graded_class(tmp_path)
     (tmp_path / "canvas.csv").write_text(CANVAS, "utf-8", newline="")
@@ -198,8 +199,8 @@ def test_a_cell_that_is_filled_changes_that_cell_alone(
     sheet = read_sheet(file)
     assert [[cell.value for cell in row] for row in sheet.rows] == rows
     assert sheet.filled({}) == "\ufeff" * mark + text.getvalue()
-    row = data.trial(st.integers(0, len(rows) - 1))
-    column = data.trial(st.integers(0, len(rows[row]) - 1))
-    rows[row][column] = data.trial(cells)
+    row = data.draw(st.integers(0, len(rows) - 1))
+    column = data.draw(st.integers(0, len(rows[row]) - 1))
+    rows[row][column] = data.draw(cells)
     after = sheet.filled({(row, column): rows[row][column]}).lstrip("\ufeff")
     assert list(csv.reader(io.StringIO(after, newline=""), delimiter=separator)) == rows

@@ -15,6 +15,8 @@ from autograder.instructor.gradebook.gradescope import Seen, gradescope
 from tests.support import export_examples as examples
 from tests.support import tiny
 
+pytestmark = pytest.mark.worker
+
 WRONG = tiny.mean_with("return x.cumsum(dim=-1)")
 METADATA = {
     "id": 1,

@@ -15,6 +15,8 @@ import pytest
 
 from tests.support import tiny
 
+pytestmark = pytest.mark.worker
+
 WRONG = tiny.mean_with("return x.cumsum(dim=-1)")
 SEED = "4611686018427387903"
 

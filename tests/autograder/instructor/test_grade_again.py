@@ -357,6 +357,7 @@ def test_what_a_killed_writer_left_half_written_is_swept_away(tmp_path: Path) ->
     assert [each.name for each in tmp_path.rglob(".*")] == [".mine-12345678"]
 
 
+@pytest.mark.worker
 @pytest.mark.skipif(
     sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="asks glibc, 2.33 or later"
 )

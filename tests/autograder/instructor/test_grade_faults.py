@@ -117,6 +117,7 @@ def school(calm: School, tmp_path: Path) -> School:
     return School(course, calm.hand_in, tmp_path / "out")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_grading_process_is_killed_again_and_again(seed: int, calm: School, school: School) -> None:
     draw = random.Random(seed)
@@ -130,6 +131,7 @@ def test_the_grading_process_is_killed_again_and_again(seed: int, calm: School, 
     assert school.results() == calm.results()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="finds workers by /proc")
 @pytest.mark.parametrize("seed", [1, 2])
 def test_workers_are_killed(seed: int, calm: School, school: School) -> None:
@@ -179,6 +181,7 @@ def remounted(folder: Path, how: str) -> None:
     subprocess.run(["mount", "-o", f"remount,{how}", str(folder)], check=True)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("mount") is None, reason="needs mount")
 def test_the_disk_is_full(calm: School, school: School) -> None:
     with mounted(school.out, "1m"):
@@ -204,6 +207,7 @@ def test_a_file_may_not_grow(calm: School, school: School) -> None:
     assert school.results() == calm.results()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("mount") is None, reason="needs mount")
 def test_the_disk_is_read_only(school: School) -> None:
     with mounted(school.out, "1m"):
@@ -223,6 +227,7 @@ for name, unit in (("time", 1.0), ("time_ns", 10**9)):
 """
 
 
+@pytest.mark.slow
 def test_the_clock_jumps(calm: School, school: School, tmp_path: Path) -> None:
     for seed in (1, 2):
         (tmp_path / f"clock{seed}").mkdir()
@@ -233,6 +238,7 @@ def test_the_clock_jumps(calm: School, school: School, tmp_path: Path) -> None:
     assert school.results() == calm.results()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("signals", [(signal.SIGINT,), (signal.SIGTERM,), (signal.SIGINT, signal.SIGINT)])
 def test_somebody_stops_it(signals: Sequence[signal.Signals], calm: School, school: School) -> None:
     process = school.start()
@@ -254,6 +260,7 @@ def test_somebody_stops_it(signals: Sequence[signal.Signals], calm: School, scho
     assert school.results() == calm.results()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2])
 def test_the_answer_keys_that_were_kept_are_damaged(seed: int, calm: School, school: School) -> None:
     draw = random.Random(seed)
@@ -266,6 +273,7 @@ def test_the_answer_keys_that_were_kept_are_damaged(seed: int, calm: School, sch
     assert school.results() == calm.results()
 
 
+@pytest.mark.slow
 def test_reports_and_index_are_damaged(calm: School, school: School) -> None:
     shutil.copytree(calm.out, school.out)
     draw = random.Random(4)

@@ -4,8 +4,12 @@ import csv
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.support import tiny
 from tests.support.submission_examples import zipped
+
+pytestmark = pytest.mark.worker
 
 RULES = """
 [grading]

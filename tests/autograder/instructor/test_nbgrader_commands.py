@@ -25,6 +25,8 @@ from autograder.submission.notebook import read_notebook
 from autograder.submission.own import given_out
 from tests.support import tiny
 
+pytestmark = [pytest.mark.nbgrader, pytest.mark.worker]
+
 api = pytest.importorskip("nbgrader.api", reason="pip install -e '.[nbgrader]'")
 
 ASSIGNMENT = "a01"

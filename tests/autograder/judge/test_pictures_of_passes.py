@@ -219,6 +219,7 @@ def test_a_picture_that_ends_its_worker_changes_no_verdict(hostile: str, key_cac
         assert result.pictures == ()
 
 
+@pytest.mark.worker
 def test_the_proof_of_a_course_tells_of_a_picture_that_does_not_come_out(course: Path) -> None:
     file = course / "tests" / "exercises" / f"test_{tiny.FIRST}.py"
     tiny.replaced(file, '["jump", "zigzag"]', '["jump"]')
@@ -232,6 +233,7 @@ def test_the_proof_of_a_course_tells_of_a_picture_that_does_not_come_out(course:
     ]
 
 
+@pytest.mark.worker
 def test_the_json_of_a_check_has_the_picture(course: Path) -> None:
     tiny.handed_in(course / "exercises")
     done = tiny.run_course(course, "check", "1", "--json", "-")
@@ -243,6 +245,7 @@ def test_the_json_of_a_check_has_the_picture(course: Path) -> None:
     assert [len(row) for row in shown["values"]] == [24, 24]
 
 
+@pytest.mark.worker
 def test_a_check_that_passes_says_what_was_built_and_shows_it(course: Path) -> None:
     tiny.handed_in(course / "exercises")
     done = tiny.run_course(course, "check", "1")

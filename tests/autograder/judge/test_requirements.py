@@ -108,12 +108,14 @@ def problems(course: Path) -> tuple[list[str], dict[str, int]]:
     return found.problems, dict(found.exercises[0].empty)
 
 
+@pytest.mark.worker
 def test_no_family_of_empty_programs_earns_a_point_in_the_tiny_course(course: Path) -> None:
     found, empty = problems(course)
     assert found == []
     assert empty == dict.fromkeys(FAMILIES, 0)
 
 
+@pytest.mark.worker
 def test_points_for_an_empty_program_fail_the_proof_and_an_exception_has_a_budget(course: Path) -> None:
     tiny.replaced(course / CHECKS, REFUSED, "judge=Raises(), trials=1)")
     found, empty = problems(course)
@@ -126,6 +128,7 @@ def test_points_for_an_empty_program_fail_the_proof_and_an_exception_has_a_budge
     assert "expected at most 1: ex01_running_mean/empty" in str(over_budget(tiny.suite_at(course)))
 
 
+@pytest.mark.worker
 def test_an_exception_that_nothing_needs_is_told(course: Path) -> None:
     tiny.replaced(course / CHECKS, 'points=3, of="running_mean")', 'points=3, of="running_mean", empty="a reason")')
     found, _ = problems(course)

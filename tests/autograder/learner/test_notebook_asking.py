@@ -18,6 +18,8 @@ from autograder.learner.progress import read_progress
 from autograder.submission.own import read_own
 from tests.support import tiny
 
+pytestmark = pytest.mark.worker
+
 FIRST, SECOND = tiny.COURSE.exercises
 WRONG = tiny.mean_with("return x.cumsum(dim=-1)")
 
@@ -124,7 +126,7 @@ def test_a_process_that_ends_without_a_result_is_reported_with_its_last_line(
     false = course / "python"
     false.write_text("#!/bin/sh\necho nothing good >&2\nexit 3\n")
     false.chmod(0o755)
-    monkeypatch.setattr(process.sys, "executable", str(false))
+    monkeypatch.setattr(process.sys, "executable", str(false))  # type: ignore[attr-defined]
     assert float(check("ex01")) == 0.0
     assert "ended without a verdict (nothing good); run the cell again" in capsys.readouterr().out
 

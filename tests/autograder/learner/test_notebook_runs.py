@@ -17,6 +17,8 @@ from autograder.learner.progress import read_progress
 from autograder.submission.own import notebook_file
 from tests.support import tiny
 
+pytestmark = [pytest.mark.slow, pytest.mark.worker]
+
 COURSE = read_course(tiny.REPOSITORY)
 UNWRITTEN = "ex14_generation"
 """Nobody wrote anything into its files: its stub is run first, then the solution, which nobody saved."""

@@ -93,6 +93,7 @@ def figures(course: Path, *arguments: str) -> dict[str, object]:
     return dict(json.loads(done.stdout))
 
 
+@pytest.mark.worker
 def test_it_ends_quietly_if_nobody_reads_its_output(playing: Path) -> None:
     reader, writer = os.pipe()
     os.close(reader)
@@ -103,6 +104,7 @@ def test_it_ends_quietly_if_nobody_reads_its_output(playing: Path) -> None:
     assert done.stderr == b""
 
 
+@pytest.mark.worker
 def test_an_activity_trains_reports_and_resumes(playing: Path) -> None:
     done = tiny.run_course(playing, "play", "grow", "--plain", "--stop-at", "2", "--say", "hello")
     assert done.returncode == 130
@@ -116,6 +118,7 @@ def test_an_activity_trains_reports_and_resumes(playing: Path) -> None:
     assert figures(playing) == {"schema": 1, "activity": "grow", "wrong": [], "figures": {"total": 12.0}}
 
 
+@pytest.mark.worker
 def test_an_exercise_that_is_not_right_is_named_unless_it_is_to_be_played_anyway(playing: Path) -> None:
     (playing / "exercises" / tiny.FILES[0]).write_text(tiny.mean_with("return x.cumsum(dim=-1)"), "utf-8")
     done = tiny.run_course(playing, "play", "grow", "--plain")
@@ -129,12 +132,14 @@ def test_an_exercise_that_is_not_right_is_named_unless_it_is_to_be_played_anyway
     assert data["figures"]["total"] == 24.0
 
 
+@pytest.mark.worker
 def test_what_an_activity_sees_to_be_wrong_names_the_exercise_too(playing: Path) -> None:
     done = tiny.run_course(playing, "play", "grow", "--plain", "--faulty")
     assert done.returncode == 1
     assert done.stdout.endswith("01 running mean: the total is not what it should be\nNext: course check 01\n")
 
 
+@pytest.mark.worker
 def test_ctrl_c_keeps_what_was_learned(playing: Path) -> None:
     command = [sys.executable, "-m", "autograder", "play", "grow", "--plain", "--wait"]
     env = tiny.environment({"PYTHONUNBUFFERED": "1"})
@@ -168,6 +173,7 @@ def test_what_is_no_part_of_an_activity_does_not_change_what_it_was_made_by(play
     assert made_by() != before
 
 
+@pytest.mark.worker
 def test_a_missing_part_is_reported_with_anyway(playing: Path) -> None:
     (playing / "exercises" / tiny.FILES[0]).write_text("def other(x):\n    return x\n", "utf-8")
     done = tiny.run_course(playing, "play", "grow", "--plain", "--anyway")
@@ -180,6 +186,7 @@ def test_a_missing_part_is_reported_with_anyway(playing: Path) -> None:
     assert f"01 running mean: {tiny.FIRST}.py does not exist, and this activity needs it" in done.stdout
 
 
+@pytest.mark.worker
 def test_ctrl_c_during_the_start_ends_it_silently(
     tmp_path: Path, playing: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -202,6 +209,7 @@ def test_ctrl_c_during_the_start_ends_it_silently(
     assert launch.launch(course, course.play[0], settings, []) == (130, "")
 
 
+@pytest.mark.worker
 def test_ctrl_c_ends_an_activity_that_waits_for_a_line(playing: Path) -> None:
     command = [sys.executable, "-m", "autograder", "play", "grow", "--plain", "--steps", "1"]
     env = tiny.environment({"PYTHONUNBUFFERED": "1"})
@@ -221,6 +229,7 @@ def test_ctrl_c_ends_an_activity_that_waits_for_a_line(playing: Path) -> None:
     assert process.returncode == 0
 
 
+@pytest.mark.worker
 def test_an_unknown_word_is_reported(playing: Path) -> None:
     for arguments, said in (
         (("gro",), "no activity is called 'gro'; is grow meant?"),

@@ -33,6 +33,7 @@ def first(root: Path) -> subprocess.CompletedProcess[str]:
     return translated(root)
 
 
+@pytest.mark.worker
 def test_it_looks_at_the_model_trains_it_and_says_how_good_it_is(first: subprocess.CompletedProcess[str]) -> None:
     assert (first.returncode, first.stderr) == (0, "")
     for said in (
@@ -50,6 +51,7 @@ def test_it_looks_at_the_model_trains_it_and_says_how_good_it_is(first: subproce
         assert said in first.stdout
 
 
+@pytest.mark.worker
 def test_what_was_trained_is_used_again_and_figures_go_to_a_file(
     root: Path, first: subprocess.CompletedProcess[str]
 ) -> None:
@@ -67,6 +69,7 @@ def test_what_was_trained_is_used_again_and_figures_go_to_a_file(
     assert data["wrong"] == [["ex05_attention", "not scaled"]]
 
 
+@pytest.mark.worker
 def test_another_seed_or_size_is_refused(root: Path, first: subprocess.CompletedProcess[str]) -> None:
     assert first.returncode == 0
     other = translated(root, options={**SMALL, "width": 16})
@@ -163,6 +166,7 @@ def test_a_model_that_is_not_right_is_sent_back_to_its_exercise(translate: Any, 
     assert raised.value.exercise == SENT_BACK[misconception]
 
 
+@pytest.mark.worker
 def test_an_exception_of_a_students_code_is_reported_with_its_line(
     root: Path, first: subprocess.CompletedProcess[str]
 ) -> None:

@@ -126,6 +126,7 @@ def first(root: Path) -> subprocess.CompletedProcess[str]:
     return asked(root, "write", say=say, json=str(root / "figures.json"))
 
 
+@pytest.mark.worker
 def test_it_trains_compares_itself_and_continues_a_text(root: Path, first: subprocess.CompletedProcess[str]) -> None:
     assert (first.returncode, first.stderr) == (0, "")
     for said in (
@@ -151,6 +152,7 @@ def test_it_trains_compares_itself_and_continues_a_text(root: Path, first: subpr
     assert 0 < figures["rival"] < figures["nats"]
 
 
+@pytest.mark.worker
 def test_what_was_trained_is_used_again_and_no_figure_is_praised_where_something_is_wrong(
     root: Path, first: subprocess.CompletedProcess[str]
 ) -> None:
@@ -164,6 +166,7 @@ def test_what_was_trained_is_used_again_and_no_figure_is_praised_where_something
     assert line in again.stdout
 
 
+@pytest.mark.worker
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -207,6 +210,7 @@ class Tags(HTMLParser):
         assert self.open.pop() == tag
 
 
+@pytest.mark.worker
 def test_attention_is_printed_written_as_json_and_drawn(
     root: Path, first: subprocess.CompletedProcess[str], tmp_path: Path
 ) -> None:
@@ -235,6 +239,7 @@ def test_attention_is_printed_written_as_json_and_drawn(
     assert "Mira &lt;" in page.read_text("utf-8")
 
 
+@pytest.mark.worker
 def test_a_terminal_gets_maps_with_numbered_rows(root: Path, first: subprocess.CompletedProcess[str]) -> None:
     assert first.returncode == 0
     options = {"of": "write", "html": "", "more": 0}
@@ -321,7 +326,7 @@ def test_the_figures_count_the_steps_that_were_made(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(write, "Training", lambda *_, **__: SimpleNamespace(run=lambda _: 0.0))
     monkeypatch.setattr(write, "rival_nats", lambda *_: 1.0)
-    monkeypatch.setattr(write.Writer, "nats", lambda *_: 1.0)
+    monkeypatch.setattr(write.Writer, "nats", lambda *_: 1.0)  # type: ignore[attr-defined]
     with standing_on(SOLUTIONS, SIZES) as stage:
         stage.checkpoint = SimpleNamespace(load=lambda _: {}, save=lambda *_: None)
         for steps, made in ((2, 3), (4, 4)):

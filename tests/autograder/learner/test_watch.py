@@ -19,6 +19,8 @@ if sys.platform == "win32":
 from autograder.learner.progress import read_progress
 from tests.support.watching import Watching, saved
 
+pytestmark = pytest.mark.worker
+
 WRONG = tiny.mean_with("return x.cumsum(dim=-1)")
 BROKEN = tiny.mean_with("return (x.cumsum(dim=-1)")
 SLOW = f"import time\nprint('begun')\ntime.sleep(600)\n{tiny.MEAN}"

@@ -66,8 +66,8 @@ def test_a_change_that_the_clock_of_a_file_system_is_too_coarse_for_is_seen(
     files = watched(folder)
     (folder / NAME).write_text("x = 4\n")
     assert files.changed() == (NAME,)
-    later = polled.time.monotonic() + 10
-    monkeypatch.setattr(polled.time, "monotonic", lambda: later)
+    later = polled.time.monotonic() + 10  # type: ignore[attr-defined]
+    monkeypatch.setattr(polled.time, "monotonic", lambda: later)  # type: ignore[attr-defined]
     (folder / NAME).write_text("x = 5\n")
     assert files.changed() == (), "after a while a file that seems the same is not read again"
 
@@ -195,6 +195,7 @@ def test_a_file_is_compiled_and_not_run_and_warnings_are_ignored(capfd: pytest.C
 # What is run, and what is given up.
 
 
+@pytest.mark.worker
 def test_a_run_that_is_cancelled_ends_and_no_other_begins() -> None:
     runner = Runner(tiny.SUITE, seed=1, shared=True)
     begun, ended = threading.Event(), []

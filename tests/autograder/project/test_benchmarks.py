@@ -204,6 +204,8 @@ def test_grading_prints_no_figure_at_all_where_ours_are_wrong_and_all_agree(
     assert capsys.readouterr().out == ""
 
 
+@pytest.mark.slow
+@pytest.mark.worker
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="zygotes need Linux")
 def test_without_walls_the_marks_are_those_of_plain_processes(tmp_path: Path) -> None:
     """Also where this is root, and Python lies in a folder that nobody else may read."""
@@ -227,6 +229,7 @@ def test_without_walls_the_marks_are_those_of_plain_processes(tmp_path: Path) ->
     assert table[0][0]["score"] == "100.00"
 
 
+@pytest.mark.worker
 def test_the_patience_with_a_grader_is_processor_time(
     benchmark: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -62,6 +62,12 @@ def test_imports_run_one_way() -> None:
     assert {(own, room) for own, room in every if ROOMS.index(room) > ROOMS.index(own)} == set()
 
 
+def test_the_guide_for_contributors_lists_the_rooms_in_their_order() -> None:
+    guide = (tiny.REPOSITORY / "CONTRIBUTING.md").read_text("utf-8")
+    table = guide[guide.index("| room |") : guide.index("## Add something")]
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == list(ROOMS)
+
+
 def test_the_worker_knows_the_protocol_and_the_language_of_checks_alone() -> None:
     assert {room for own, room in set().union(*map(rooms, FILES)) if own == "worker"} == {"protocol", "checks"}
 
@@ -104,15 +110,18 @@ def loaded(course: Path, *arguments: str) -> list[str]:
     return done.stdout.splitlines()[-1].split()
 
 
+@pytest.mark.worker
 def test_listing_loads_neither_torch_nor_numpy_nor_rich(course: Path) -> None:
     assert loaded(course, "list") == ["0"]
 
 
+@pytest.mark.worker
 def test_a_whole_check_loads_no_torch_and_no_students_module_into_the_process_that_decides(course: Path) -> None:
     assert loaded(course, "check", "--submission", "solutions", "--json", "-") == ["0", "numpy"]
     assert loaded(course, "check", "--all") == ["1", "numpy", "rich"]
 
 
+@pytest.mark.worker
 def test_building_an_answer_key_loads_no_torch_either(course: Path) -> None:
     for file in (course / ".course" / "cache").glob("*.key"):
         file.unlink()

@@ -94,6 +94,7 @@ def test_an_interpreter_that_is_not_there_is_a_failure_and_a_sentence(
     assert "oldest: /nowhere/python was not found; install Python 3.11, or name it: PYTHON_OLD=" in said.err
 
 
+@pytest.mark.worker
 def test_an_interpreter_of_another_version_is_refused(compat: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
     here = f"{sys.version_info.major}.{sys.version_info.minor}"
     end = next(each for each in compat.ENDS if each.python != here)

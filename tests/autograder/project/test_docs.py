@@ -11,12 +11,16 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[3]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md"]
 STORY = ROOT / "docs" / "classroom.md"
 """The page whose commands test_classroom.py runs, all of them and in their order."""
 
-BY_HAND = {"make demo", "make test", "make attack", "source .venv/bin/activate", "course watch"}
+TARGETS = {f"make {target}" for target in ("attack", "check", "compat", "coverage", "demo", "docs", "proof", "test")}
+BY_HAND = {*TARGETS, "source .venv/bin/activate", "course watch"}
 """What sets the project up, calls these tests, takes half an hour, or goes on until somebody quits."""
+
+LONG = {"authoring.md", "nbgrader.md", "scale.md"}
+"""Pages whose commands prove or grade the whole course once more: `make proof` runs them."""
 
 EXPECTED = {
     "course check attention": 1,
@@ -59,7 +63,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return copy
 
 
-@pytest.mark.parametrize(("page", "command"), commands())
+@pytest.mark.worker
+@pytest.mark.parametrize(
+    ("page", "command"),
+    [pytest.param(*each, marks=[pytest.mark.slow] if each[0] in LONG else []) for each in commands()],
+)
 def test_a_command_of_the_docs_runs(project: Path, page: str, command: str) -> None:
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     ran = subprocess.run(
@@ -74,6 +82,13 @@ def test_a_command_of_the_docs_runs(project: Path, page: str, command: str) -> N
     )
     assert ran.returncode == EXPECTED.get(command, 0), f"{page}: {command}\n{ran.stdout}\n{ran.stderr}"
     assert "Traceback" not in ran.stderr
+
+
+def test_every_target_of_the_docs_is_in_the_makefile() -> None:
+    text = "\n".join(page.read_text("utf-8") for page in PAGES)
+    named = {*TARGETS, *re.findall(r"`(make [a-z-]+)`", text), *re.findall(r"^(make [a-z-]+)", text, re.MULTILINE)}
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    assert {name.removeprefix("make ") for name in named} <= targets
 
 
 def test_the_links_of_the_docs_lead_somewhere() -> None:

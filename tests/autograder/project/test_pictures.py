@@ -30,6 +30,7 @@ def text_of(svg: Path) -> str:
     return " ".join(ElementTree.fromstring(svg.read_text("utf-8")).itertext())
 
 
+@pytest.mark.worker
 def test_a_misconception_and_a_pass_are_drawn(course: Path) -> None:
     entry = f'exercise = "{tiny.FIRST}"\ncommand = "check 1"\n'
     file = listed(course, f'[wrong]\n{entry}misconception = "{WRONG.id}"\n\n[right]\n{entry}width = 100\n')

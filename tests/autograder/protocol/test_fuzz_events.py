@@ -86,6 +86,7 @@ def script(told: Told, seed: int, changes: int, *, honest: bool) -> Script:
     return Script(lives, told.surveys if honest else None, sound)
 
 
+@pytest.mark.worker
 @bounded(1500)
 @given(seeds, some.integers(0, 6), some.booleans())
 def test_any_answers_at_all_end_in_outcomes_or_in_a_declared_problem(
@@ -100,6 +101,7 @@ def test_any_answers_at_all_end_in_outcomes_or_in_a_declared_problem(
     settled(found.outcomes)
 
 
+@pytest.mark.worker
 @bounded(3000)
 @given(seeds, some.integers(0, 6), some.booleans())
 def test_whatever_a_students_code_makes_a_worker_say_every_draw_has_an_outcome(

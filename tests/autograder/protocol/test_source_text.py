@@ -58,6 +58,7 @@ def python_runs(file: Path) -> bool:
     return subprocess.run([sys.executable, "-I", str(file)], capture_output=True, check=False).returncode == 0
 
 
+@pytest.mark.worker
 @pytest.mark.parametrize("name", [*READ, *REFUSED])
 def test_a_file_is_read_where_python_runs_it(tmp_path: Path, name: str) -> None:
     source = READ[name] if name in READ else REFUSED[name][0]

@@ -9,6 +9,8 @@ import pytest
 
 from tests.support import tiny
 
+pytestmark = pytest.mark.worker
+
 CHECKS = "tests/exercises"
 WRONG = tiny.mean_with("return x.cumsum(dim=-1)")
 

@@ -103,7 +103,12 @@ def shown(result: ExerciseResult) -> str:
     return stream.getvalue()
 
 
-@pytest.mark.parametrize(("exercise", "mistake"), ALL, ids=[mistake for _, mistake in ALL])
+@pytest.mark.worker
+@pytest.mark.parametrize(
+    ("exercise", "mistake"),
+    [each if each[0] == "ex05_attention" else pytest.param(*each, marks=pytest.mark.slow) for each in ALL],
+    ids=[mistake for _, mistake in ALL],
+)
 def test_a_mistake_is_shown_as_read(exercise: str, mistake: str, graded: Callable[[str, str], ExerciseResult]) -> None:
     text = shown(graded(exercise, mistake))
     path = SNAPSHOTS / f"{mistake}.txt"

@@ -97,7 +97,7 @@ def test_evidence_of_any_failure_fits_the_page(name: str) -> None:
 
 
 def test_no_text_writes_to_the_terminal() -> None:
-    page = WhyPage(*[EVIL] * 5, (EVIL, EVIL), (EVIL,), EVIL, EVIL + "\n" + EVIL, EVIL)
+    page = WhyPage(*[EVIL] * 5, (EVIL, EVIL), (EVIL,), EVIL, EVIL + "\n" + EVIL, EVIL)  # type: ignore[call-arg]
     for plain in (True, False):
         assert all(line.isprintable() for line in why(page, plain=plain).split("\n"))
     assert "[bold]x[/bold]" in why(replace(BRIEF, explanation="a [bold]x[/bold]"))

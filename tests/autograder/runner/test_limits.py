@@ -105,6 +105,7 @@ def exhausted(where: Event, message: str = "", kind: str = "MemoryError") -> Eve
 STUCK: Event = {"event": "stuck", "frames": [{"file": tiny.FILES[1], "line": 3, "function": "matrix_power"}]}
 
 
+@pytest.mark.worker
 @pytest.mark.parametrize("how", ["stuck", "memory", "threads", "files", "timeout", "crashed"])
 def test_what_ends_an_exercise_beside_another_ends_it_only_if_it_does_so_alone(said: Said, how: str) -> None:
     """In the first worker the second exercise fails; in one of its own it is right, and that counts."""
@@ -126,6 +127,7 @@ def test_what_ends_an_exercise_beside_another_ends_it_only_if_it_does_so_alone(s
     assert script.started == 2
 
 
+@pytest.mark.worker
 def test_an_exercise_that_lacks_memory_in_a_worker_of_its_own_is_charged_with_it(said: Said) -> None:
     begin = begun(said, tiny.SECOND)
     script = Script([([begin, exhausted(begin)], End("exit", 0))], said.surveys)
@@ -135,6 +137,7 @@ def test_an_exercise_that_lacks_memory_in_a_worker_of_its_own_is_charged_with_it
     assert "MemoryError" in str(found.outcomes[tiny.SECOND][begin["check"], begin["trial"]])
 
 
+@pytest.mark.worker
 def test_a_worker_cannot_say_that_another_exercise_runs_than_the_next(said: Said) -> None:
     begin = begun(said, tiny.SECOND)
     for forged in ({**said.of[tiny.SECOND][0]}, {"event": "read", "exercise": tiny.SECOND}, begin):
@@ -147,6 +150,7 @@ def test_a_worker_cannot_say_that_another_exercise_runs_than_the_next(said: Said
         assert "wrote to the channel" in first.sentence
 
 
+@pytest.mark.worker
 def test_a_program_that_lies_when_it_is_traced_is_not_traced_again(said: Said) -> None:
     forged: Event = {"event": "traced", "exercise": tiny.FIRST, "check": "values", "trial": 0, "files": 5}
     script = Script([([begun(said, tiny.FIRST), forged], End("exit", 0))], said.surveys)
@@ -156,6 +160,7 @@ def test_a_program_that_lies_when_it_is_traced_is_not_traced_again(said: Said) -
     assert (script.started, found.traces) == (1, {})
 
 
+@pytest.mark.worker
 def test_what_needs_an_exercise_that_timed_out_is_not_waited_for(said: Said) -> None:
     begin = begun(said, tiny.FIRST)
     script = Script([([begin, STUCK], End("exit", 0))], said.surveys)
@@ -168,11 +173,12 @@ def test_what_needs_an_exercise_that_timed_out_is_not_waited_for(said: Said) -> 
     }
 
 
+@pytest.mark.worker
 def test_an_exercise_whose_checks_together_take_too_long_is_not_run_further(
     said: Said, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = iter(range(0, 100_000, 7))
-    monkeypatch.setattr(attempt_module.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(attempt_module.time, "monotonic", lambda: next(clock))  # type: ignore[attr-defined]
     script = Script(
         [(said.of[tiny.FIRST][1:], End("exit", 0)), (said.of[tiny.SECOND][1:], End("exit", 0))], said.surveys
     )

@@ -25,6 +25,8 @@ from autograder.worker.sandbox import seccomp
 from autograder.worker.sandbox.system_calls import MACHINES, WITH_CONDITIONS
 from tests.support import tiny
 
+pytestmark = pytest.mark.worker
+
 confines = pytest.mark.skipif(
     not sys.platform.startswith("linux") or shutil.which("bwrap") is None, reason="needs Linux and bubblewrap"
 )

@@ -137,6 +137,7 @@ def cloned(folder: Path, at: int, commits: int = 1) -> Path:
     return folder
 
 
+@pytest.mark.worker
 def test_the_clones_of_a_classroom_are_recognised_with_the_times_of_their_last_commits(tmp_path: Path) -> None:
     top = tmp_path / "hw-submissions"
     cloned(top / "hw-ada-k", 1_700_000_000)
@@ -150,6 +151,7 @@ def test_the_clones_of_a_classroom_are_recognised_with_the_times_of_their_last_c
     )
 
 
+@pytest.mark.worker
 def test_without_the_name_of_the_assignment_a_clone_keeps_its_name_unless_the_roster_knows_the_login(
     tmp_path: Path,
 ) -> None:
@@ -162,6 +164,7 @@ def test_without_the_name_of_the_assignment_a_clone_keeps_its_name_unless_the_ro
     assert found.notes == ("hw-c is not on the roster; it is graded as hw-c",)
 
 
+@pytest.mark.worker
 @pytest.mark.parametrize("packed", [False, True])
 def test_every_commit_is_dated_as_git_dates_it(tmp_path: Path, packed: bool) -> None:
     folder = cloned(tmp_path / "clone", 1_700_000_000, commits=12)
@@ -179,6 +182,7 @@ def test_every_commit_is_dated_as_git_dates_it(tmp_path: Path, packed: bool) -> 
         assert time.timestamp() == int(seconds)
 
 
+@pytest.mark.worker
 def test_nothing_of_a_strangers_repository_is_run(tmp_path: Path) -> None:
     folder = cloned(tmp_path / "here" / "eve", 1_700_000_000)
     mark = tmp_path / "ran"
@@ -198,6 +202,7 @@ def test_nothing_of_a_strangers_repository_is_run(tmp_path: Path) -> None:
     assert not mark.exists()
 
 
+@pytest.mark.worker
 @links
 def test_a_git_folder_of_links_and_nonsense_tells_no_time_and_hangs_nowhere(tmp_path: Path) -> None:
     true = cloned(tmp_path / "true", 1_700_000_000)
@@ -219,6 +224,7 @@ def test_a_git_folder_of_links_and_nonsense_tells_no_time_and_hangs_nowhere(tmp_
     assert commit_time(laid_out(tmp_path / "packs", packs)) is None
 
 
+@pytest.mark.worker
 @pytest.mark.parametrize("damage", range(40))
 def test_a_broken_pack_tells_a_time_or_none_and_raises_nothing(tmp_path: Path, damage: int) -> None:
     folder = cloned(tmp_path / "clone", 1_700_000_000, commits=3)
@@ -322,6 +328,7 @@ def test_the_highest_number_counts_where_the_roster_says_that_they_are_of_one_st
     assert entry.notes == ("grace1 (10) counts, not grace1, grace1-2, grace1_attempt3: it has the highest number",)
 
 
+@pytest.mark.worker
 def test_a_login_that_is_another_student_s_id_does_not_replace_their_work(tmp_path: Path) -> None:
     for name, at in (("hw-ada", 1_700_000_100), ("hw-ada1", 1_700_000_900)):
         cloned(tmp_path / "hw-submissions" / name, at)

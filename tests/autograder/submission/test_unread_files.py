@@ -148,6 +148,7 @@ def test_a_class_is_told_and_a_second_run_sees_what_has_changed(tmp_path: Path, 
     assert finding("ada") == f"{FIRST} is not in the submission."
 
 
+@pytest.mark.worker
 def test_what_is_packed_for_handing_in_says_what_was_too_large(tmp_path: Path) -> None:
     course = tiny.copied(tmp_path / "course")
     (course / "exercises" / FIRST).write_bytes(b"#" * (LIMIT + 1))

@@ -93,7 +93,7 @@ WAYS: dict[str, Callable[[], Any]] = {
     "a module over it": lambda: nn.GroupNorm(1, 3)(X),
     "an operator's part": lambda: torch.native_group_norm(X, None, None, 2, 3, 1, 1, 1e-5),
     "an operator of a part of torch": lambda: torch.linalg.matrix_power(SQUARE, 2),
-    "the same by its other name": lambda: torch._C._linalg.linalg_matrix_power(SQUARE, 2),
+    "the same by its other name": lambda: torch._C._linalg.linalg_matrix_power(SQUARE, 2),  # type: ignore[attr-defined]
     "with an output": lambda: torch.linalg.matrix_power(SQUARE, 2, out=torch.empty(2, 2)),
     "torch.ops": lambda: torch.ops.aten.group_norm(X, 1),
     "an overload": lambda: torch.ops.aten.group_norm.default(X, 1),

@@ -153,6 +153,7 @@ def test_the_parts_of_the_course_are_compiled() -> None:
     assert len([*COURSE.reference_parts_dir.glob("*.json")]) == 10
 
 
+@pytest.mark.worker
 def test_building_compiles_the_parts_and_says_which_are_stale(course: Path) -> None:
     source = course / "solutions" / "reference_parts" / f"{tiny.FIRST}.py"
     table = course / "tests" / "exercises" / "reference_parts" / f"{tiny.FIRST}.json"
@@ -172,6 +173,7 @@ def test_building_compiles_the_parts_and_says_which_are_stale(course: Path) -> N
     assert tiny.run_course(course, "build", "--check").returncode == 0
 
 
+@pytest.mark.worker
 def test_a_part_without_its_source_or_its_exercise_is_a_sentence(course: Path) -> None:
     table = course / "tests" / "exercises" / "reference_parts" / f"{tiny.FIRST}.json"
     table.parent.mkdir()
@@ -258,6 +260,7 @@ def warm_job() -> Iterator[str]:
         yield file.name
 
 
+@pytest.mark.worker
 def test_nothing_of_a_part_is_left_in_a_process_that_they_have_warmed(warm_job: str) -> None:
     done = subprocess.run(
         [sys.executable, "-c", WARMED, warm_job], capture_output=True, text=True, timeout=120, check=True

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from autograder.diagnosis.location.divergence import find_astray
@@ -18,6 +18,7 @@ from autograder.protocol.prints import (
     same_values,
 )
 from autograder.runner.traces import Trace, read_trace, to_record
+from tests.support.fuzzing import bounded
 
 FILE = "ex01_first.py"
 
@@ -124,7 +125,7 @@ def traces(trial: st.DrawFn) -> Trace:
     return read_trace(told(steps))
 
 
-@settings(max_examples=200, deadline=None)
+@bounded(200)
 @given(traces(), traces())
 def test_any_two_traces_can_be_held_against_each_other(one: Trace, other: Trace) -> None:
     found = find_astray(one, other, in_file(FILE, ()))

@@ -21,8 +21,11 @@ from autograder.results import Report
 from autograder.runner.child import PROGRAM, Spawned
 from autograder.runner.process import WorkerProcess
 from autograder.runner.runner import Runner
+from autograder.runner.sandbox.isolation import Isolation
 from autograder.submission import read_submission
 from tests.support import tiny
+
+pytestmark = pytest.mark.worker
 
 INSIDE = "def running_mean(x):\n    "
 RIGHT = f"\n{tiny.MEAN}"
@@ -51,16 +54,16 @@ HASTY = replace(tiny.BRIEF, course=replace(tiny.COURSE, limits=replace(tiny.COUR
 
 
 @pytest.fixture(scope="module")
-def hasty(key_cache: Path) -> Iterator[Grader]:
+def hasty(key_cache: Path, forks: Isolation) -> Iterator[Grader]:
     """A grader with one check for each exercise that does not wait for long."""
-    with Grader(HASTY, seed=tiny.COURSE.seed, evidence=True, cache=key_cache) as made:
+    with Grader(HASTY, seed=tiny.COURSE.seed, evidence=True, cache=key_cache, isolation=forks) as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def brief(key_cache: Path) -> Iterator[Grader]:
+def brief(key_cache: Path, forks: Isolation) -> Iterator[Grader]:
     """A grader with one check for each exercise."""
-    with Grader(tiny.BRIEF, seed=tiny.COURSE.seed, evidence=True, cache=key_cache) as made:
+    with Grader(tiny.BRIEF, seed=tiny.COURSE.seed, evidence=True, cache=key_cache, isolation=forks) as made:
         yield made
 
 

@@ -1,0 +1,52 @@
+"""The rules for texts, names and functions: every file keeps them, except those in not_yet.txt, which only shrinks."""
+
+import pytest
+
+from tests.support import rules
+
+HOW = "python -m tests.support.rules"
+
+
+@pytest.fixture(scope="module")
+def problems() -> list[rules.Problem]:
+    return rules.problems()
+
+
+@pytest.mark.parametrize("rule", ["word", "line", "sentence", "name", "function", "docstring"])
+def test_every_file_keeps_the_rule(problems: list[rules.Problem], rule: str) -> None:
+    excused = rules.not_yet()
+    broken = [str(problem) for problem in problems if problem.rule == rule and (problem.file, rule) not in excused]
+    assert not broken, "\n".join(broken)
+
+
+def test_the_list_of_exceptions_names_only_files_that_break_the_rule(problems: list[rules.Problem]) -> None:
+    clean = rules.not_yet() - {(problem.file, problem.rule) for problem in problems}
+    assert not clean, f"these are clean now, so take them off the list: {HOW} --shrink"
+
+
+@pytest.mark.parametrize("word", rules.vocabulary(), ids=lambda word: word.use)
+def test_each_expression_of_the_vocabulary_finds_its_example(word: rules.Word) -> None:
+    assert word.find.search(word.example)
+
+
+def test_a_message_is_a_string_of_words_and_no_docstring() -> None:
+    source = '"""A module of three words."""\nname = "ex01-key"\nprint(f"the file {name} is not there")\n'
+    assert [text for _, text in rules.messages(source)] == [" is not there"]
+
+
+def test_code_in_a_sentence_counts_as_one_word() -> None:
+    assert list(rules.sentences("Use `nn.Embedding(a, b)`. Add it: then `x + 1`!")) == [
+        "Use code",
+        "Add it",
+        "then code",
+    ]
+
+
+def test_a_vague_name_is_found_in_definitions_and_in_loops() -> None:
+    source = "def _told(): pass\nfor each in (): pass\nrows = [each for each, other in ()]\ntold = 1\n"
+    assert list(rules.vague_names(source)) == [(1, "_told"), (2, "each"), (3, "each")]
+
+
+def test_a_function_knows_its_class_unless_it_lies_in_a_function() -> None:
+    source = "def a():\n    def b(): pass\nclass C:\n    class D:\n        def e(self): pass\n"
+    assert {(owner, node.name) for owner, node in rules.definitions(source)} == {("", "a"), (None, "b"), ("C.D.", "e")}

@@ -1,0 +1,54 @@
+"""Workers that are forked from one process which has loaded torch: each is fresh, and ready at once.
+
+A worker that is started loads torch for a second or more. Where isolation is not the subject of a test, a forked one is
+as good: it is a plain process, which sees what its user sees.
+"""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from autograder.course.suite import Suite
+from autograder.runner.child import Child
+from autograder.runner.runner import Runner
+from autograder.runner.sandbox.isolation import Isolation, process_isolation, request
+from autograder.runner.sandbox.launch import Launch
+from autograder.runner.sandbox.zygotes import Zygotes
+
+OWN_SESSION = ("session", "descriptors")
+"""A forked worker leads a process group and has three descriptors, as one that is started."""
+
+
+class AsOurselves(Launch):
+    """Starts the first process without bubblewrap and as the user who runs the tests."""
+
+    def user(self) -> dict[str, Any]:
+        """Change nothing."""
+        return {}
+
+
+class Forking(Isolation):
+    """No isolation but a process for each submission."""
+
+    @property
+    def confined(self) -> bool:
+        """Never."""
+        return False
+
+    def start(self) -> Child:
+        """Fork a worker."""
+        assert self.zygotes is not None
+        return self.zygotes.fork(request(OWN_SESSION))
+
+
+@contextmanager
+def forking(suite: Suite) -> Iterator[Isolation]:
+    """Yield what starts workers by forking, or by starting them where the system cannot do that."""
+    plain = process_isolation()
+    if not sys.platform.startswith("linux"):
+        yield plain
+        return
+    zygotes = Zygotes(AsOurselves(outer=False), Runner(suite, seed=suite.course.seed).warm_up(), 1)
+    with Forking(plain.level, plain.sentence, zygotes) as isolation:
+        yield isolation

@@ -1,0 +1,250 @@
+"""The rules for texts, names and functions that a program can check. It cannot check the tone.
+
+python -m tests.support.rules            # every problem, file by file
+python -m tests.support.rules --shrink   # remove from not_yet.txt what has become clean
+"""
+
+import argparse
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+PROJECT = ROOT / "tests" / "autograder" / "project"
+NOT_YET = PROJECT / "not_yet.txt"
+
+LINE = 100  # characters in a line of a document
+SENTENCE = 20  # words in a sentence of a hint
+FUNCTION = 40  # lines of a function, with its docstring
+
+SPOKEN = re.compile(r"[a-z]\w* \w+ \w+", re.IGNORECASE)
+"""A string of the program with three words in a row is a message; others are names, keys and formats."""
+
+CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+END = re.compile(r"[.!?:;](?=\s|$)")
+"""What ends a sentence. A colon and a semicolon do as well: the reader can rest there."""
+
+
+@dataclass(frozen=True)
+class Word:
+    """Words that are not to be used, and what to say instead."""
+
+    find: re.Pattern[str]
+    use: str
+    example: str
+    everywhere: bool
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One place where a text breaks a rule."""
+
+    file: str
+    line: int
+    rule: str
+    sentence: str
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.rule}: {self.sentence}"
+
+
+def vocabulary() -> list[Word]:
+    """Return the words of vocabulary.toml."""
+    return [
+        Word(re.compile(word["find"], re.IGNORECASE), word["use"], word["example"], word.get("everywhere", False))
+        for word in _table()["words"]
+    ]
+
+
+@cache
+def _table() -> dict[str, Any]:
+    return tomllib.loads((PROJECT / "vocabulary.toml").read_text("utf-8"))
+
+
+def documents() -> list[Path]:
+    """Return the pages that people write. docs/misconceptions.md is generated, from texts that are checked here."""
+    pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
+    pages += [page for page in sorted((ROOT / "docs").glob("*.md")) if page.name != "misconceptions.md"]
+    return [*pages, ROOT / "autograder" / "authoring" / "student_readme.md"]
+
+
+def programs() -> list[Path]:
+    """Return the programs whose messages and help people read."""
+    return sorted([*(ROOT / "autograder").rglob("*.py"), *(ROOT / "play").rglob("*.py")])
+
+
+def courses() -> list[Path]:
+    """Return the files with hints and with names and explanations of misconceptions."""
+    return [ROOT / "course.toml", *sorted((ROOT / "solutions" / "misconceptions").glob("*.toml"))]
+
+
+def messages(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and the text of every string in a program that somebody may read, docstrings left out."""
+    tree = parsed(source)
+    silent = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in silent:
+            yield from [(node.lineno, node.value)] if SPOKEN.search(node.value) else []
+
+
+@cache
+def parsed(source: str) -> ast.Module:
+    """Return the syntax tree of a program: several rules look at it."""
+    return ast.parse(source)
+
+
+def definitions(source: str) -> Iterator[tuple[str | None, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Yield every function of a program, with the name of its class: "" outside of one, None inside a function."""
+    pending: list[tuple[str | None, ast.AST]] = [("", parsed(source))]
+    while pending:
+        owner, parent = pending.pop()
+        for node in ast.iter_child_nodes(parent):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield owner, node
+                pending.append((None, node))
+            elif isinstance(node, ast.ClassDef) and owner is not None:
+                pending.append((f"{owner}{node.name}.", node))
+            else:
+                pending.append((owner, node))
+
+
+def documented_methods() -> set[str]:
+    """Return the names of methods that have a docstring in some class: there the interface is described."""
+    return {
+        node.name
+        for program in programs()
+        for owner, node in definitions(program.read_text("utf-8"))
+        if owner and ast.get_docstring(node)
+    }
+
+
+def texts_of(table: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield the key and the text of every sentence that a file of a course shows to a learner."""
+    for key, value in table.items():
+        if isinstance(value, dict):
+            yield from ((key if key == "hints" else inner, text) for inner, text in texts_of(value))
+        elif isinstance(value, list):
+            for item in value:
+                if isinstance(item, dict):
+                    yield from texts_of(item)
+                elif isinstance(item, str):
+                    yield key, item
+        elif isinstance(value, str) and key in ("name", "explanation", "hint", "title", "built", "about"):
+            yield key, value
+
+
+def sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a text; code in it counts as one word."""
+    plain = CODE.sub("code", text)
+    for sentence in END.split(plain):
+        if sentence.strip():
+            yield " ".join(sentence.split())
+
+
+def problems() -> list[Problem]:
+    """Return every place in the texts of the project that breaks a rule."""
+    words = vocabulary()
+    found = [problem for page in documents() if page.is_file() for problem in _of_document(page, words)]
+    methods = documented_methods()
+    for program in programs():
+        found += _of_program(program, words)
+        if program.is_relative_to(ROOT / "autograder"):
+            found += _of_functions(program, methods)
+    return found + [problem for file in courses() for problem in _of_course(file, words)]
+
+
+def _of_document(page: Path, words: list[Word]) -> Iterator[Problem]:
+    name = page.relative_to(ROOT).as_posix()
+    text = page.read_text("utf-8")
+    for number, line in enumerate(text.splitlines(), 1):
+        if len(line) > LINE and not line.startswith(("|", "![")):  # a row of a table and a picture cannot be broken
+            yield Problem(name, number, "line", f"{len(line)} characters, at most {LINE}")
+    prose = CODE.sub(lambda code: re.sub(r"[^\n]", " ", code[0]), text)
+    for number, line in enumerate(prose.splitlines(), 1):
+        yield from _words(name, number, line, words)
+
+
+def _of_program(program: Path, words: list[Word]) -> Iterator[Problem]:
+    name = program.relative_to(ROOT).as_posix()
+    source = program.read_text("utf-8")
+    for number, line in enumerate(source.splitlines(), 1):
+        yield from _words(name, number, line, [word for word in words if word.everywhere])
+    for number, text in messages(source):
+        yield from _words(name, number, CODE.sub("code", text), [word for word in words if not word.everywhere])
+    yield from (Problem(name, number, "name", identifier) for number, identifier in vague_names(source))
+
+
+def vague_names(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and the name of every definition and loop variable in a program that says too little."""
+    names = _table()["names"]
+    for node in ast.walk(parsed(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if node.name.strip("_").lower() in names["definitions"]:
+                yield node.lineno, node.name
+        elif isinstance(node, ast.For | ast.comprehension):
+            for target in ast.walk(node.target):
+                if isinstance(target, ast.Name) and target.id in names["loops"]:
+                    yield target.lineno, target.id
+
+
+def _of_functions(program: Path, methods: set[str]) -> Iterator[Problem]:
+    name = program.relative_to(ROOT).as_posix()
+    for owner, node in definitions(program.read_text("utf-8")):
+        if (lines := (node.end_lineno or node.lineno) - node.lineno + 1) > FUNCTION:
+            yield Problem(name, node.lineno, "function", f"{node.name} has {lines} lines, at most {FUNCTION}")
+        private = owner is None or any(part.startswith("_") for part in (*owner.split("."), node.name))
+        interface = bool(owner) and node.name in methods
+        if not private and not interface and not ast.get_docstring(node):
+            yield Problem(name, node.lineno, "docstring", f"{owner}{node.name} has no docstring")
+
+
+def _of_course(file: Path, words: list[Word]) -> Iterator[Problem]:
+    name = file.relative_to(ROOT).as_posix()
+    source = file.read_text("utf-8")
+    for key, text in texts_of(tomllib.loads(source)):
+        number = source[: max(source.find(text[:40]), 0)].count("\n") + 1
+        yield from _words(name, number, CODE.sub("code", text), words)
+        if key in ("hint", "hints"):
+            for sentence in sentences(text):
+                if (count := len(sentence.split())) > SENTENCE:
+                    yield Problem(name, number, "sentence", f"{count} words, at most {SENTENCE}: {sentence}")
+
+
+def _words(name: str, number: int, text: str, words: list[Word]) -> Iterator[Problem]:
+    for word in words:
+        if found := word.find.search(text):
+            yield Problem(name, number, "word", f"{found[0].strip()!r}; use: {word.use}")
+
+
+def not_yet() -> set[tuple[str, str]]:
+    """Return the files that are not clean yet, each with the rule that it breaks."""
+    lines = NOT_YET.read_text("utf-8").splitlines()
+    return {(file, rule) for file, rule in (line.split() for line in lines if line and not line.startswith("#"))}
+
+
+def shrink() -> int:
+    """Remove from not_yet.txt what has become clean, add nothing; return how many lines are left."""
+    lines = NOT_YET.read_text("utf-8").splitlines()
+    broken = {(problem.file, problem.rule) for problem in problems()}
+    kept = [line for line in lines if line.startswith("#") or tuple(line.split()) in broken]
+    NOT_YET.write_text("\n".join(kept) + "\n", "utf-8")
+    return sum(not line.startswith("#") for line in kept)
+
+
+def main() -> None:
+    """Print every problem, or shrink the list."""
+    parser = argparse.ArgumentParser(description="Check the rules that a program can check.")
+    parser.add_argument("--shrink", action="store_true", help="remove from not_yet.txt what has become clean")
+    if parser.parse_args().shrink:
+        print(f"{shrink()} files and rules are left in {NOT_YET.relative_to(ROOT)}")
+    else:
+        print(*problems(), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
