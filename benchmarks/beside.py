@@ -29,8 +29,8 @@ def beside(run: Callable[[], None], other: Callable[[], float], every: float = m
                 told.append(other())
     except BaseException:
         with suppress(psutil.NoSuchProcess):
-            for each in _family(running.pid):
-                _tell(each.kill)
+            for child in _family(running.pid):
+                _tell(child.kill)
         raise
     if running.exitcode != 0:
         raise SystemExit(f"a run ended with exit status {running.exitcode}")
@@ -41,15 +41,15 @@ def beside(run: Callable[[], None], other: Callable[[], float], every: float = m
 def paused(process: int) -> Iterator[None]:
     """Stop a process and all that descend from it, parents first, so that none is made meanwhile."""
     stopped: list[psutil.Process] = []
-    while found := [each for each in _family(process) if each not in stopped]:
-        for each in found:
-            _tell(each.suspend)
+    while found := [child for child in _family(process) if child not in stopped]:
+        for child in found:
+            _tell(child.suspend)
         stopped += found
     try:
         yield
     finally:
-        for each in reversed(stopped):
-            _tell(each.resume)
+        for child in reversed(stopped):
+            _tell(child.resume)
 
 
 def _family(process: int) -> list[psutil.Process]:

@@ -70,7 +70,7 @@ class Ended:
 def main() -> None:
     """Measure, and print a line for each."""
     options = _options()
-    versions = ", ".join(f"{each} {metadata.version(each)}" for each in ("torch", "rich"))
+    versions = ", ".join(f"{package} {metadata.version(package)}" for package in ("torch", "rich"))
     load = f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}"
     print(
         f"Python {platform.python_version()}, {versions}, {platform.system()} {platform.machine()}, {load}", flush=True
@@ -134,10 +134,10 @@ def _programs(only: Sequence[str] | None, wrong: Sequence[str]) -> Iterator[tupl
         programs[name] = {file.name: file.read_bytes() for file in sorted(folder.glob("ex*.py"))}
     for file, source in solutions.items():
         text = source.decode()
-        for each in read_catalogue(ROOT / "solutions" / "misconceptions" / file.replace(".py", ".toml"), text):
-            if each.id in wrong:
-                programs[each.id] = {**solutions, file: patched(text, each).encode()}
-                exercises[each.id] = file.removesuffix(".py")
+        for misconception in read_catalogue(ROOT / "solutions" / "misconceptions" / file.replace(".py", ".toml"), text):
+            if misconception.id in wrong:
+                programs[misconception.id] = {**solutions, file: patched(text, misconception).encode()}
+                exercises[misconception.id] = file.removesuffix(".py")
     for name in only or ("solutions", *VARIANTS, *wrong):
         if name not in programs:
             raise SystemExit(f"no program is called {name!r}; there are {', '.join(programs)}")

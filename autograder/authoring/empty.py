@@ -95,7 +95,7 @@ def over_budget(suite: Suite) -> str | None:
         for check in suite.checks[exercise.id]
         if check.empty
     }
-    most = MOST * sum(each.points for each in suite.course.exercises)
+    most = MOST * sum(exercise.points for exercise in suite.course.exercises)
     if sum(excepted.values()) <= most:
         return None
     return (

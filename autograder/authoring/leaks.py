@@ -36,7 +36,7 @@ class Gate:
         for secret in secrets:
             if secret.number is None:
                 self._by_start[secret.words[:_FIRST]].append(secret)
-        self._numbers = [(_notations(each.number), each) for each in secrets if each.number is not None]
+        self._numbers = [(_notations(secret.number), secret) for secret in secrets if secret.number is not None]
 
     def leaks(self, files: Iterable[tuple[str, bytes]]) -> list[Leak]:
         """Return the first thing that each file must not have; what cannot be looked through is one."""
@@ -68,9 +68,9 @@ class Gate:
                     if tuple(words[at : at + len(secret.words)]) == secret.words:
                         return _line(text, at), secret
         for notations, secret in self._numbers:
-            for each in (text, text.replace("_", "")):
-                if number := notations.search(each):
-                    return each.count("\n", 0, number.start()) + 1, secret
+            for spelling in (text, text.replace("_", "")):
+                if number := notations.search(spelling):
+                    return spelling.count("\n", 0, number.start()) + 1, secret
         return None
 
 

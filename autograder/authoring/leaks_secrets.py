@@ -96,14 +96,14 @@ def _of_variants(course: Course) -> Iterator[Secret]:
     for file in sorted((course.solutions_dir / "accepted").rglob("*.py")):
         numbered = [(number, line) for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)]
         told = file.relative_to(course.root).as_posix()
-        yield from _lines([each for each in numbered if not _BEGINNING.match(each[1])], told)
+        yield from _lines([line for line in numbered if not _BEGINNING.match(line[1])], told)
 
 
 def _of_parts(course: Course) -> Iterator[Secret]:
     """Yield the lines of the reference parts as they are written: right programs, too."""
     for file in sorted(course.part_sources_dir.glob("*.py")):
         numbered = [(number, line) for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)]
-        code = [each for each in numbered if each[1].strip() and not _BEGINNING.match(each[1])]
+        code = [line for line in numbered if line[1].strip() and not _BEGINNING.match(line[1])]
         told = file.relative_to(course.root).as_posix()
         yield from _lines(code, told)
         yield from _together(code, told)
@@ -114,9 +114,9 @@ def _of_bank(course: Course) -> Iterator[Secret]:
     for exercise in course.exercises:
         text = (course.solutions_dir / exercise.file).read_text("utf-8")
         right = set(text.splitlines())
-        for each in read_catalogue(course.solutions_dir / "misconceptions" / f"{exercise.id}.toml", text):
-            wrong = [(0, line) for line in patched(text, each).splitlines() if line not in right]
-            yield from _lines(wrong, f"the wrong program {each.id}")
+        for misconception in read_catalogue(course.solutions_dir / "misconceptions" / f"{exercise.id}.toml", text):
+            wrong = [(0, line) for line in patched(text, misconception).splitlines() if line not in right]
+            yield from _lines(wrong, f"the wrong program {misconception.id}")
 
 
 def _lines(numbered: Iterable[tuple[int, str]], file: str) -> Iterator[Secret]:

@@ -136,8 +136,8 @@ def _stream(data: bytes, start: int, left: list[int]) -> tuple[str, bytes, int]:
         return "bzip2", *_inflated(data, start, bz2.BZ2Decompressor, left)
     if first[:2] == b"\xfd7":
         return "xz", *_inflated(data, start, lzma.LZMADecompressor, left)
-    flags, method = (int.from_bytes(data[start + each : start + each + 2], "little") for each in (6, 8))
-    name, extra = (int.from_bytes(data[start + each : start + each + 2], "little") for each in (26, 28))
+    flags, method = (int.from_bytes(data[start + at : start + at + 2], "little") for at in (6, 8))
+    name, extra = (int.from_bytes(data[start + at : start + at + 2], "little") for at in (26, 28))
     body = start + 30 + name + extra
     if body > len(data):
         return "zip", b"", start + 4

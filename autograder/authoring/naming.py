@@ -48,15 +48,15 @@ def patches_of(solution: str, source: str | bytes, parts: Iterable[str]) -> tupl
 
 def _patches(solution: str, ours: ast.Module, theirs: ast.Module, parts: Iterable[str]) -> tuple[Patch, ...]:
     own, right = _defined(theirs), _defined(ours)
-    used = [each for each in _used(own, parts) if each in own]
-    changed = [each for each in used if each in right and _plain(own[each]) != _plain(right[each])]
+    used = [name for name in _used(own, parts) if name in own]
+    changed = [name for name in used if name in right and _plain(own[name]) != _plain(right[name])]
     if not changed:
         raise UsageError("the student's functions are those of the solution; what is wrong lies elsewhere")
-    added = [_text(own[each]) for each in used if each not in right]
-    added = [*_imports(theirs, ours, [own[each] for each in used]), *added]
-    patches = [patch for each in changed for patch in _differences(solution, right[each], own[each])]
+    added = [_text(own[name]) for name in used if name not in right]
+    added = [*_imports(theirs, ours, [own[name] for name in used]), *added]
+    patches = [patch for name in changed for patch in _differences(solution, right[name], own[name])]
     if added:
-        first = min((right[each] for each in changed), key=lambda each: each.lineno)
+        first = min((right[name] for name in changed), key=lambda part: part.lineno)
         patches = _with(patches, solution, first, "\n".join(added))
     return tuple(patches)
 
@@ -67,43 +67,43 @@ def _defined(module: ast.Module) -> dict[str, ast.stmt]:
     What is assigned to the name of a function, such as what a decorator makes of it, is not what was written.
     """
     found: dict[str, ast.stmt] = {}
-    for each in module.body:
-        if isinstance(each, Defined):
-            found[each.name] = each
-        elif isinstance(each, ast.Assign | ast.AnnAssign):
-            targets = each.targets if isinstance(each, ast.Assign) else [each.target]
+    for node in module.body:
+        if isinstance(node, Defined):
+            found[node.name] = node
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             names = [target.id for target in targets if isinstance(target, ast.Name)]
-            found |= {name: each for name in names if not isinstance(found.get(name), Defined)}
+            found |= {name: node for name in names if not isinstance(found.get(name), Defined)}
     return found
 
 
 def _used(defined: Mapping[str, ast.stmt], parts: Iterable[str]) -> list[str]:
     """Return these parts and what of the module they use, in the order of the module."""
     seen: set[str] = set()
-    left = [each.split(".")[0] for each in parts]
+    left = [part.split(".")[0] for part in parts]
     while left:
         name = left.pop()
         if name in seen or name not in defined:
             continue
         seen.add(name)
         left += [node.id for node in ast.walk(defined[name]) if isinstance(node, ast.Name)]
-    return [each for each in defined if each in seen]
+    return [name for name in defined if name in seen]
 
 
 def _imports(theirs: ast.Module, ours: ast.Module, used: Sequence[ast.stmt]) -> list[str]:
     """Return the imports that the student's parts need and the solution has not."""
     names = {node.id for part in used for node in ast.walk(part) if isinstance(node, ast.Name)}
-    known = {bound for each in ours.body for bound, _ in _bound(each)}
-    wanted = (line for each in theirs.body for bound, line in _bound(each) if bound in names and bound not in known)
+    known = {bound for node in ours.body for bound, _ in _bound(node)}
+    wanted = (line for node in theirs.body for bound, line in _bound(node) if bound in names and bound not in known)
     return list(dict.fromkeys(wanted))
 
 
 def _bound(statement: ast.stmt) -> Iterator[tuple[str, str]]:
     """Yield the names that an import binds, each with a line that binds it alone."""
     if isinstance(statement, ast.Import | ast.ImportFrom):
-        for each in statement.names:
-            copied = type(statement)(**{**vars(statement), "names": [each]})
-            yield (each.asname or each.name).split(".")[0], ast.unparse(copied)
+        for name in statement.names:
+            copied = type(statement)(**{**vars(statement), "names": [name]})
+            yield (name.asname or name.name).split(".")[0], ast.unparse(copied)
 
 
 def _differences(solution: str, right: ast.stmt, wrong: ast.stmt) -> list[Patch]:
@@ -116,7 +116,7 @@ def _differences(solution: str, right: ast.stmt, wrong: ast.stmt) -> list[Patch]
             and list(ours) == list(theirs)
             and _opening(right) == _opening(wrong)
         ):
-            pairs = [(ours[each], theirs[each]) for each in ours if _plain(ours[each]) != _plain(theirs[each])]
+            pairs = [(ours[name], theirs[name]) for name in ours if _plain(ours[name]) != _plain(theirs[name])]
             return [patch for one, other in pairs for patch in _differences(solution, one, other)]
     if isinstance(right, ast.FunctionDef) and isinstance(wrong, ast.FunctionDef) and _opening(right) == _opening(wrong):
         patch = _lines(solution, _without_docstring(right.body), _without_docstring(wrong.body))
@@ -128,7 +128,7 @@ def _differences(solution: str, right: ast.stmt, wrong: ast.stmt) -> list[Patch]
 def _members(part: ast.ClassDef) -> dict[str, ast.stmt] | None:
     """Return the methods of a class by name; None where it holds anything else."""
     body = _without_docstring(part.body)
-    found = {each.name: each for each in body if isinstance(each, Defined)}
+    found = {node.name: node for node in body if isinstance(node, Defined)}
     return dict(found) if len(found) == len(body) else None
 
 
@@ -160,7 +160,7 @@ def _replaced(solution: str, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt
 def _first_line(part: ast.stmt) -> int:
     """Return the line a statement begins in, its decorators counted."""
     decorators: list[ast.expr] = getattr(part, "decorator_list", [])
-    return min([part.lineno, *(each.lineno for each in decorators)])
+    return min([part.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def _with(patches: list[Patch], solution: str, first: ast.stmt, added: str) -> list[Patch]:
@@ -183,13 +183,13 @@ def _text(node: ast.AST) -> str:
 def _stripped(node: ast.AST) -> ast.AST:
     """Return a copy without docstrings, and without the types of parameters and results."""
     copied = ast.parse(ast.unparse(node))
-    for each in ast.walk(copied):
-        if isinstance(each, ast.arg):
-            each.annotation = None
-        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
-            each.returns = None
-        if isinstance(each, Defined):
-            each.body = _without_docstring(each.body) or [ast.Pass()]
+    for part in ast.walk(copied):
+        if isinstance(part, ast.arg):
+            part.annotation = None
+        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
+            part.returns = None
+        if isinstance(part, Defined):
+            part.body = _without_docstring(part.body) or [ast.Pass()]
     return copied
 
 

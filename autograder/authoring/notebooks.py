@@ -73,7 +73,7 @@ def _split(stub: str) -> list[tuple[str, str]]:
     except ImportError:
         raise StubError("notebooks are made with jupytext, which is not installed: pip install jupytext") from None
     book = jupytext.reads(stub, fmt="py:percent")
-    return [(each.cell_type, each.source.strip("\n")) for each in book.cells if each.source.strip()]
+    return [(cell.cell_type, cell.source.strip("\n")) for cell in book.cells if cell.source.strip()]
 
 
 def _cells(parts: Sequence[tuple[str, str]], exercise: Exercise, draws: bool, bonus: bool) -> Iterator[Cell]:

@@ -29,19 +29,19 @@ def prove_once(
     programs = list(_submissions(suite))[::every]
     reports = grade_each(suite, programs, seed=seed, jobs=jobs, cache=cache, on_progress=on_progress)
     return [
-        f"{report.submission['student']} costs {each.max_score - each.score} hundredths in {each.id}"
+        f"{report.submission['student']} costs {exercise.max_score - exercise.score} hundredths in {exercise.id}"
         for report in reports
-        for each in report.exercises
-        if each.score < each.max_score
+        for exercise in report.exercises
+        if exercise.score < exercise.max_score
     ]
 
 
 def _submissions(suite: Suite) -> Iterator[tuple[Submission, list[Exercise]]]:
     """Yield the solutions with one misconception in them, and the exercises that build on its exercise."""
     course = suite.course
-    solutions = {each.file: (course.solutions_dir / each.file).read_bytes() for each in course.exercises}
+    solutions = {exercise.file: (course.solutions_dir / exercise.file).read_bytes() for exercise in course.exercises}
     for exercise in suite.exercises:
-        later = [each for each in suite.exercises if each != exercise and exercise in course.with_needs(each)]
+        later = [other for other in suite.exercises if other != exercise and exercise in course.with_needs(other)]
         if not later:
             continue
         text = solutions[exercise.file].decode("utf-8")

@@ -6,6 +6,8 @@ from autograder.authoring.validate import Proof, Validation, catalogue_of
 from autograder.course import Exercise
 from autograder.course.suite import Suite
 
+_COUNTS = ("checks", "misconceptions", "caught", "alone", "accepted_full")
+
 
 def page(suite: Suite, validation: Validation) -> str:
     """Return the page as Markdown; the same proof gives the same text."""
@@ -21,14 +23,11 @@ def _lines(suite: Suite, validation: Validation) -> Iterator[str]:
     yield ""
     yield "| exercise | checks | misconceptions | caught | named as themselves | accepted variants | idle checks |"
     yield "|---|--:|--:|--:|--:|--:|--:|"
-    for each in totals:
-        counts = (each.checks, each.misconceptions, each.caught, each.alone, each.accepted_full, len(each.survivors))
-        yield f"| {each.id} | {' | '.join(map(str, counts))} |"
-    sums = [
-        sum(getattr(each, name) for each in totals)
-        for name in ("checks", "misconceptions", "caught", "alone", "accepted_full")
-    ]
-    yield f"| together | {' | '.join(map(str, sums))} | {sum(len(each.survivors) for each in totals)} |"
+    for proof in totals:
+        counts = [*(getattr(proof, name) for name in _COUNTS), len(proof.survivors)]
+        yield f"| {proof.id} | {' | '.join(map(str, counts))} |"
+    sums = [sum(getattr(proof, name) for proof in totals) for name in _COUNTS]
+    yield f"| together | {' | '.join(map(str, sums))} | {sum(len(proof.survivors) for proof in totals)} |"
     for exercise in suite.exercises:
         yield from _exercise(suite, exercise, validation)
 

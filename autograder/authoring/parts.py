@@ -24,9 +24,9 @@ def stale_parts(course: Course) -> dict[Path, str]:
 
     Raises `PartError` and OSError.
     """
-    sources = {each.stem: each for each in sorted(course.part_sources_dir.glob("*.py"))}
-    compiled = {each.stem: each for each in sorted(course.reference_parts_dir.glob("*.json"))}
-    exercises = {each.id: each for each in course.exercises}
+    sources = {file.stem: file for file in sorted(course.part_sources_dir.glob("*.py"))}
+    compiled = {file.stem: file for file in sorted(course.reference_parts_dir.glob("*.json"))}
+    exercises = {exercise.id: exercise for exercise in course.exercises}
     for name, file in sources.items():
         if name not in exercises:
             raise PartError(f"{_shown(course, file)}: no exercise of course.toml is called {name}")
@@ -45,8 +45,8 @@ def stale_parts(course: Course) -> dict[Path, str]:
 
 def compile_part(course: Course, exercise: Exercise) -> str:
     """Return the table of a part. Raises `PartError`, which names the line, and OSError."""
-    importable = {each.id for each in course.with_needs(exercise)} - {exercise.id}
-    forbidden = {name for each in course.exercises for name in each.forbidden}
+    importable = {needed.id for needed in course.with_needs(exercise)} - {exercise.id}
+    forbidden = {name for exercise in course.exercises for name in exercise.forbidden}
 
     def read(name: str) -> tuple[str, str]:
         file = course.part_sources_dir / f"{name}.py"
@@ -92,20 +92,20 @@ class _Compiler:
             raise PartError(f"{asked}: there is no reference part {name}.py to import from") from error
         except SyntaxError as error:
             raise PartError(f"{shown}:{error.lineno}: {error.msg}") from error
-        known: Namespace = {each: (f"builtins.{each}",) for each in BUILTINS}
+        known: Namespace = {builtin: (f"builtins.{builtin}",) for builtin in BUILTINS}
         defined: Namespace = {}
         try:
             for node in tree.body:
                 defined.update(self._statement(node, {**known, **defined}, shown))
         except Unsupported as error:
             raise PartError(f"{shown}:{error.line}: {error}") from error
-        self._files[name] = {each: what for each, what in defined.items() if isinstance(what, int)}
+        self._files[name] = {name: what for name, what in defined.items() if isinstance(what, int)}
         return self._files[name] if asked else self._exported(defined, tree, shown)
 
     def _exported(self, defined: Namespace, tree: ast.Module, shown: str) -> Namespace:
         """Return what the file itself defines under a public name: the names of the contract."""
-        own = [each.name for each in tree.body if isinstance(each, ast.FunctionDef | ast.ClassDef)]
-        public = {each: defined[each] for each in own if not each.startswith("_")}
+        own = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        public = {name: defined[name] for name in own if not name.startswith("_")}
         if not public:
             raise PartError(f"{shown}: defines nothing; write the names of the contract, others with a leading _")
         return public
@@ -113,9 +113,9 @@ class _Compiler:
     def _statement(self, node: ast.stmt, known: Namespace, shown: str) -> Namespace:
         match node:
             case ast.Import(names=names):
-                return {each.asname or each.name.split(".")[0]: self._module(node, each) for each in names}
+                return {alias.asname or alias.name.split(".")[0]: self._module(node, alias) for alias in names}
             case ast.ImportFrom(module=str(module), names=names, level=0):
-                return {each.asname or each.name: self._imported(node, module, each.name, shown) for each in names}
+                return {alias.asname or alias.name: self._imported(node, module, alias.name, shown) for alias in names}
             case ast.FunctionDef():
                 return {node.name: self._function(node, known)}
             case ast.ClassDef():
@@ -156,15 +156,15 @@ class _Compiler:
         return self._item([FUNCTION, name, body.registers, body.parameters, body.defaults, rows])
 
     def _class(self, node: ast.ClassDef, known: Namespace) -> int:
-        bases = [Body.dotted(each, known) for each in node.bases]
+        bases = [Body.dotted(base, known) for base in node.bases]
         if bases != ["torch.nn.Module"] or node.keywords or node.decorator_list:
             raise Unsupported(node, "a class that is not derived from nn.Module alone", "write class X(nn.Module)")
         methods = []
-        for each in node.body:
-            if isinstance(each, ast.FunctionDef):
-                methods.append(self._function(each, known))
-            elif not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)):
-                raise Unsupported(each, "this statement in a class", "move it into __init__")
+        for member in node.body:
+            if isinstance(member, ast.FunctionDef):
+                methods.append(self._function(member, known))
+            elif not (isinstance(member, ast.Expr) and isinstance(member.value, ast.Constant)):
+                raise Unsupported(member, "this statement in a class", "move it into __init__")
         return self._item([CLASS, self.pool.constant(node.name), methods])
 
     def _item(self, item: list[object]) -> int:
@@ -175,5 +175,5 @@ class _Compiler:
         """Return everything as JSON, a line for each item."""
         pool, items = self.pool.sorted(self.items)
         head = f'{{"format":{FORMAT},"exports":{json.dumps(exports, sort_keys=True)},\n"pool":{json.dumps(pool)},\n'
-        lines = ",\n".join(json.dumps(each, separators=(",", ":")) for each in items)
+        lines = ",\n".join(json.dumps(item, separators=(",", ":")) for item in items)
         return f'{head}"items":[\n{lines}\n]}}\n'

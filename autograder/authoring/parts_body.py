@@ -32,10 +32,10 @@ class Body:
         arguments = node.args
         if node.decorator_list or arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
             raise Unsupported(node, "a decorator, * or ** in a definition", "name every parameter")
-        for each in arguments.args:
-            self.locals[each.arg] = self._register()
-        self.parameters = [pool.constant(each.arg) for each in arguments.args]
-        self.defaults = [pool.constant(self.literal(each)) for each in arguments.defaults]
+        for argument in arguments.args:
+            self.locals[argument.arg] = self._register()
+        self.parameters = [pool.constant(argument.arg) for argument in arguments.args]
+        self.defaults = [pool.constant(self.literal(default)) for default in arguments.defaults]
 
     def compile(self) -> list[Row]:
         """Return the rows."""
@@ -118,7 +118,7 @@ class Body:
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-            values = [self._copied(each) for each in value.elts]
+            values = [self._copied(element) for element in value.elts]
             for one, register in zip(target.elts, values, strict=True):
                 self._store(one, register)
         else:
@@ -160,7 +160,7 @@ class Body:
         return self._call(self._library(f"builtins.{does}attr"), operands)
 
     def _tuple(self, parts: Sequence[ast.expr]) -> int:
-        values = [self._expression(each) for each in parts]
+        values = [self._expression(part) for part in parts]
         target = self._register()
         self._add(TUPLE, target, *values)
         return target
@@ -180,7 +180,7 @@ class Body:
             case ast.Subscript(value=owner, slice=at):
                 return self._operator("getitem", self._expression(owner), self._expression(at))
             case ast.Slice(lower=lower, upper=upper, step=step):
-                bounds = [self._expression(each or ast.Constant(None)) for each in (lower, upper, step)]
+                bounds = [self._expression(bound or ast.Constant(None)) for bound in (lower, upper, step)]
                 return self._call(self._library("builtins.slice"), bounds)
             case ast.Tuple(elts=parts):
                 return self._tuple(parts)
@@ -218,14 +218,14 @@ class Body:
     def _called(self, node: ast.Call) -> int:
         if ast.unparse(node) == "super().__init__()":
             return self._call(self._library("torch.nn.Module.__init__"), [self.locals["self"]])
-        if any(isinstance(each, ast.Starred) for each in node.args):
+        if any(isinstance(argument, ast.Starred) for argument in node.args):
             raise Unsupported(node, "* in a call", "pass every argument by itself")
-        callee, operands = self._expression(node.func), [self._expression(each) for each in node.args]
+        callee, operands = self._expression(node.func), [self._expression(argument) for argument in node.args]
         named: list[Operand] = []
-        for each in node.keywords:
-            if each.arg is None:
+        for keyword in node.keywords:
+            if keyword.arg is None:
                 raise Unsupported(node, "** in a call", "name every argument")
-            named += [self.pool.constant(each.arg), self._expression(each.value)]
+            named += [self.pool.constant(keyword.arg), self._expression(keyword.value)]
         return self._call(callee, operands, named)
 
     def _chosen(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> int:
@@ -254,12 +254,12 @@ class Body:
 
     def _text(self, values: Sequence[ast.expr]) -> Operand:
         text: Operand = self.pool.constant("")
-        for each in values:
-            match each:
+        for piece in values:
+            match piece:
                 case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
                     part: Operand = self._call(self._library("builtins.str"), [self._expression(value)])
                 case ast.Constant():
-                    part = self.pool.constant(self.literal(each))
+                    part = self.pool.constant(self.literal(piece))
                 case _:
                     raise Unsupported(self.node, "a format or ! in an f-string", "write the value alone: {value}")
             text = self._operator("add", text, part)

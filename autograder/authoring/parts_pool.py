@@ -52,10 +52,10 @@ class Pool:
         def numbered(part: Any, *, operand: bool) -> Any:
             if isinstance(part, Constant):
                 return -1 - at[part.text] if operand else at[part.text]
-            return [numbered(each, operand=operand) for each in part] if isinstance(part, list) else part
+            return [numbered(inner, operand=operand) for inner in part] if isinstance(part, list) else part
 
         numbers = []
         for item in items:
             *head, last = item
             numbers.append([*numbered(head, operand=False), numbered(last, operand=item[0] == FUNCTION)])
-        return [json.loads(each) for each in texts], numbers
+        return [json.loads(text) for text in texts], numbers

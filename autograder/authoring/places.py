@@ -46,7 +46,9 @@ def _wrong(suite: Suite) -> Iterator[tuple[Exercise, Submission, frozenset[int]]
     """Yield, for each misconception, its exercise, the solutions with it, and the lines it is on."""
     course = suite.course
     for exercise in suite.exercises:
-        files = {each.file: (course.solutions_dir / each.file).read_bytes() for each in course.with_needs(exercise)}
+        files = {
+            needed.file: (course.solutions_dir / needed.file).read_bytes() for needed in course.with_needs(exercise)
+        }
         solution = files[exercise.file].decode("utf-8")
         for misconception in catalogue_of(suite, exercise):
             program = patched(solution, misconception)

@@ -74,7 +74,7 @@ def _course(course: Course) -> dict[str, bytes]:
     return {
         "course.toml": _without(course.root / "course.toml", "grading"),
         "README.md": _readme(course).encode(),
-        ".gitignore": "".join(f"{each}\n" for each in IGNORED.split()).encode(),
+        ".gitignore": "".join(f"{pattern}\n" for pattern in IGNORED.split()).encode(),
         ".gitattributes": b"*.xz binary\n",
         f"{checks}/{CATALOGUE}": f"{texts}\n".encode(),
         **{file.relative_to(course.root).as_posix(): file.read_bytes() for file in _public(course)},
@@ -116,7 +116,7 @@ def _keys(suite: Suite, keys: Keys) -> dict[str, bytes]:
 
 
 def _readme(course: Course) -> str:
-    rows = [f"| {each.number} | {each.title} | {each.points / 100:g} |" for each in course.exercises]
+    rows = [f"| {exercise.number} | {exercise.title} | {exercise.points / 100:g} |" for exercise in course.exercises]
     table = "\n".join(["| | exercise | points |", "|---|---|--:|", *rows])
     text = Template(README.read_text("utf-8"))
     return text.substitute(title=course.title, first=course.files[0], exercises=table, play=PLAY if course.play else "")

@@ -30,14 +30,17 @@ Numbers = NDArray[np.float64]
 
 def packed_key(key: AnswerKey) -> bytes:
     """Return the key of an exercise as a kit has it: the same bytes for the same key."""
-    reference = {at: Expected(_blank(each.nominal, each.exact), _every(each.exact, _exact)) for at, each in _of(key)}
-    catalogue = tuple(_entry(each) for each in key.misconceptions)
+    reference = {
+        at: Expected(_blank(expected.nominal, expected.exact), _every(expected.exact, _exact))
+        for at, expected in _of(key)
+    }
+    catalogue = tuple(_entry(entry) for entry in key.misconceptions)
     return _packed(to_record(AnswerKey(reference, catalogue)), align=2)
 
 
 def packed_traces(traces: Mapping[Key, Trace]) -> bytes:
     """Return what the solution computes on its way under one check, as a kit has it."""
-    return _packed([[trial, _trace(each)] for (_, trial), each in sorted(traces.items())], align=0)
+    return _packed([[trial, _trace(trace)] for (_, trial), trace in sorted(traces.items())], align=0)
 
 
 def _of(key: AnswerKey) -> list[tuple[Key, Expected]]:
@@ -45,7 +48,7 @@ def _of(key: AnswerKey) -> list[tuple[Key, Expected]]:
 
 
 def _entry(entry: Misconception) -> Misconception:
-    return replace(entry, outcomes={at: _outcome(each) for at, each in sorted(entry.outcomes.items())})
+    return replace(entry, outcomes={at: _outcome(outcome) for at, outcome in sorted(entry.outcomes.items())})
 
 
 def _outcome(outcome: Outcome) -> Outcome:
@@ -69,7 +72,7 @@ def _blank(nominal: Value, exact: Value) -> Value:
     if isinstance(nominal, Array) and isinstance(exact, Array) and nominal.dtype in ROUNDED:
         return replace(nominal, data=bytes(len(nominal.data)))
     if isinstance(nominal, dict) and isinstance(exact, dict):
-        return {name: _blank(each, exact[name]) for name, each in nominal.items()}
+        return {name: _blank(inner, exact[name]) for name, inner in nominal.items()}
     if isinstance(nominal, list) and isinstance(exact, list):
         return [_blank(one, other) for one, other in zip(nominal, exact, strict=True)]
     return nominal
@@ -79,9 +82,9 @@ def _every(value: Value, change: Callable[[Array], Array]) -> Value:
     if isinstance(value, Array):
         return change(value)
     if isinstance(value, dict):
-        return {name: _every(each, change) for name, each in value.items()}
+        return {name: _every(inner, change) for name, inner in value.items()}
     if isinstance(value, list):
-        return [_every(each, change) for each in value]
+        return [_every(inner, change) for inner in value]
     return value
 
 

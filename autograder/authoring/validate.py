@@ -84,7 +84,7 @@ class Validation:
 
     @property
     def problems(self) -> list[str]:
-        found = [problem for each in self.exercises for problem in each.problems]
+        found = [problem for exercise in self.exercises for problem in exercise.problems]
         return [*found, *([self.excepted] if self.excepted else []), *self.once]
 
     @property
@@ -106,9 +106,9 @@ def validate(
     """Run every program of the course in `jobs` workers; `on_progress(done, all)` hears of the progress."""
     started = time.monotonic()
     programs, unreadable = _all_programs(suite)
-    sound = [each for each in suite.exercises if each.id not in unreadable]
+    sound = [exercise for exercise in suite.exercises if exercise.id not in unreadable]
     answers, unanswered = _answers(suite, sound, jobs, seed, cache)
-    programs = [each for each in programs if each.exercise in answers]
+    programs = [program for program in programs if program.exercise in answers]
     proofs: list[Proof] = []
     for proof in _prove_all(suite, seed, programs, answers, jobs):
         proofs.append(proof)
@@ -137,20 +137,22 @@ def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
     """Yield every program the course makes a claim about in an exercise."""
     course = suite.course
     needs = course.with_needs(exercise)
-    base = {each.file: (course.solutions_dir / each.file).read_bytes() for each in needs}
+    base = {needed.file: (course.solutions_dir / needed.file).read_bytes() for needed in needs}
     solution = base[exercise.file].decode("utf-8")
     yield Program("solution", exercise.id, exercise.id, base)
     yield Program("stub", exercise.id, exercise.id, {**base, exercise.file: stub_of(solution, exercise).encode()})
-    for each in catalogue_of(suite, exercise):
-        wrong = {**base, exercise.file: patched(solution, each).encode()}
-        yield Program("misconception", exercise.id, each.id, wrong, each.same_as)
+    for misconception in catalogue_of(suite, exercise):
+        wrong = {**base, exercise.file: patched(solution, misconception).encode()}
+        yield Program("misconception", exercise.id, misconception.id, wrong, misconception.same_as)
     for file in sorted((course.solutions_dir / "accepted" / exercise.id).glob("*.py")):
         yield Program("accepted", exercise.id, file.stem, {**base, exercise.file: file.read_bytes()})
     for folder in sorted((course.solutions_dir / "accepted" / "whole").glob("*/")):
         whole = {file: (folder / file).read_bytes() for file in course.files if (folder / file).is_file()}
         if exercise.file in whole:
             yield Program("accepted", exercise.id, f"whole/{folder.name}", {**base, **whole})
-    parts = {each.file: suite.reference_parts[each.file] for each in needs[:-1] if each.file in suite.reference_parts}
+    parts = {
+        needed.file: suite.reference_parts[needed.file] for needed in needs[:-1] if needed.file in suite.reference_parts
+    }
     if parts:
         yield Program("reference parts", exercise.id, exercise.id, base, reference_parts=parts)
     for family, text in empty_programs(solution):
@@ -213,7 +215,7 @@ def _prove(suite: Suite, runner: Runner, program: Program, key: AnswerKey) -> Pr
     result = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), program.sources[exercise.file])
     sentences = [*_problems(program, result), *_undrawn(suite, runner, program)]
     problems = tuple(f"{program.exercise}: {sentence}" for sentence in sentences)
-    checks = {each.id: each.status for each in result.checks}
+    checks = {check.id: check.status for check in result.checks}
     return Proof(program.kind, program.exercise, program.name, checks, _named(result), problems)
 
 
@@ -221,8 +223,8 @@ def _kept(program: Program, key: AnswerKey) -> Run | None:
     """Return the run of a misconception that the answer key was made from: what it keeps not of it was right."""
     if program.kind != "misconception":
         return None
-    entry = next(each for each in key.misconceptions if each.id == program.name)
-    outcomes = {at: entry.outcomes.get(at, Observed(each.nominal)) for at, each in key.reference.items()}
+    entry = next(misconception for misconception in key.misconceptions if misconception.id == program.name)
+    outcomes = {at: entry.outcomes.get(at, Observed(expected.nominal)) for at, expected in key.reference.items()}
     return Run({program.exercise: outcomes})
 
 
@@ -238,12 +240,12 @@ def _undrawn(suite: Suite, runner: Runner, program: Program) -> Iterable[str]:
 
 
 def _named(result: ExerciseResult) -> str | None:
-    findings = [each.finding for each in result.checks if each.finding is not None]
-    return next((each.id for each in findings if each.kind == "misconception"), None)
+    findings = [check.finding for check in result.checks if check.finding is not None]
+    return next((finding.id for finding in findings if finding.kind == "misconception"), None)
 
 
 def _problems(program: Program, result: ExerciseResult) -> Iterable[str]:
-    failed = [each for each in result.checks if each.status not in ("pass", "waits")]  # of what waits another fails
+    failed = [check for check in result.checks if check.status not in ("pass", "waits")]  # of what waits another fails
     if program.kind == "stub":
         if result.status != "not_started" or result.score:
             yield f"the stub is {result.status} with {result.score} points, expected not_started with 0"
@@ -263,16 +265,16 @@ def _problems(program: Program, result: ExerciseResult) -> Iterable[str]:
 
 
 def _sum_up(suite: Suite, exercise: Exercise, proofs: list[Proof], broken: str | None) -> ExerciseProof:
-    own = [each for each in proofs if each.exercise == exercise.id]
-    wrong = [each for each in own if each.kind == "misconception"]
-    accepted = [each for each in own if each.kind == "accepted"]
-    families = {each.name: each.checks for each in own if each.kind == "empty"}
+    own = [proof for proof in proofs if proof.exercise == exercise.id]
+    wrong = [proof for proof in own if proof.kind == "misconception"]
+    accepted = [proof for proof in own if proof.kind == "accepted"]
+    families = {proof.name: proof.checks for proof in own if proof.kind == "empty"}
     checks = [check.id for check in suite.checks[exercise.id]]
     survivors = tuple(
-        check for check in checks if not broken and all(each.checks[check] in ("pass", "waits") for each in wrong)
+        check for check in checks if not broken and all(proof.checks[check] in ("pass", "waits") for proof in wrong)
     )
     problems = [f"{exercise.id}: {line}" for line in (broken or "").splitlines()]
-    problems += [problem for each in own for problem in each.problems]
+    problems += [problem for proof in own for problem in proof.problems]
     problems += [f"{exercise.id}: no misconception fails the check {check}" for check in survivors]
     problems += [f"{exercise.id}: the check {check} has no hints" for check in checks if check not in exercise.hints]
     problems += [
@@ -281,16 +283,16 @@ def _sum_up(suite: Suite, exercise: Exercise, proofs: list[Proof], broken: str |
         if check not in checks
     ]
     problems += [f"{exercise.id}: {sentence}" for sentence in problems_of(suite, exercise, families)]
-    named = [each for each in wrong if not each.problems and each.named is not None]
+    named = [proof for proof in wrong if not proof.problems and proof.named is not None]
     return ExerciseProof(
         id=exercise.id,
         checks=len(checks),
         misconceptions=len(wrong),
-        caught=sum(any(status != "pass" for status in each.checks.values()) for each in wrong),
+        caught=sum(any(status != "pass" for status in proof.checks.values()) for proof in wrong),
         named=len(named),
-        alone=sum(each.named == each.name for each in named),
+        alone=sum(proof.named == proof.name for proof in named),
         accepted=len(accepted),
-        accepted_full=sum(not each.problems for each in accepted),
+        accepted_full=sum(not proof.problems for proof in accepted),
         survivors=survivors,
         empty={family: points_of(suite, exercise, statuses) for family, statuses in families.items()},
         problems=tuple(problems),

@@ -15,25 +15,25 @@ MOST_CARDS, MOST_PAIRS, MOST_FILES, MOST_LINES = 12, 12, 3, 60
 
 def why_cards(whys: Sequence[Why]) -> str:
     """Return the first misconceptions with an anonymous example; the first of them is open."""
-    return "\n".join(_why_card(each, at == 0) for at, each in enumerate(whys[:MOST_CARDS]))
+    return "\n".join(_why_card(held, at == 0) for at, held in enumerate(whys[:MOST_CARDS]))
 
 
 def similar_cards(names: Mapping[str, str], pairs: Sequence[Pair]) -> str:
     """Return the shared lines of the first pairs, side by side."""
-    return "\n".join(_pair(names, each) for each in pairs[:MOST_PAIRS])
+    return "\n".join(_pair(names, pair) for pair in pairs[:MOST_PAIRS])
 
 
-def _why_card(each: Why, is_open: bool) -> str:
-    told = f"{each.share.count} of {each.share.of} who wrote it ({interval_told(each.share)})"
-    page = each.described
-    shown = opened(each.name, "\n".join((*page.wrong, *page.right))) if page is not None else each.name
-    parts = [f'<p class="soft">{text(f"Exercise {number(each.exercise)}; fails {checks_told(each.checks)}.")}</p>']
+def _why_card(held: Why, is_open: bool) -> str:
+    told = f"{held.share.count} of {held.share.of} who wrote it ({interval_told(held.share)})"
+    page = held.described
+    shown = opened(held.name, "\n".join((*page.wrong, *page.right))) if page is not None else held.name
+    parts = [f'<p class="soft">{text(f"Exercise {number(held.exercise)}; fails {checks_told(held.checks)}.")}</p>']
     parts += [f"<p>{text(page.explanation)}</p>"] if page is not None else []
     sides = []
-    if each.example:
+    if held.example:
         lines = "\n".join(
-            f"<b><i>▸ {at:>3}  </i>{code(line)}</b>" if at == each.wrong else f"<i>  {at:>3}  </i>{code(line)}"
-            for at, line in each.example
+            f"<b><i>▸ {at:>3}  </i>{code(line)}</b>" if at == held.wrong else f"<i>  {at:>3}  </i>{code(line)}"
+            for at, line in held.example
         )
         sides.append(_figure("One student, comments left out", lines))
     if page is not None and (page.wrong or page.right):
@@ -48,14 +48,14 @@ def _why_card(each: Why, is_open: bool) -> str:
 
 
 def _pair(names: Mapping[str, str], pair: Pair) -> str:
-    one, other = (names[each] for each in pair.students)
+    one, other = (names[student] for student in pair.students)
     parts = []
-    for each in pair.files[:MOST_FILES]:
+    for file in pair.files[:MOST_FILES]:
         sides = "".join(
             _figure(f"{name}: {percent(share)} of its own code is alike", _shared(lines))
-            for name, share, lines in zip((one, other), each.shares, each.lines, strict=True)
+            for name, share, lines in zip((one, other), file.shares, file.lines, strict=True)
         )
-        parts.append(f'<h3>{text(each.file)}</h3><div class="sides">{sides}</div>')
+        parts.append(f'<h3>{text(file.file)}</h3><div class="sides">{sides}</div>')
     return _details(f"{one} and {other}", plural(len(pair.files), "exercise"), "".join(parts), False)
 
 

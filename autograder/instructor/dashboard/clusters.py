@@ -52,25 +52,30 @@ def clusters_of(room: Class) -> tuple[Cluster, ...]:
     order = {item.key: at for at, item in enumerate(room.items)}
     found = []
     for (exercise_id, students), checks in together.items():
-        checks.sort(key=lambda each: order[exercise_id, each[0]])
+        checks.sort(key=lambda pair: order[exercise_id, pair[0]])
         results = [groups[exercise_id, check, told][0][1] for check, told in checks]
-        unexplained = [each for each in results if is_unexplained(each)]
+        unexplained = [result for result in results if is_unexplained(result)]
         said = (unexplained or results)[0]
         names = tuple(check for check, _ in checks)
         message = message_of(said.status, said.finding)
         found.append(Cluster(checks[0][1][:_ID], exercise_id, names, students, message, bool(unexplained)))
     return tuple(
         sorted(
-            found, key=lambda each: (-len(each.students), not each.unexplained, order[each.exercise, each.checks[0]])
+            found,
+            key=lambda cluster: (
+                -len(cluster.students),
+                not cluster.unexplained,
+                order[cluster.exercise, cluster.checks[0]],
+            ),
         )
     )
 
 
 def find_cluster(clusters: tuple[Cluster, ...], word: str) -> Cluster:
     """Return the group of that id; raises `UsageError` where there is none."""
-    found = [each for each in clusters if each.id == word.strip().lower()]
+    found = [cluster for cluster in clusters if cluster.id == word.strip().lower()]
     if not found:
-        some = ", ".join(each.id for each in clusters[:3])
+        some = ", ".join(cluster.id for cluster in clusters[:3])
         hint = f"expected one of the class page, like {some}" if some else "every failure has a name, or is none"
         raise UsageError(f"no group of failures is called {word!r}; {hint}")
     return found[0]

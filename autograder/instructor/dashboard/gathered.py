@@ -54,7 +54,7 @@ class Class:
     def exercises(self) -> tuple[tuple[str, str], ...]:
         """Ids and titles of the exercises, in the order of the course."""
         first = self.reports[0].exercises if self.reports else ()
-        return tuple((each.id, each.title) for each in first)
+        return tuple((exercise.id, exercise.title) for exercise in first)
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
@@ -64,25 +64,25 @@ class Class:
             for exercise, check in checks_of(report):
                 found.setdefault((exercise.id, check.id), Item(exercise.id, check.id, check.title, check.bonus))
         place = {name: at for at, (name, _) in enumerate(self.exercises)}
-        return tuple(sorted(found.values(), key=lambda each: place.get(each.exercise, len(place))))
+        return tuple(sorted(found.values(), key=lambda item: place.get(item.exercise, len(place))))
 
     @cached_property
     def verdicts(self) -> Mapping[Key, tuple[Status, ...]]:
         """The verdicts on a check, one for each report in their order."""
         by_report = [
-            {(exercise.id, check.id): check.status for exercise, check in checks_of(each)} for each in self.reports
+            {(exercise.id, check.id): check.status for exercise, check in checks_of(report)} for report in self.reports
         ]
-        return {item.key: tuple(each.get(item.key, "missing") for each in by_report) for item in self.items}
+        return {item.key: tuple(statuses.get(item.key, "missing") for statuses in by_report) for item in self.items}
 
     def of_exercise(self, name: str) -> tuple[Status, ...]:
         """Return the verdicts on an exercise as a whole, one for each report in their order."""
-        found = ({each.id: each.status for each in report.exercises} for report in self.reports)
-        return tuple(each.get(name, "missing") for each in found)
+        found = ({exercise.id: exercise.status for exercise in report.exercises} for report in self.reports)
+        return tuple(statuses.get(name, "missing") for statuses in found)
 
     @cached_property
     def counted(self) -> tuple[int, ...]:
         """The places of the reports that have a score: the grader failed on none of it."""
-        return tuple(at for at, each in enumerate(self.reports) if "grader_error" not in each.statuses)
+        return tuple(at for at, report in enumerate(self.reports) if "grader_error" not in report.statuses)
 
 
 def student_of(report: Report) -> str:
@@ -99,7 +99,7 @@ def checks_of(report: Report) -> Iterator[tuple[ExerciseResult, CheckResult]]:
 
 def gathered(graded: Graded, names: Mapping[str, str]) -> Class:
     """Return the class that was graded; `names` says what each of its students is to be called."""
-    reports: Sequence[Report] = [each.report for each in graded.marks if each.report is not None]
-    ordered = sorted(reports, key=lambda each: (-each.score, names[student_of(each)]))
-    missing = [names[each.student] for each in graded.marks if each.report is None]
+    reports: Sequence[Report] = [mark.report for mark in graded.marks if mark.report is not None]
+    ordered = sorted(reports, key=lambda report: (-report.score, names[student_of(report)]))
+    missing = [names[mark.student] for mark in graded.marks if mark.report is None]
     return Class(graded.course.title, tuple(ordered), names, graded.policy.maximum, tuple(sorted(missing)))

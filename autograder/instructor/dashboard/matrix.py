@@ -10,7 +10,7 @@ from autograder.report.words import number, spoken
 
 def matrix(room: Class, folder: str) -> str:
     """Return the checks by students, a part for each exercise; that with most failures is open."""
-    failures = {name: sum(each in WRONG for each in room.of_exercise(name)) for name, _ in room.exercises}
+    failures = {name: sum(status in WRONG for status in room.of_exercise(name)) for name, _ in room.exercises}
     hardest = max(failures, key=lambda name: failures[name], default="")
     return "\n".join(_part(room, folder, name, title, name == hardest) for name, title in room.exercises)
 
@@ -22,8 +22,10 @@ def _part(room: Class, folder: str, name: str, title: str, opened: bool) -> str:
         Column("pass"),
     )
     checks = [(spoken(item.check), room.verdicts[item.key]) for item in room.items if item.exercise == name]
-    checks.sort(key=lambda each: passing(each[1]).value or 0.0)
-    rows = [(Cell(check), Cell("", markup=strip(each, check)), counted(passing(each))) for check, each in checks]
+    checks.sort(key=lambda row: passing(row[1]).value or 0.0)
+    rows = [
+        (Cell(check), Cell("", markup=strip(verdicts, check)), counted(passing(verdicts))) for check, verdicts in checks
+    ]
     table = Table("matrix", f"Checks of {number(name)} {title}, hardest first.", heads, rows).html(folder)
     whole = room.of_exercise(name)
     told = f"{whole.count('pass')} of {len(whole)} pass all of it"
@@ -33,7 +35,7 @@ def _part(room: Class, folder: str, name: str, title: str, opened: bool) -> str:
 
 def matrix_csv(room: Class) -> str:
     """Return every verdict: a row for each check, a column for each student."""
-    heads = ["exercise", "check", "title", *(room.name(each) for each in room.reports)]
+    heads = ["exercise", "check", "title", *(room.name(report) for report in room.reports)]
     rows = [[item.exercise, item.check, item.title, *room.verdicts[item.key]] for item in room.items]
     return csv_of(heads, rows)
 

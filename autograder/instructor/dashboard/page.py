@@ -73,7 +73,7 @@ def tables(found: Findings) -> Mapping[str, str]:
         sections.clusters_table(found.room, found.clusters),
         *([sections.similar_table(found.room.names, found.pairs)] if found.pairs is not None else []),
     ]
-    return {**{f"{each.name}.csv": each.csv() for each in made}, "matrix.csv": matrix_csv(found.room)}
+    return {**{f"{table.name}.csv": table.csv() for table in made}, "matrix.csv": matrix_csv(found.room)}
 
 
 def page(found: Findings) -> str:
@@ -99,7 +99,7 @@ def page(found: Findings) -> str:
         summary=_summary(found),
         links=links,
         body=body,
-        students=_data([room.name(each) for each in room.reports]),
+        students=_data([room.name(report) for report in room.reports]),
         said=_data(SAID),
         script=SCRIPT,
     )
@@ -114,7 +114,7 @@ def _summary(found: Findings) -> str:
         tiles.append((str(len(room.missing)), "handed in nothing"))
     if scores:
         tiles.append((f"{points(round(median(scores)))} of {points(room.maximum)}", "points, the median"))
-        full = Share(sum(0 < room.maximum <= each for each in scores), len(scores))
+        full = Share(sum(0 < room.maximum <= score for score in scores), len(scores))
         tiles.append((percent(full.value or 0), f"have full marks, {full.count} of {full.of}"))
     tiles.append((str(len(found.stuck)), "are stuck"))
     tiles.append((str(len(found.why)), "misconceptions met"))
@@ -125,7 +125,7 @@ def _summary(found: Findings) -> str:
         notes.append(
             f"The grader failed on {plural(failed, 'submission')}; they count in no score. Run course grade again."
         )
-    said = "".join(f'<p class="note">{text(each)}</p>' for each in notes)
+    said = "".join(f'<p class="note">{text(note)}</p>' for note in notes)
     return f'<dl class="tiles">{shown}</dl>{said}'
 
 

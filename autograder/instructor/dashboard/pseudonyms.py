@@ -36,14 +36,14 @@ def pseudonyms(file: Path, students: Iterable[str]) -> Mapping[str, str]:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["pseudonym", "student"])
-    writer.writerows((name, harmless(student)) for student, name in sorted(known.items(), key=lambda each: each[1]))
+    writer.writerows((name, harmless(student)) for student, name in sorted(known.items(), key=lambda pair: pair[1]))
     write_whole(file, text.getvalue(), mode=0o600)
     return {student: known[student] for student in wanted}
 
 
 def own_names(graded: Graded) -> Mapping[str, str]:
     """Return the name of each student by the roster, with the id where the roster has another name."""
-    rows = {each.student: one_line(each.row.name) for each in graded.marks}
+    rows = {mark.student: one_line(mark.row.name) for mark in graded.marks}
     return {student: f"{name} ({one_line(student)})" if name else one_line(student) for student, name in rows.items()}
 
 

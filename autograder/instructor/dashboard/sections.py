@@ -39,15 +39,15 @@ def stuck_table(rows: Sequence[Stuck]) -> Table:
     )
     cells = [
         (
-            Cell(each.name),
-            Cell(each.score / 100, points(each.score)),
-            Cell(spoken(each.exercise)),
-            Cell(each.why),
-            Cell(each.state),
-            Cell(each.passed, f"{each.passed} of {each.exercises}"),
-            Cell(each.failing),
+            Cell(row.name),
+            Cell(row.score / 100, points(row.score)),
+            Cell(spoken(row.exercise)),
+            Cell(row.why),
+            Cell(row.state),
+            Cell(row.passed, f"{row.passed} of {row.exercises}"),
+            Cell(row.failing),
         )
-        for each in rows
+        for row in rows
     ]
     caption = "The first exercise of each that was written and does not pass, and why; fewest points first."
     return Table("stuck", caption, heads, cells)
@@ -75,9 +75,9 @@ def exercises_table(room: Class) -> Table:
                 Cell("", markup=strip(verdicts, label)),
                 counted(share),
                 interval(share),
-                Cell(sum(each in ("fail", "error") for each in verdicts)),
-                Cell(sum(each in STOPPED for each in verdicts)),
-                Cell(sum(each in OPEN for each in verdicts)),
+                Cell(sum(verdict in ("fail", "error") for verdict in verdicts)),
+                Cell(sum(verdict in STOPPED for verdict in verdicts)),
+                Cell(sum(verdict in OPEN for verdict in verdicts)),
             )
         )
     return Table("exercises", "How far the class is, by exercise.", heads, rows)
@@ -96,15 +96,15 @@ def why_table(whys: Sequence[Why]) -> Table:
     )
     rows = [
         (
-            Cell(each.name),
-            Cell(each.share.count),
-            Cell("", markup=_one_bar(each.share)),
-            Cell(round(each.share.value or 0, 4), f"{percent(each.share.value or 0)} of {each.share.of}"),
-            interval(each.share),
-            Cell(spoken(each.exercise)),
-            Cell(each.id, markup=f"<code>{text(each.id)}</code>"),
+            Cell(held.name),
+            Cell(held.share.count),
+            Cell("", markup=_one_bar(held.share)),
+            Cell(round(held.share.value or 0, 4), f"{percent(held.share.value or 0)} of {held.share.of}"),
+            interval(held.share),
+            Cell(spoken(held.exercise)),
+            Cell(held.id, markup=f"<code>{text(held.id)}</code>"),
         )
-        for each in whys
+        for held in whys
     ]
     return Table("misconceptions", "Named misconceptions; a student counts once for each.", heads, rows)
 
@@ -125,7 +125,7 @@ def quality_table(rows: Sequence[Figures]) -> Table:
         Column("grader problems"),
         Column("look at", words=True),
     )
-    return Table("checks", "Every check of the course.", heads, [_quality(each) for each in rows])
+    return Table("checks", "Every check of the course.", heads, [_quality(row) for row in rows])
 
 
 def clusters_table(room: Class, clusters: Sequence[Cluster]) -> Table:
@@ -140,17 +140,17 @@ def clusters_table(room: Class, clusters: Sequence[Cluster]) -> Table:
         Column("who", words=True),
     )
     rows = []
-    for each in clusters:
-        who = [room.names[student] for student in each.students]
+    for cluster in clusters:
+        who = [room.names[student] for student in cluster.students]
         more = f" and {len(who) - 4} more" if len(who) > 4 else ""
         rows.append(
             (
-                Cell(each.id, markup=f"<code>{text(each.id)}</code>"),
-                Cell(len(each.students)),
-                Cell(spoken(each.exercise)),
-                Cell(listed([spoken(one) for one in each.checks]), checks_told(each.checks)),
-                Cell(each.message),
-                Cell("yes" if each.unexplained else "no"),
+                Cell(cluster.id, markup=f"<code>{text(cluster.id)}</code>"),
+                Cell(len(cluster.students)),
+                Cell(spoken(cluster.exercise)),
+                Cell(listed([spoken(one) for one in cluster.checks]), checks_told(cluster.checks)),
+                Cell(cluster.message),
+                Cell("yes" if cluster.unexplained else "no"),
                 Cell(", ".join(who), ", ".join(who[:4]) + more),
             )
         )
@@ -170,9 +170,9 @@ def similar_table(names: Mapping[str, str], pairs: Sequence[Pair]) -> Table:
     rows = []
     for pair in pairs:
         first = pair.files[0]
-        files = listed([spoken(each.file.removesuffix(".py")) for each in pair.files])
-        shares = [Cell(round(each, 4), percent(each)) for each in first.shares]
-        one, other = (names[each] for each in pair.students)
+        files = listed([spoken(file.file.removesuffix(".py")) for file in pair.files])
+        shares = [Cell(round(share, 4), percent(share)) for share in first.shares]
+        one, other = (names[student] for student in pair.students)
         rows.append((Cell(one), Cell(other), Cell(pair.shared), *shares, Cell(files)))
     return Table("similar", "Pairs that have more in common than others.", heads, rows)
 
@@ -183,7 +183,7 @@ def _signed(found: float | None) -> Cell:
 
 def checks_told(checks: Sequence[str]) -> str:
     """Return the first few checks by name, and how many more there are."""
-    names = [spoken(each) for each in checks]
+    names = [spoken(check) for check in checks]
     more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
     return listed([*names[:MOST_NAMED], *more])
 
@@ -193,31 +193,31 @@ def _one_bar(share: Share) -> str:
     return bar((("yes", share.count), ("open", share.of - share.count)), told).replace('"bar"', '"bar one"')
 
 
-def _quality(each: Figures) -> Sequence[Cell]:
-    worth = " (bonus)" if each.item.bonus else ""
+def _quality(figures: Figures) -> Sequence[Cell]:
+    worth = " (bonus)" if figures.item.bonus else ""
     fifths = Cell(None)
-    if each.fifths:
-        told = f"by fifths, the weakest first: {', '.join(percent(share) for share in each.fifths)}"
-        fifths = Cell(" ".join(f"{share:.2f}" for share in each.fifths), markup=columns(each.fifths, told))
+    if figures.fifths:
+        told = f"by fifths, the weakest first: {', '.join(percent(share) for share in figures.fifths)}"
+        fifths = Cell(" ".join(f"{share:.2f}" for share in figures.fifths), markup=columns(figures.fifths, told))
     return (
         Cell(
-            spoken(each.item.check),
-            markup=f'<span title="{text(each.item.title)}">{text(spoken(each.item.check) + worth)}</span>',
+            spoken(figures.item.check),
+            markup=f'<span title="{text(figures.item.title)}">{text(spoken(figures.item.check) + worth)}</span>',
         ),
-        Cell(spoken(each.item.exercise)),
-        counted(each.difficulty),
-        interval(each.difficulty),
-        counted(each.tried),
-        _signed(each.discrimination),
+        Cell(spoken(figures.item.exercise)),
+        counted(figures.difficulty),
+        interval(figures.difficulty),
+        counted(figures.tried),
+        _signed(figures.discrimination),
         fifths,
         Cell(
-            None if not each.unexplained.of else round(each.unexplained.value or 0, 4),
-            f"{each.unexplained.count} of {each.unexplained.of}",
+            None if not figures.unexplained.of else round(figures.unexplained.value or 0, 4),
+            f"{figures.unexplained.count} of {figures.unexplained.of}",
         ),
-        interval(each.unexplained),
-        Cell(each.stopped),
-        Cell(each.grader),
-        Cell(each.remark),
+        interval(figures.unexplained),
+        Cell(figures.stopped),
+        Cell(figures.grader),
+        Cell(figures.remark),
     )
 
 

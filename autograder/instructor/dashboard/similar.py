@@ -54,7 +54,7 @@ class Pair:
     @property
     def shared(self) -> int:
         """How many characters are alike in all of the files together."""
-        return sum(each.shared for each in self.files)
+        return sum(alike.shared for alike in self.files)
 
 
 def pairs_of(sources: Sources, stubs: Mapping[str, str]) -> tuple[Pair, ...]:
@@ -68,23 +68,23 @@ def pairs_of(sources: Sources, stubs: Mapping[str, str]) -> tuple[Pair, ...]:
         texts = {student: theirs[file] for student, theirs in sources.items() if file in theirs}
         for students, alike in _in_file(file, texts, stubs.get(file, "")):
             found[students].append(alike)
-    pairs = [Pair(students, tuple(sorted(alike, key=lambda each: -each.shared))) for students, alike in found.items()]
-    return tuple(sorted(pairs, key=lambda each: (-each.shared, each.students)))
+    pairs = [Pair(students, tuple(sorted(alike, key=lambda file: -file.shared))) for students, alike in found.items()]
+    return tuple(sorted(pairs, key=lambda pair: (-pair.shared, pair.students)))
 
 
 def _in_file(file: str, texts: Mapping[str, str], stub: str) -> list[tuple[tuple[str, str], Alike]]:
     compare = _library().compare_files
     prints = {student: _fingerprint(file, text) for student, text in texts.items()}
-    having = Counter(hash_ for each in prints.values() for hash_ in each.hashes)
+    having = Counter(hash_ for fingerprint in prints.values() for hash_ in fingerprint.hashes)
     most = max(LEAST_COMMON, min(MOST_COMMON, len(texts) // COMMON_PART))
     common = {hash_ for hash_, count in having.items() if count > most} | set(_fingerprint(file, stub).hashes)
-    for each in prints.values():
-        _leave_out(each, common)
-    own = {student: _covered(each, each.hashes) for student, each in prints.items()}
+    for fingerprint in prints.values():
+        _leave_out(fingerprint, common)
+    own = {student: _covered(fingerprint, fingerprint.hashes) for student, fingerprint in prints.items()}
     found = []
     for one, other in _candidates(prints):
         both = prints[one].hashes & prints[other].hashes
-        lengths = [_covered(prints[each], both) for each in (one, other)]
+        lengths = [_covered(prints[student], both) for student in (one, other)]
         shares = lengths[0] / own[one], lengths[1] / own[other]
         if max(shares) >= LEAST_SHARE and min(lengths) >= LEAST_SHARED:
             _, _, slices = compare(prints[one], prints[other])
@@ -106,26 +106,28 @@ def _fingerprint(file: str, text: str) -> "CodeFingerprint":
     return _library().CodeFingerprint(file, LENGTH, 1, fp=io.StringIO(text), language="python")
 
 
-def _leave_out(each: "CodeFingerprint", common: set[int]) -> None:
+def _leave_out(fingerprint: "CodeFingerprint", common: set[int]) -> None:
     """Take from a file what is not its own."""
-    each.hashes = {hash_ for hash_ in each.hashes if hash_ not in common}
-    each.hash_idx = {hash_: places for hash_, places in each.hash_idx.items() if hash_ in each.hashes}
+    fingerprint.hashes = {hash_ for hash_ in fingerprint.hashes if hash_ not in common}
+    fingerprint.hash_idx = {
+        hash_: places for hash_, places in fingerprint.hash_idx.items() if hash_ in fingerprint.hashes
+    }
 
 
 def _candidates(prints: Mapping[str, "CodeFingerprint"]) -> list[tuple[str, str]]:
     """Return the pairs that have enough in common to be looked at."""
     having: dict[int, list[str]] = defaultdict(list)
-    for student, each in prints.items():
-        for hash_ in each.hashes:
+    for student, fingerprint in prints.items():
+        for hash_ in fingerprint.hashes:
             having[hash_].append(student)
     shared = Counter(pair for students in having.values() for pair in combinations(sorted(students), 2))
     return sorted(pair for pair, count in shared.items() if count > LEAST_SHARED - LENGTH)
 
 
-def _covered(each: "CodeFingerprint", hashes: set[int]) -> int:
+def _covered(fingerprint: "CodeFingerprint", hashes: set[int]) -> int:
     """Return how many characters of a file the stretches of these fingerprints cover together."""
     covered, end = 0, 0
-    for place in sorted(int(place) for hash_ in hashes for place in each.hash_idx[hash_]):
+    for place in sorted(int(place) for hash_ in hashes for place in fingerprint.hash_idx[hash_]):
         covered += place + LENGTH - max(place, end)
         end = place + LENGTH
     return covered

@@ -106,18 +106,18 @@ def figures(room: Class) -> tuple[Figures, ...]:
 def _figures(room: Class, item: Item, scores: Numbers | None, totals: Numbers, unexplained: int) -> Figures:
     verdicts = room.verdicts[item.key]
     counted = [verdicts[at] for at in room.counted]
-    wrong = sum(each in WRONG for each in verdicts)
-    right = np.array([each == "pass" for each in counted], dtype=np.float64)
+    wrong = sum(verdict in WRONG for verdict in verdicts)
+    right = np.array([verdict == "pass" for verdict in counted], dtype=np.float64)
     rest = totals - (scores if scores is not None else 0.0)
     enough = len(counted) >= FEWEST
     return Figures(
         item,
         Share(counted.count("pass"), len(counted)),
-        Share(verdicts.count("pass"), sum(each in TRIED for each in verdicts)),
+        Share(verdicts.count("pass"), sum(verdict in TRIED for verdict in verdicts)),
         Share(unexplained, wrong),
         correlation(right, rest) if enough else None,
         by_fifths(right, rest) if enough else (),
-        sum(each in STOPPED for each in verdicts),
+        sum(verdict in STOPPED for verdict in verdicts),
         verdicts.count("grader_error"),
     )
 
@@ -128,7 +128,7 @@ def _scores(room: Class) -> dict[Key, Numbers]:
     for place, at in enumerate(room.counted):
         for exercise, check in checks_of(room.reports[at]):
             earned[exercise.id, check.id][place] = float(check.score)
-    return {key: np.array(each) for key, each in earned.items()}
+    return {key: np.array(scores) for key, scores in earned.items()}
 
 
 def correlation(one: Numbers, other: Numbers) -> float | None:
@@ -142,7 +142,7 @@ def correlation(one: Numbers, other: Numbers) -> float | None:
 def by_fifths(right: Numbers, rest: Numbers) -> tuple[float, ...]:
     """Return the mean of `right` in each fifth by `rest`, the lowest first."""
     ordered = right[np.argsort(rest, kind="stable")]
-    return tuple(float(each.mean()) for each in np.array_split(ordered, FIFTHS))
+    return tuple(float(group.mean()) for group in np.array_split(ordered, FIFTHS))
 
 
 def median(values: Sequence[int]) -> float:

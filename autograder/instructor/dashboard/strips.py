@@ -34,14 +34,16 @@ def strip(verdicts: Sequence[Status], name: str) -> str:
     """Return the verdicts from left to right; `name` says what they are on. Its width is that of its place."""
     runs: dict[str, list[str]] = defaultdict(list)
     at = 0
-    for kind, each in groupby(KINDS[verdict] for verdict in verdicts):
-        long = sum(1 for _ in each)
+    for kind, run in groupby(KINDS[verdict] for verdict in verdicts):
+        long = sum(1 for _ in run)
         runs[kind].append(f"M{at} 0h{long}v{HIGH}h-{long}z")
         at += long
-    counts = {kind: sum(KINDS[each] == kind for each in verdicts) for kind in SAID}
+    counts = {kind: sum(KINDS[verdict] == kind for verdict in verdicts) for kind in SAID}
     told = ", ".join(f"{count} {SAID[kind]}" for kind, count in counts.items() if count)
     paths = "".join(f'<path class="{kind}" d="{"".join(runs[kind])}"/>' for kind in SAID if kind in runs)
-    gaps = '<path class="gaps" d="' + "".join(f"M{each} 0v{HIGH}" for each in range(1, at)) + '"/>' if at <= 80 else ""
+    gaps = (
+        '<path class="gaps" d="' + "".join(f"M{place} 0v{HIGH}" for place in range(1, at)) + '"/>' if at <= 80 else ""
+    )
     label = text(f"{name}: {told}")
     return (
         f'<svg class="strip" role="img" aria-label="{label}" viewBox="0 0 {max(at, 1)} {HIGH}" '
@@ -66,9 +68,9 @@ def bar(parts: Sequence[tuple[str, int]], label: str) -> str:
 def columns(shares: Sequence[float], label: str) -> str:
     """Return shares from 0 to 1 as columns side by side; `label` says them in words."""
     rects = "".join(
-        f'<rect class="yes" x="{at * 9}" y="{HIGH - max(each * HIGH, 0.5):.1f}" width="7" '
-        f'height="{max(each * HIGH, 0.5):.1f}"/>'
-        for at, each in enumerate(shares)
+        f'<rect class="yes" x="{at * 9}" y="{HIGH - max(share * HIGH, 0.5):.1f}" width="7" '
+        f'height="{max(share * HIGH, 0.5):.1f}"/>'
+        for at, share in enumerate(shares)
     )
     wide = 9 * len(shares) - 2
     return (

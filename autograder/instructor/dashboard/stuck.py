@@ -23,18 +23,18 @@ class Stuck:
 
 def stuck(room: Class) -> tuple[Stuck, ...]:
     """Return who has an exercise that was written and fails, those with least points first."""
-    found = [each for report in room.reports if (each := _stuck(room, report)) is not None]
-    return tuple(sorted(found, key=lambda each: (each.score, each.name)))
+    found = [row for report in room.reports if (row := _stuck(room, report)) is not None]
+    return tuple(sorted(found, key=lambda row: (row.score, row.name)))
 
 
 def _stuck(room: Class, report: Report) -> Stuck | None:
-    failing = [each for each in report.exercises if each.status in WRONG]
+    failing = [exercise for exercise in report.exercises if exercise.status in WRONG]
     if not failing:
         return None
     first = failing[0]
     check = first.first_failure
     why = message_of(check.status, check.finding) if check is not None else STATES[first.status].meaning
-    passed = sum(each.status == "pass" for each in report.exercises)
+    passed = sum(exercise.status == "pass" for exercise in report.exercises)
     told = STATES[first.status].word.lower()
     state = f"{told}, {passing(first.checks)} of {len(first.checks)} checks pass"
     return Stuck(room.name(report), report.score, passed, len(report.exercises), first.id, state, why, len(failing))

@@ -67,7 +67,7 @@ class Table:
 
     def html(self, folder: str) -> str:
         """Return the table with a link to its CSV file in `folder`."""
-        heads = "".join(_titled(each) for each in self.columns)
+        heads = "".join(_titled(column) for column in self.columns)
         body = "\n".join(_row(self.columns, row) for row in self.rows)
         link = f'<a href="{text(folder)}/{self.name}.csv">as CSV</a>'
         caption = f"<caption>{text(self.caption)} <span>{link}</span></caption>"
@@ -79,7 +79,7 @@ class Table:
 
     def csv(self) -> str:
         """Return the table as CSV: numbers as they are, and what is not told empty."""
-        heads = [name for each in self.columns for name in each.in_csv]
+        heads = [name for column in self.columns for name in column.in_csv]
         rows = [
             [value for column, cell in zip(self.columns, row, strict=True) for value in _values(column, cell)]
             for row in self.rows
@@ -91,7 +91,7 @@ def csv_of(heads: Sequence[str], rows: Sequence[Sequence[Value]]) -> str:
     """Return rows as CSV that no spreadsheet takes for formulas; None is an empty cell."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerows([_plain(each) for each in row] for row in (heads, *rows))
+    writer.writerows([_plain(value) for value in row] for row in (heads, *rows))
     return out.getvalue()
 
 

@@ -52,7 +52,7 @@ def why(room: Class, course: Course, hide: Hide) -> tuple[Why, ...]:
             if finding.id not in mine:
                 mine.add(finding.id)
                 held[finding.id].append((student_of(report), finding))
-    tried = {name: sum(_wrote(each.exercises, name) for each in room.reports) for name, _ in room.exercises}
+    tried = {name: sum(_wrote(report.exercises, name) for report in room.reports) for name, _ in room.exercises}
     found = []
     for name, members in held.items():
         example, wrong = _example(members, hide)
@@ -71,19 +71,21 @@ def why(room: Class, course: Course, hide: Hide) -> tuple[Why, ...]:
                 describe(course, name),
             )
         )
-    return tuple(sorted(found, key=lambda each: (-each.share.count, each.id)))
+    return tuple(sorted(found, key=lambda held: (-held.share.count, held.id)))
 
 
 def _wrote(exercises: Sequence[ExerciseResult], name: str) -> bool:
-    return any(each.id == name and each.status not in OPEN for each in exercises)
+    return any(exercise.id == name and exercise.status not in OPEN for exercise in exercises)
 
 
 def _example(members: Sequence[tuple[str, Finding]], hide: Hide) -> tuple[tuple[tuple[int, str], ...], int | None]:
     """Return the lines of the student whose place is surest and whose lines are shortest, without comments."""
-    placed = [each for each in members if each[1].source and each[1].place is not None]
+    placed = [holder for holder in members if holder[1].source and holder[1].place is not None]
     if not placed:
         return (), None
-    student, finding = min(placed, key=lambda each: (not each[1].certain, sum(len(line) for _, line in each[1].source)))
+    student, finding = min(
+        placed, key=lambda holder: (not holder[1].certain, sum(len(line) for _, line in holder[1].source))
+    )
     lines = tuple((number, hide(student, without_comment(line))) for number, line in finding.source)
     return lines, finding.place.line if finding.place is not None else None
 

@@ -67,7 +67,7 @@ def fill(graded: Graded, system: System, file: Path, column: str | None, scale: 
         cells[row, grades] = _number(mark.score, factor, comma)
         if feedback is not None:
             cells[row, feedback] = _told(graded, mark, points(mark.score))
-    told = [f"{printable(file.name)} has too few cells in the row of {printable(each)}" for each in short]
+    told = [f"{printable(file.name)} has too few cells in the row of {printable(student)}" for student in short]
     placed = sum(column == grades for _, column in cells)
     return Filled(sheet.filled(cells), placed, (*found.notes, *told), len(found.unplaced) + len(short))
 
@@ -79,7 +79,9 @@ def _canvas_column(sheet: Sheet, file: Path, asked: str | None) -> int:
     titles = {place: match for place, name in enumerate(sheet.header) if (match := _TITLE.fullmatch(name))}
     if asked is None:
         return _only(file, sheet, [place for place in titles if not _read_only(sheet, place)])
-    return _only(file, sheet, [place for place, each in titles.items() if asked in (each[0], each[1], each[2])], asked)
+    return _only(
+        file, sheet, [place for place, title in titles.items() if asked in (title[0], title[1], title[2])], asked
+    )
 
 
 def _moodle_column(sheet: Sheet, file: Path, asked: str | None) -> int:
@@ -92,7 +94,7 @@ def _only(file: Path, sheet: Sheet, places: Sequence[int], asked: str | None = N
     if len(places) == 1:
         return places[0]
     found = f"has {len(places)} columns" + (f" {shown(asked)}" if asked else " of assignments")
-    names = ", ".join(shown(sheet.header[each]) for each in places) or ", ".join(map(shown, sheet.header))
+    names = ", ".join(shown(sheet.header[place]) for place in places) or ", ".join(map(shown, sheet.header))
     raise ExportError(f"{printable(file)} {found}, expected one; name it with --column, one of: {names}")
 
 
@@ -126,7 +128,7 @@ def _number(score: int, factor: Decimal, comma: bool) -> str:
 def _decimal_comma(sheet: Sheet, grades: int) -> bool:
     """Return whether the numbers beside the scores, or the scores there were, are written with a comma."""
     near = [*sheet.column(grades), *(sheet.column(grades + 1) if grades + 1 < len(sheet.header) else ())]
-    return any(re.fullmatch(r"-?\d+,\d+", each) for each in near)
+    return any(re.fullmatch(r"-?\d+,\d+", number) for number in near)
 
 
 def _decimal(text: str) -> Decimal | None:
@@ -150,15 +152,15 @@ def _moodle_people(sheet: Sheet, file: Path) -> list[Person]:
     for place in range(len(sheet.header)):
         if place in known:
             continue
-        cells = [each for each in sheet.column(place) if each]
-        if cells and all("@" in each and " " not in each for each in cells):
+        cells = [value for value in sheet.column(place) if value]
+        if cells and all("@" in value and " " not in value for value in cells):
             columns["strong"].append(place)
-        elif cells and place == 0 and all(_IDENTIFIER.fullmatch(each) for each in cells):
+        elif cells and place == 0 and all(_IDENTIFIER.fullmatch(value) for value in cells):
             columns["number"].append(0)
             columns["name"] += [1] if not columns["name"] and len(sheet.header) > 1 else []
     if not any(columns.values()):
         raise _not_exported(sheet, file, "Identifier, Email address or ID number", "View all submissions, worksheet")
-    names = [sheet.header.index(each) for each in ("First name", "Last name") if each in sheet.header]
+    names = [sheet.header.index(title) for title in ("First name", "Last name") if title in sheet.header]
     return [
         _person(sheet, row, columns, names if len(names) == 2 else ())
         for row in range(1, len(sheet.rows))
@@ -167,7 +169,9 @@ def _moodle_people(sheet: Sheet, file: Path) -> list[Person]:
 
 
 def _columns(sheet: Sheet, titles: Mapping[str, Iterable[str]]) -> dict[str, list[int]]:
-    return {key: [sheet.header.index(each) for each in names if each in sheet.header] for key, names in titles.items()}
+    return {
+        key: [sheet.header.index(title) for title in names if title in sheet.header] for key, names in titles.items()
+    }
 
 
 def _person(sheet: Sheet, row: int, columns: Mapping[str, Sequence[int]], both: Sequence[int] = ()) -> Person:
@@ -193,8 +197,8 @@ def _told(graded: Graded, mark: Mark, score: str) -> str:
     It begins with a word of ours, so that no spreadsheet takes it for a formula.
     """
     assert mark.report is not None
-    failing = [each for each in mark.report.exercises if each.status != "pass"]
+    failing = [exercise for exercise in mark.report.exercises if exercise.status != "pass"]
     lines = [f"Score: {score} of {points(graded.policy.maximum)} points.", *notes(mark)]
-    for each in failing:
-        lines += f"{one_line(each.title)}: {summary(each)}".splitlines()
+    for exercise in failing:
+        lines += f"{one_line(exercise.title)}: {summary(exercise)}".splitlines()
     return "<br>".join(html.escape(line) for line in lines)

@@ -75,11 +75,11 @@ class Graded:
     def runtime(self) -> Mapping[str, str]:
         """The versions of the run by name: of Python and of the libraries that numbers depend on."""
         found = self.run.get("runtime")
-        return {str(name): str(each) for name, each in found.items()} if isinstance(found, dict) else {}
+        return {str(name): str(version) for name, version in found.items()} if isinstance(found, dict) else {}
 
     @property
     def with_report(self) -> tuple[Mark, ...]:
-        return tuple(each for each in self.marks if each.report is not None)
+        return tuple(mark for mark in self.marks if mark.report is not None)
 
 
 def read_graded(course: Course, roster: Roster, out: Path, students: Sequence[str] = ()) -> Graded:
@@ -108,14 +108,14 @@ def handed_in_times(out: Path) -> Mapping[str, datetime]:
 
 def handed_in_at(graded: Graded, student: str, time: datetime | None) -> Graded:
     """Return the one report of a class as handed in by that student at that moment (UTC)."""
-    (report,) = [each.report for each in graded.with_report]
+    (report,) = [mark.report for mark in graded.with_report]
     assert report is not None
     return replace(graded, marks=(_mark(graded.policy, student, report, time),))
 
 
 def named(students: Iterable[str]) -> str:
     """Return the first few names, and how many more there are."""
-    names = [printable(each) for each in students]
+    names = [printable(student) for student in students]
     more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
     return listed([*names[:MOST_NAMED], *more])
 
@@ -187,11 +187,13 @@ def _student(file: Path, report: Report) -> str:
 
 def _check_course(course: Course, file: Path, report: Report) -> None:
     """Refuse a report of another course, or of one whose exercises had other points: the maximum would not fit."""
-    worth = {each.id: each.points for each in course.exercises}
-    for each in report.exercises:
-        if worth.get(each.id) != each.max_score:
-            is_now = f"{worth[each.id] / 100:g}" if each.id in worth else "not in this course"
-            found = f"{printable(file)} has {each.id} worth {each.max_score / 100:g} points, and it is {is_now} now"
+    worth = {exercise.id: exercise.points for exercise in course.exercises}
+    for exercise in report.exercises:
+        if worth.get(exercise.id) != exercise.max_score:
+            is_now = f"{worth[exercise.id] / 100:g}" if exercise.id in worth else "not in this course"
+            found = (
+                f"{printable(file)} has {exercise.id} worth {exercise.max_score / 100:g} points, and it is {is_now} now"
+            )
             raise ExportError(f"{found}; run course grade again, in the folder of its course")
 
 
@@ -200,13 +202,13 @@ def _stale(out: Path, found: str) -> ExportError:
 
 
 def _chosen(marks: Sequence[Mark], students: Sequence[str]) -> tuple[Mark, ...]:
-    known = {each.student: each for each in marks}
+    known = {mark.student: mark for mark in marks}
     for student in students:
         if student not in known:
             near = nearest(student, known)
             hint = f"is {near} meant?" if near else "expected one of scores.csv or of the roster"
             raise ExportError(f"nobody is called {printable(student)}; {hint}")
-    return tuple(each for each in marks if not students or each.student in students)
+    return tuple(mark for mark in marks if not students or mark.student in students)
 
 
 Exporter = Callable[[Graded, Mark], str]

@@ -25,7 +25,7 @@ def write_autograder(course: Course, to: Path, roster: Path | None) -> int:
     """
     if to.suffix != ".zip":
         raise ExportError(f"{printable(to)} is no zip, expected a name like autograder.zip")
-    missing = [each.file for each in course.exercises if not (course.solutions_dir / each.file).is_file()]
+    missing = [exercise.file for exercise in course.exercises if not (course.solutions_dir / exercise.file).is_file()]
     if missing:
         raise ExportError(
             f"solutions/{missing[0]} is missing, and grading needs it; run this where the course is written"
@@ -49,8 +49,8 @@ def write_autograder(course: Course, to: Path, roster: Path | None) -> int:
 def _course(course: Course) -> dict[str, bytes]:
     """Return the files of the course, and the secret seed, so that everybody is graded with the same."""
     folders = (course.exercises_dir, course.solutions_dir, course.checks_dir)
-    files = [course.root / "course.toml", *(each for folder in folders for each in _files(folder))]
-    files += [each for each in (course.root / _SEED,) if each.is_file()]
+    files = [course.root / "course.toml", *(file for folder in folders for file in _files(folder))]
+    files += [file for file in (course.root / _SEED,) if file.is_file()]
     return {file.relative_to(course.root).as_posix(): file.read_bytes() for file in files}
 
 
@@ -68,12 +68,12 @@ def _files(folder: Path) -> Iterator[Path]:
 def _requirements() -> str:
     """Return what the engine needs, in the versions that are installed here."""
     try:
-        needs = [each for each in metadata.requires(DISTRIBUTION) or () if "extra ==" not in each]
+        needs = [requirement for requirement in metadata.requires(DISTRIBUTION) or () if "extra ==" not in requirement]
     except metadata.PackageNotFoundError:
         raise ExportError(
             "the kit is not installed, so its requirements are not known; in its folder: pip install -e ."
         ) from None
-    names = [match[0] for each in needs if (match := re.match(r"[A-Za-z0-9._-]+", each))]
+    names = [match[0] for requirement in needs if (match := re.match(r"[A-Za-z0-9._-]+", requirement))]
     return "".join(f"{name}=={metadata.version(name).split('+')[0]}\n" for name in sorted(names))
 
 

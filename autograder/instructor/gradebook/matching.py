@@ -32,11 +32,11 @@ class Matched:
 def matched(people: Sequence[Person], marks: Sequence[Mark], file: str) -> Matched:
     """Return which row is whose. Where two rows fit one student, or two students one row, none is filled in."""
     index = _Index(marks)
-    found = {each.row: index.find(each) for each in people}
+    found = {person.row: index.find(person) for person in people}
     times = Counter(student for students in found.values() for student in students)
-    by_student = {each.student: each for each in marks}
+    by_student = {mark.student: mark for mark in marks}
     sure = {row: who[0] for row, who in found.items() if len(who) == 1 and times[who[0]] == 1}
-    names = {each.row: each.name or next(iter((*each.strong, *each.numbers)), "?") for each in people}
+    names = {person.row: person.name or next(iter((*person.strong, *person.numbers)), "?") for person in people}
     told = []
     if nobody := [names[row] for row, who in found.items() if not who]:
         told.append(
@@ -47,7 +47,7 @@ def matched(people: Sequence[Person], marks: Sequence[Mark], file: str) -> Match
             f"{plural(len(unsure), 'row')} of {file} left as found, whose it is cannot be told: {named(unsure)}"
         )
     placed = set(sure.values())
-    unplaced = tuple(each.student for each in marks if each.score is not None and each.student not in placed)
+    unplaced = tuple(mark.student for mark in marks if mark.score is not None and mark.student not in placed)
     if unplaced:
         hint = "name them in roster.csv as they are named there"
         told.append(f"{plural(len(unplaced), 'score')} of students that {file} has not: {named(unplaced)}; {hint}")
@@ -58,7 +58,7 @@ class _Index:
     """The students by everything they are known by."""
 
     def __init__(self, marks: Sequence[Mark]) -> None:
-        rows = [_known(each.row) for each in marks]
+        rows = [_known(mark.row) for mark in marks]
         self._names = Roster(tuple(rows))
         self._numbers: dict[str, set[str]] = defaultdict(set)
         self._strong: dict[str, set[str]] = defaultdict(set)
@@ -69,8 +69,8 @@ class _Index:
 
     def find(self, person: Person) -> tuple[str, ...]:
         """Return who it may be: one, none, or several where what is known disagrees."""
-        numbers = {student for each in person.numbers for student in self._numbers.get(each, ())}
-        strong = {student for each in person.strong for student in self._strong.get(folded(each), ())}
+        numbers = {student for number in person.numbers for student in self._numbers.get(number, ())}
+        strong = {student for key in person.strong for student in self._strong.get(folded(key), ())}
         return tuple(sorted(numbers | strong)) or (self._names.find(Clue("", name=person.name)) if person.name else ())
 
 

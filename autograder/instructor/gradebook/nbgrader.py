@@ -50,7 +50,7 @@ def write_gradebook(
     _check_ids(graded)
     with opened(url) as gradebook:
         rows = Rows(gradebook, _assignment(gradebook, graded, assignment, course))
-        cells = [_cells(rows, graded, each.id) for each in graded.course.exercises]
+        cells = [_cells(rows, graded, exercise.id) for exercise in graded.course.exercises]
         rows.load()
         for mark in graded.marks:
             rows.student(mark.row)
@@ -59,7 +59,7 @@ def write_gradebook(
         rows.complete()
         written = Written(*rows.flush())
         if autograded is not None:
-            by_exercise = {each.exercise: each for each in cells}
+            by_exercise = {cell.exercise: cell for cell in cells}
             count = write_notebooks(graded.with_report, by_exercise, autograded, assignment)
             written = replace(written, notebooks=count)
         gradebook.db.commit()
@@ -107,7 +107,7 @@ def nbgrader_api() -> Any:
 
 def check_names(course: Course, assignment: str) -> None:
     """Refuse names that nbgrader does not take. Raises `ExportError`."""
-    for name in (assignment, *(each.id for each in course.exercises)):
+    for name in (assignment, *(exercise.id for exercise in course.exercises)):
         if not NAME.fullmatch(name):
             raise ExportError(
                 f"{printable(name)!r} is no name for nbgrader, expected letters, digits, _ and -, 128 at most"
@@ -115,7 +115,7 @@ def check_names(course: Course, assignment: str) -> None:
 
 
 def _check_ids(graded: Graded) -> None:
-    if long := [each.student for each in graded.marks if len(each.student) > LONGEST_ID]:
+    if long := [mark.student for mark in graded.marks if len(mark.student) > LONGEST_ID]:
         raise ExportError(f"nbgrader takes ids of {LONGEST_ID} letters, and longer are {named(long)}; rename them")
 
 
@@ -139,7 +139,7 @@ def _assignment(gradebook: Any, graded: Graded, name: str, course: str | None) -
 def _course(gradebook: Any, course: str | None) -> str:
     """Return the course that was named, else the only one there, else nbgrader's own default."""
     api = nbgrader_api()
-    there = [each.id for each in gradebook.db.query(api.Course)]
+    there = [row.id for row in gradebook.db.query(api.Course)]
     wanted = course or (there[0] if len(there) == 1 else DEFAULT_COURSE)
     if course is None and len(there) > 1:
         raise ExportError(f"the gradebook has the courses {', '.join(sorted(there))}; name one with --course")

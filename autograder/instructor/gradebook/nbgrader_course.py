@@ -38,17 +38,19 @@ def write_course(course: Course, to: Path, assignment: str, course_id: str | Non
     _check_place(course, to)
     bonus = course.grading.bonus if course.grading else ()
     books = {}
-    for each in course.exercises:
-        solution = course.solutions_dir / each.file
+    for exercise in course.exercises:
+        solution = course.solutions_dir / exercise.file
         if not solution.is_file():
             raise ExportError(
-                f"solutions/{each.file} is missing, and its notebook is made of it; run this in the course"
+                f"solutions/{exercise.file} is missing, and its notebook is made of it; run this in the course"
             )
         try:
-            text = notebook_of_text(solution.read_text("utf-8"), each, draws=each.id in drawing, bonus=each.id in bonus)
+            text = notebook_of_text(
+                solution.read_text("utf-8"), exercise, draws=exercise.id in drawing, bonus=exercise.id in bonus
+            )
         except StubError as error:
             raise ExportError(str(error)) from None
-        books[notebook_of(each.file)] = text
+        books[notebook_of(exercise.file)] = text
     source = to / "source" / assignment
     source.mkdir(parents=True, exist_ok=True)
     for name, text in books.items():
@@ -67,7 +69,7 @@ def _check_place(course: Course, to: Path) -> None:
     """Refuse a folder from which the kernels would not find the course, or in which its own files lie."""
     root, folder = course.root.resolve(), to.resolve()
     inside = [root / "exercises", course.solutions_dir, root / "tests"]
-    if folder == root or not folder.is_relative_to(root) or any(folder.is_relative_to(each) for each in inside):
+    if folder == root or not folder.is_relative_to(root) or any(folder.is_relative_to(place) for place in inside):
         raise ExportError(
             f"{printable(to)} is no place for nbgrader's course folder: its notebooks look for course.toml in the "
             f"folders above them; give a folder of its own inside {printable(root)}, like build/nbgrader"

@@ -22,7 +22,9 @@ from autograder.submission.notebook import read_notebook
 
 def release_preprocessors() -> list[type]:
     """Return what nbgrader makes a release with, but with the course's own stubs."""
-    return [Stubs if each is ClearSolutions else each for each in GenerateAssignment().preprocessors]
+    return [
+        Stubs if preprocessor is ClearSolutions else preprocessor for preprocessor in GenerateAssignment().preprocessors
+    ]
 
 
 class Stubs(NbGraderPreprocessor):
@@ -49,7 +51,7 @@ class SubmissionExporter(NotebookExporter):
         where = resources["nbgrader"]
         with Gradebook(where["db_url"]) as gradebook:
             released = list(_released(gradebook.find_notebook(where["notebook"], where["assignment"])))
-        book = repaired(file_stream.buffer.read(), {each.name: each for each in released})
+        book = repaired(file_stream.buffer.read(), {cell.name: cell for cell in released})
         return self.from_notebook_node(book, resources, **more)
 
 
@@ -119,22 +121,22 @@ def _text(cell: Mapping[str, Any]) -> tuple[str, str, str]:
     metadata = cell.get("metadata")
     mark = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     name = mark.get("grade_id") if isinstance(mark, dict) else None
-    text = "".join(each for each in lines if isinstance(each, str)).encode("utf-8", "replace").decode()
+    text = "".join(line for line in lines if isinstance(line, str)).encode("utf-8", "replace").decode()
     return kind if kind in _NEW else "raw", text, name if isinstance(name, str) else ""
 
 
 def _released(notebook: Any) -> Iterator[Released]:
     """Yield the cells of a notebook in nbgrader's gradebook, with the metadata that they were released with."""
-    worth = {each.name: each.max_score for each in (*notebook.grade_cells, *notebook.task_cells)}
-    grades = {each.name for each in notebook.grade_cells}
-    solutions = {each.name for each in notebook.solution_cells}
-    tasks = {each.name for each in notebook.task_cells}
-    for each in notebook.source_cells:
-        name = each.name
-        roles = {"grade": name in grades, "solution": name in solutions, "task": name in tasks, "locked": each.locked}
+    worth = {cell.name: cell.max_score for cell in (*notebook.grade_cells, *notebook.task_cells)}
+    grades = {cell.name for cell in notebook.grade_cells}
+    solutions = {cell.name for cell in notebook.solution_cells}
+    tasks = {cell.name for cell in notebook.task_cells}
+    for cell in notebook.source_cells:
+        name = cell.name
+        roles = {"grade": name in grades, "solution": name in solutions, "task": name in tasks, "locked": cell.locked}
         points = {"points": worth[name]} if name in worth else {}
-        about = {"schema_version": 3, "grade_id": name, "cell_type": each.cell_type, "checksum": each.checksum}
-        yield Released(name, each.cell_type, each.source if each.locked else None, {**about, **roles, **points})
+        about = {"schema_version": 3, "grade_id": name, "cell_type": cell.cell_type, "checksum": cell.checksum}
+        yield Released(name, cell.cell_type, cell.source if cell.locked else None, {**about, **roles, **points})
 
 
 _KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}

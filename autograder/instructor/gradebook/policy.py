@@ -41,7 +41,9 @@ class Final:
 def policy_of(course: Course, roster: Roster) -> Policy:
     """Return the policy of a course; one without [grading] changes no score."""
     grading = course.grading or Grading()
-    return Policy(grading, sum(each.points for each in course.exercises if each.id not in grading.bonus), roster)
+    return Policy(
+        grading, sum(exercise.points for exercise in course.exercises if exercise.id not in grading.bonus), roster
+    )
 
 
 def late(policy: Policy, student: str, handed_in: datetime | None, score: int) -> Lateness:
@@ -110,7 +112,7 @@ def days_late(policy: Policy, student: str, handed_in: datetime) -> int:
     if first is None or handed_in <= first:
         return 0
     days = max((handed_in - first).days - 2, 0)  # zones shift by hours, so this is never too many
-    while (each := deadline(policy, student, days)) is not None and each < handed_in:
+    while (end := deadline(policy, student, days)) is not None and end < handed_in:
         days += 1
     return days
 
@@ -118,4 +120,4 @@ def days_late(policy: Policy, student: str, handed_in: datetime) -> int:
 def missing(policy: Policy, students: Iterable[str]) -> tuple[str, ...]:
     """Return who is on the roster and has handed in nothing, in its order."""
     there = set(students)
-    return tuple(each.student for each in policy.roster.students if each.student not in there)
+    return tuple(student.student for student in policy.roster.students if student.student not in there)

@@ -58,14 +58,14 @@ class Roster:
 
     def __post_init__(self) -> None:
         known: dict[tuple[str, str], list[str]] = defaultdict(list)
-        for each in self.students:
-            keys = {("id", folded(each.student)), ("login", folded(each.login)), ("lms_id", each.lms_id)}
-            keys |= {("email", folded(each.email)), *(("name", spelled) for spelled in _spellings(each.name))}
+        for student in self.students:
+            keys = {("id", folded(student.student)), ("login", folded(student.login)), ("lms_id", student.lms_id)}
+            keys |= {("email", folded(student.email)), *(("name", spelled) for spelled in _spellings(student.name))}
             for key in keys:
                 if key[1]:
-                    known[key].append(each.student)
+                    known[key].append(student.student)
         object.__setattr__(self, "_known", {key: tuple(ids) for key, ids in known.items()})
-        object.__setattr__(self, "_rows", {each.student: each for each in self.students})
+        object.__setattr__(self, "_rows", {student.student: student for student in self.students})
 
     def __getitem__(self, student: str) -> Student:
         """Return the row of a student; one without a row has nothing agreed."""
@@ -84,7 +84,7 @@ class Roster:
     def owns(self, student: str, clue: Clue) -> bool:
         """Say whether the number or the login of a clue is the one that this student's row has."""
         row = self[student]
-        logins = {folded(each) for each in (clue.login, *clue.logins) if each}
+        logins = {folded(login) for login in (clue.login, *clue.logins) if login}
         return bool(clue.lms_id and clue.lms_id == row.lms_id) or folded(row.login) in logins
 
     def find(self, clue: Clue) -> tuple[str, ...]:
@@ -94,7 +94,9 @@ class Roster:
         by_number = self._known.get(("lms_id", clue.lms_id or ""), ())
         by_name = self._known.get(("name", _squeezed(clue.name or "")), ())
         if by_number and by_name:
-            return tuple(each for each in by_name if each in by_number) or tuple(sorted({*by_number, *by_name}))
+            return tuple(student for student in by_name if student in by_number) or tuple(
+                sorted({*by_number, *by_name})
+            )
         if by_number or by_name:
             return by_number or by_name
         tried = (self._by_login(login) or self._known.get(("name", _squeezed(login)), ()) for login in clue.logins)
@@ -227,7 +229,7 @@ def _spellings(name: str) -> set[str]:
 
 def _squeezed(name: str) -> str:
     """Return the letters and digits of a name, in lower case."""
-    return "".join(each for each in folded(unicodedata.normalize("NFKC", name)) if each.isalnum())
+    return "".join(character for character in folded(unicodedata.normalize("NFKC", name)) if character.isalnum())
 
 
 def _at(path: Path, line: int) -> str:

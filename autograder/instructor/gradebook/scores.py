@@ -31,7 +31,7 @@ def scores_csv(
     writer.writerow(["student", "score", "max_score", *exercises, *later, "notes"])
     for report in reports:
         student = str(report.submission["student"])
-        by_id = {each.id: each for each in report.exercises}
+        by_id = {exercise.id: exercise for exercise in report.exercises}
         failed = "grader_error" in report.statuses
         made = final(policy, student, handed_in.get(student), None if failed else report.score)
         writer.writerow(
@@ -39,7 +39,7 @@ def scores_csv(
                 harmless(student),
                 "" if failed else _points(report.score),
                 _points(report.max_score),
-                *(_cell(by_id.get(each)) for each in exercises),
+                *(_cell(by_id.get(exercise)) for exercise in exercises),
                 told_time(made.handed_in, policy.grading.zone),
                 "" if made.lateness.days is None else made.lateness.days,
                 "" if made.score is None else _points(made.lateness.penalty),

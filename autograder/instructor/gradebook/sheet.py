@@ -11,8 +11,10 @@ from autograder.submission.found import printable
 
 _BOM = "\ufeff"
 _CELLS = {
-    each: re.compile(rf'("[^"]*(?:""[^"]*)*"[^{each}\r\n]*|[^"{each}\r\n][^{each}\r\n]*|)({each}|\r\n|\r|\n|\Z)')
-    for each in (",", ";", "\t")
+    separator: re.compile(
+        rf'("[^"]*(?:""[^"]*)*"[^{separator}\r\n]*|[^"{separator}\r\n][^{separator}\r\n]*|)({separator}|\r\n|\r|\n|\Z)'
+    )
+    for separator in (",", ";", "\t")
 }
 
 

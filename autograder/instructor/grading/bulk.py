@@ -80,7 +80,7 @@ class Bulk:
             else:
                 others.append(entry)
                 exercises |= to_run
-        wanted = tuple(each for each in self.conditions.course.exercises if each.id in exercises)
+        wanted = tuple(exercise for exercise in self.conditions.course.exercises if exercise.id in exercises)
         return Plan(tuple(known), tuple(others), wanted)
 
     def grade_all(
@@ -132,7 +132,7 @@ class Bulk:
 
     def rows(self, entries: Iterable[Entry]) -> Iterator[Row]:
         """Yield what is known of reports that stand, by the names of their students."""
-        for entry in sorted(entries, key=lambda each: each.student):
+        for entry in sorted(entries, key=lambda entry: entry.student):
             row = self.out.index.get(entry.student)
             if row is not None and row.file == state_of(self.out.report(entry.student)):
                 yield row
@@ -175,26 +175,30 @@ class Bulk:
         if stored is None:
             return {}
         now = self.conditions.of_exercises(submission)
-        found = {each.id: each for each in stored.report.exercises if stored.exercises.get(each.id) == now.get(each.id)}
-        failed = {each.id for each in stored.report.exercises if each.status == "grader_error"}
+        found = {
+            exercise.id: exercise
+            for exercise in stored.report.exercises
+            if stored.exercises.get(exercise.id) == now.get(exercise.id)
+        }
+        failed = {exercise.id for exercise in stored.report.exercises if exercise.status == "grader_error"}
         course = self.conditions.course
         return {
             id_: result
             for id_, result in found.items()
-            if failed.isdisjoint(each.id for each in course.with_needs(course.exercise(id_)))
+            if failed.isdisjoint(needed.id for needed in course.with_needs(course.exercise(id_)))
         }
 
     def _graded(self, submission: Submission, stored: Stored | None, suite: Suite, run: GradeOne) -> Report:
         """Return the report on a submission: what is kept, at the points of today, and what is run."""
-        points = {each.id: suite.points(each) for each in suite.exercises}
+        points = {exercise.id: suite.points(exercise) for exercise in suite.exercises}
         kept = {
             id_: repointed(result, points[id_])
             for id_, result in self._results_kept(submission, stored).items()
             if {check.id for check in result.checks} == set(points[id_])
         }
-        wanted = [each for each in suite.exercises if each.id not in kept]
+        wanted = [exercise for exercise in suite.exercises if exercise.id not in kept]
         new = self._run(submission, wanted, suite, run) if wanted else None
-        results = kept | {each.id: each for each in (new.exercises if new is not None else ())}
+        results = kept | {exercise.id: exercise for exercise in (new.exercises if new is not None else ())}
         made_by = (stored.report if stored is not None and kept else None, new)
         return Report(
             course=self.conditions.course.title,
@@ -202,8 +206,8 @@ class Bulk:
             suite=self.conditions.suite,
             device=self.conditions.device,
             isolation=self.conditions.isolation,
-            exercises=tuple(results[each.id] for each in suite.exercises),
-            level=min((each.level for each in made_by if each is not None), default=HIGHEST),
+            exercises=tuple(results[exercise.id] for exercise in suite.exercises),
+            level=min((report.level for report in made_by if report is not None), default=HIGHEST),
         )
 
     def _run(self, submission: Submission, wanted: Sequence[Exercise], suite: Suite, run: GradeOne) -> Report:
@@ -215,7 +219,7 @@ class Bulk:
         except Exception as error:
             self._go_on()
             text = f"{type(error).__name__}: {error}"
-            results = tuple(failed_result(suite, each, text) for each in wanted)
+            results = tuple(failed_result(suite, exercise, text) for exercise in wanted)
             return Report("", {}, "", "", "", results, level=HIGHEST)
 
     def _next(self, ended: "SimpleQueue[Graded | BaseException]") -> Graded:

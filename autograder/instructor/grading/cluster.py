@@ -54,8 +54,8 @@ class Cluster:
         self._name = f"course-{uuid4().hex}"
         shipped = Shipped(self._name, packed(conditions.course, keys), conditions)
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # a lost scheduler is told in a sentence of ours
-        for each in ("distributed.client", "distributed.core", "distributed.comm"):
-            logging.getLogger(each).setLevel(logging.CRITICAL)
+        for name in ("distributed.client", "distributed.core", "distributed.comm"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
             self._client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
             self._client.register_plugin(shipped, name=self._name)
@@ -125,7 +125,7 @@ class Cluster:
                 dict(submission.cells),
                 dict(submission.unread),
                 submission.unseen,
-                [each.id for each in exercises],
+                [exercise.id for exercise in exercises],
                 pure=False,
                 retries=RETRIES,
             )
@@ -227,6 +227,6 @@ def grade_there(
     grading = HERE[name]
     grader = grading.grader()
     submission = Submission(student, files, sources, digest, notes, cells, unread, unseen)
-    report = grader.grade(submission, [grader.suite.course.exercise(each) for each in exercises])
+    report = grader.grade(submission, [grader.suite.course.exercise(exercise) for exercise in exercises])
     answer = {"report": report.to_json(), "runtime": runtime(), "worker": grading.address}
     return json.dumps(answer).encode()

@@ -46,7 +46,7 @@ class Conditions:
         """Return, for each exercise, the digest of everything its result depends on but its points."""
         left_out = (sorted(submission.unread.items()), submission.unseen) if submission.missing else ()
         common = (*self._common, submission.digest, *left_out)
-        return {id_: _sha256(repr((*common, each)).encode()) for id_, each in self.exercises.items()}
+        return {id_: _sha256(repr((*common, digest)).encode()) for id_, digest in self.exercises.items()}
 
     @property
     def _common(self) -> tuple[object, ...]:
@@ -101,21 +101,21 @@ def runtime() -> dict[str, str]:
 
 def _exercises(course: Course) -> dict[str, str]:
     """Return a digest for each exercise; helpers beside the checks belong to all of them."""
-    checks = {course.checks_file(each) for each in course.exercises}
-    helpers = [each for each in sorted(course.checks_dir.glob("*.py")) if each not in checks]
+    checks = {course.checks_file(exercise) for exercise in course.exercises}
+    helpers = [file for file in sorted(course.checks_dir.glob("*.py")) if file not in checks]
     common = [engine_digest(), repr((course.sizes, asdict(course.limits))).encode(), *map(_file, helpers)]
-    return {each.id: _exercise(course, each, common) for each in course.exercises}
+    return {exercise.id: _exercise(course, exercise, common) for exercise in course.exercises}
 
 
 def _exercise(course: Course, exercise: Exercise, common: list[bytes]) -> str:
     """Whether the exercises it needs pass decides on its reference parts, so their checks and solutions count too."""
     needed = course.with_needs(exercise)
     said = (exercise.title, sorted(exercise.hints.items()), sorted(course.words_of(exercise).items()))
-    rules = [(each.id, each.needs, each.forbidden) for each in needed]
+    rules = [(exercise.id, exercise.needs, exercise.forbidden) for exercise in needed]
     files = [course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"]
-    for each in needed:
-        files += [course.checks_file(each), course.solutions_dir / each.file]
-        files += [course.reference_parts_dir / f"{each.id}.json"] if each is not exercise else []
+    for part in needed:
+        files += [course.checks_file(part), course.solutions_dir / part.file]
+        files += [course.reference_parts_dir / f"{part.id}.json"] if part is not exercise else []
     return _sha256(*common, repr((said, rules)).encode(), *map(_file, files))
 
 

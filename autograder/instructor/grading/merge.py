@@ -21,7 +21,7 @@ def read_shards(folders: Sequence[Path], out: Path) -> Mapping[str, Any]:
 
     The folder to write to may be new, or hold an earlier merge of the same run.
     """
-    if len({each.resolve() for each in (out, *folders)}) <= len(folders):
+    if len({folder.resolve() for folder in (out, *folders)}) <= len(folders):
         raise MergeError("a folder is named twice; expected one to write to, and each shard once")
     runs = {folder: _run(folder) for folder in folders}
     first, run = next(iter(runs.items()))
@@ -30,11 +30,11 @@ def read_shards(folders: Sequence[Path], out: Path) -> Mapping[str, Any]:
         if differ:
             found = f"{first} and {folder} differ in {' and '.join(differ)}"
             raise MergeError(f"{found}, expected folders of one run; grade one of them again as the other was")
-    _whole({folder: each.get("shard") for folder, each in runs.items()})
+    _whole({folder: run.get("shard") for folder, run in runs.items()})
     students: dict[str, str | None] = {}
     places: dict[str, Path] = {}
-    for folder, each in runs.items():
-        for student, handed_in in each["students"].items():
+    for folder, shard in runs.items():
+        for student, handed_in in shard["students"].items():
             if student in students:
                 found = f"{student} is in {places[student]} and in {folder}"
                 raise MergeError(f"{found}, expected every student once; leave one of the folders out")
@@ -108,6 +108,6 @@ def _whole(shards: Mapping[Path, str | None]) -> None:
         raise MergeError(f"shard {twice[0]} is there twice, expected each once; leave one of the folders out")
     if len(parts) > 1:
         raise MergeError(f"there are {', '.join(sorted(found))}, expected shards of one division, all of them I/N")
-    missing = [each for at in range(1, max(parts) + 1) if (each := f"{at}/{max(parts)}") not in found]
+    missing = [shard for at in range(1, max(parts) + 1) if (shard := f"{at}/{max(parts)}") not in found]
     if missing:
         raise MergeError(f"shard {', '.join(missing)} is missing, expected all {max(parts)}; name its folder too")

@@ -65,9 +65,9 @@ class Out:
     def _sweep(self) -> None:
         """Take away what writers that were killed have left half-written."""
         for folder, names in ((self.root, r"run\.json|scores\.csv"), (self.reports, ".+")):
-            for each in folder.glob(".*"):
-                if re.fullmatch(rf"\.({names})-[a-z0-9_]{{8}}", each.name):
-                    each.unlink(missing_ok=True)
+            for file in folder.glob(".*"):
+                if re.fullmatch(rf"\.({names})-[a-z0-9_]{{8}}", file.name):
+                    file.unlink(missing_ok=True)
 
 
 def read_run(root: Path) -> Mapping[str, Any] | None:

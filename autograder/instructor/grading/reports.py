@@ -45,9 +45,9 @@ def _json(value: Any, levels: int, indent: str = "\n") -> str:
         return json.dumps(value, ensure_ascii=False)
     inner = f"{indent} "
     if isinstance(value, dict):
-        lines = [f"{json.dumps(key)}: {_json(each, levels - 1, inner)}" for key, each in value.items()]
+        lines = [f"{json.dumps(key)}: {_json(inner, levels - 1, inner)}" for key, inner in value.items()]
     else:
-        lines = [_json(each, levels - 1, inner) for each in value]
+        lines = [_json(inner, levels - 1, inner) for inner in value]
     first, last = "{}" if isinstance(value, dict) else "[]"
     return f"{first}{inner}{f',{inner}'.join(lines)}{indent}{last}"
 
@@ -108,10 +108,10 @@ def repointed(result: ExerciseResult, points: Mapping[str, int]) -> ExerciseResu
         )
         for check in result.checks
     )
-    score, most = sum(each.score for each in checks), sum(each.max_score for each in checks)
+    score, most = sum(check.score for check in checks), sum(check.max_score for check in checks)
     return replace(result, score=score, max_score=most, checks=checks)
 
 
 def without_checks(report: Report) -> Report:
     """Return what of a report makes a row of a table."""
-    return replace(report, exercises=tuple(replace(each, checks=()) for each in report.exercises), log="")
+    return replace(report, exercises=tuple(replace(exercise, checks=()) for exercise in report.exercises), log="")

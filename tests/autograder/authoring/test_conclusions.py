@@ -41,7 +41,7 @@ def fixed_sizes(course: Course) -> Course:
 
 
 def sources(course: Course) -> dict[str, bytes]:
-    return {each.file: (course.solutions_dir / each.file).read_bytes() for each in course.exercises}
+    return {exercise.file: (course.solutions_dir / exercise.file).read_bytes() for exercise in course.exercises}
 
 
 @pytest.fixture(scope="module")
@@ -215,8 +215,8 @@ def with_part(sent: Value, at: int, change: Any) -> tuple[Value, int]:
             count += 1
             return change(part) if count - 1 == at else part
         if isinstance(part, dict):
-            return {name: walk(each) for name, each in part.items()}
-        return [walk(each) for each in part] if isinstance(part, list) else part
+            return {name: walk(item) for name, item in part.items()}
+        return [walk(item) for item in part] if isinstance(part, list) else part
 
     return walk(sent), count
 

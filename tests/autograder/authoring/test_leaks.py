@@ -48,7 +48,7 @@ def sentence(gate: Gate, name: str, data: bytes | str) -> str:
 def test_what_is_handed_out_on_purpose_passes(gate: Gate) -> None:
     for folder in ("exercises", "tests"):
         assert gate.leaks(files_in(tiny.ROOT / folder)) == []
-    engine = [each for each in files_in(ENGINE) if "__pycache__" not in each[0]]
+    engine = [file for file in files_in(ENGINE) if "__pycache__" not in file[0]]
     assert gate.leaks(engine) == []
 
 
@@ -89,7 +89,7 @@ def notebook(**parts: object) -> str:
 
 
 def test_a_line_is_found_in_every_part_of_a_notebook(gate: Gate) -> None:
-    lines = [f"{each}\n" for each in SHORT.splitlines()]
+    lines = [f"{line}\n" for line in SHORT.splitlines()]
     assert "lines 20 to 22" in sentence(gate, "a.ipynb", notebook(source=lines))
     assert "line 18" in sentence(gate, "a.ipynb", notebook(source=["x = 1\n", f"{LINE}\n"]))
     assert "line 18" in sentence(gate, "a.ipynb", notebook(metadata={"nbgrader": {"solution": LINE}}))
@@ -225,7 +225,7 @@ def test_layers_without_end_come_to_an_end() -> None:
     data = STUB.encode()
     for _ in range(9):
         data = zlib.compress(base64.b64encode(data))
-    assert max(len(each.layers) for each in views(data)) == 5
+    assert max(len(view.layers) for view in views(data)) == 5
 
 
 def test_words_are_the_same_in_any_notation() -> None:

@@ -58,9 +58,11 @@ def test_a_kit_holds_what_is_to_be_written_what_checks_it_and_what_installs_it(f
     own = {name for name in files if not name.startswith("autograder/")}
     exercises = {f"{folder}/{name}" for folder in ("exercises", ".course/stubs") for name in tiny.FILES}
     checks = {f"tests/exercises/test_{name}" for name in tiny.FILES}
-    keys = {f"key/{each.id}/key.xz" for each in tiny.COURSE.exercises}
+    keys = {f"key/{exercise.id}/key.xz" for exercise in tiny.COURSE.exercises}
     traces = {
-        f"key/{each.id}/traces-{one.id}.xz" for each in tiny.COURSE.exercises for one in tiny.SUITE.checks[each.id]
+        f"key/{exercise.id}/traces-{one.id}.xz"
+        for exercise in tiny.COURSE.exercises
+        for one in tiny.SUITE.checks[exercise.id]
     }
     others = {
         "course.toml",
@@ -109,7 +111,7 @@ def graded(course: Path, text: str, runner: Runner) -> list[object]:
     suite = tiny.suite_at(course)
     with Grader(suite, seed=SEED, evidence=True) as grader:
         report = grader.grade(tiny.submitted(text), None, runner)
-    return [(check.status, check.score, check.finding) for each in report.exercises for check in each.checks]
+    return [(check.status, check.score, check.finding) for exercise in report.exercises for check in exercise.checks]
 
 
 @pytest.mark.parametrize("text", [tiny.MEAN, WRONG, tiny.MEAN.replace("raise ValueError", "return ValueError")])
@@ -125,7 +127,9 @@ def test_what_is_rounded_in_a_key_is_a_third_at_most_of_what_a_judge_takes_for_r
         assert isinstance(brought, KitKeys)
         full, short = keys.get(exercise), brought.get(exercise)
     assert set(full.reference) == set(short.reference)
-    assert [each.id for each in full.misconceptions] == [each.id for each in short.misconceptions]
+    assert [misconception.id for misconception in full.misconceptions] == [
+        misconception.id for misconception in short.misconceptions
+    ]
     pairs = [(full.reference[at].exact, short.reference[at].exact, "float64") for at in full.reference]
     for one, other in zip(full.misconceptions, short.misconceptions, strict=True):
         assert (one.marks, one.hint, set(one.outcomes)) == (other.marks, other.hint, set(other.outcomes))
@@ -292,7 +296,7 @@ def test_pytest_checks_a_kit(kit: Path) -> None:
 def test_the_two_commands_of_the_readme_install_a_kit_and_check_it(kit: Path, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
     [site] = (tmp_path / "venv").glob("lib/python*/site-packages")
-    others = [each for each in sys.path if each.endswith("site-packages")]
+    others = [path for path in sys.path if path.endswith("site-packages")]
     (site / "others.pth").write_text("\n".join(others))  # where torch is: nothing is fetched for a test
     [block] = re.findall(r"```sh\n(.*?)```", (kit / "README.md").read_text("utf-8"), re.DOTALL)
     install, check = block.splitlines()

@@ -36,7 +36,7 @@ def test_the_json_of_a_proof_says_what_was_proved(course: Path) -> None:
     [exercise] = found["exercises"]
     assert (exercise["id"], exercise["checks"], exercise["misconceptions"], exercise["caught"]) == (tiny.FIRST, 4, 8, 8)
     assert exercise["problems"] == []
-    assert {each["kind"] for each in found["proofs"]} >= {"solution", "stub", "misconception", "accepted"}
+    assert {proof["kind"] for proof in found["proofs"]} >= {"solution", "stub", "misconception", "accepted"}
 
 
 def problems_after(course: Path) -> list[str]:

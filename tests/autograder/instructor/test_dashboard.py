@@ -69,7 +69,7 @@ def graded_by_skill(students: int) -> list[Report]:
         failing = {}
         if at < students // 2:
             failing[FIRST, "check_1"] = examples.check("check_1", "fail", examples.unexplained())
-            failing |= {(SECOND, each): examples.check(each, "fail", examples.unexplained()) for each in COURSE[SECOND]}
+            failing |= {(SECOND, name): examples.check(name, "fail", examples.unexplained()) for name in COURSE[SECOND]}
         else:
             failing[FIRST, "check_2"] = examples.check("check_2", "fail", examples.named(FIRST, "not-scaled"))
         made.append(examples.report(f"s{at}", COURSE, failing))
@@ -78,12 +78,12 @@ def graded_by_skill(students: int) -> list[Report]:
 
 def test_discrimination_is_the_correlation_with_all_other_checks() -> None:
     room = examples.room(graded_by_skill(FEWEST))
-    by_check = {each.item.key: each for each in figures(room)}
-    totals = np.array([each.score for each in room.reports], dtype=float)
-    for (exercise, check), each in by_check.items():
+    by_check = {figure.item.key: figure for figure in figures(room)}
+    totals = np.array([report.score for report in room.reports], dtype=float)
+    for (exercise, check), result in by_check.items():
         got = [100.0 * (status == "pass") for status in room.verdicts[exercise, check]]
         if np.ptp(got):
-            assert each.discrimination == pytest.approx(np.corrcoef(got, totals - got)[0, 1])
+            assert result.discrimination == pytest.approx(np.corrcoef(got, totals - got)[0, 1])
     assert (by_check[FIRST, "check_1"].discrimination or 0) > 0.9
     assert (by_check[FIRST, "check_2"].discrimination or 0) < -0.9
     assert by_check[FIRST, "check_3"].discrimination is None
@@ -96,7 +96,7 @@ def test_discrimination_is_the_correlation_with_all_other_checks() -> None:
 
 def test_of_few_students_neither_discrimination_nor_fifths_are_told() -> None:
     room = examples.room(graded_by_skill(FEWEST - 1))
-    assert all(each.discrimination is None and not each.fifths for each in figures(room))
+    assert all(figure.discrimination is None and not figure.fifths for figure in figures(room))
     assert f"told from {FEWEST} on" in Elements(page(found(room))).text
     assert all(not row["discrimination"] and not row["by fifths"] for row in rows(tables(found(room))["checks.csv"]))
 
@@ -115,10 +115,10 @@ def test_a_misconception_counts_once_a_student_and_the_most_frequent_comes_first
     for mistake, count in plan.items():
         finding = examples.named(FIRST, mistake)
         for at in range(count):
-            failing = {(FIRST, each): examples.check(each, "fail", finding) for each in COURSE[FIRST]}
+            failing = {(FIRST, name): examples.check(name, "fail", finding) for name in COURSE[FIRST]}
             made.append(examples.report(f"{mistake}-{at}", COURSE, failing))
     held = why(examples.room(made), tiny.COURSE, lambda _, text: text)
-    assert [(each.id, each.share) for each in held] == [
+    assert [(row.id, row.share) for row in held] == [
         ("not-scaled", Share(5, 10)),
         ("axis-fixed", Share(3, 10)),
         ("off-by-one", Share(2, 10)),
@@ -139,20 +139,20 @@ def test_equal_results_are_one_group_over_all_checks_that_the_same_students_fail
     made = []
     for at in range(5):
         failing = {
-            (FIRST, each): examples.check(
-                each, "fail", examples.unexplained(), f"{'a' if at < 3 else 'b'}0000000{each}"
+            (FIRST, name): examples.check(
+                name, "fail", examples.unexplained(), f"{'a' if at < 3 else 'b'}0000000{name}"
             )
-            for each in ("check_1", "check_2")
+            for name in ("check_1", "check_2")
         }
         made.append(examples.report(f"s{at}", COURSE, failing))
     broken = Finding("exception", "SyntaxError", "Python cannot read it.")
     made.append(examples.report("no-python", COURSE, {(FIRST, "check_3"): examples.check("check_3", "error", broken)}))
     groups = clusters_of(examples.room(made))
-    assert [(each.id, each.checks, len(each.students)) for each in groups] == [
+    assert [(group.id, group.checks, len(group.students)) for group in groups] == [
         ("a0000000", ("check_1", "check_2"), 3),
         ("b0000000", ("check_1", "check_2"), 2),
     ]
-    assert all(each.unexplained for each in groups)
+    assert all(group.unexplained for group in groups)
     assert find_cluster(groups, " A0000000 ") is groups[0]
     with pytest.raises(UsageError, match="no group of failures is called 'c0'; expected one"):
         find_cluster(groups, "c0")
@@ -168,7 +168,7 @@ def test_results_that_are_equal_but_for_rounding_have_one_fingerprint() -> None:
     for _ in range(300):
         exact = random.normal(size=(3, 7, 5))
         noise = 1 + 1e-7 * random.normal(size=exact.shape)
-        one, other = (fingerprint(["c"], [array(each.astype(np.float32))]) for each in (exact, exact * noise))
+        one, other = (fingerprint(["c"], [array(numbers.astype(np.float32))]) for numbers in (exact, exact * noise))
         same += one == other
     assert same >= 295
 
@@ -187,7 +187,7 @@ def test_results_that_differ_have_fingerprints_that_differ() -> None:
         *map(array, (base.astype(np.float64), base.reshape(7, 15), np.zeros_like(base), np.zeros((0, 3), np.float32))),
         *(None, True, 1, 1.0, "1", [1], {"a": 1}, {"b": 1}, [array(base)], [array(base), None]),
     ]
-    assert len({fingerprint(["c"], [each]) for each in values}) == len(values)
+    assert len({fingerprint(["c"], [value]) for value in values}) == len(values)
     assert fingerprint(["c"], [values[0]]) != fingerprint(["d"], [values[0]])
     assert fingerprint(["c"], [values[0]]) == fingerprint(["c"], [array(base.copy())])
 
@@ -269,19 +269,23 @@ def test_a_thousand_students_are_a_page_of_few_elements() -> None:
 def test_a_page_loads_nothing_and_takes_no_other_script() -> None:
     made = found(examples.room(graded_by_skill(3)))
     parsed = Elements(page(made))
-    [policy] = [each["content"] for tag, each in parsed.tags if each.get("http-equiv") == "Content-Security-Policy"]
+    [policy] = [
+        attributes["content"]
+        for tag, attributes in parsed.tags
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
     assert policy is not None
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
-    links = {each["href"] or "" for tag, each in parsed.tags if tag == "a"}
-    assert {each for each in links if not each.startswith("#")} == {f"class/{name}" for name in tables(made)}
-    assert not [each for _, each in parsed.tags if "src" in each]
+    links = {attributes["href"] or "" for tag, attributes in parsed.tags if tag == "a"}
+    assert {link for link in links if not link.startswith("#")} == {f"class/{name}" for name in tables(made)}
+    assert not [attributes for _, attributes in parsed.tags if "src" in attributes]
 
 
 def test_who_is_nowhere_stuck_is_not_listed_and_the_worst_comes_first() -> None:
     room = examples.room([*graded_by_skill(4), examples.report("done", COURSE, {})])
     listed = stuck(room)
-    assert [each.name for each in listed] == ["s0", "s1", "s2", "s3"]
+    assert [row.name for row in listed] == ["s0", "s1", "s2", "s3"]
     assert listed[0].failing == 2
     assert listed[0].exercise == FIRST
 
@@ -365,8 +369,8 @@ def test_a_copy_under_other_names_is_found_and_other_ways_are_not() -> None:
     pytest.importorskip("copydetect", reason="copydetect is not installed: pip install -e '.[similar]'")
     sources = {f"s{at}": {"a.py": text} for at, text in enumerate(WAYS)} | {"thief": {"a.py": copied(WAYS[3])}}
     pairs = pairs_of(sources, {"a.py": "def part(values, count):\n    raise NotImplementedError\n"})
-    assert not any("#" in line for each in pairs[0].files[0].lines for _, line in each)
-    assert [each.students for each in pairs] == [("s3", "thief")]
+    assert not any("#" in line for lines in pairs[0].files[0].lines for _, line in lines)
+    assert [pair.students for pair in pairs] == [("s3", "thief")]
     [alike] = pairs[0].files
     assert min(alike.shares) > 0.8
     assert [text for _, text in alike.lines[0] if "while" in text] == ["    while at < len(values):"]
@@ -381,7 +385,7 @@ def test_the_command_writes_page_and_tables_without_a_name(tmp_path: Path) -> No
     done = tiny.run_course(course, "dashboard", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "out" / "class.html").read_text("utf-8")
-    all_of_it = text + "".join(each.read_text("utf-8") for each in (tmp_path / "out" / "class").iterdir())
+    all_of_it = text + "".join(file.read_text("utf-8") for file in (tmp_path / "out" / "class").iterdir())
     for row in export_examples.ROSTER.splitlines()[1:]:
         for part in ("Lovelace", row.split(",")[0], "example.org"):
             assert f">{part}<" not in all_of_it
@@ -430,11 +434,11 @@ def test_full_marks_are_what_the_exercises_that_are_no_bonus_are_worth(tmp_path:
     tiny.replaced(course / "course.toml", "[grading]", f'[grading]\nbonus = ["{tiny.SECOND}"]')
     assert gathered(export_examples.read(course), dict.fromkeys(export_examples.SCORES, "")).maximum == 4000
     room = examples.room(graded_by_skill(3))
-    texts = [Elements(page(found(each))).text for each in (room, replace(room, maximum=500))]
-    assert [" of 5" in each for each in texts] == [False, True]
+    texts = [Elements(page(found(room_))).text for room_ in (room, replace(room, maximum=500))]
+    assert [" of 5" in text for text in texts] == [False, True]
 
 
 def test_the_median_of_an_even_class_lies_between(tmp_path: Path) -> None:
     room = examples.room(graded_by_skill(2))
-    scores = sorted(each.score for each in room.reports)
+    scores = sorted(report.score for report in room.reports)
     assert f"{math.fsum(scores) / 200:g} of 6" in Elements(page(found(room))).text

@@ -50,7 +50,7 @@ def test_axe_sees_a_fault_where_there_is_one(chromium: Browser, class_page: Path
     chromium.value(
         "document.querySelector('p').style.color = '#ccc'; document.querySelector('svg.strip').ariaLabel = ''; 0"
     )
-    assert {"color-contrast", "svg-img-alt"} <= {each["id"] for each in faults(chromium, axe)}
+    assert {"color-contrast", "svg-img-alt"} <= {fault["id"] for fault in faults(chromium, axe)}
 
 
 def test_a_table_is_sorted_by_any_column_in_either_order(chromium: Browser, class_page: Path) -> None:
@@ -65,14 +65,14 @@ def test_a_table_is_sorted_by_any_column_in_either_order(chromium: Browser, clas
         return str(chromium.value(f"{head}.querySelector('button').click(); {head}.getAttribute('aria-sort')"))
 
     assert press("stuck", 1) == "descending"
-    points = [float(each) for each in column("stuck", 1)]
+    points = [float(cell) for cell in column("stuck", 1)]
     assert points == sorted(points, reverse=True)
     assert press("stuck", 1) == "ascending"
-    assert [float(each) for each in column("stuck", 1)] == points[::-1]
+    assert [float(cell) for cell in column("stuck", 1)] == points[::-1]
     assert press("stuck", 0) == "ascending"
     assert column("stuck", 0) == sorted(column("stuck", 0))
     assert press("checks", 2) == "descending"
-    shares = [int(each.split(" ")[0]) for each in column("checks", 2)]
+    shares = [int(cell.split(" ")[0]) for cell in column("checks", 2)]
     assert shares == sorted(shares, reverse=True)
     sorts = "[...document.querySelectorAll('#stuck th[aria-sort]')].map(each => each.getAttribute('aria-sort'))"
     assert chromium.value(sorts).count("none") == len(chromium.value(sorts)) - 1

@@ -198,8 +198,8 @@ def test_a_cell_that_is_filled_changes_that_cell_alone(
     sheet = read_sheet(file)
     assert [[cell.value for cell in row] for row in sheet.rows] == rows
     assert sheet.filled({}) == "\ufeff" * mark + text.getvalue()
-    row = data.trial(st.integers(0, len(rows) - 1))
-    column = data.trial(st.integers(0, len(rows[row]) - 1))
-    rows[row][column] = data.trial(cells)
+    row = data.draw(st.integers(0, len(rows) - 1))
+    column = data.draw(st.integers(0, len(rows[row]) - 1))
+    rows[row][column] = data.draw(cells)
     after = sheet.filled({(row, column): rows[row][column]}).lstrip("\ufeff")
     assert list(csv.reader(io.StringIO(after, newline=""), delimiter=separator)) == rows

@@ -249,7 +249,7 @@ def test_postgresql_holds_the_same(graded: Graded) -> None:
 @bounded
 @given(st.lists(st.integers(0, 500), min_size=1, max_size=6), st.data())
 def test_penalties_add_up_and_leave_no_exercise_below_0(scores: list[int], data: st.DataObject) -> None:
-    penalty = data.trial(st.integers(0, sum(scores)))
+    penalty = data.draw(st.integers(0, sum(scores)))
     made = examples.result(tiny.FIRST, {})
     results = tuple(type(made)(f"ex{at:02}", "", "pass", score, 500, ()) for at, score in enumerate(scores))
     report = Report("", {"student": "ada"}, "", "cpu", "process", results)

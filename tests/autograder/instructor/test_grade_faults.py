@@ -152,11 +152,11 @@ def test_workers_are_killed(seed: int, calm: School, school: School) -> None:
 def descendants(pid: int) -> list[int]:
     """Return the children of a process, and theirs."""
     parents = {}
-    for each in Path("/proc").glob("[0-9]*/stat"):
+    for file in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            parents[int(each.parent.name)] = int(each.read_text().rpartition(")")[2].split()[1])
+            parents[int(file.parent.name)] = int(file.read_text().rpartition(")")[2].split()[1])
     found, last = [], {pid}
-    while last := {each for each, parent in parents.items() if parent in last}:
+    while last := {child for child, parent in parents.items() if parent in last}:
         found += sorted(last)
     return found
 
@@ -238,16 +238,16 @@ def test_somebody_stops_it(signals: Sequence[signal.Signals], calm: School, scho
     process = school.start()
     school.wait_for_reports(process, 1)
     workers = descendants(process.pid)
-    for each in signals:
-        process.send_signal(each)
+    for number in signals:
+        process.send_signal(number)
         time.sleep(0.2)
     status, _, stderr = school.ended(process)
     assert status == 4
     assert "interrupted; their reports are whole, and the same command goes on" in stderr
     until = time.monotonic() + LIMIT
-    while any(Path(f"/proc/{each}/cwd").exists() for each in workers) and time.monotonic() < until:
+    while any(Path(f"/proc/{worker}/cwd").exists() for worker in workers) and time.monotonic() < until:
         time.sleep(0.1)
-    assert not [each for each in workers if Path(f"/proc/{each}/cwd").exists()], "no worker goes on"
+    assert not [worker for worker in workers if Path(f"/proc/{worker}/cwd").exists()], "no worker goes on"
     assert 0 < school.reports() < SIZE
     assert not (school.out / "scores.csv").exists()
     school.finish()

@@ -29,7 +29,7 @@ def shards(tmp_path_factory: pytest.TempPathFactory, key_cache: Path) -> Path:
     assert grade(folder, "whole").returncode == 0
     for part in (1, 2):
         done = grade(folder, str(part), "--shard", f"{part}/2")
-        count = sum(each == part for each in PARTS.values())
+        count = sum(place == part for place in PARTS.values())
         assert (done.returncode, f"{count} graded, 0 kept" in done.stdout) == (0, True), done.stdout + done.stderr
     return folder
 
@@ -50,7 +50,7 @@ def grade(folder: Path, out: str, *arguments: str):  # type: ignore[no-untyped-d
 
 
 def merge(folder: Path, *arguments: str) -> tuple[int, str]:
-    done = tiny.run_course(folder / "course", "merge", *(f"../{each}" for each in arguments))
+    done = tiny.run_course(folder / "course", "merge", *(f"../{argument}" for argument in arguments))
     return done.returncode, done.stdout + done.stderr
 
 
@@ -160,7 +160,9 @@ def test_only_those_that_the_grader_failed_on_are_graded_again(copied: Path) -> 
     assert "run it without --retry-errors" in done.stdout
     again = read_stored(file)
     assert again is not None
-    assert [each.status for each in again.report.exercises] == [each.status for each in sound.report.exercises]
+    assert [exercise.status for exercise in again.report.exercises] == [
+        exercise.status for exercise in sound.report.exercises
+    ]
     done = grade(copied, "whole", "--retry-errors")
     assert (done.returncode, "0 graded, 3 kept" in done.stdout) == (0, True), done.stdout + done.stderr
     assert "1 graded, 3 kept" in grade(copied, "whole").stdout

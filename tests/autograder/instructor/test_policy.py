@@ -306,7 +306,7 @@ def test_a_roster_that_is_named_must_be_there_and_one_beside_the_course_may(tmp_
     course = read_course(tiny.copied(tmp_path / "course"))
     assert not read_roster(course, None)
     (course.root / "roster.csv").write_text("student\nada\n")
-    assert [each.student for each in read_roster(course, None).students] == ["ada"]
+    assert [student.student for student in read_roster(course, None).students] == ["ada"]
 
 
 def report(student: str, first: int, second: int | None) -> Report:

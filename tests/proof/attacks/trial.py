@@ -65,7 +65,7 @@ class Trial:
         """Return all that was seen, in words."""
         gained = [f"{self.gained / 100:g} points"] if self.gained else []
         stale = [] if self.tried else ["it did not get to try: is the attack out of date?"]
-        changed = [f"{each} changed" for each in self.changed]
+        changed = [f"{file} changed" for file in self.changed]
         return [*gained, *stale, *self.leaks, *changed, *self.lost, *self.left]
 
     def to_json(self) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class Trials:
         self._number = 0
         self._running: list[Heard] = []
         self._honest: dict[tuple[str, str], list[Report]] = {}
-        self.neighbours = [catalogue.neighbours[each % len(catalogue.neighbours)] for each in range(neighbours)]
+        self.neighbours = [catalogue.neighbours[number % len(catalogue.neighbours)] for number in range(neighbours)]
 
     def honest(self, exercise: str, wrong: str) -> list[Report]:
         """Return the reports on an honest submission, graded alone; once for each."""
@@ -136,15 +136,15 @@ class Trials:
         """Try one attack."""
         alone = self.honest(attack.exercise, attack.wrong)
         canary = self.catalogue.neighbours[-1]
-        before = {each: without_times(self.honest(*each)) for each in {*self.neighbours, canary}}
+        before = {neighbour: without_times(self.honest(*neighbour)) for neighbour in {*self.neighbours, canary}}
         folders = {"attack": self._folder("attack")}
         honest = honest_files(self.course, self.catalogue.exercises, attack.exercise, attack.wrong)
         parts = self.catalogue.folder / "parts"
         targets = {**self.traps.targets, "cache": str(self.kept)}
         write_submission(attack, honest, folders["attack"], parts, targets, ATTACKER)
-        for at, each in enumerate(self.neighbours):
+        for at, neighbour in enumerate(self.neighbours):
             folders[f"neighbour {at + 1}"] = self._folder("beside")
-            self._write_honest(folders[f"neighbour {at + 1}"], *each)
+            self._write_honest(folders[f"neighbour {at + 1}"], *neighbour)
         there = processes()
         self.traps.touched()
         started = time.monotonic()
@@ -155,15 +155,15 @@ class Trials:
         self._write_honest(folders["canary"], *canary)
         after = self._grade({"canary": folders["canary"]}, 60)
         reports = {**beside.reports, **after.reports}
-        kinds = {**{f"neighbour {at + 1}": each for at, each in enumerate(self.neighbours)}, "canary": canary}
+        kinds = {**{f"neighbour {at + 1}": neighbour for at, neighbour in enumerate(self.neighbours)}, "canary": canary}
         changed = [
-            name for name, each in kinds.items() if name in reports and without_times(reports[name]) != before[each]
+            name for name, kind in kinds.items() if name in reports and without_times(reports[name]) != before[kind]
         ]
         own = reports.get("attack", [])
-        left = [f"process {each}" for each in ended] + [f"file {each}" for each in files_left(self.traps)]
+        left = [f"process {number}" for number in ended] + [f"file {file}" for file in files_left(self.traps)]
         trial = Trial(
             attack=attack,
-            gained=max((gained(each, alone) for each in own), default=0),
+            gained=max((gained(report, alone) for report in own), default=0),
             leaks=(*self._leaks(own, beside.said.get("attack", "")), *self.traps.touched()),
             changed=tuple(changed),
             lost=(*beside.lost, *after.lost, *not_graded(reports)),
@@ -239,11 +239,11 @@ class Trials:
 
     def _leaks(self, reports: Sequence[Report], said: str) -> list[str]:
         """Return what the program printed, and what came out by a report or anything else in the folder for reports."""
-        found = {f"{each} in its output" for each in self.traps.found_in(said.encode())}
+        found = {f"{secret} in its output" for secret in self.traps.found_in(said.encode())}
         written = [file for file in self.out.rglob("*") if file.is_file() and not file.is_symlink()]
         for file in written:
             data = file.read_bytes()
-            found |= {f"{each} in a report" for each in self.traps.found_in(data)}
+            found |= {f"{secret} in a report" for secret in self.traps.found_in(data)}
             if len(data) > MOST_REPORT_BYTES:
                 found.add(f"a report of {len(data):,} bytes")
             with contextlib.suppress(UnicodeDecodeError):
