@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from autograder.instructor.dashboard.gathered import Class
+from autograder.instructor.dashboard.gathered import Cohort
 from autograder.results import CheckResult, ExerciseResult, Finding, Place, Report, Status
 
 Titles = Mapping[str, Sequence[str]]
@@ -81,8 +81,8 @@ def _failed(exercise: str, name: str, random: Random) -> CheckResult:
     return check(name, "timeout", Finding("exception", "timeout", "Your code was stopped after 10 s."))
 
 
-def room(reports: Sequence[Report]) -> Class:
+def cohort(reports: Sequence[Report]) -> Cohort:
     """Return a class in which everybody is called by the id."""
     ordered = sorted(reports, key=lambda report: -report.score)
     names = {str(report.submission["student"]): str(report.submission["student"]) for report in reports}
-    return Class("A course of parts", tuple(ordered), names, max((report.max_score for report in reports), default=0))
+    return Cohort("A course of parts", tuple(ordered), names, max((report.max_score for report in reports), default=0))

@@ -1,6 +1,6 @@
-"""The look of the class page and the little script in it: nothing is loaded, and without the script all is readable.
+"""The style sheet and the script of the class page, which loads nothing and is readable without the script.
 
-Every text has a contrast of 4.5 or more on its ground, in both themes; what colours say is in words beside them.
+Every text has a contrast of at least 4.5 in both themes. The meaning of each colour is also written in words.
 """
 
 from autograder.report.html_style import DARK, LIGHT
@@ -134,10 +134,9 @@ for (const table of document.querySelectorAll("table.sorts")) {
     head.setAttribute("aria-sort", "none");
     button.addEventListener("click", () => {
       const words = head.classList.contains("words") || at === 0;
-      const first = words ? "ascending" : "descending";
-      const other = words ? "descending" : "ascending";
-      const order = head.getAttribute("aria-sort") === first ? other : first;
-      for (const each of heads) if (each.hasAttribute("aria-sort")) each.setAttribute("aria-sort", "none");
+      const [first, second] = words ? ["ascending", "descending"] : ["descending", "ascending"];
+      const order = head.getAttribute("aria-sort") === first ? second : first;
+      for (const other of heads) if (other.hasAttribute("aria-sort")) other.setAttribute("aria-sort", "none");
       head.setAttribute("aria-sort", order);
       const sign = order === "ascending" ? 1 : -1;
       const rows = [...body.rows].map(row => [by(row, at), row]);
@@ -151,7 +150,7 @@ for (const table of document.querySelectorAll("table.sorts")) {
   });
 }
 const names = JSON.parse(document.getElementById("students").textContent);
-const said = JSON.parse(document.getElementById("said").textContent);
+const meanings = JSON.parse(document.getElementById("meanings").textContent);
 const point = document.getElementById("point");
 document.addEventListener("pointermove", event => {
   const strip = event.target.closest?.("svg.strip");
@@ -159,11 +158,11 @@ document.addEventListener("pointermove", event => {
   if (!strip) return;
   const box = strip.getBoundingClientRect();
   const at = Math.min(names.length - 1, Math.floor((event.clientX - box.left) / box.width * names.length));
-  point.textContent = `${names[at]}: ${strip.dataset.of} ${said[event.target.getAttribute("class")] ?? ""}`;
+  point.textContent = `${names[at]}: ${strip.dataset.of} ${meanings[event.target.getAttribute("class")] ?? ""}`;
   point.style.top = `${Math.min(event.clientY + 14, innerHeight - 60)}px`;
   point.style.left = `${Math.max(4, Math.min(event.clientX - 40, innerWidth - 240))}px`;
 });
-addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(each => { each.open = true; }));
+addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(part => { part.open = true; }));
 """
 
 

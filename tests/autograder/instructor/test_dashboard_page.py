@@ -20,11 +20,11 @@ PHONE, LAPTOP = 390, 1280
 
 @pytest.fixture(scope="module")
 def class_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    room = examples.room(examples.large_class(40, exercises=4, checks=6))
+    cohort = examples.cohort(examples.large_class(40, exercises=4, checks=6))
     lines = ((3, "    return a / b"), (9, "    return c"))
     pairs = [Pair(("student-0001", "student-0002"), (Alike("ex01_part_1.py", (0.9, 0.8), 300, (lines, lines)),))]
-    whys = why(room, tiny.COURSE, lambda _, text: text)
-    found = Findings(room, stuck(room), whys, figures(room), clusters_of(room), pairs, "", ["A note."])
+    whys = why(cohort, tiny.COURSE, lambda _, text: text)
+    found = Findings(cohort, stuck(cohort), whys, figures(cohort), clusters_of(cohort), pairs, "", ["A note."])
     file = tmp_path_factory.mktemp("page") / "class.html"
     file.write_text(page(found), "utf-8")
     return file
