@@ -1,4 +1,4 @@
-"""Notebooks that stand where nbgrader's autograde would leave its own, so that formgrader and feedback have pages."""
+"""Notebooks in place of those that nbgrader's autograde writes, as pages for formgrader and feedback."""
 
 import json
 from collections.abc import Mapping
@@ -12,11 +12,11 @@ from autograder.learner.progress import write_whole
 from autograder.results import ExerciseResult
 
 OURS = "course_export"
-"""What marks a notebook as ours in its metadata: another one is a student's, and stays."""
+"""The key in the metadata of our notebooks; a notebook without it is a student's, and is kept."""
 
 
 def write_notebooks(marks: tuple[Mark, ...], cells: Mapping[str, Cells], folder: Path, assignment: str) -> int:
-    """Write `folder/STUDENT/ASSIGNMENT/EXERCISE.ipynb`, and return how many. Others' notebooks stay."""
+    """Write `folder/STUDENT/ASSIGNMENT/EXERCISE.ipynb` and return the number written; other notebooks are kept."""
     written = 0
     for mark in marks:
         for result in mark.report.exercises if mark.report else ():
