@@ -426,7 +426,7 @@ def test_a_folder_that_was_not_graded_to_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     done = tiny.run_course(course, "dashboard", str(tmp_path / "empty"))
     assert done.returncode == 2
-    assert "has no reports, expected a folder of course grade" in done.stderr
+    assert "has no reports, expected a folder written by course grade" in done.stderr
 
 
 def test_full_marks_are_what_the_exercises_that_are_no_bonus_are_worth(tmp_path: Path) -> None:

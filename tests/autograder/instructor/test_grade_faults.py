@@ -284,5 +284,5 @@ def test_two_at_once_cannot_both_write(school: School) -> None:
     with Out(school.out):
         status, _, stderr = school.ended(school.start())
     assert status == 3
-    assert f"is being written by process {os.getpid()} on " in stderr
+    assert f"is in use by process {os.getpid()} on " in stderr
     assert not school.reports()

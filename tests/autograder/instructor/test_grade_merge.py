@@ -98,14 +98,14 @@ def older(root: Path) -> None:
         (lambda root: run_with(root / "1", runtime={"torch": "1"}), "1 2", "differ in runtime"),
         (lambda root: run_with(root / "1", students=None), "1 2", "1 is not finished; run the same course grade"),
         (lambda root: run_with(root / "1", students={"../x": None}), "1 2", "run.json is damaged"),
-        (lambda root: run_with(root / "2", shard="1/2", students={"ada": None}), "1 2", "shard 1/2 is there twice"),
-        (lambda root: run_with(root / "2", shard="2/3"), "1 2", "expected shards of one division"),
-        (lambda root: run_with(root / "2", shard="8"), "1 2", "'8' is no shard"),
-        (lambda root: run_with(root / "2", shard=None), "1 2", "2 is no shard, expected only shards or none"),
+        (lambda root: run_with(root / "2", shard="1/2", students={"ada": None}), "1 2", "shard 1/2 appears twice"),
+        (lambda root: run_with(root / "2", shard="2/3"), "1 2", "expected the same N in all of them"),
+        (lambda root: run_with(root / "2", shard="8"), "1 2", "'8' is not a shard"),
+        (lambda root: run_with(root / "2", shard=None), "1 2", "2 is not a shard, expected only shards or none"),
         (lambda root: None, "1", "shard 2/2 is missing, expected all 2; name its folder too"),
-        (lambda root: None, "1 1", "a folder is named twice"),
-        (lambda root: None, "out 1 2", "a folder is named twice"),
-        (lambda root: None, "1 hand_in", "has no run.json, expected a folder that course grade has written"),
+        (lambda root: None, "1 1", "the same folder is given twice"),
+        (lambda root: None, "out 1 2", "the same folder is given twice"),
+        (lambda root: None, "1 hand_in", "has no run.json, expected a folder written by course grade"),
         (damage, "1 2", "a-b.json is damaged or of another run; run the same course grade"),
         (lambda root: (root / "2" / "reports" / "a-b.json").unlink(), "1 2", "a-b.json is damaged or of another run"),
         (older, "1 2", "differ in seed"),
@@ -174,4 +174,4 @@ def test_a_student_who_is_not_there_is_refused(copied: Path) -> None:
     done = grade(copied, "nobody", "--shard", "3/50")
     assert (done.returncode, "0 graded, 0 kept" in done.stdout) == (0, True), "a shard may be empty"
     done = grade(copied, "whole", "--shard", "3/2")
-    assert (done.returncode, "'3/2' is no shard, expected I/N with I from 1 to N, like 2/4" in done.stderr) == (2, True)
+    assert (done.returncode, "'3/2' is not a shard, expected I/N with I from 1 to N, like 2/4" in done.stderr) == (2, True)
