@@ -1,4 +1,4 @@
-"""Grades many programs of the course's own, several at once, each worker going on from program to program."""
+"""Grade many trusted programs of the course, several at a time, with workers that are reused."""
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -13,7 +13,8 @@ from autograder.results import Report
 from autograder.runner.runner import Runner
 from autograder.submission import Submission
 
-Told = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
+"""Takes the number of finished programs and of all programs."""
 
 
 def grade_each(
@@ -23,9 +24,9 @@ def grade_each(
     seed: int,
     jobs: int,
     cache: Path | None,
-    on_progress: Told,
+    on_progress: OnProgress,
 ) -> Iterator[Report]:
-    """Yield the report on each submission in the exercises named beside it; `on_progress` gets how many are done."""
+    """Yield the report of each submission for its exercises."""
     runners: SimpleQueue[Runner] = SimpleQueue()
     with ExitStack() as stack:
         for _ in range(jobs):

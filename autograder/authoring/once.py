@@ -1,11 +1,10 @@
-"""Proves that one mistake costs its points once: a submission that is right but for one misconception loses points in
-the exercise that holds it, and in no other."""
+"""Prove that a mistake costs points only once: a submission with one misconception loses points in one exercise."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 from autograder.answer_key.catalogue import patched
-from autograder.authoring.grading import Told, grade_each
+from autograder.authoring.grading import OnProgress, grade_each
 from autograder.authoring.validate import catalogue_of
 from autograder.course import Exercise
 from autograder.course.suite import Suite
@@ -20,16 +19,14 @@ def prove_once(
     jobs: int,
     every: int = 1,
     cache: Path | None = None,
-    on_progress: Told = lambda *_: None,
+    on_progress: OnProgress = lambda *_: None,
 ) -> list[str]:
-    """Return a sentence for each misconception that costs points in a later exercise, trying every Nth of them.
-
-    `on_progress` hears of the progress.
-    """
+    """Return a sentence for each misconception that costs points in a later exercise, of `every` Nth one."""
     programs = list(_submissions(suite))[::every]
     reports = grade_each(suite, programs, seed=seed, jobs=jobs, cache=cache, on_progress=on_progress)
     return [
-        f"{report.submission['student']} costs {exercise.max_score - exercise.score} hundredths in {exercise.id}"
+        f"the misconception {report.submission['student']} also costs "
+        f"{(exercise.max_score - exercise.score) / 100:g} points in {exercise.id}"
         for report in reports
         for exercise in report.exercises
         if exercise.score < exercise.max_score
@@ -37,7 +34,7 @@ def prove_once(
 
 
 def _submissions(suite: Suite) -> Iterator[tuple[Submission, list[Exercise]]]:
-    """Yield the solutions with one misconception in them, and the exercises that build on its exercise."""
+    """Yield the solutions with one misconception, and the exercises that need its exercise."""
     course = suite.course
     solutions = {exercise.file: (course.solutions_dir / exercise.file).read_bytes() for exercise in course.exercises}
     for exercise in suite.exercises:

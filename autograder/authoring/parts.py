@@ -1,7 +1,7 @@
-"""Reference parts, compiled: from hidden Python in `solutions/reference_parts` to tables of numbers.
+"""Compile reference parts: from Python in `solutions/reference_parts` to tables of numbers.
 
-A student gets the tables and the program that runs them, and nothing that reads like an answer. The format is described
-in `autograder.protocol.part_code`.
+Students get the tables and the interpreter for them, but no readable answer. `autograder.protocol.part_code` describes
+the format.
 """
 
 import ast
@@ -20,10 +20,7 @@ BUILTINS = ("abs", "bool", "float", "int", "isinstance", "len", "list", "max", "
 
 
 def stale_parts(course: Course) -> dict[Path, str]:
-    """Return what the compiled parts of a course should say, for those that say something else.
-
-    Raises `PartError` and OSError.
-    """
+    """Return the content of the compiled parts that are out of date, by file. Raises `PartError` and OSError."""
     sources = {file.stem: file for file in sorted(course.part_sources_dir.glob("*.py"))}
     compiled = {file.stem: file for file in sorted(course.reference_parts_dir.glob("*.json"))}
     exercises = {exercise.id: exercise for exercise in course.exercises}
@@ -44,7 +41,7 @@ def stale_parts(course: Course) -> dict[Path, str]:
 
 
 def compile_part(course: Course, exercise: Exercise) -> str:
-    """Return the table of a part. Raises `PartError`, which names the line, and OSError."""
+    """Return the table of a part. Raises `PartError` with the line, and OSError."""
     importable = {needed.id for needed in course.with_needs(exercise)} - {exercise.id}
     forbidden = {name for exercise in course.exercises for name in exercise.forbidden}
 
@@ -58,7 +55,7 @@ def compile_part(course: Course, exercise: Exercise) -> str:
 def compile_text(
     name: str, read: Callable[[str], tuple[str, str]], importable: Collection[str], forbidden: Collection[str]
 ) -> str:
-    """Return the table of the part of that name; `read` gives the text of a part, and what its file is called."""
+    """Return the table of a part by name; `read` returns the text and the file name of a part."""
     compiler = _Compiler(read, importable, forbidden)
     exports = compiler.file(name, None)
     return compiler.table(exports)
@@ -69,7 +66,7 @@ def _shown(course: Course, file: Path) -> str:
 
 
 class _Compiler:
-    """Compiles a file and those it imports into one pool and one list of items."""
+    """Compiles a file and its imports into one pool and one list of items."""
 
     def __init__(
         self, read: Callable[[str], tuple[str, str]], importable: Collection[str], forbidden: Collection[str]
@@ -82,7 +79,7 @@ class _Compiler:
         self._files: dict[str, Namespace] = {}
 
     def file(self, name: str, asked: str | None) -> Namespace:
-        """Return what a part defines, by name; `asked` is the place of the import."""
+        """Return the definitions of a part by name; `asked` is the location of the import."""
         if name in self._files:
             return self._files[name]
         try:
@@ -103,11 +100,13 @@ class _Compiler:
         return self._files[name] if asked else self._exported(defined, tree, shown)
 
     def _exported(self, defined: Namespace, tree: ast.Module, shown: str) -> Namespace:
-        """Return what the file itself defines under a public name: the names of the contract."""
+        """Return the public definitions of a file, which are the names of the contract."""
         own = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
         public = {name: defined[name] for name in own if not name.startswith("_")}
         if not public:
-            raise PartError(f"{shown}: defines nothing; write the names of the contract, others with a leading _")
+            raise PartError(
+                f"{shown}: defines nothing public; define the names of the contract, and start others with _"
+            )
         return public
 
     def _statement(self, node: ast.stmt, known: Namespace, shown: str) -> Namespace:
@@ -141,7 +140,7 @@ class _Compiler:
         return found[name]
 
     def _allowed(self, node: ast.AST, dotted: str) -> str:
-        """Return the dotted name of something of the library, which no exercise may forbid."""
+        """Return a dotted name of the library; raises `Unsupported` if an exercise forbids it."""
         if dotted.split(".")[0] not in ("torch", "math", "builtins"):
             raise Unsupported(node, f"to import {dotted}", "import torch or math")
         for name in self.forbidden:
@@ -172,7 +171,7 @@ class _Compiler:
         return len(self.items) - 1
 
     def table(self, exports: Namespace) -> str:
-        """Return everything as JSON, a line for each item."""
+        """Return the table as JSON, a line for each item."""
         pool, items = self.pool.sorted(self.items)
         head = f'{{"format":{FORMAT},"exports":{json.dumps(exports, sort_keys=True)},\n"pool":{json.dumps(pool)},\n'
         lines = ",\n".join(json.dumps(item, separators=(",", ":")) for item in items)

@@ -1,4 +1,4 @@
-"""The body of one function of a reference part, compiled from a small part of Python to rows of numbers."""
+"""Compile the body of one function of a reference part, in a subset of Python, to rows of numbers."""
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ OPERATORS: Mapping[type[ast.AST], str] = {
 
 
 class Body:
-    """Compiles one function. `known` has the names of its file, `allowed` refuses what an exercise forbids."""
+    """Compiles one function. `known` has the names of its file; `allowed` raises for names an exercise forbids."""
 
     def __init__(
         self, pool: Pool, known: Namespace, allowed: Callable[[ast.AST, str], str], node: ast.FunctionDef
@@ -55,7 +55,7 @@ class Body:
 
     @staticmethod
     def dotted(node: ast.expr, known: Mapping[str, Any]) -> str | None:
-        """Return the dotted name in the library that an expression stands for, if it is one."""
+        """Return the dotted library name of an expression; None if it is not one."""
         match node:
             case ast.Name(id=name) if isinstance(known.get(name), tuple):
                 return str(known[name][0])
@@ -125,7 +125,7 @@ class Body:
             self._store(target, self._expression(value))
 
     def _copied(self, value: ast.expr) -> Operand:
-        """Return a value that later assignments leave alone."""
+        """Return a copy of a value, for a tuple assignment that may overwrite the original."""
         register = self._register()
         self._add(MOVE, register, self._expression(value))
         return register
@@ -238,7 +238,7 @@ class Body:
         return target
 
     def _connected(self, op: ast.boolop, values: Sequence[ast.expr]) -> int:
-        """Compile `and` and `or`: what follows is not computed where the result is known."""
+        """Compile `and` and `or` with short-circuit evaluation."""
         target, ends = self._register(), []
         for value in values:
             self._add(MOVE, target, self._expression(value))

@@ -1,4 +1,4 @@
-"""Measures the places: how many findings point to the faulty line of a misconception, or to the next statement."""
+"""Measure locations: how many findings point to the faulty line of a misconception, or to the next statement."""
 
 import ast
 from collections import Counter
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from autograder.answer_key.catalogue import patched
-from autograder.authoring.grading import Told, grade_each
+from autograder.authoring.grading import OnProgress, grade_each
 from autograder.authoring.validate import catalogue_of
 from autograder.course import Exercise
 from autograder.course.suite import Suite
@@ -27,12 +27,9 @@ def measure_places(
     jobs: int,
     every: int = 1,
     cache: Path | None = None,
-    on_progress: Told = lambda *_: None,
+    on_progress: OnProgress = lambda *_: None,
 ) -> Counter[Placed]:
-    """Return how many misconceptions, of every Nth, are shown at the right place by their first failure.
-
-    `on_progress` hears of the progress.
-    """
+    """Return how many misconceptions, of `every` Nth one, have the right location in their first failure."""
     wrong = list(_wrong(suite))[::every]
     programs = [(submission, [exercise]) for exercise, submission, _ in wrong]
     reports = grade_each(suite, programs, seed=seed, jobs=jobs, cache=cache, on_progress=on_progress)
@@ -43,7 +40,7 @@ def measure_places(
 
 
 def _wrong(suite: Suite) -> Iterator[tuple[Exercise, Submission, frozenset[int]]]:
-    """Yield, for each misconception, its exercise, the solutions with it, and the lines it is on."""
+    """Yield, for each misconception, its exercise, the solutions with it, and its faulty lines."""
     course = suite.course
     for exercise in suite.exercises:
         files = {
@@ -66,9 +63,10 @@ def _placed(result: ExerciseResult, exercise: Exercise, faulty: frozenset[int]) 
 
 
 def faulty_lines(solution: str, wrong: str) -> frozenset[int]:
-    """Return the lines of the wrong program that a place may name: those that are faulty, and the statement after.
+    """Return the right locations in a wrong program: its changed lines, and the next statement.
 
-    A line of a statement on several lines stands for the first of them.
+    The next statement counts, since a removed line has no line of its own. A changed line inside a statement also
+    counts for the first line of that statement.
     """
     spans = [(first, last) for _, first, last in statements(ast.parse(wrong))]
     changed = list(_changed(solution.splitlines(), wrong.splitlines(), [first for first, _ in spans]))

@@ -1,6 +1,6 @@
-"""The public answer key of a kit: rounded to what a judge can tell apart, and packed.
+"""The public answer key of a kit: rounded to what a judge can distinguish, and compressed.
 
-What is rounded away is at most a third of what the judge takes for rounding; what it never looks at is blank.
+Rounding removes at most a third of the judge's tolerance. Numbers that the judge never reads are zero.
 """
 
 import lzma
@@ -20,16 +20,17 @@ from autograder.runner.traces import Trace
 from autograder.runner.traces import to_record as to_traced
 
 EXACT_BITS, BANK_BITS = 24, 16
-"""So many bits are kept below the largest number of an array."""
+"""The bits kept below the largest number of an array: for exact references, and for float32 results."""
 
 ROUNDED = {"float64": EXACT_BITS, "float32": BANK_BITS}
 SMALLEST = 1e-6
+"""Numbers below this are within every tolerance, so an array of them gets no finer steps."""
 
 Numbers = NDArray[np.float64]
 
 
 def packed_key(key: AnswerKey) -> bytes:
-    """Return the key of an exercise as a kit has it: the same bytes for the same key."""
+    """Return the key of an exercise for a kit; equal keys give equal bytes."""
     reference = {
         at: Expected(_blank(expected.nominal, expected.exact), _every(expected.exact, _exact))
         for at, expected in _of(key)
@@ -39,7 +40,7 @@ def packed_key(key: AnswerKey) -> bytes:
 
 
 def packed_traces(traces: Mapping[Key, Trace]) -> bytes:
-    """Return what the solution computes on its way under one check, as a kit has it."""
+    """Return the intermediate results of the solution under one check, for a kit."""
     return _packed([[trial, _trace(trace)] for (_, trial), trace in sorted(traces.items())], align=0)
 
 
@@ -52,7 +53,7 @@ def _entry(entry: Misconception) -> Misconception:
 
 
 def _outcome(outcome: Outcome) -> Outcome:
-    """Leave out the time it took, which is another one every time."""
+    """Return an outcome without its seconds, which differ in each run."""
     if isinstance(outcome, Observed):
         return Observed(_every(outcome.value, _wrong))
     return replace(outcome, seconds=0.0)
@@ -63,12 +64,12 @@ def _exact(array: Array) -> Array:
 
 
 def _wrong(array: Array) -> Array:
-    """Round what a wrong program gave in float32; where it gave another dtype, that is what is wrong."""
+    """Round a float32 result of a wrong program; with another dtype, the dtype is the mistake."""
     return _rounded(array) if array.dtype == "float32" else array
 
 
 def _blank(nominal: Value, exact: Value) -> Value:
-    """Blank the numbers of the nominal arrays that there are exact ones for: only shape, dtype and device count."""
+    """Zero the nominal arrays with an exact counterpart: the judge reads only their shape, dtype and device."""
     if isinstance(nominal, Array) and isinstance(exact, Array) and nominal.dtype in ROUNDED:
         return replace(nominal, data=bytes(len(nominal.data)))
     if isinstance(nominal, dict) and isinstance(exact, dict):
@@ -95,7 +96,9 @@ def _rounded(array: Array) -> Array:
     rounded = _to_bits(numbers.astype(np.float64), finite.max(initial=0.0), ROUNDED[array.dtype])
     with np.errstate(over="ignore"):
         back = rounded.astype(kind)
-    same = np.isfinite(back) & ((back != 0) | (numbers == 0))  # a zero and an infinity mean something
+    same = np.isfinite(back) & (
+        (back != 0) | (numbers == 0)
+    )  # rounding must not make a zero or an infinity: judges treat them specially
     return replace(array, data=np.where(same, back, numbers).astype(kind).tobytes())
 
 
@@ -106,14 +109,14 @@ def _trace(trace: Trace) -> Value:
 
 
 def _to_bits(numbers: Numbers, size: float, bits: int) -> Numbers:
-    """Round to multiples of a power of two, so many bits below `size`. Where nothing is finite, all stays."""
+    """Round to multiples of a power of two, `bits` below `size`; infinite results stay unrounded."""
     step = np.exp2(np.floor(np.log2(np.maximum(size, SMALLEST))) - bits)
     with np.errstate(over="ignore", invalid="ignore"):
-        found: Numbers = np.rint(numbers / step) * step
-    return np.where(np.isfinite(found), found, numbers)
+        rounded: Numbers = np.rint(numbers / step) * step
+    return np.where(np.isfinite(rounded), rounded, numbers)
 
 
 def _packed(record: Value, align: int) -> bytes:
-    """Compress a record; `align` is the binary logarithm of the bytes of most of its numbers."""
+    """Compress a record; `align` is the binary logarithm of the size in bytes of most of its numbers."""
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 9, "lc": 0, "lp": align, "pb": align}]
     return lzma.compress(write_frame(record), format=lzma.FORMAT_XZ, filters=filters)

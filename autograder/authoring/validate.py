@@ -1,4 +1,4 @@
-"""Proves a course: right programs get full marks, stubs and empty ones none, misconceptions are caught and named."""
+"""Prove a course: solutions get full marks, stubs and empty programs none, misconceptions are caught and named."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -29,7 +29,7 @@ _RIGHT = {"solution": "the solution", "accepted": "the accepted variant {}"}
 
 @dataclass(frozen=True)
 class Program:
-    """One program the course makes a claim about, and the exercise it is about."""
+    """A program with a known outcome, and its exercise."""
 
     kind: Kind
     exercise: str
@@ -41,7 +41,7 @@ class Program:
 
 @dataclass(frozen=True)
 class Proof:
-    """What became of a program: the status of every check, what it was named, and what is wrong with that."""
+    """The outcome of a program: the status of every check, the misconception found in it, and the problems."""
 
     kind: Kind
     exercise: str
@@ -53,7 +53,10 @@ class Proof:
 
 @dataclass(frozen=True)
 class ExerciseProof:
-    """What holds of one exercise. `empty` has the hundredths that each family of empty programs earns."""
+    """The proof of one exercise. `alone` counts the misconceptions that are named correctly, not as an equal one.
+
+    `survivors` are the idle checks. `empty` has the points that each family of empty programs earns, in hundredths.
+    """
 
     id: str
     checks: int
@@ -70,9 +73,10 @@ class ExerciseProof:
 
 @dataclass(frozen=True)
 class Validation:
-    """The whole proof; `ok` if nothing is wrong. `seconds` is wall time, `once` has what costs points twice.
+    """The proof of a course; `ok` if there are no problems. `seconds` is wall time.
 
-    `excepted` says what is wrong with the exceptions for empty programs, if anything is.
+    `once` has the problems of mistakes that cost points twice, `excepted` the problem of the exceptions for empty
+    programs.
     """
 
     seed: int
@@ -84,8 +88,8 @@ class Validation:
 
     @property
     def problems(self) -> list[str]:
-        found = [problem for exercise in self.exercises for problem in exercise.problems]
-        return [*found, *([self.excepted] if self.excepted else []), *self.once]
+        problems = [problem for exercise in self.exercises for problem in exercise.problems]
+        return [*problems, *([self.excepted] if self.excepted else []), *self.once]
 
     @property
     def ok(self) -> bool:
@@ -103,7 +107,7 @@ def validate(
     cache: Path | None = None,
     on_progress: Callable[[int, int], None] = lambda *_: None,
 ) -> Validation:
-    """Run every program of the course in `jobs` workers; `on_progress(done, all)` hears of the progress."""
+    """Run every program of the course in `jobs` workers; calls `on_progress(done, all)`."""
     started = time.monotonic()
     programs, unreadable = _all_programs(suite)
     sound = [exercise for exercise in suite.exercises if exercise.id not in unreadable]
@@ -114,13 +118,13 @@ def validate(
         proofs.append(proof)
         on_progress(len(proofs), len(programs))
     broken = {**unreadable, **unanswered}
-    exercises = tuple(_sum_up(suite, exercise, proofs, broken.get(exercise.id)) for exercise in suite.exercises)
+    exercises = tuple(_exercise_proof(suite, exercise, proofs, broken.get(exercise.id)) for exercise in suite.exercises)
     seconds = round(time.monotonic() - started, 3)
     return Validation(seed, seconds, exercises, tuple(proofs), excepted=over_budget(suite))
 
 
 def _all_programs(suite: Suite) -> tuple[list[Program], dict[str, str]]:
-    """Return the programs of all exercises, and for each exercise that has none the reason."""
+    """Return the programs of all exercises, and the reason for each exercise without programs."""
     programs: list[Program] = []
     unreadable: dict[str, str] = {}
     for exercise in suite.exercises:
@@ -134,7 +138,7 @@ def _all_programs(suite: Suite) -> tuple[list[Program], dict[str, str]]:
 
 
 def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
-    """Yield every program the course makes a claim about in an exercise."""
+    """Yield every program of an exercise with a known outcome."""
     course = suite.course
     needs = course.with_needs(exercise)
     base = {needed.file: (course.solutions_dir / needed.file).read_bytes() for needed in needs}
@@ -170,7 +174,7 @@ def catalogue_of(suite: Suite, exercise: Exercise) -> tuple[WrongProgram, ...]:
 def _answers(
     suite: Suite, exercises: list[Exercise], jobs: int, seed: int, cache: Path | None
 ) -> tuple[dict[str, AnswerKey], dict[str, str]]:
-    """Find the keys, several at once, each with a worker of its own; and for each that cannot be had the reason."""
+    """Return the answer keys, made in parallel, and the reason for each exercise without a key."""
     answers: dict[str, AnswerKey] = {}
     unanswered: dict[str, str] = {}
 
@@ -210,17 +214,17 @@ def _prove(suite: Suite, runner: Runner, program: Program, key: AnswerKey) -> Pr
         statuses = run_empty(suite, runner, exercise, program.sources, key.reference)
         return Proof(program.kind, program.exercise, program.name, statuses, None, ())
     plan, parts = suite.plan([exercise]), program.reference_parts
-    run = _kept(program, key) or runner.run(program.sources, plan, reference_parts=parts)
+    run = _run_in_key(program, key) or runner.run(program.sources, plan, reference_parts=parts)
     verdicts = Verdicts(suite, exercise, lambda _: key, seed=runner.seed, evidence=True)
     result = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), program.sources[exercise.file])
-    sentences = [*_problems(program, result), *_undrawn(suite, runner, program)]
+    sentences = [*_problems(program, result), *_missing_pictures(suite, runner, program)]
     problems = tuple(f"{program.exercise}: {sentence}" for sentence in sentences)
     checks = {check.id: check.status for check in result.checks}
     return Proof(program.kind, program.exercise, program.name, checks, _named(result), problems)
 
 
-def _kept(program: Program, key: AnswerKey) -> Run | None:
-    """Return the run of a misconception that the answer key was made from: what it keeps not of it was right."""
+def _run_in_key(program: Program, key: AnswerKey) -> Run | None:
+    """Return the run of a misconception from the answer key, which leaves out only the right outcomes."""
     if program.kind != "misconception":
         return None
     entry = next(misconception for misconception in key.misconceptions if misconception.id == program.name)
@@ -228,8 +232,8 @@ def _kept(program: Program, key: AnswerKey) -> Run | None:
     return Run({program.exercise: outcomes})
 
 
-def _undrawn(suite: Suite, runner: Runner, program: Program) -> Iterable[str]:
-    """Yield a sentence for every picture that a right program should give and does not."""
+def _missing_pictures(suite: Suite, runner: Runner, program: Program) -> Iterable[str]:
+    """Yield a sentence for every picture that a correct program should give and does not."""
     exercise = suite.course.exercise(program.exercise)
     drawings = suite.pictures.get(exercise.id, ())
     if program.kind not in _RIGHT or not drawings:
@@ -245,26 +249,29 @@ def _named(result: ExerciseResult) -> str | None:
 
 
 def _problems(program: Program, result: ExerciseResult) -> Iterable[str]:
-    failed = [check for check in result.checks if check.status not in ("pass", "waits")]  # of what waits another fails
+    failed = [
+        check for check in result.checks if check.status not in ("pass", "waits")
+    ]  # a check waits only for one that fails
     if program.kind == "stub":
         if result.status != "not_started" or result.score:
-            yield f"the stub is {result.status} with {result.score} points, expected not_started with 0"
+            yield f"the stub is {result.status} with {result.score / 100:g} points, expected not_started with 0"
     elif program.kind == "misconception":
         if not failed:
-            yield f"the misconception {program.name} passes every check; sharpen one, or take it out of the catalogue"
+            hint = "make a check stricter, or remove it from the catalogue"
+            yield f"the misconception {program.name} passes every check; {hint}"
         for check in failed:
             named = check.finding.id if check.finding and check.finding.kind == "misconception" else None
             if named not in (program.name, *program.same_as):
-                yield f"the misconception {program.name} is named {named or 'nothing'} by the check {check.id}"
+                yield f"the check {check.id} names the misconception {program.name} as {named or 'nothing'}"
     else:
-        names = {**_RIGHT, "reference parts": "the solution, with reference parts for what it needs,"}
+        names = {**_RIGHT, "reference parts": "the solution, with reference parts for the exercises it needs,"}
         what = names[program.kind].format(program.name)
         for check in failed:
-            said = f"{check.finding.message} {check.finding.detail or ''}" if check.finding else check.status
-            yield f"{what} fails the check {check.id}: {said}"
+            reason = f"{check.finding.message} {check.finding.detail or ''}" if check.finding else check.status
+            yield f"{what} fails the check {check.id}: {reason}"
 
 
-def _sum_up(suite: Suite, exercise: Exercise, proofs: list[Proof], broken: str | None) -> ExerciseProof:
+def _exercise_proof(suite: Suite, exercise: Exercise, proofs: list[Proof], broken: str | None) -> ExerciseProof:
     own = [proof for proof in proofs if proof.exercise == exercise.id]
     wrong = [proof for proof in own if proof.kind == "misconception"]
     accepted = [proof for proof in own if proof.kind == "accepted"]
@@ -278,7 +285,7 @@ def _sum_up(suite: Suite, exercise: Exercise, proofs: list[Proof], broken: str |
     problems += [f"{exercise.id}: no misconception fails the check {check}" for check in survivors]
     problems += [f"{exercise.id}: the check {check} has no hints" for check in checks if check not in exercise.hints]
     problems += [
-        f"{exercise.id}: there are hints for {check}, which is no check"
+        f"{exercise.id}: there are hints for {check}, which is not a check"
         for check in exercise.hints
         if check not in checks
     ]

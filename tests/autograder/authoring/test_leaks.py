@@ -101,7 +101,7 @@ def test_a_line_is_found_in_every_part_of_a_notebook(gate: Gate) -> None:
 def test_a_bank_and_a_wrong_program_are_found(gate: Gate) -> None:
     assert "has line 19 of solutions/ex02" in sentence(gate, "ex02.toml", BANK)
     wrong = tiny.POWER.replace("range(1, n + 1)", "range(n)")
-    assert "the wrong program power-mean-from-zero" in sentence(gate, "a.txt", wrong.splitlines()[30])
+    assert "the misconception power-mean-from-zero" in sentence(gate, "a.txt", wrong.splitlines()[30])
 
 
 def test_a_variant_that_looks_different_is_found(gate: Gate) -> None:
@@ -197,12 +197,12 @@ def test_the_seed_of_grading_is_found_alone_and_no_other_number_is(gate: Gate) -
         f"run_{SEED}.json": "",
         f"runs/{int(SEED):X}/notes.md": "",
     }.items():
-        assert "has the seed of grading in .course/grading_seed" in sentence(gate, name, text)
-    assert "the seed of grading" in sentence(gate, "a.b64", base64.b64encode(f"the seed is {SEED}\n".encode()))
+        assert "has the grading seed of .course/grading_seed" in sentence(gate, name, text)
+    assert "the grading seed" in sentence(gate, "a.b64", base64.b64encode(f"the seed is {SEED}\n".encode()))
     assert not sentence(gate, "course.toml", f"seed = {tiny.COURSE.seed}\nlarge = {int(SEED) + 1}\n")
     assert not sentence(gate, "a", f"{SEED}0 1{SEED} {int(SEED):x}0 {'ab' * 8}{int(SEED):x}{'ab' * 8}")
     assert sentence(gate, "b", f"\n\nseed = {SEED}").startswith(
-        "b has the seed of grading in .course/grading_seed in line 3"
+        "b has the grading seed of .course/grading_seed in line 3"
     )
 
 

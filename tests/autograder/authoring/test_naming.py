@@ -122,12 +122,12 @@ def test_what_is_made_of_a_part_afterwards_does_not_stand_for_it() -> None:
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
-        ("def (", "is no Python"),
-        ("x" * 3 + "\0", "is no Python"),
+        ("def (", "is not valid Python"),
+        ("x" * 3 + "\0", "is not valid Python"),
         (SOLUTION, "those of the solution"),
         ("", "those of the"),
         (f"class Part:\n    size = {'-' * 1500}3\n", "nested too deeply"),
-        (b"# coding: no-such-one\n", "is no Python"),
+        (b"# coding: no-such-one\n", "is not valid Python"),
     ],
 )
 def test_what_is_no_patch_is_told(source: str | bytes, sentence: str) -> None:

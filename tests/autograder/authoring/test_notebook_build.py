@@ -101,4 +101,4 @@ def test_without_jupytext_there_is_a_sentence(course: Path, monkeypatch: pytest.
     (blocked / "jupytext.py").write_text("raise ImportError\n")
     done = tiny.run_course(course, "build", PYTHONPATH=str(blocked))
     assert done.returncode == 2
-    assert "notebooks are made with jupytext, which is not installed: pip install jupytext" in done.stderr
+    assert "notebooks need jupytext, which is not installed; run pip install jupytext" in done.stderr

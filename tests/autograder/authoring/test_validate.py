@@ -67,7 +67,7 @@ def test_a_misconception_that_passes_everything_is_told(course: Path) -> None:
         course / BANK, "'return x.mean(dim=-1, keepdim=True).expand_as(x)'", "'return (x.cumsum(dim=-1) / count)'"
     )
     assert problems_after(course) == [
-        "the misconception mean-of-everything passes every check; sharpen one, or take it out of the catalogue"
+        "the misconception mean-of-everything passes every check; make a check stricter, or remove it from the catalogue"
     ]
 
 
@@ -136,7 +136,7 @@ def test_a_mark_that_is_missing_is_told_with_its_line(course: Path) -> None:
 def test_hints_that_are_missing_or_for_no_check_are_told(course: Path) -> None:
     text = (course / "course.toml").read_text()
     (course / "course.toml").write_text(text.replace("\nempty = [", "\nempti = ["))
-    assert problems_after(course) == ["the check empty has no hints", "there are hints for empti, which is no check"]
+    assert problems_after(course) == ["the check empty has no hints", "there are hints for empti, which is not a check"]
 
 
 def test_a_solution_that_fails_is_told_and_the_other_exercise_is_still_proved(course: Path) -> None:
