@@ -18,7 +18,7 @@ SETUP = "from autograder.notebook import check, hint, status, why"
 CHECK = """\
 ## Check
 
-Run the cells above first, then this one. It shows what is right and where the first mistake is{drawn}. \
+Run the cells above first, then this one. It shows what is right and where the first mistake is{pictures}. \
 In a cell of your own, `hint("{number}")` gives the next hint, `why()` explains your last mistake, \
 and `status()` shows your progress. The number below the cell is your score.\
 """
@@ -84,8 +84,8 @@ def _cells(parts: Sequence[tuple[str, str]], exercise: Exercise, draws: bool, bo
         if place == first:
             yield _code(SETUP)
         yield _markdown(text) if kind == "markdown" else _written(text, exercise)
-    drawn = ", and draws what you built once you pass" if draws else ""
-    yield _markdown(CHECK.format(number=exercise.id[:4], drawn=drawn))
+    pictures = ", and draws what you built once you pass" if draws else ""
+    yield _markdown(CHECK.format(number=exercise.id[:4], pictures=pictures))
     yield _checking(exercise, bonus)
     yield from (_markdown(text) for _, text in parts[trying:])
     yield _code(ROOM)

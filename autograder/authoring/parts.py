@@ -83,38 +83,38 @@ class _Compiler:
         if name in self._files:
             return self._files[name]
         try:
-            text, shown = self.read(name)
+            text, path = self.read(name)
             tree = ast.parse(text)
         except FileNotFoundError as error:
             raise PartError(f"{asked}: there is no reference part {name}.py to import from") from error
         except SyntaxError as error:
-            raise PartError(f"{shown}:{error.lineno}: {error.msg}") from error
+            raise PartError(f"{path}:{error.lineno}: {error.msg}") from error
         known: Namespace = {builtin: (f"builtins.{builtin}",) for builtin in BUILTINS}
         defined: Namespace = {}
         try:
             for node in tree.body:
-                defined.update(self._statement(node, {**known, **defined}, shown))
+                defined.update(self._statement(node, {**known, **defined}, path))
         except Unsupported as error:
-            raise PartError(f"{shown}:{error.line}: {error}") from error
+            raise PartError(f"{path}:{error.line}: {error}") from error
         self._files[name] = {name: what for name, what in defined.items() if isinstance(what, int)}
-        return self._files[name] if asked else self._exported(defined, tree, shown)
+        return self._files[name] if asked else self._exported(defined, tree, path)
 
-    def _exported(self, defined: Namespace, tree: ast.Module, shown: str) -> Namespace:
+    def _exported(self, defined: Namespace, tree: ast.Module, path: str) -> Namespace:
         """Return the public definitions of a file, which are the names of the contract."""
         own = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
         public = {name: defined[name] for name in own if not name.startswith("_")}
         if not public:
             raise PartError(
-                f"{shown}: defines nothing public; define the names of the contract, and start others with _"
+                f"{path}: defines nothing public; define the names of the contract, and start others with _"
             )
         return public
 
-    def _statement(self, node: ast.stmt, known: Namespace, shown: str) -> Namespace:
+    def _statement(self, node: ast.stmt, known: Namespace, path: str) -> Namespace:
         match node:
             case ast.Import(names=names):
                 return {alias.asname or alias.name.split(".")[0]: self._module(node, alias) for alias in names}
             case ast.ImportFrom(module=str(module), names=names, level=0):
-                return {alias.asname or alias.name: self._imported(node, module, alias.name, shown) for alias in names}
+                return {alias.asname or alias.name: self._imported(node, module, alias.name, path) for alias in names}
             case ast.FunctionDef():
                 return {node.name: self._function(node, known)}
             case ast.ClassDef():
@@ -128,13 +128,13 @@ class _Compiler:
     def _module(self, node: ast.stmt, named: ast.alias) -> tuple[str]:
         return (self._allowed(node, named.name if named.asname else named.name.split(".")[0]),)
 
-    def _imported(self, node: ast.stmt, module: str, name: str, shown: str) -> object:
+    def _imported(self, node: ast.stmt, module: str, name: str, path: str) -> object:
         if module.split(".")[0] in ("torch", "math"):
             return (self._allowed(node, f"{module}.{name}"),)
         if module not in self.importable:
             do = "import from torch, math, or the part of an exercise that this one needs in course.toml"
             raise Unsupported(node, f"to import from {module}", do)
-        found = self.file(module, f"{shown}:{node.lineno}")
+        found = self.file(module, f"{path}:{node.lineno}")
         if name not in found:
             raise Unsupported(node, f"to import {name}, which the part {module} does not define,", "look at its names")
         return found[name]

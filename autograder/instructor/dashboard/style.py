@@ -63,16 +63,16 @@ td.words { min-width: 11rem; overflow-wrap: anywhere }
 th.words[scope=row] { min-width: 8rem; max-width: 24rem }
 th[scope=row]:not(.words) { white-space: nowrap }
 #why th.words[scope=row] { min-width: 16rem }
-#why td.drawn, #why th.drawn { width: 20%; min-width: 7rem }
+#why td.chart, #why th.chart { width: 20%; min-width: 7rem }
 th button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer;
   text-align: inherit }
 th button::after { content: " ↕"; color: var(--soft) }
 th[aria-sort=ascending] button::after { content: " ↑"; color: var(--ink) }
 th[aria-sort=descending] button::after { content: " ↓"; color: var(--ink) }
 th[aria-sort=ascending], th[aria-sort=descending] { color: var(--ink) }
-td.drawn, th.drawn { text-align: left; width: 45% }
-td.drawn { min-width: 14rem; vertical-align: middle }
-details td.drawn, details th.drawn { width: 75% }
+td.chart, th.chart { text-align: left; width: 45% }
+td.chart { min-width: 14rem; vertical-align: middle }
+details td.chart, details th.chart { width: 75% }
 svg { display: block }
 .strip, .bar { width: 100%; height: 15px; shape-rendering: crispEdges; border: 1px solid var(--line) }
 .yes { fill: var(--yes) } .no { fill: var(--no) } .cut { fill: var(--cut) } .open { fill: var(--open) }
@@ -113,7 +113,7 @@ pre b { font-weight: 600 }
   tr, figure, pre { break-inside: avoid } h2, h3, summary { break-after: avoid }
   th button::after { content: none !important }
   td.words, #why th.words[scope=row] { min-width: 5rem; overflow-wrap: normal }
-  td.drawn { min-width: 7rem }
+  td.chart { min-width: 7rem }
   details::details-content { content-visibility: visible; height: auto }
   pre { white-space: pre-wrap } a { color: inherit } .legend { break-inside: avoid }
   .strip, .bar, .columns { print-color-adjust: exact }
@@ -126,7 +126,7 @@ for (const table of document.querySelectorAll("table.sorts")) {
   const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
   const by = (row, at) => row.cells[at].dataset.by ?? row.cells[at].textContent;
   heads.forEach((head, at) => {
-    if (head.classList.contains("drawn")) return;
+    if (head.classList.contains("chart")) return;
     const button = document.createElement("button");
     button.type = "button";
     button.append(...head.childNodes);

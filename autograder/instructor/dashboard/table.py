@@ -12,7 +12,7 @@ from autograder.report.printable import one_line
 
 EMPTY = "–"
 INTERVAL = "interval"
-CHART = "drawn"
+CHART = "chart"
 """The kind of a column with charts; the style sheet and the script of the page know it by this name."""
 
 Value = str | int | float | tuple[float, float] | None
