@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from autograder.authoring.validate import programs_of
+from autograder.authoring.programs import programs_of
 from autograder.cli import run
 from autograder.course import find_course, read_course
 from autograder.course.suite import load_suite

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from autograder.authoring.validate import Program, programs_of
+from autograder.authoring.programs import Program, programs_of
 from autograder.course import Course, find_course, read_course
 from autograder.course.suite import Suite, load_suite
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from autograder.authoring.validate import Proof, Validation, catalogue_of
+from autograder.authoring.programs import catalogue_of
+from autograder.authoring.validate import Proof, Validation
 from autograder.course import Exercise
 from autograder.course.suite import Suite
 

@@ -7,15 +7,13 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Literal
 
-from autograder.answer_key.catalogue import patched
 from autograder.authoring.grading import OnProgress, grade_each
-from autograder.authoring.validate import catalogue_of
+from autograder.authoring.programs import wrong_submissions
 from autograder.course import Exercise
 from autograder.course.suite import Suite
 from autograder.protocol.statements import statements
 from autograder.results import ExerciseResult
 from autograder.submission import Submission
-from autograder.submission.submission import digest
 
 Placed = Literal["right", "elsewhere", "nowhere"]
 
@@ -30,28 +28,20 @@ def measure_places(
     on_progress: OnProgress = lambda *_: None,
 ) -> Counter[Placed]:
     """Return how many misconceptions, of `every` Nth one, have the right location in their first failure."""
-    wrong = list(_wrong(suite))[::every]
-    programs = [(submission, [exercise]) for exercise, submission, _ in wrong]
+    wrong = list(wrong_submissions(suite))[::every]
+    programs = [(submission, [exercise]) for exercise, submission in wrong]
     reports = grade_each(suite, programs, seed=seed, jobs=jobs, cache=cache, on_progress=on_progress)
+    solutions = {
+        exercise.file: (suite.course.solutions_dir / exercise.file).read_text("utf-8") for exercise in suite.exercises
+    }
     return Counter(
-        _placed(report.exercises[0], exercise, faulty)
-        for report, (exercise, _, faulty) in zip(reports, wrong, strict=True)
+        _placed(report.exercises[0], exercise, faulty_lines(solutions[exercise.file], _text(submission, exercise)))
+        for report, (exercise, submission) in zip(reports, wrong, strict=True)
     )
 
 
-def _wrong(suite: Suite) -> Iterator[tuple[Exercise, Submission, frozenset[int]]]:
-    """Yield, for each misconception, its exercise, the solutions with it, and its faulty lines."""
-    course = suite.course
-    for exercise in suite.exercises:
-        files = {
-            needed.file: (course.solutions_dir / needed.file).read_bytes() for needed in course.with_needs(exercise)
-        }
-        solution = files[exercise.file].decode("utf-8")
-        for misconception in catalogue_of(suite, exercise):
-            program = patched(solution, misconception)
-            sources = {**files, exercise.file: program.encode()}
-            submission = Submission(misconception.id, course.files, sources, digest(sources), ())
-            yield exercise, submission, faulty_lines(solution, program)
+def _text(submission: Submission, exercise: Exercise) -> str:
+    return submission.sources[exercise.file].decode("utf-8")
 
 
 def _placed(result: ExerciseResult, exercise: Exercise, faulty: frozenset[int]) -> Placed:

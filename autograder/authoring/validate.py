@@ -3,18 +3,18 @@
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from queue import SimpleQueue
-from typing import Any, Literal
+from typing import Any
 
-from autograder.answer_key.catalogue import CatalogueError, WrongProgram, patched, read_catalogue
+from autograder.answer_key.catalogue import CatalogueError
 from autograder.answer_key.keys import Keys
 from autograder.answer_key.model import AnswerKey
-from autograder.authoring.empty import empty_programs, over_budget, points_of, problems_of, run_empty
+from autograder.authoring.empty import over_budget, points_of, problems_of, run_empty
+from autograder.authoring.grading import run_in_workers
+from autograder.authoring.programs import Kind, Program, programs_of
 from autograder.course import Exercise
-from autograder.course.stubs import StubError, stub_of
+from autograder.course.stubs import StubError
 from autograder.course.suite import Suite
 from autograder.judge.pictures import failures, plan_of
 from autograder.judge.verdict import Verdicts
@@ -22,21 +22,7 @@ from autograder.results import ExerciseResult
 from autograder.runner.outcomes import Observed
 from autograder.runner.runner import GraderProblem, Run, Runner
 
-Kind = Literal["solution", "stub", "misconception", "accepted", "reference parts", "empty"]
-
 _RIGHT = {"solution": "the solution", "accepted": "the accepted variant {}"}
-
-
-@dataclass(frozen=True)
-class Program:
-    """A program with a known outcome, and its exercise."""
-
-    kind: Kind
-    exercise: str
-    name: str
-    sources: Mapping[str, bytes]
-    same_as: tuple[str, ...] = ()
-    reference_parts: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -113,8 +99,12 @@ def validate(
     sound = [exercise for exercise in suite.exercises if exercise.id not in unreadable]
     answers, unanswered = _answers(suite, sound, jobs, seed, cache)
     programs = [program for program in programs if program.exercise in answers]
+
+    def prove(program: Program, runner: Runner) -> Proof:
+        return _prove(suite, runner, program, answers[program.exercise])
+
     proofs: list[Proof] = []
-    for proof in _prove_all(suite, seed, programs, answers, jobs):
+    for proof in run_in_workers(suite, prove, programs, seed=seed, jobs=jobs):
         proofs.append(proof)
         on_progress(len(proofs), len(programs))
     broken = {**unreadable, **unanswered}
@@ -137,40 +127,6 @@ def _all_programs(suite: Suite) -> tuple[list[Program], dict[str, str]]:
     return programs, unreadable
 
 
-def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
-    """Yield every program of an exercise with a known outcome."""
-    course = suite.course
-    needs = course.with_needs(exercise)
-    base = {needed.file: (course.solutions_dir / needed.file).read_bytes() for needed in needs}
-    solution = base[exercise.file].decode("utf-8")
-    yield Program("solution", exercise.id, exercise.id, base)
-    yield Program("stub", exercise.id, exercise.id, {**base, exercise.file: stub_of(solution, exercise).encode()})
-    for misconception in catalogue_of(suite, exercise):
-        wrong = {**base, exercise.file: patched(solution, misconception).encode()}
-        yield Program("misconception", exercise.id, misconception.id, wrong, misconception.same_as)
-    for file in sorted((course.solutions_dir / "accepted" / exercise.id).glob("*.py")):
-        yield Program("accepted", exercise.id, file.stem, {**base, exercise.file: file.read_bytes()})
-    for folder in sorted((course.solutions_dir / "accepted" / "whole").glob("*/")):
-        whole = {file: (folder / file).read_bytes() for file in course.files if (folder / file).is_file()}
-        if exercise.file in whole:
-            yield Program("accepted", exercise.id, f"whole/{folder.name}", {**base, **whole})
-    parts = {
-        needed.file: suite.reference_parts[needed.file] for needed in needs[:-1] if needed.file in suite.reference_parts
-    }
-    if parts:
-        yield Program("reference parts", exercise.id, exercise.id, base, reference_parts=parts)
-    for family, text in empty_programs(solution):
-        yield Program("empty", exercise.id, family, {**base, exercise.file: text.encode()})
-
-
-def catalogue_of(suite: Suite, exercise: Exercise) -> tuple[WrongProgram, ...]:
-    """Return the misconceptions of an exercise."""
-    solutions = suite.course.solutions_dir
-    return read_catalogue(
-        solutions / "misconceptions" / f"{exercise.id}.toml", (solutions / exercise.file).read_text("utf-8")
-    )
-
-
 def _answers(
     suite: Suite, exercises: list[Exercise], jobs: int, seed: int, cache: Path | None
 ) -> tuple[dict[str, AnswerKey], dict[str, str]]:
@@ -188,24 +144,6 @@ def _answers(
     with ThreadPoolExecutor(jobs) as pool:
         list(pool.map(find, exercises))
     return answers, unanswered
-
-
-def _prove_all(
-    suite: Suite, seed: int, programs: list[Program], answers: Mapping[str, AnswerKey], jobs: int
-) -> Iterable[Proof]:
-    runners: SimpleQueue[Runner] = SimpleQueue()
-
-    def prove(program: Program) -> Proof:
-        runner = runners.get()
-        try:
-            return _prove(suite, runner, program, answers[program.exercise])
-        finally:
-            runners.put(runner)
-
-    with ExitStack() as stack:
-        for _ in range(jobs):
-            runners.put(stack.enter_context(Runner(suite, seed=seed, shared=True)))
-        yield from stack.enter_context(ThreadPoolExecutor(jobs)).map(prove, programs)
 
 
 def _prove(suite: Suite, runner: Runner, program: Program, key: AnswerKey) -> Proof:
@@ -304,6 +242,3 @@ def _exercise_proof(suite: Suite, exercise: Exercise, proofs: list[Proof], broke
         empty={family: points_of(suite, exercise, statuses) for family, statuses in families.items()},
         problems=tuple(problems),
     )
-
-
-__all__ = ["ExerciseProof", "Program", "Proof", "StubError", "Validation", "validate"]
