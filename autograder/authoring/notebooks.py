@@ -105,16 +105,23 @@ def _written(text: str, exercise: Exercise) -> Cell:
     named = _DEFINITION.findall(text)
     if not named or not (_OPEN in text or BEGIN in text):
         return _code(text)
-    return _code(text, nbgrader=_mark(f"{exercise.id[:4]}-{named[-1]}", solution=True))
+    return _code(text, nbgrader=nbgrader_metadata(f"{exercise.id[:4]}-{named[-1]}", solution=True))
 
 
 def _checking(exercise: Exercise, bonus: bool) -> Cell:
     """Return the cell that checks: locked, with the points of the exercise; its value is the score."""
-    mark = _mark(f"{exercise.id[:4]}-check", grade=True, locked=True, points=0.0 if bonus else exercise.points / 100)
-    return _code(f'check("{exercise.id[:4]}"){";" if bonus else ""}', deletable=False, editable=False, nbgrader=mark)
+    metadata = nbgrader_metadata(
+        f"{exercise.id[:4]}-check", grade=True, locked=True, points=0.0 if bonus else exercise.points / 100
+    )
+    return _code(
+        f'check("{exercise.id[:4]}"){";" if bonus else ""}', deletable=False, editable=False, nbgrader=metadata
+    )
 
 
-def _mark(grade_id: str, *, grade: bool = False, solution: bool = False, locked: bool = False, **more: object) -> Cell:
+def nbgrader_metadata(
+    grade_id: str, *, grade: bool = False, solution: bool = False, locked: bool = False, **more: object
+) -> Cell:
+    """Return nbgrader's metadata of a code cell."""
     role = {"grade": grade, "solution": solution, "locked": locked, "task": False}
     return {"schema_version": 3, "grade_id": grade_id, "cell_type": "code", **role, **more}
 
