@@ -10,11 +10,11 @@ import psutil
 
 
 def beside(run: Callable[[], None], other: Callable[[], float], every: float = math.inf) -> tuple[float, list[float]]:
-    """Return the seconds of `run`, and what `other` told, which comes after it and in a pause each `every` seconds.
+    """Return the seconds of `run`, and the results of `other`, which runs in pauses every `every` seconds and at the end.
 
-    `run` is called in a process of its own; the pauses, in which no process of it goes on, are not counted.
+    `run` gets a process of its own. Pauses, in which all of its processes are stopped, are not counted.
     """
-    seconds, told = 0.0, []
+    seconds, results = 0.0, []
     running = multiprocessing.get_context("fork").Process(target=run)
     running.start()
     assert running.pid is not None
@@ -26,7 +26,7 @@ def beside(run: Callable[[], None], other: Callable[[], float], every: float = m
             if running.exitcode is not None:
                 break
             with paused(running.pid):
-                told.append(other())
+                results.append(other())
     except BaseException:
         with suppress(psutil.NoSuchProcess):
             for child in _family(running.pid):
@@ -34,7 +34,7 @@ def beside(run: Callable[[], None], other: Callable[[], float], every: float = m
         raise
     if running.exitcode != 0:
         raise SystemExit(f"a run ended with exit status {running.exitcode}")
-    return seconds, told or [other()]
+    return seconds, results or [other()]
 
 
 @contextmanager

@@ -55,8 +55,8 @@ def main() -> None:
         raise SystemExit(f"course dashboard ended with exit status {status}")
     with (options.out / "class" / "misconceptions.csv").open(encoding="utf-8", newline="") as table:
         found = [(row["id"], int(row["students"])) for row in csv.DictReader(table)]
-    told = [program.name.rsplit("/", 1)[-1] for program in planted]
-    listed = list(zip(told, HOLD, strict=True))
+    names = [program.name.rsplit("/", 1)[-1] for program in planted]
+    listed = list(zip(names, HOLD, strict=True))
     for place, (name, count) in enumerate(listed):
         seen = found[place] if place < len(found) else None
         print(f"{count:3} planted: {name:48} {'found' if seen == (name, count) else f'found {seen}'}")

@@ -197,9 +197,9 @@ class Nbgrader(Contestant):
 
     def marks(self) -> Marks:
         command = [self.of.python, RIVALS / "nbgrader_marks.py", f"sqlite:///{self.folder}/gradebook.db", "all"]
-        told = subprocess.run(command, env=self.of.environment(), capture_output=True, text=True, check=True)
+        done = subprocess.run(command, env=self.of.environment(), capture_output=True, text=True, check=True)
         graded = {file.parent.name for file in (self.folder / "autograded").glob("*/all")}
-        points: Mapping[str, Mapping[str, float]] = json.loads(told.stdout)
+        points: Mapping[str, Mapping[str, float]] = json.loads(done.stdout)
         return {
             student: {exercise: round(100 * mark) for exercise, mark in marks.items()}
             for student, marks in points.items()
@@ -280,9 +280,9 @@ class Course(Contestant):
             raise SystemExit(f"no figure, for {self.name} ended with exit status {status}:\n{self.log()[-2000:]}")
 
     def isolated(self) -> str:
-        """Return how the last run said that it confines."""
-        said = next(line for line in self.log().splitlines() if line.startswith(_ISOLATION))
-        return said.removeprefix(_ISOLATION)
+        """Return the isolation that the last run printed."""
+        isolation = next(line for line in self.log().splitlines() if line.startswith(_ISOLATION))
+        return isolation.removeprefix(_ISOLATION)
 
     def log(self) -> str:
         """Return what the last run printed."""

@@ -222,10 +222,10 @@ def floor_of(class_: Class) -> tuple[float, Ended]:
     command = [sys.executable, str(Path(__file__).parent / "floor.py"), str(class_.folder / "folders")]
     parts = [[*command, f"{part}/{class_.jobs}"] for part in range(1, class_.jobs + 1)]
     running = [subprocess.Popen(part, env=class_.environment(), stdout=subprocess.PIPE, text=True) for part in parts]
-    told = [process.communicate()[0] for process in running]
+    outputs = [process.communicate()[0] for process in running]
     if any(process.returncode != 0 for process in running):
         raise SystemExit("the probes alone did not get through")
-    found = [json.loads(output) for output in told]
+    found = [json.loads(output) for output in outputs]
     ended = {student: checks for answer in found for student, checks in answer["ended"].items()}
     return sum(float(answer["cpu_seconds"]) for answer in found), ended
 
@@ -267,11 +267,11 @@ def versions(python: Path) -> dict[str, str]:
     program = (
         "import json, sys; from importlib.metadata import version as v; print(json.dumps(list(map(v, sys.argv[1:]))))"
     )
-    told = subprocess.run([python, "-c", program, *PACKAGES], capture_output=True, text=True, check=True)
+    done = subprocess.run([python, "-c", program, *PACKAGES], capture_output=True, text=True, check=True)
     return {
         "python": platform.python_version(),
         "autograder": __version__,
-        **dict(zip(PACKAGES, json.loads(told.stdout), strict=True)),
+        **dict(zip(PACKAGES, json.loads(done.stdout), strict=True)),
     }
 
 

@@ -103,9 +103,9 @@ def compared(submissions: Sequence[Synthetic], ours: Reports, marks: Marks, *, r
             elif rival and (reason := reason_of(exercise, theirs, exercises)):
                 reasons[reason] += 1
             else:
-                told = f"{exercise['score']} ({exercise['status']})"
+                own = f"{exercise['score']} ({exercise['status']})"
                 made_of = submission.made_of[exercise["id"]]
-                unexplained.append(f"{submission.student} {exercise['id']} ({made_of}): {theirs}, by the kit {told}")
+                unexplained.append(f"{submission.student} {exercise['id']} ({made_of}): {theirs}, by the kit {own}")
     return Comparison(same + reasons.total() + len(unexplained), same, reasons, unexplained)
 
 

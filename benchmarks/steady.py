@@ -124,9 +124,9 @@ def run_again(folder: Path, options: argparse.Namespace) -> float:
         began = time.perf_counter()
         with (folder / "log").open("wb") as log:
             status = started_in(folder, options, log).wait()
-        said = (folder / "log").read_text()
-        if status != 0 or f"\n0 graded, {options.submissions:,} kept" not in said:
-            raise SystemExit(f"no figure, for course grade did not keep the reports:\n{said[-2000:]}")
+        log = (folder / "log").read_text()
+        if status != 0 or f"\n0 graded, {options.submissions:,} kept" not in log:
+            raise SystemExit(f"no figure, for course grade did not keep the reports:\n{log[-2000:]}")
         seconds.append(time.perf_counter() - began)
     return median(seconds)
 

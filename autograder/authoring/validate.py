@@ -195,7 +195,7 @@ def _problems(program: Program, result: ExerciseResult) -> Iterable[str]:
             yield f"the stub is {result.status} with {result.score / 100:g} points, expected not_started with 0"
     elif program.kind == "misconception":
         if not failed:
-            hint = "make a check stricter, or remove it from the catalogue"
+            hint = "make one stricter, or remove the misconception"
             yield f"the misconception {program.name} passes every check; {hint}"
         for check in failed:
             named = check.finding.id if check.finding and check.finding.kind == "misconception" else None

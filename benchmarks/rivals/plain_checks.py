@@ -112,8 +112,8 @@ def right(yours: Any, expected: Any, judge: object) -> bool:
         case Like():
             return like(yours, expected, judge)
         case Raises(types):
-            told = all(mention in yours["message"] for mention in yours["mentions"])
-            return bool(set(types) & set(yours["raised"])) and (told or yours["raised"][0] == "AssertionError")
+            mentioned = all(mention in yours["message"] for mention in yours["mentions"])
+            return bool(set(types) & set(yours["raised"])) and (mentioned or yours["raised"][0] == "AssertionError")
         case Dropout(rate):
             others = [{name: part for name, part in result.items() if name != "train"} for result in (yours, expected)]
             return like(*others, Like(exact_zeros=True)) and dropped(yours["train"][1], yours["eval"][1], rate)

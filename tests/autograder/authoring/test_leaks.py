@@ -53,8 +53,10 @@ def test_what_is_handed_out_on_purpose_passes(gate: Gate) -> None:
 
 
 def test_a_line_of_a_solution_is_found_in_a_comment_of_a_stub(gate: Gate) -> None:
-    told = sentence(gate, "exercises/ex01.py", STUB.replace("    # TODO", f"    # {LINE.strip()}\n    # TODO"))
-    assert told.startswith("exercises/ex01.py has line 18 of solutions/ex01_running_mean.py in line 14: count = torch")
+    message = sentence(gate, "exercises/ex01.py", STUB.replace("    # TODO", f"    # {LINE.strip()}\n    # TODO"))
+    assert message.startswith(
+        "exercises/ex01.py has line 18 of solutions/ex01_running_mean.py in line 14: count = torch"
+    )
 
 
 def test_a_line_is_found_however_it_is_spaced_and_quoted(gate: Gate) -> None:

@@ -146,7 +146,8 @@ def test_every_misconception_of_the_course_can_be_made_again_from_its_program(ex
         patches = patches_of(solution, wrong, parts)
         assert plain(applied(solution, patches)) == plain(wrong)
         [read] = tomllib.loads(entry_of(exercise, "a-name", "3 students", patches)).values()
-        told = read.get("patches", [read])
+        entries = read.get("patches", [read])
         assert (
-            tuple((patch["find"].removesuffix("\n"), patch["replace"].removesuffix("\n")) for patch in told) == patches
+            tuple((patch["find"].removesuffix("\n"), patch["replace"].removesuffix("\n")) for patch in entries)
+            == patches
         )

@@ -67,7 +67,7 @@ def test_a_misconception_that_passes_everything_is_told(course: Path) -> None:
         course / BANK, "'return x.mean(dim=-1, keepdim=True).expand_as(x)'", "'return (x.cumsum(dim=-1) / count)'"
     )
     assert problems_after(course) == [
-        "the misconception mean-of-everything passes every check; make a check stricter, or remove it from the catalogue"
+        "the misconception mean-of-everything passes every check; make one stricter, or remove the misconception"
     ]
 
 

@@ -98,7 +98,9 @@ def test_a_small_class_has_neither_discrimination_nor_quintiles() -> None:
     cohort = examples.cohort(graded_by_skill(FEWEST - 1))
     assert all(figure.discrimination is None and not figure.quintiles for figure in figures(cohort))
     assert f"Discrimination and quintiles need at least {FEWEST} students" in Elements(page(content(cohort))).text
-    assert all(not row["discrimination"] and not row["by fifths"] for row in rows(tables(content(cohort))["checks.csv"]))
+    assert all(
+        not row["discrimination"] and not row["by fifths"] for row in rows(tables(content(cohort))["checks.csv"])
+    )
 
 
 def test_a_grader_error_counts_in_no_score() -> None:

@@ -149,8 +149,8 @@ def test_every_figure_agrees_with_what_was_planted(graded: Graded) -> None:
 
 
 def test_no_student_is_named_on_the_page_or_in_its_tables(graded: Graded) -> None:
-    told = [graded.out / "class.html", *(graded.out / "class").iterdir()]
-    for file in told:
+    files = [graded.out / "class.html", *(graded.out / "class").iterdir()]
+    for file in files:
         assert not re.search(r"student-\d\d|by ada", file.read_text("utf-8")), file.name
 
 

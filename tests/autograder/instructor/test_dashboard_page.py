@@ -87,9 +87,9 @@ def test_pointing_at_a_strip_says_whose_verdict_it_is(chromium: Browser, class_p
     )
     place = {"x": box["x"] + box["width"] * 0.99, "y": box["y"] + box["height"] / 2}
     chromium.call("Input.dispatchMouseEvent", type="mouseMoved", **place)
-    said = chromium.value("document.getElementById('point').textContent")
+    tooltip = chromium.value("document.getElementById('point').textContent")
     names = chromium.value("document.getElementById('students').textContent")
-    assert said.startswith(f"{names.rsplit(chr(34), 2)[1]}: 01 part 1 ")
+    assert tooltip.startswith(f"{names.rsplit(chr(34), 2)[1]}: 01 part 1 ")
 
 
 def test_without_its_script_all_is_there_and_what_is_printed_is_all(chromium: Browser, class_page: Path) -> None:

@@ -140,7 +140,12 @@ def test_a_localised_worksheet_has_its_separator_its_comma_and_its_quotes(graded
     ("text", "system", "column", "expected"),
     [
         (CANVAS, "canvas", None, "has 2 assignment columns, expected one; choose one with --column: Homework"),
-        (CANVAS, "canvas", "Homework 1", "Homework 1 (77) has a maximum of 10, and the course has 100; set the maximum to 100"),
+        (
+            CANVAS,
+            "canvas",
+            "Homework 1",
+            "Homework 1 (77) has a maximum of 10, and the course has 100; set the maximum to 100",
+        ),
         (CANVAS, "canvas", "Homework 9", "has 0 columns Homework 9, expected one"),
         ("a,b\n1,2\n", "canvas", None, "has the columns a, b, expected Student and ID"),
         (GERMAN, "moodle", None, "has 0 columns Grade, expected one; choose one with --column: ID, Vollst"),

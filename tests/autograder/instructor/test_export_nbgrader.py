@@ -177,7 +177,9 @@ def test_the_cells_of_a_released_notebook_are_filled_and_its_others_left(
             assert gradebook.find_comment("why", tiny.FIRST, ASSIGNMENT, student).comment is None
         gradebook.find_grade_cell("check", tiny.FIRST, ASSIGNMENT).max_score = 4
         gradebook.db.commit()
-    with pytest.raises(ExportError, match="the cell check of the notebook ex01_running_mean has 4 points in the gradebook, and"):
+    with pytest.raises(
+        ExportError, match="the cell check of the notebook ex01_running_mean has 4 points in the gradebook, and"
+    ):
         write_gradebook(graded, url, ASSIGNMENT)
 
 
@@ -225,7 +227,9 @@ def test_what_is_no_gradebook_is_a_sentence_without_the_password(graded: Graded,
 
 
 def test_a_name_that_nbgrader_does_not_take_is_refused(graded: Graded, url: str) -> None:
-    with pytest.raises(ExportError, match="'week 1' is not a name for nbgrader, expected at most 128 letters, digits, _ and -"):
+    with pytest.raises(
+        ExportError, match="'week 1' is not a name for nbgrader, expected at most 128 letters, digits, _ and -"
+    ):
         write_gradebook(graded, url, "week 1")
 
 

@@ -194,18 +194,18 @@ def test_nobody_changes_anything_for_another_unless_by_name(pack: Callable[[Pers
         try:
             after = list_submissions(written(Path(name) / "two" / "class", files | hers, packed), FILES, None, roster)
         except SubmissionError as error:
-            told = str(error)
+            problem = str(error)
             after = None
         if after is None:
-            assert any(begins(row) in told for row in hers), told
+            assert any(begins(row) in problem for row in hers), problem
             return
         was, is_now = read(before), read(after)
-    said = (*after.problems, *after.notes)
+    notes = (*after.problems, *after.notes)
     for person in people:
         own = pack(person)
         mine = [student for student, (sources, *_) in was.items() if tag(person.name) in b"".join(sources.values())]
         for student in mine:
-            assert was[student] == is_now.get(student) or names_both(said, own, hers), (student, said)
+            assert was[student] == is_now.get(student) or names_both(notes, own, hers), (student, notes)
     for sources, *_ in is_now.values():
         held = b"".join(sources.values())
         assert EVE not in held or not any(tag(person.name) in held for person in people), held

@@ -58,8 +58,8 @@ class Class:
             bulk = Bulk(out, conditions, anew=anew)
             plan = bulk.plan(entries)
             suite = load_suite(conditions.course)
-            told: list[Graded] = []
-            bulk.grade_all(plan.open, suite, self.runs(suite), 1, told.append)
+            finished: list[Graded] = []
+            bulk.grade_all(plan.open, suite, self.runs(suite), 1, finished.append)
             assert {exercise for _, exercise in self.ran} == {exercise.id for exercise in plan.exercises}
             assert [row.student for row in bulk.rows(entries)] == sorted(entry.student for entry in entries)
         return sorted(self.ran)
@@ -296,11 +296,11 @@ def test_what_is_asked_to_stop_begins_nothing_more(taught: Class) -> None:
     with Out(taught.out) as out:
         bulk = Bulk(out, conditions)
 
-        def told(graded: Graded) -> None:
+        def stop(graded: Graded) -> None:
             bulk.stop.set()
 
         with pytest.raises(Stopped):
-            bulk.grade_all(entries, tiny.SUITE, Runs(taught, load_suite(conditions.course)), 1, told)
+            bulk.grade_all(entries, tiny.SUITE, Runs(taught, load_suite(conditions.course)), 1, stop)
         with pytest.raises(Stopped):
             bulk.plan(entries)
     assert taught.report("ada")["run"] != ran_before
@@ -309,11 +309,11 @@ def test_what_is_asked_to_stop_begins_nothing_more(taught: Class) -> None:
 
 def test_the_result_digest_is_of_all_but_the_seconds(taught: Class) -> None:
     report = taught.report("ada")
-    told = result_digest(report)
+    digest = result_digest(report)
     report["exercises"][0]["checks"][0]["seconds"] = 99.0  # type: ignore[index]
-    assert result_digest(report) == told
+    assert result_digest(report) == digest
     report["exercises"][0]["checks"][0]["score"] = 1  # type: ignore[index]
-    assert result_digest(report) != told
+    assert result_digest(report) != digest
 
 
 def test_a_grader_that_is_cancelled_stops_what_it_grades(course: Path) -> None:
@@ -362,9 +362,9 @@ def test_what_a_killed_writer_left_half_written_is_swept_away(tmp_path: Path) ->
 @pytest.mark.skipif(
     sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="asks glibc, 2.33 or later"
 )
-@pytest.mark.parametrize(("first", "mapped"), [("", 0), ("give_back_large_blocks()", 1)], ids=["left alone", "told"])
+@pytest.mark.parametrize(("first", "mapped"), [("", 0), ("give_back_large_blocks()", 1)], ids=["default", "lowered"])
 def test_one_large_answer_does_not_make_large_blocks_usual(first: str, mapped: int) -> None:
-    """A large block that is freed raises, if the C library is left alone, what it keeps in its heap from then on."""
+    """By default, freeing a large block makes the C library keep blocks of that size in its heap."""
     program = f"""
 import ctypes
 from autograder.instructor.grading.memory import give_back_large_blocks

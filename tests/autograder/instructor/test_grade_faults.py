@@ -71,13 +71,13 @@ class School:
         )
 
     def ended(self, process: "subprocess.Popen[str]") -> tuple[int, str, str]:
-        """Return exit status and what was said; no fault is told as a traceback."""
+        """Return exit status and standard error; no fault may print a traceback."""
         stdout, stderr = process.communicate(timeout=LIMIT)
         assert "Traceback" not in stdout + stderr, stderr
         return process.returncode, stdout, stderr
 
     def finish(self, **env: str) -> str:
-        """Grade until all is graded, and return what was said last."""
+        """Grade until everything is graded, and return the last output."""
         for _ in range(3):
             status, stdout, stderr = self.ended(self.start(**env))
             if status == 0:

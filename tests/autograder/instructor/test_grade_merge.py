@@ -62,8 +62,8 @@ def copied(shards: Path, tmp_path: Path) -> Path:
 
 def test_merged_shards_are_what_one_run_writes(copied: Path) -> None:
     for shard in ("2", "1"), ("1", "2"):
-        status, told = merge(copied, "merged", *shard)
-        assert (status, "4 reports from 2 folders, 0 of them" in told) == (0, True), told
+        status, output = merge(copied, "merged", *shard)
+        assert (status, "4 reports from 2 folders, 0 of them" in output) == (0, True), output
         assert tiny.timeless(copied / "merged") == tiny.timeless(copied / "whole")
         for name in ("scores.csv", "run.json"):
             assert (copied / "merged" / name).read_bytes() == (copied / "whole" / name).read_bytes()
@@ -115,18 +115,18 @@ def test_folders_that_are_not_of_one_run_are_refused(
     copied: Path, change: Callable[[Path], object], folders: str, sentence: str
 ) -> None:
     change(copied)
-    status, told = merge(copied, "out", *folders.split())
+    status, output = merge(copied, "out", *folders.split())
     assert status == 2
-    assert sentence in told
-    assert not (copied / "out" / "scores.csv").exists() or "differ in seed" in told
+    assert sentence in output
+    assert not (copied / "out" / "scores.csv").exists() or "differ in seed" in output
 
 
 def test_a_student_that_is_in_two_folders_is_refused(copied: Path) -> None:
     for part in ("1", "2"):
         run_with(copied / part, shard=None)
     run_with(copied / "2", students=dict.fromkeys(("a-b", "bob", "eve")))
-    status, told = merge(copied, "out", "1", "2")
-    assert (status, "bob is in ../1 and in ../2, expected every student once" in told) == (2, True)
+    status, output = merge(copied, "out", "1", "2")
+    assert (status, "bob is in ../1 and in ../2, expected every student once" in output) == (2, True)
 
 
 def test_one_student_is_graded_anew_and_the_table_waits_for_the_others(copied: Path) -> None:
@@ -174,4 +174,7 @@ def test_a_student_who_is_not_there_is_refused(copied: Path) -> None:
     done = grade(copied, "nobody", "--shard", "3/50")
     assert (done.returncode, "0 graded, 0 kept" in done.stdout) == (0, True), "a shard may be empty"
     done = grade(copied, "whole", "--shard", "3/2")
-    assert (done.returncode, "'3/2' is not a shard, expected I/N with I from 1 to N, like 2/4" in done.stderr) == (2, True)
+    assert (done.returncode, "'3/2' is not a shard, expected I/N with I from 1 to N, like 2/4" in done.stderr) == (
+        2,
+        True,
+    )

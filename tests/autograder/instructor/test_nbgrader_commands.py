@@ -212,8 +212,8 @@ def test_everybody_is_graded_and_both_ways_give_the_same_marks(
     }
     assert autograded == graded
     url = f"sqlite:///{folder}/gradebook.db"
-    told = tiny.run_course(course, "export", "nbgrader", "grades", "--to", url, "--assignment", ASSIGNMENT)
-    assert "0 students, 0 submissions, 0 grades; " in told.stdout, told.stdout + told.stderr
+    exported = tiny.run_course(course, "export", "nbgrader", "grades", "--to", url, "--assignment", ASSIGNMENT)
+    assert "0 students, 0 submissions, 0 grades; " in exported.stdout, exported.stdout + exported.stderr
     assert marks(folder) == graded
 
 

@@ -65,7 +65,7 @@ class Attack:
     seconds: float = 90.0
 
     def claims(self, level: Level) -> bool:
-        """Whether the attack is said to get nothing at that level."""
+        """Whether the attack gets nothing at that isolation level, according to its file."""
         return LEVELS.index(self.contained) <= LEVELS.index(level)
 
     def may_run(self, level: Level) -> bool:

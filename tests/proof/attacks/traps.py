@@ -33,7 +33,7 @@ class Traps:
         self.tried = _random()
         self.targets: dict[str, Any] = {"mark": self.mark, "variable": VARIABLE}
         self.targets.update(tried=self.tried[::-1], proof=self.secrets["proof"][::-1])
-        self.heard: list[tuple[str, bytes]] = []
+        self.calls: list[tuple[str, bytes]] = []
         self._open: list[socket.socket] = []
         self._home: Path | None = None
         os.environ[VARIABLE] = self._secret("the environment")
@@ -69,10 +69,10 @@ class Traps:
         return [name for name, secret in self.secrets.items() if secret.encode() in data]
 
     def touched(self) -> list[str]:
-        """Return what the listeners heard since the last call."""
-        heard, self.heard = self.heard, []
-        said = {f"{name} got {self.found_in(data) or 'a call'}" for name, data in heard}
-        return sorted(said)
+        """Return the calls to the listeners since the last call."""
+        calls, self.calls = self.calls, []
+        reports = {f"{name} got {self.found_in(data) or 'a call'}" for name, data in calls}
+        return sorted(reports)
 
     def _secret(self, name: str) -> str:
         return self.secrets.setdefault(name, _random())
@@ -119,12 +119,12 @@ class Traps:
                 data = b""
                 with caller, contextlib.suppress(OSError):
                     data = caller.recv(4096)
-                self.heard.append((name, data))
+                self.calls.append((name, data))
 
     def _hear(self, name: str, datagrams: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while True:
-                self.heard.append((name, datagrams.recv(4096)))
+                self.calls.append((name, datagrams.recv(4096)))
 
 
 def survivors(base: Path, before: set[int]) -> list[int]:

@@ -84,23 +84,23 @@ class Trial:
 class Round:
     """What was graded at once: the reports by folder of submissions, or what went wrong instead.
 
-    `said` is what the programs printed, by folder.
+    `printed` has the output of the programs, by folder.
     """
 
     reports: dict[str, list[Report]] = field(default_factory=dict)
     lost: list[str] = field(default_factory=list)
-    said: dict[str, str] = field(default_factory=dict)
+    printed: dict[str, str] = field(default_factory=dict)
 
 
 class Heard(Runner):
     """A runner that keeps what the program printed, of which a report for a mark tells nothing."""
 
-    said = ""
+    printed = ""
 
     def run(self, *args: Any, **options: Any) -> Run:
         """Run a plan, and listen."""
         found = super().run(*args, **options)
-        self.said += found.log
+        self.printed += found.log
         return found
 
 
@@ -164,12 +164,12 @@ class Trials:
         trial = Trial(
             attack=attack,
             gained=max((gained(report, alone) for report in own), default=0),
-            leaks=(*self._leaks(own, beside.said.get("attack", "")), *self.traps.touched()),
+            leaks=(*self._leaks(own, beside.printed.get("attack", "")), *self.traps.touched()),
             changed=tuple(changed),
             lost=(*beside.lost, *after.lost, *not_graded(reports)),
             left=tuple(left),
             seconds=seconds,
-            tried=attack.where == "intake" or self.traps.tried in beside.said.get("attack", ""),
+            tried=attack.where == "intake" or self.traps.tried in beside.printed.get("attack", ""),
         )
         for folder in folders.values():
             shutil.rmtree(folder, ignore_errors=True)
@@ -219,7 +219,7 @@ class Trials:
             for entry in entries:
                 runner = self._runner()
                 report = self.grader.grade(entry.read(self.course.files, caps), runner=runner)
-                graded.said[name] = graded.said.get(name, "") + runner.said
+                graded.printed[name] = graded.printed.get(name, "") + runner.printed
                 write_stored(self.out / folder.name / "reports" / f"{entry.student}.json", Stored(report, "", {}))
                 reports.append(report)
             graded.reports[name] = reports
@@ -227,7 +227,7 @@ class Trials:
             graded.lost.append(f"{name}: {type(error).__name__}: {error}")
 
     def _runner(self) -> Heard:
-        """Return the runner a grader would make, that keeps what is said."""
+        """Return a runner like that of a grader, which also keeps the output."""
         found = Heard(
             self.grader.suite,
             seed=self.grader.seed,
@@ -237,9 +237,9 @@ class Trials:
         self._running.append(found)
         return found
 
-    def _leaks(self, reports: Sequence[Report], said: str) -> list[str]:
+    def _leaks(self, reports: Sequence[Report], printed: str) -> list[str]:
         """Return what the program printed, and what came out by a report or anything else in the folder for reports."""
-        found = {f"{secret} in its output" for secret in self.traps.found_in(said.encode())}
+        found = {f"{secret} in its output" for secret in self.traps.found_in(printed.encode())}
         written = [file for file in self.out.rglob("*") if file.is_file() and not file.is_symlink()]
         for file in written:
             data = file.read_bytes()
