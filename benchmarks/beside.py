@@ -10,7 +10,7 @@ import psutil
 
 
 def beside(run: Callable[[], None], other: Callable[[], float], every: float = math.inf) -> tuple[float, list[float]]:
-    """Return the seconds of `run`, and the results of `other`, which runs in pauses every `every` seconds and at the end.
+    """Return the seconds of `run`, and the results of `other`: every `every` seconds, in a pause, and at the end.
 
     `run` gets a process of its own. Pauses, in which all of its processes are stopped, are not counted.
     """
