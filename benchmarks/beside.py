@@ -10,11 +10,11 @@ import psutil
 
 
 def beside(run: Callable[[], None], other: Callable[[], float], every: float = math.inf) -> tuple[float, list[float]]:
-    """Return the seconds of `run`, and what `other` told, which comes after it and in a pause each `every` seconds.
+    """Return the seconds of `run`, and the results of `other`: every `every` seconds, in a pause, and at the end.
 
-    `run` is called in a process of its own; the pauses, in which no process of it goes on, are not counted.
+    `run` gets a process of its own. Pauses, in which all of its processes are stopped, are not counted.
     """
-    seconds, told = 0.0, []
+    seconds, results = 0.0, []
     running = multiprocessing.get_context("fork").Process(target=run)
     running.start()
     assert running.pid is not None
@@ -26,30 +26,30 @@ def beside(run: Callable[[], None], other: Callable[[], float], every: float = m
             if running.exitcode is not None:
                 break
             with paused(running.pid):
-                told.append(other())
+                results.append(other())
     except BaseException:
         with suppress(psutil.NoSuchProcess):
-            for each in _family(running.pid):
-                _tell(each.kill)
+            for child in _family(running.pid):
+                _tell(child.kill)
         raise
     if running.exitcode != 0:
         raise SystemExit(f"a run ended with exit status {running.exitcode}")
-    return seconds, told or [other()]
+    return seconds, results or [other()]
 
 
 @contextmanager
 def paused(process: int) -> Iterator[None]:
     """Stop a process and all that descend from it, parents first, so that none is made meanwhile."""
     stopped: list[psutil.Process] = []
-    while found := [each for each in _family(process) if each not in stopped]:
-        for each in found:
-            _tell(each.suspend)
+    while found := [child for child in _family(process) if child not in stopped]:
+        for child in found:
+            _tell(child.suspend)
         stopped += found
     try:
         yield
     finally:
-        for each in reversed(stopped):
-            _tell(each.resume)
+        for child in reversed(stopped):
+            _tell(child.resume)
 
 
 def _family(process: int) -> list[psutil.Process]:

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from random import Random
 
-from autograder.authoring.validate import programs_of
+from autograder.authoring.programs import programs_of
 from autograder.cli import run
 from autograder.course import find_course, read_course
 from autograder.course.suite import load_suite
@@ -38,8 +38,8 @@ def main() -> None:
     suite = load_suite(course)
     exercise = course.exercise(options.exercise)
     programs = list(programs_of(suite, exercise))
-    wrong = [each for each in programs if each.kind == "misconception"]
-    right = next(each for each in programs if each.kind == "solution")
+    wrong = [program for program in programs if program.kind == "misconception"]
+    right = next(program for program in programs if program.kind == "solution")
     planted = Random(options.seed).sample(wrong, len(HOLD))
     reports: list[Report] = []
     with Grader(suite, seed=course.seed) as grader:
@@ -55,8 +55,8 @@ def main() -> None:
         raise SystemExit(f"course dashboard ended with exit status {status}")
     with (options.out / "class" / "misconceptions.csv").open(encoding="utf-8", newline="") as table:
         found = [(row["id"], int(row["students"])) for row in csv.DictReader(table)]
-    told = [each.name.rsplit("/", 1)[-1] for each in planted]
-    listed = list(zip(told, HOLD, strict=True))
+    names = [program.name.rsplit("/", 1)[-1] for program in planted]
+    listed = list(zip(names, HOLD, strict=True))
     for place, (name, count) in enumerate(listed):
         seen = found[place] if place < len(found) else None
         print(f"{count:3} planted: {name:48} {'found' if seen == (name, count) else f'found {seen}'}")
@@ -76,9 +76,9 @@ def arguments() -> argparse.Namespace:
 def write(out: Path, reports: Sequence[Report], exercises: Sequence[str]) -> None:
     """Write reports and table as course grade does."""
     (out / "reports").mkdir(parents=True, exist_ok=True)
-    for each in reports:
-        text = json.dumps(each.to_json())
-        (out / "reports" / f"{each.submission['student']}.json").write_text(text, "utf-8")
+    for report in reports:
+        text = json.dumps(report.to_json())
+        (out / "reports" / f"{report.submission['student']}.json").write_text(text, "utf-8")
     course = read_course(find_course())
     (out / "scores.csv").write_text(scores_csv(reports, exercises, policy_of(course, Roster()), {}), "utf-8")
     (out / "run.json").write_text(json.dumps({"schema": 1, "suite": reports[0].suite}), "utf-8")

@@ -44,8 +44,8 @@ class Class:
     def course(self) -> Path:
         return self.folder / "course"
 
-    def folder_of(self, each: Synthetic) -> Path:
-        return self.folder / "folders" / each.student
+    def folder_of(self, submission: Synthetic) -> Path:
+        return self.folder / "folders" / submission.student
 
     def environment(self) -> dict[str, str]:
         """Return the environment of every contestant: one thread for each process, and nothing of the user's own."""
@@ -120,22 +120,22 @@ class Pytest(Contestant):
         with ThreadPoolExecutor(self.of.jobs) as pool:
             list(pool.map(self._grade, self.of.submissions))
 
-    def _grade(self, each: Synthetic) -> None:
+    def _grade(self, submission: Synthetic) -> None:
         options = ["-q", "--tb=no", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", RIVALS]
         tests = RIVALS / "plain_pytest.py"
-        command = [self.of.python, "-m", "pytest", *options, f"--junitxml={self._file(each)}", tests]
-        self.of.call(command, self.of.folder_of(each))
+        command = [self.of.python, "-m", "pytest", *options, f"--junitxml={self._file(submission)}", tests]
+        self.of.call(command, self.of.folder_of(submission))
 
-    def _file(self, each: Synthetic) -> Path:
-        return self.folder / f"{each.student}.xml"
+    def _file(self, submission: Synthetic) -> Path:
+        return self.folder / f"{submission.student}.xml"
 
     def clear(self) -> None:
         for file in self.folder.glob("*.xml"):
             file.unlink()
 
     def marks(self) -> Marks:
-        there = [each for each in self.of.submissions if self._file(each).is_file()]
-        return {each.student: self._marks(ElementTree.parse(self._file(each))) for each in there}
+        there = [submission for submission in self.of.submissions if self._file(submission).is_file()]
+        return {submission.student: self._marks(ElementTree.parse(self._file(submission))) for submission in there}
 
     def _marks(self, tests: "ElementTree.ElementTree[ElementTree.Element]") -> dict[str, int]:
         passed = {case.get("name", "") for case in tests.iter("testcase") if len(case) == 0}
@@ -165,8 +165,8 @@ class Nbgrader(Contestant):
         if self.of.call([*self._program(), "generate_assignment", "all"], self.folder, log) != 0:
             raise SystemExit(f"nbgrader could not make the assignment:\n{log.read_text('utf-8')[-2000:]}")
         released = json.loads((self.folder / "release" / "all" / "all.ipynb").read_text("utf-8"))
-        for each in self.of.submissions:
-            self._hand_in(each, released)
+        for submission in self.of.submissions:
+            self._hand_in(submission, released)
 
     def _source(self) -> str:
         cells = [("import plain_checks\nPLAIN = plain_checks.loaded()", _cell("setup", locked=True))]
@@ -176,13 +176,13 @@ class Nbgrader(Contestant):
             cells.append((f"PLAIN.score({exercise!r})", _cell(exercise, grade=True, locked=True, points=most)))
         return notebook(cells)
 
-    def _hand_in(self, each: Synthetic, released: Mapping[str, list[dict[str, object]]]) -> None:
-        sources = {f"code-{exercise}": source for exercise, source in each.cells().items()}
+    def _hand_in(self, submission: Synthetic, released: Mapping[str, list[dict[str, object]]]) -> None:
+        sources = {f"code-{exercise}": source for exercise, source in submission.cells().items()}
         cells = []
         for cell in released["cells"]:
             grade_id = cell["metadata"]["nbgrader"]["grade_id"]  # type: ignore[index]
             cells.append({**cell, "source": sources.get(grade_id, "")} if grade_id.startswith("code-") else cell)
-        file = self.folder / "submitted" / each.student / "all" / "all.ipynb"
+        file = self.folder / "submitted" / submission.student / "all" / "all.ipynb"
         file.parent.mkdir(parents=True)
         file.write_text(json.dumps({**released, "cells": cells}), "utf-8")
 
@@ -197,9 +197,9 @@ class Nbgrader(Contestant):
 
     def marks(self) -> Marks:
         command = [self.of.python, RIVALS / "nbgrader_marks.py", f"sqlite:///{self.folder}/gradebook.db", "all"]
-        told = subprocess.run(command, env=self.of.environment(), capture_output=True, text=True, check=True)
-        graded = {each.parent.name for each in (self.folder / "autograded").glob("*/all")}
-        points: Mapping[str, Mapping[str, float]] = json.loads(told.stdout)
+        done = subprocess.run(command, env=self.of.environment(), capture_output=True, text=True, check=True)
+        graded = {file.parent.name for file in (self.folder / "autograded").glob("*/all")}
+        points: Mapping[str, Mapping[str, float]] = json.loads(done.stdout)
         return {
             student: {exercise: round(100 * mark) for exercise, mark in marks.items()}
             for student, marks in points.items()
@@ -218,10 +218,10 @@ class Otter(Contestant):
             archive.writestr("otter_config.json", json.dumps({"pdf": False, "print_summary": False}))
             for exercise, points in self.of.points.items():
                 archive.writestr(f"tests/{exercise}.py", self._tests(exercise, points))
-        for each in self.of.submissions:
-            (self.folder / each.student).mkdir()
-            text = notebook([(cell, {}) for cell in each.cells().values()] or [("", {})])
-            (self.folder / each.student / "all.ipynb").write_text(text, "utf-8")
+        for submission in self.of.submissions:
+            (self.folder / submission.student).mkdir()
+            text = notebook([(cell, {}) for cell in submission.cells().values()] or [("", {})])
+            (self.folder / submission.student / "all.ipynb").write_text(text, "utf-8")
 
     def _tests(self, exercise: str, points: Mapping[str, int]) -> str:
         lines = ["import plain_checks", "from otter.test_files import test_case", "OK_FORMAT = False"]
@@ -239,18 +239,18 @@ class Otter(Contestant):
         with ThreadPoolExecutor(self.of.jobs) as pool:
             list(pool.map(self._grade, self.of.submissions))
 
-    def _grade(self, each: Synthetic) -> None:
+    def _grade(self, submission: Synthetic) -> None:
         options = ["--no-logo", "-a", self.folder / "autograder.zip", "-o", "."]
-        self.of.call([self.of.python, "-m", "otter", "run", *options, "all.ipynb"], self.folder / each.student)
+        self.of.call([self.of.python, "-m", "otter", "run", *options, "all.ipynb"], self.folder / submission.student)
 
     def marks(self) -> Marks:
         found = {}
-        for each in self.of.submissions:
-            file = self.folder / each.student / "results.json"
+        for submission in self.of.submissions:
+            file = self.folder / submission.student / "results.json"
             tests = json.loads(file.read_text("utf-8"))["tests"] if file.is_file() else []
             marks = {test["name"]: round(100 * test["score"]) for test in tests if test["name"] in self.of.points}
             if marks:
-                found[each.student] = marks
+                found[submission.student] = marks
         return found
 
 
@@ -280,9 +280,9 @@ class Course(Contestant):
             raise SystemExit(f"no figure, for {self.name} ended with exit status {status}:\n{self.log()[-2000:]}")
 
     def isolated(self) -> str:
-        """Return how the last run said that it confines."""
-        said = next(each for each in self.log().splitlines() if each.startswith(_ISOLATION))
-        return said.removeprefix(_ISOLATION)
+        """Return the isolation that the last run printed."""
+        isolation = next(line for line in self.log().splitlines() if line.startswith(_ISOLATION))
+        return isolation.removeprefix(_ISOLATION)
 
     def log(self) -> str:
         """Return what the last run printed."""
@@ -294,7 +294,7 @@ class Course(Contestant):
 
     def marks(self) -> Marks:
         return {
-            student: {each["id"]: each["score"] for each in report["exercises"]}
+            student: {exercise["id"]: exercise["score"] for exercise in report["exercises"]}
             for student, report in self.reports().items()
         }
 

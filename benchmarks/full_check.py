@@ -52,7 +52,7 @@ def main() -> None:
     whole_check(suite, submission)  # fills the cache of answer keys
     checks = [whole_check(suite, submission) for _ in range(options.runs)]
     imports = [import_seconds() for _ in range(options.runs)]
-    middle = sorted(checks, key=lambda each: each.both)[len(checks) // 2]
+    middle = sorted(checks, key=lambda check: check.both)[len(checks) // 2]
     print_totals(checks, imports)
     print_exercises(middle.report)
     print_slowest(middle.report)
@@ -81,7 +81,7 @@ def whole_check(suite: Suite, submission: Submission) -> Measured:
             report = grader.report(submission, suite.exercises, runner)
         after = seconds_of(worker), time.process_time()
     if report.statuses != {"pass"}:
-        failing = [each.id for each in report.exercises if each.status != "pass"]
+        failing = [exercise.id for exercise in report.exercises if exercise.status != "pass"]
         raise SystemExit(f"{submission.student} is no right submission: {', '.join(failing)} failed")
     return Measured(after[0] - before[0], after[1] - before[1], report)
 
@@ -114,9 +114,9 @@ def import_seconds() -> float:
 def print_totals(checks: Sequence[Measured], imports: Sequence[float]) -> None:
     """Print the medians with their ranges, and the ratio."""
     rows = {
-        "worker, ready to done": [each.worker for each in checks],
-        "judge": [each.judge for each in checks],
-        "both": [each.both for each in checks],
+        "worker, ready to done": [check.worker for check in checks],
+        "judge": [check.judge for check in checks],
+        "both": [check.both for check in checks],
         "import torch": imports,
     }
     print(f"processor seconds, median of {len(checks)} (smallest to largest)")
@@ -130,12 +130,14 @@ def print_exercises(report: Report) -> None:
     print("seconds in the probes by the clock, by exercise")
     for exercise in report.exercises:
         print(f"  {exercise.id:28} {sum(check.seconds for check in exercise.checks):6.3f}")
-    print(f"  {'all':28} {sum(check.seconds for each in report.exercises for check in each.checks):6.3f}")
+    print(f"  {'all':28} {sum(check.seconds for exercise in report.exercises for check in exercise.checks):6.3f}")
 
 
 def print_slowest(report: Report) -> None:
     """Print the checks that ran longest."""
-    checks = [(check.seconds, f"{each.id} {check.id}") for each in report.exercises for check in each.checks]
+    checks = [
+        (check.seconds, f"{exercise.id} {check.id}") for exercise in report.exercises for check in exercise.checks
+    ]
     print(f"the slowest {SLOWEST} of {len(checks)} checks, seconds by the clock")
     for seconds, name in sorted(checks, reverse=True)[:SLOWEST]:
         print(f"  {name:45} {seconds:6.3f}")

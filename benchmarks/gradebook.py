@@ -36,11 +36,15 @@ FINDING = Finding("place", "astray", "This value is not the expected one.", plac
 def a_class(students: int) -> Graded:
     """Return a class on the course of this folder: every exercise of everybody, some checks passed and some not."""
     course = read_course(Path(__file__).parents[1])
-    rows = tuple(Student(f"s{each:05}", f"Given{each} Family", f"s{each}@example.org") for each in range(students))
+    rows = tuple(
+        Student(f"s{number:05}", f"Given{number} Family", f"s{number}@example.org") for number in range(students)
+    )
     policy = policy_of(replace(course, grading=None), Roster(rows))
     marks = []
     for place, row in enumerate(rows):
-        results = tuple(result(each.id, each.points, (place + step) % 5) for step, each in enumerate(course.exercises))
+        results = tuple(
+            result(exercise.id, exercise.points, (place + step) % 5) for step, exercise in enumerate(course.exercises)
+        )
         report = Report(course.title, {"student": row.student}, "sha256:0", "cpu", "process", results)
         time_ = START + timedelta(minutes=place)
         marks.append(Mark(row, report, final(policy, row.student, time_, report.score)))
@@ -49,9 +53,9 @@ def a_class(students: int) -> Graded:
 
 def result(exercise: str, points: int, failing: int) -> ExerciseResult:
     """Return an exercise of ten checks, so many of which fail."""
-    each = points // 10
-    passed = [CheckResult(f"c{at}", f"claim {at}", "pass", each, each) for at in range(10 - failing)]
-    failed = [CheckResult(f"f{at}", f"claim {at}", "fail", 0, each, finding=FINDING) for at in range(failing)]
+    share = points // 10
+    passed = [CheckResult(f"c{at}", f"claim {at}", "pass", share, share) for at in range(10 - failing)]
+    failed = [CheckResult(f"f{at}", f"claim {at}", "fail", 0, share, finding=FINDING) for at in range(failing)]
     score = sum(check.score for check in passed)
     return ExerciseResult(exercise, exercise, "fail" if failing else "pass", score, points, (*passed, *failed))
 
@@ -61,12 +65,12 @@ def by_nbgrader(graded: Graded, url: str) -> None:
     with opened(url) as gradebook:
         gradebook.check_course("default_course")
         gradebook.update_or_create_assignment(ASSIGNMENT)
-        for each in graded.course.exercises:
-            gradebook.update_or_create_notebook(each.id, ASSIGNMENT)
+        for exercise in graded.course.exercises:
+            gradebook.update_or_create_notebook(exercise.id, ASSIGNMENT)
             gradebook.update_or_create_grade_cell(
-                each.id, each.id, ASSIGNMENT, max_score=each.points / 100, cell_type="code"
+                exercise.id, exercise.id, ASSIGNMENT, max_score=exercise.points / 100, cell_type="code"
             )
-            gradebook.update_or_create_solution_cell(each.id, each.id, ASSIGNMENT)
+            gradebook.update_or_create_solution_cell(exercise.id, exercise.id, ASSIGNMENT)
         for mark in graded.marks:
             one_by_nbgrader(gradebook, mark)
 
@@ -80,28 +84,31 @@ def one_by_nbgrader(gradebook: object, mark: Mark) -> None:
     gradebook.update_or_create_student(mark.student, first_name=first, last_name=last, email=mark.row.email)
     gradebook.update_or_create_submission(ASSIGNMENT, mark.student, timestamp=mark.final.handed_in.replace(tzinfo=None))
     taken_off = penalties(mark)
-    for each in mark.report.exercises:
-        grade = gradebook.find_grade(each.id, each.id, ASSIGNMENT, mark.student)
-        grade.auto_score, grade.needs_manual_grade = each.score / 100, False
-        gradebook.find_comment(each.id, each.id, ASSIGNMENT, mark.student).auto_comment = summary(each)
-        notebook = gradebook.find_submission_notebook(each.id, ASSIGNMENT, mark.student)
-        notebook.late_submission_penalty = taken_off[each.id] / 100
+    for exercise in mark.report.exercises:
+        grade = gradebook.find_grade(exercise.id, exercise.id, ASSIGNMENT, mark.student)
+        grade.auto_score, grade.needs_manual_grade = exercise.score / 100, False
+        gradebook.find_comment(exercise.id, exercise.id, ASSIGNMENT, mark.student).auto_comment = summary(exercise)
+        notebook = gradebook.find_submission_notebook(exercise.id, ASSIGNMENT, mark.student)
+        notebook.late_submission_penalty = taken_off[exercise.id] / 100
     gradebook.db.commit()
 
 
 def scores(url: str) -> dict[str, float]:
     """Return what nbgrader makes of a gradebook."""
     with opened(url) as gradebook:
-        return {each["student"]: round(each["score"], 2) for each in gradebook.submission_dicts(ASSIGNMENT)}
+        return {
+            submission["student"]: round(submission["score"], 2)
+            for submission in gradebook.submission_dicts(ASSIGNMENT)
+        }
 
 
 def differing(wanted: Mapping[str, float], found: Mapping[str, float]) -> list[str]:
     """Return a sentence for every student whose score is not the one that was written."""
-    students = [*wanted, *(each for each in found if each not in wanted)]
+    students = [*wanted, *(student for student in found if student not in wanted)]
     return [
-        f"{each}: {found.get(each)}, expected {wanted.get(each)}"
-        for each in students
-        if found.get(each) != wanted.get(each)
+        f"{student}: {found.get(student)}, expected {wanted.get(student)}"
+        for student in students
+        if found.get(student) != wanted.get(student)
     ]
 
 
@@ -129,7 +136,7 @@ def main() -> int:
             ("nbgrader, call by call", timed(lambda: by_nbgrader(graded, theirs))),
             ("  again, nothing changed", timed(lambda: by_nbgrader(graded, theirs))),
         ]
-        wanted = {each.student: each.final.score / 100 for each in graded.marks}  # type: ignore[union-attr,operator]
+        wanted = {mark.student: mark.final.score / 100 for mark in graded.marks}  # type: ignore[union-attr,operator]
         for name, url in (("course export nbgrader", ours), ("nbgrader, call by call", theirs)):
             refuse(name, differing(wanted, scores(url)))
     print(f"{students} students, {len(graded.course.exercises)} exercises each, into SQLite")

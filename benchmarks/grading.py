@@ -54,7 +54,7 @@ PINNED = {"nbgrader": "0.9.6", "otter-grader": "7.0.0"}
 PACKAGES = (*PINNED, "pytest", "ipykernel", "nbconvert", "torch", "numpy")
 SETS = {"ex01..ex06": 6, "all": 14}
 CONTESTANTS: Mapping[str, type[Contestant]] = {
-    each.name: each for each in (Pytest, Nbgrader, Otter, Unconfined, Unwalled, Confined)
+    contestant.name: contestant for contestant in (Pytest, Nbgrader, Otter, Unconfined, Unwalled, Confined)
 }
 
 
@@ -79,12 +79,12 @@ class Result:
         """Keep a round, and tell of it."""
         self.seconds.append(seconds)
         self.ours_beside.append(ours)
-        print(f"  {name} {seconds:.1f} s, ours beside it {', '.join(f'{each:.1f}' for each in ours)} s", flush=True)
+        print(f"  {name} {seconds:.1f} s, ours beside it {', '.join(f'{run:.1f}' for run in ours)} s", flush=True)
 
     @property
     def times_ours(self) -> float:
         """How often ours grades the class in the time this takes: the median of the rounds."""
-        return median(each / median(ours) for each, ours in zip(self.seconds, self.ours_beside, strict=True))
+        return median(second / median(ours) for second, ours in zip(self.seconds, self.ours_beside, strict=True))
 
 
 def main() -> None:
@@ -100,7 +100,7 @@ def main() -> None:
         "versions": versions(python),
         "sets": {},
     }
-    print(f"{found['machine']}; {', '.join(f'{name} {each}' for name, each in found['versions'].items())}")
+    print(f"{found['machine']}; {', '.join(f'{name} {version}' for name, version in found['versions'].items())}")
     for name in options.sets:
         with tempfile.TemporaryDirectory(prefix="grading-") as folder:
             class_ = make_class(Path(folder), python, SETS[name], options)
@@ -148,10 +148,10 @@ def make_class(folder: Path, python: Path, exercises: int, options: argparse.Nam
     course = read_course(folder / "course")
     suite = load_suite(course)
     submissions = list(synthetic(suite, options.submissions, options.seed))
-    for each in submissions:
-        each.write(folder / "folders")
+    for submission in submissions:
+        submission.write(folder / "folders")
     (folder / "home").mkdir()
-    points = {each.id: suite.points(each) for each in course.exercises}
+    points = {exercise.id: suite.points(exercise) for exercise in course.exercises}
     made = Class(folder, python, submissions, points, options.seed, options.jobs)
     log = folder / "expected.log"
     if made.call([python, RIVALS / "plain_checks.py", str(options.seed)], folder, log) != 0:
@@ -164,7 +164,7 @@ def copy_course(folder: Path, exercises: int) -> None:
     for part in ("solutions", "exercises", "tests/exercises"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     head, *blocks = (ROOT / "course.toml").read_text("utf-8").split("[[exercises]]\n")
-    points = [int(each) for block in blocks for each in re.findall(r"^points = (\d+)$", block, re.MULTILINE)]
+    points = [int(points) for block in blocks for points in re.findall(r"^points = (\d+)$", block, re.MULTILINE)]
     last = points[exercises - 1] + sum(points[exercises:])
     blocks[exercises - 1] = re.sub(r"^points = \d+$", f"points = {last}", blocks[exercises - 1], flags=re.MULTILINE)
     (folder / "course.toml").write_text("[[exercises]]\n".join([head, *blocks[:exercises]]), "utf-8")
@@ -173,24 +173,24 @@ def copy_course(folder: Path, exercises: int) -> None:
 
 def measured(class_: Class, options: argparse.Namespace) -> dict[str, object]:
     """Let every contestant grade the class, round by round, and ours beside each of them."""
-    *others, ours = prepared(class_, [each for each in CONTESTANTS if each in options.only])
+    *others, ours = prepared(class_, [contestant for contestant in CONTESTANTS if contestant in options.only])
     if not isinstance(ours, OurCourse):
         raise SystemExit("nothing of this kit is among the graders, and the others are measured beside it: see --only")
     floor = Result()
-    results = {each.name: Result() for each in (*others, ours)}
+    results = {other.name: Result() for other in (*others, ours)}
     for _ in range(options.rounds):
         cpu_seconds, ended = floor_of(class_)
         beside_it = timed(class_, ours)
         refuse("the floor", list(cut_short(ours.reports(), ended)))
         floor.note("the floor", cpu_seconds, [beside_it])
-        for each in others:
-            each.clear()
-            every = math.inf if isinstance(each, OurCourse) else options.every
-            found = beside(each.run, lambda: timed(class_, ours), every)
-            results[each.name].compare(class_, ours, each)
-            results[each.name].note(each.name, *found)
-    taken = [each for other in (floor, *results.values()) for part in other.ours_beside for each in part]
-    results[ours.name].seconds, results[ours.name].ours_beside = taken, [[each] for each in taken]
+        for rival in others:
+            rival.clear()
+            every = math.inf if isinstance(rival, OurCourse) else options.every
+            found = beside(rival.run, lambda: timed(class_, ours), every)
+            results[rival.name].compare(class_, ours, rival)
+            results[rival.name].note(rival.name, *found)
+    taken = [seconds for other in (floor, *results.values()) for part in other.ours_beside for seconds in part]
+    results[ours.name].seconds, results[ours.name].ours_beside = taken, [[seconds] for seconds in taken]
     results[ours.name].compare(class_, ours, ours)
     return {"floor": floor, "graders": results, "ours": f"{ours.name}, {ours.isolated()}"}
 
@@ -198,12 +198,12 @@ def measured(class_: Class, options: argparse.Namespace) -> dict[str, object]:
 def prepared(class_: Class, names: Sequence[str]) -> list[Contestant]:
     """Set the contestants up; the sandbox only where there is one."""
     found = []
-    for each in (CONTESTANTS[name](class_) for name in names):
+    for contestant in (CONTESTANTS[name](class_) for name in names):
         try:
-            each.prepare()
-            found.append(each)
+            contestant.prepare()
+            found.append(contestant)
         except Unavailable as problem:
-            print(f"left out: {each.name}: {problem}")
+            print(f"left out: {contestant.name}: {problem}")
     return found
 
 
@@ -221,13 +221,13 @@ def floor_of(class_: Class) -> tuple[float, Ended]:
     """Return the processor seconds of the probes alone, in as many processes as there are jobs, and which ended."""
     command = [sys.executable, str(Path(__file__).parent / "floor.py"), str(class_.folder / "folders")]
     parts = [[*command, f"{part}/{class_.jobs}"] for part in range(1, class_.jobs + 1)]
-    running = [subprocess.Popen(each, env=class_.environment(), stdout=subprocess.PIPE, text=True) for each in parts]
-    told = [each.communicate()[0] for each in running]
-    if any(each.returncode != 0 for each in running):
+    running = [subprocess.Popen(part, env=class_.environment(), stdout=subprocess.PIPE, text=True) for part in parts]
+    outputs = [process.communicate()[0] for process in running]
+    if any(process.returncode != 0 for process in running):
         raise SystemExit("the probes alone did not get through")
-    found = [json.loads(each) for each in told]
-    ended = {student: checks for each in found for student, checks in each["ended"].items()}
-    return sum(float(each["cpu_seconds"]) for each in found), ended
+    found = [json.loads(output) for output in outputs]
+    ended = {student: checks for answer in found for student, checks in answer["ended"].items()}
+    return sum(float(answer["cpu_seconds"]) for answer in found), ended
 
 
 def print_set(name: str, found: Mapping[str, object], options: argparse.Namespace) -> None:
@@ -267,11 +267,11 @@ def versions(python: Path) -> dict[str, str]:
     program = (
         "import json, sys; from importlib.metadata import version as v; print(json.dumps(list(map(v, sys.argv[1:]))))"
     )
-    told = subprocess.run([python, "-c", program, *PACKAGES], capture_output=True, text=True, check=True)
+    done = subprocess.run([python, "-c", program, *PACKAGES], capture_output=True, text=True, check=True)
     return {
         "python": platform.python_version(),
         "autograder": __version__,
-        **dict(zip(PACKAGES, json.loads(told.stdout), strict=True)),
+        **dict(zip(PACKAGES, json.loads(done.stdout), strict=True)),
     }
 
 

@@ -89,7 +89,10 @@ def main() -> None:
     options = arguments()
     course = read_course(find_course())
     suite = load_suite(course)
-    honest = [submission_of(course, each.student, each.sources) for each in synthetic(suite, options.submissions, 1)]
+    honest = [
+        submission_of(course, submission.student, submission.sources)
+        for submission in synthetic(suite, options.submissions, 1)
+    ]
     found: dict[str, Times] = {}
     with (
         isolated(options.isolation, suite, device="cpu", jobs=options.jobs) as isolation,
@@ -114,7 +117,9 @@ def main() -> None:
             f"at most {max(times.hostile):.1f} s; {len(times.changed)} honest marks changed"
         )
     if options.out:
-        write_whole(options.out, json.dumps({name: asdict(each) for name, each in found.items()}, indent=1) + "\n")
+        write_whole(
+            options.out, json.dumps({name: asdict(measured) for name, measured in found.items()}, indent=1) + "\n"
+        )
     sys.exit(not all(holds(kind, times) for kind, times in found.items()))
 
 
@@ -142,9 +147,15 @@ def measured(grader: Grader, kind: str, honest: Sequence[Submission], options: a
     times = Times()
     every = max(1, len(honest) // options.hostile)
     chosen = set(range(0, every * options.hostile, every))
-    mixed = [made_hostile(grader.suite, each, kind) if at in chosen else each for at, each in enumerate(honest)]
+    mixed = [
+        made_hostile(grader.suite, submission, kind) if at in chosen else submission
+        for at, submission in enumerate(honest)
+    ]
     if kind == "forged traces":  # only what fails is traced
-        honest = [made_hostile(grader.suite, each, "wrong") if at in chosen else each for at, each in enumerate(honest)]
+        honest = [
+            made_hostile(grader.suite, submission, "wrong") if at in chosen else submission
+            for at, submission in enumerate(honest)
+        ]
     for _ in range(options.rounds):
         seconds, _, marks = graded(grader, honest, options.jobs)
         times.honest.append(seconds)
@@ -160,7 +171,7 @@ def measured(grader: Grader, kind: str, honest: Sequence[Submission], options: a
 def made_hostile(suite: Suite, honest: Submission, kind: str) -> Submission:
     """Return a submission of the same student of which every file is hostile."""
     course = suite.course
-    sources = {each.file: (course.solutions_dir / each.file).read_bytes() for each in course.exercises}
+    sources = {exercise.file: (course.solutions_dir / exercise.file).read_bytes() for exercise in course.exercises}
     if kind in ("forged traces", "wrong"):
         sources = {file: source.replace(b"return ", b"return 1.25 * ") for file, source in sources.items()}
     sources = {file: source + KINDS.get(kind, "").encode() for file, source in sources.items()}
@@ -173,7 +184,7 @@ def graded(grader: Grader, submissions: Sequence[Submission], jobs: int) -> tupl
     def grade(submission: Submission) -> tuple[float, list[int]]:
         began = time.perf_counter()
         report = grader.grade(submission)
-        return time.perf_counter() - began, [each.score for each in report.exercises]
+        return time.perf_counter() - began, [exercise.score for exercise in report.exercises]
 
     began = time.perf_counter()
     with ThreadPoolExecutor(jobs) as pool:

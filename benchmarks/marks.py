@@ -39,7 +39,7 @@ class Comparison:
 def refuse(whose: str, wrong: Sequence[str]) -> None:
     """Exit with status 1 and name the wrong marks, if there are any."""
     if wrong:
-        examples = "".join(f"\n  {each}" for each in wrong[:MOST_EXAMPLES])
+        examples = "".join(f"\n  {line}" for line in wrong[:MOST_EXAMPLES])
         more = f"\n  and {len(wrong) - MOST_EXAMPLES} more" if len(wrong) > MOST_EXAMPLES else ""
         raise SystemExit(f"no figure, for the marks of {whose} are wrong:{examples}{more}")
 
@@ -51,22 +51,22 @@ def reports_in(out: Path) -> Reports:
 
 def misgraded(submissions: Sequence[Synthetic], reports: Reports) -> Iterator[str]:
     """Yield a sentence for every mark of this kit that is not what the program behind it deserves."""
-    for each in submissions:
-        if each.student not in reports:
-            yield f"{each.student} has no report"
+    for submission in submissions:
+        if submission.student not in reports:
+            yield f"{submission.student} has no report"
             continue
-        found = {exercise["id"]: exercise for exercise in reports[each.student]["exercises"]}
-        for exercise, made_of in each.made_of.items():
-            if sentence := _misgraded(found.get(exercise), deserved(each, exercise)):
-                yield f"{each.student} {exercise} ({made_of}): {sentence}"
+        found = {exercise["id"]: exercise for exercise in reports[submission.student]["exercises"]}
+        for exercise, made_of in submission.made_of.items():
+            if sentence := _misgraded(found.get(exercise), deserved(submission, exercise)):
+                yield f"{submission.student} {exercise} ({made_of}): {sentence}"
 
 
 def _misgraded(found: Mapping[str, Any] | None, wanted: str) -> str | None:
     if found is None:
         return "not in the report"
     status, score, most = found["status"], found["score"], found["max_score"]
-    failed = [each for each in found["checks"] if each["status"] != "pass"]
-    lost = bool(failed) and not any(each["score"] for each in failed)
+    failed = [check for check in found["checks"] if check["status"] != "pass"]
+    lost = bool(failed) and not any(check["score"] for check in failed)
     right = {
         "full marks": status == "pass" and not failed and score >= most,  # more with a bonus
         "some marks": status in ("pass", "fail", "error", *STOPPED) and lost,
@@ -88,35 +88,35 @@ def deserved(submission: Synthetic, exercise: str) -> str:
         return "some marks"
     # the files of a whole program import names of their own from each other: one is right among the others alone
     others = set(submission.made_of.values())
-    return "any marks" if len(others) > 1 and any("/" in each for each in others) else "full marks"
+    return "any marks" if len(others) > 1 and any("/" in other for other in others) else "full marks"
 
 
 def compared(submissions: Sequence[Synthetic], ours: Reports, marks: Marks, *, rival: bool) -> Comparison:
     """Compare a grader's marks with ours, exercise by exercise; a grader of this kit has no reason to differ."""
     same, reasons, unexplained = 0, Counter[str](), []
-    for each in submissions:
-        exercises = ours[each.student]["exercises"]
+    for submission in submissions:
+        exercises = ours[submission.student]["exercises"]
         for exercise in exercises:
-            theirs = marks.get(each.student, {}).get(exercise["id"])
+            theirs = marks.get(submission.student, {}).get(exercise["id"])
             if theirs is not None and theirs == exercise["score"]:
                 same += 1
             elif rival and (reason := reason_of(exercise, theirs, exercises)):
                 reasons[reason] += 1
             else:
-                told = f"{exercise['score']} ({exercise['status']})"
-                made_of = each.made_of[exercise["id"]]
-                unexplained.append(f"{each.student} {exercise['id']} ({made_of}): {theirs}, by the kit {told}")
+                own = f"{exercise['score']} ({exercise['status']})"
+                made_of = submission.made_of[exercise["id"]]
+                unexplained.append(f"{submission.student} {exercise['id']} ({made_of}): {theirs}, by the kit {own}")
     return Comparison(same + reasons.total() + len(unexplained), same, reasons, unexplained)
 
 
 def reason_of(exercise: Mapping[str, Any], theirs: int | None, others: Sequence[Mapping[str, Any]]) -> str | None:
     """Say what this kit does and a rival does not that explains another mark; None if nothing does."""
     if theirs is None:
-        stopped = any(_statuses(each) & STOPPED for each in others)
+        stopped = any(_statuses(other) & STOPPED for other in others)
         return "no mark for a submission of which ours stopped a part" if stopped else None
     if exercise["parts"] == "stand-in":
         return "ours graded it again with stand-ins for the wrong parts it uses"
-    kinds = {each["finding"]["kind"] for each in exercise["checks"] if each["finding"]}
+    kinds = {check["finding"]["kind"] for check in exercise["checks"] if check["finding"]}
     if "forbidden" in kinds and theirs > exercise["score"]:
         return "ours saw a forbidden call"
     if _statuses(exercise) & STOPPED and theirs > exercise["score"]:
@@ -128,11 +128,11 @@ def cut_short(ours: Reports, ended: Ended) -> Iterator[str]:
     """Yield a sentence for every check that passes on a student's own parts and whose probe did not end elsewhere."""
     for student, report in ours.items():
         for exercise in report["exercises"]:
-            passed = {each["id"] for each in exercise["checks"] if each["status"] == "pass"}
+            passed = {check["id"] for check in exercise["checks"] if check["status"] == "pass"}
             there = ended.get(student, {}).get(exercise["id"], ())
             if exercise["parts"] == "own" and (lacking := sorted(passed.difference(there))):
                 yield f"{student} {exercise['id']}: the probes of {', '.join(lacking)} did not end"
 
 
 def _statuses(exercise: Mapping[str, Any]) -> set[str]:
-    return {each["status"] for each in exercise["checks"]}
+    return {check["status"] for check in exercise["checks"]}

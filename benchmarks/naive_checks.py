@@ -41,13 +41,13 @@ def main() -> None:
     """Run the comparison and write the page."""
     options = arguments()
     course = read_course(find_course())
-    programs = [each for each in programs_of(course) if each.exercise in SHAPES]
+    programs = [program for program in programs_of(course) if program.exercise in SHAPES]
     solutions = imported(course)
     proofs = validated(course, options.jobs)
-    passing = {"course": frozenset(each for each in programs if passes_course(each, proofs))}
+    passing = {"course": frozenset(program for program in programs if passes_course(program, proofs))}
     for kind, checks in CHECKS.items():
         passing[kind] = passing_programs(programs, checks, solutions, options.jobs)
-        rejected = [each for each in programs if each.kind == "solution" and each not in passing[kind]]
+        rejected = [program for program in programs if program.kind == "solution" and program not in passing[kind]]
         if rejected:
             raise SystemExit(f"the naive {kind} check of {rejected[0].exercise} is wrong: the solution fails it")
     comparison = Comparison(programs, passing, seed=course.seed)
@@ -74,7 +74,10 @@ def programs_of(course: Course) -> list[Program]:
         except CatalogueError as error:
             raise SystemExit(str(error)) from error
         programs += [
-            Program("misconception", exercise.id, each.id, each.name, patched(solution, each)) for each in catalogue
+            Program(
+                "misconception", exercise.id, wrong_program.id, wrong_program.name, patched(solution, wrong_program)
+            )
+            for wrong_program in catalogue
         ]
         for file in sorted((course.solutions_dir / "accepted" / exercise.id).glob("*.py")):
             programs.append(Program("accepted", exercise.id, file.stem, file.stem, file.read_text("utf-8")))
@@ -99,7 +102,7 @@ def validated(course: Course, jobs: int) -> Mapping[tuple[str, str, str], Mappin
         if run.returncode != 0:
             raise SystemExit(f"no figure, for the course does not hold:\n{run.stdout}{run.stderr}")
         validation: Mapping[str, Any] = json.loads(file.read_text("utf-8"))
-    return {(each["kind"], each["exercise"], each["name"]): each["checks"] for each in validation["proofs"]}
+    return {(proof["kind"], proof["exercise"], proof["name"]): proof["checks"] for proof in validation["proofs"]}
 
 
 def passes_course(program: Program, proofs: Mapping[tuple[str, str, str], Mapping[str, str]]) -> bool:

@@ -107,19 +107,19 @@ class Comparison:
 
     @property
     def wrong(self) -> list[Program]:
-        return [each for each in self.programs if each.kind == "misconception"]
+        return [program for program in self.programs if program.kind == "misconception"]
 
     @property
     def right(self) -> list[Program]:
-        return [each for each in self.programs if each.kind == "accepted"]
+        return [program for program in self.programs if program.kind == "accepted"]
 
     def survivors(self, column: str, among: Iterable[Program]) -> list[Program]:
         """Return the wrong programs that pass a kind of check."""
-        return [each for each in among if each in self.passing[column]]
+        return [program for program in among if program in self.passing[column]]
 
     def rejected(self, column: str, among: Iterable[Program]) -> list[Program]:
         """Return the right programs that fail a kind of check."""
-        return [each for each in among if each not in self.passing[column]]
+        return [program for program in among if program not in self.passing[column]]
 
     def summary(self) -> str:
         """Return the totals in a line for each kind of check."""
@@ -148,22 +148,22 @@ def page(comparison: Comparison, command: str) -> str:
 def exercises_table(comparison: Comparison) -> str:
     """Return, for each exercise and in total, how many wrong programs pass and how many right ones fail."""
     heads = ["exercise", "wrong", *COLUMNS.values(), "right", *COLUMNS.values()]
-    exercises = dict.fromkeys(each.exercise for each in comparison.wrong)
+    exercises = dict.fromkeys(program.exercise for program in comparison.wrong)
     rows = [counts(comparison, {exercise}) for exercise in exercises]
     total = counts(comparison, set(exercises))
     wrong, right = len(comparison.wrong), len(comparison.right)
-    shares = [*(share(each, wrong) for each in total[1:4]), "", *(share(each, right) for each in total[5:])]
+    shares = [*(share(count, wrong) for count in total[1:4]), "", *(share(count, right) for count in total[5:])]
     named = [[exercise, *row] for exercise, row in zip(exercises, rows, strict=True)]
-    return table(heads, [*named, ["**total**", *(f"**{each}**" for each in total)], ["", "", *shares]])
+    return table(heads, [*named, ["**total**", *(f"**{count}**" for count in total)], ["", "", *shares]])
 
 
 def counts(comparison: Comparison, exercises: Container[str]) -> list[str]:
     """Count all wrong programs, those that pass each kind of check, all right ones, and those that fail each."""
-    wrong = [each for each in comparison.wrong if each.exercise in exercises]
-    right = [each for each in comparison.right if each.exercise in exercises]
+    wrong = [program for program in comparison.wrong if program.exercise in exercises]
+    right = [program for program in comparison.right if program.exercise in exercises]
     passing = [len(comparison.survivors(column, wrong)) for column in COLUMNS]
     failing = [len(comparison.rejected(column, right)) for column in COLUMNS]
-    return [str(each) for each in (len(wrong), *passing, len(right), *failing)]
+    return [str(count) for count in (len(wrong), *passing, len(right), *failing)]
 
 
 def share(count: str, among: int) -> str:

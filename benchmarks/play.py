@@ -61,7 +61,7 @@ class Ended:
     """How one run ended: its status, what it printed last, its figures, and seconds of the clock and of processors."""
 
     status: int
-    said: str
+    output: str
     figures: Mapping[str, Any] | None
     seconds: float
     processor: float
@@ -70,7 +70,7 @@ class Ended:
 def main() -> None:
     """Measure, and print a line for each."""
     options = _options()
-    versions = ", ".join(f"{each} {metadata.version(each)}" for each in ("torch", "rich"))
+    versions = ", ".join(f"{package} {metadata.version(package)}" for package in ("torch", "rich"))
     load = f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}"
     print(
         f"Python {platform.python_version()}, {versions}, {platform.system()} {platform.machine()}, {load}", flush=True
@@ -84,9 +84,9 @@ def main() -> None:
                 (folder / file).write_bytes(source)
             if wrong:
                 refused = _played(course, folder, options.activity, options.rest)
-                if refused.status != 1 or not refused.said.startswith(f"{wrong[2:4]} "):
-                    raise SystemExit(f"no figure of {which}, for it was not refused for {wrong}: {refused.said}")
-                print(f"{which}\n  {refused.said} ({refused.seconds:.0f} s)", flush=True)
+                if refused.status != 1 or not refused.output.startswith(f"{wrong[2:4]} "):
+                    raise SystemExit(f"no figure of {which}, for it was not refused for {wrong}: {refused.output}")
+                print(f"{which}\n  {refused.output} ({refused.seconds:.0f} s)", flush=True)
             ended = _played(course, folder, options.activity, [*options.rest, *(["--anyway"] if wrong else [])])
             if problem := misjudged(ended, wrong):
                 raise SystemExit(f"no figure of {which}: {problem}")
@@ -96,7 +96,7 @@ def main() -> None:
 def misjudged(ended: Ended, wrong: str | None) -> str | None:
     """Say what is not as it should be in a run of a program whose exercise `wrong` has a mistake, or of a right one."""
     if ended.figures is None:
-        return None if wrong else f"it did not get through, with status {ended.status}: {ended.said}"
+        return None if wrong else f"it did not get through, with status {ended.status}: {ended.output}"
     named = {exercise for exercise, _ in ended.figures["wrong"]}
     right = wrong in named if wrong else not named
     return None if right else f"{', '.join(sorted(named)) or 'nothing'} was called wrong"
@@ -134,10 +134,10 @@ def _programs(only: Sequence[str] | None, wrong: Sequence[str]) -> Iterator[tupl
         programs[name] = {file.name: file.read_bytes() for file in sorted(folder.glob("ex*.py"))}
     for file, source in solutions.items():
         text = source.decode()
-        for each in read_catalogue(ROOT / "solutions" / "misconceptions" / file.replace(".py", ".toml"), text):
-            if each.id in wrong:
-                programs[each.id] = {**solutions, file: patched(text, each).encode()}
-                exercises[each.id] = file.removesuffix(".py")
+        for misconception in read_catalogue(ROOT / "solutions" / "misconceptions" / file.replace(".py", ".toml"), text):
+            if misconception.id in wrong:
+                programs[misconception.id] = {**solutions, file: patched(text, misconception).encode()}
+                exercises[misconception.id] = file.removesuffix(".py")
     for name in only or ("solutions", *VARIANTS, *wrong):
         if name not in programs:
             raise SystemExit(f"no program is called {name!r}; there are {', '.join(programs)}")
@@ -166,22 +166,22 @@ def _played(course: Path, folder: Path, activity: str, more: Sequence[str]) -> E
     processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     figures = json.loads(out.read_text("utf-8")) if out.is_file() else None
     lines = [line for line in done.stdout.splitlines() if not line.startswith(("Next", "These do not pass"))]
-    said = (lines or done.stderr.splitlines() or [""])[-1]
-    return Ended(done.returncode, said, figures, time.monotonic() - started, processor)
+    output = (lines or done.stderr.splitlines() or [""])[-1]
+    return Ended(done.returncode, output, figures, time.monotonic() - started, processor)
 
 
 def _show(which: str, ended: Ended) -> None:
     took = f"{ended.seconds:.0f} s with the checks, {ended.processor:.0f} s of processors"
     if ended.figures is None:
-        print(f"{which}: no figures, status {ended.status}: {ended.said} ({took})", flush=True)
+        print(f"{which}: no figures, status {ended.status}: {ended.output} ({took})", flush=True)
         return
     figures = ended.figures["figures"]
     if "rival" in figures:
-        told = f"{figures['nats']:.3f} nats a character, a 5-gram model {figures['rival']:.3f}"
+        result = f"{figures['nats']:.3f} nats a character, a 5-gram model {figures['rival']:.3f}"
     else:
         share = {name: figures[name] / figures["asked"] for name in ("unseen", "combined")}
-        told = f"unseen {share['unseen']:.1%}, combined {share['combined']:.1%} of {figures['asked']} exact"
-    print(f"{which}: {told} after {figures['steps']} steps, {figures['seconds']:.0f} s ({took})", flush=True)
+        result = f"unseen {share['unseen']:.1%}, combined {share['combined']:.1%} of {figures['asked']} exact"
+    print(f"{which}: {result} after {figures['steps']} steps, {figures['seconds']:.0f} s ({took})", flush=True)
     for exercise, message in ended.figures["wrong"]:
         print(f"  it says: {exercise}: {message}", flush=True)
 

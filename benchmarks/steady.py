@@ -54,18 +54,18 @@ def main() -> None:
         copy_course(folder / "course", options.exercises)
         suite = load_suite(read_course(folder / "course"))
         submissions = list(synthetic(suite, options.submissions, options.seed))
-        for each in submissions:
-            each.write(folder / "folders")
+        for submission in submissions:
+            submission.write(folder / "folders")
         samples = list(watched(folder, options))
         refuse("course grade", list(misgraded(submissions, reports_in(folder / "out"))))
         again = run_again(folder, options)
     part = min(options.part, options.submissions // 3)
     first, last = rate(samples, 0, part), rate(samples, options.submissions - part, options.submissions)
-    settled = [each for each in samples if each.graded >= part]
+    settled = [sample for sample in samples if sample.graded >= part]
     growth = settled[-1].memory - settled[0].memory
     steady = last >= (1 - SLOWER) * first and growth <= LARGER and again <= AGAIN * max(1, options.submissions / 1000)
-    for each in thinned(settled, 12):
-        print(f"  {each.seconds:7.0f} s  {each.graded:5} graded  {each.memory / 1e6:7.1f} MB")
+    for sample in thinned(settled, 12):
+        print(f"  {sample.seconds:7.0f} s  {sample.graded:5} graded  {sample.memory / 1e6:7.1f} MB")
     print(f"the first {part}: {first:.2f} a second; the last {part}: {last:.2f} a second ({last / first - 1:+.0%})")
     print(f"memory of the judge after {part}: {settled[0].memory / 1e6:.1f} MB; at the end: {growth / 1e6:+.1f} MB")
     print(f"with nothing new, {options.submissions:,} submissions take {again:.2f} s")
@@ -77,7 +77,7 @@ def main() -> None:
             "last": last,
             "growth": growth,
             "again": again,
-            "samples": [vars(each) for each in settled],
+            "samples": [vars(sample) for sample in settled],
         }
         write_whole(options.out, json.dumps(figures, indent=1) + "\n")
     sys.exit(not steady)
@@ -106,7 +106,7 @@ def watched(folder: Path, options: argparse.Namespace) -> Iterator[Sample]:
         judge = started_in(folder, options, log)
         started = None
         while judge.poll() is None:
-            graded = sum(each.name.endswith(".json") for each in os.scandir(reports)) if reports.is_dir() else 0
+            graded = sum(file.name.endswith(".json") for file in os.scandir(reports)) if reports.is_dir() else 0
             if graded:
                 started = started or time.monotonic()
                 yield Sample(time.monotonic() - started, graded, memory_of(judge.pid))
@@ -124,9 +124,9 @@ def run_again(folder: Path, options: argparse.Namespace) -> float:
         began = time.perf_counter()
         with (folder / "log").open("wb") as log:
             status = started_in(folder, options, log).wait()
-        said = (folder / "log").read_text()
-        if status != 0 or f"\n0 graded, {options.submissions:,} kept" not in said:
-            raise SystemExit(f"no figure, for course grade did not keep the reports:\n{said[-2000:]}")
+        log = (folder / "log").read_text()
+        if status != 0 or f"\n0 graded, {options.submissions:,} kept" not in log:
+            raise SystemExit(f"no figure, for course grade did not keep the reports:\n{log[-2000:]}")
         seconds.append(time.perf_counter() - began)
     return median(seconds)
 
@@ -151,8 +151,8 @@ def memory_of(process: int) -> int:
 
 def rate(samples: Sequence[Sample], start: int, stop: int) -> float:
     """Return how many submissions a second there were between two numbers of them."""
-    first = next(each for each in samples if each.graded >= max(start, 1))
-    last = next((each for each in samples if each.graded >= stop), samples[-1])
+    first = next(sample for sample in samples if sample.graded >= max(start, 1))
+    last = next((sample for sample in samples if sample.graded >= stop), samples[-1])
     return (last.graded - first.graded) / (last.seconds - first.seconds)
 
 

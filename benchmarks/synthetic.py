@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from autograder.authoring.validate import Program, programs_of
+from autograder.authoring.programs import Program, programs_of
 from autograder.course import Course, find_course, read_course
 from autograder.course.suite import Suite, load_suite
 
@@ -55,15 +55,18 @@ class Synthetic:
 
 def synthetic(suite: Suite, count: int, seed: int) -> Iterator[Synthetic]:
     """Yield submissions; the first ones are the same however many are wanted."""
-    programs = {each.id: list(programs_of(suite, each)) for each in suite.exercises}
+    programs = {exercise.id: list(programs_of(suite, exercise)) for exercise in suite.exercises}
     for number in range(1, count + 1):
         yield _submission(suite, programs, f"student-{number:04}", Random(f"{seed} {number}"))
 
 
 def _submission(suite: Suite, programs: Mapping[str, Sequence[Program]], student: str, random: Random) -> Synthetic:
-    exercises = [each.id for each in suite.exercises]
+    exercises = [exercise.id for exercise in suite.exercises]
     made_of = dict.fromkeys(exercises, "solution")
-    sources = {f"{each}.py": _of_kind(programs[each], "solution")[0].sources[f"{each}.py"] for each in exercises}
+    sources = {
+        f"{exercise}.py": _of_kind(programs[exercise], "solution")[0].sources[f"{exercise}.py"]
+        for exercise in exercises
+    }
     wrong: set[str] = set()
 
     def put(program: Program) -> None:
@@ -89,7 +92,7 @@ def _submission(suite: Suite, programs: Mapping[str, Sequence[Program]], student
 
 
 def _of_kind(programs: Sequence[Program], kind: str) -> list[Program]:
-    return [each for each in programs if each.kind == kind]
+    return [program for program in programs if program.kind == kind]
 
 
 def notebook(cells: Sequence[tuple[str, Mapping[str, object]]]) -> str:
@@ -113,13 +116,13 @@ def write_all(course: Course, out: Path, count: int, seed: int, *, notebooks: bo
     """Write the submissions as folders, or as notebooks, and beside them `made_of.json`: what each is made of."""
     out.mkdir(parents=True)
     made_of = {}
-    for each in synthetic(load_suite(course), count, seed):
-        each.write(out / "folders")
-        made_of[each.student] = dict(each.made_of)
+    for submission in synthetic(load_suite(course), count, seed):
+        submission.write(out / "folders")
+        made_of[submission.student] = dict(submission.made_of)
         if notebooks:
             (out / "notebooks").mkdir(exist_ok=True)
-            text = notebook([(cell, {}) for cell in each.cells().values()])
-            (out / "notebooks" / f"{each.student}.ipynb").write_text(text, "utf-8")
+            text = notebook([(cell, {}) for cell in submission.cells().values()])
+            (out / "notebooks" / f"{submission.student}.ipynb").write_text(text, "utf-8")
     (out / "made_of.json").write_text(json.dumps(made_of, indent=1) + "\n", "utf-8")
 
 

@@ -184,13 +184,13 @@ def _measure_watch(course: Path, options: argparse.Namespace, programs: list[str
     idle = terminal.idle(5.0)
     terminal.quit()
     print(f"{options.saves} saves of {options.exercise}, right and wrong in turn, each when the next worker is warm")
-    _show("seen", [each.seen for each in answers])
-    _show("verdict", [each.verdict for each in answers])
-    _show("  PASS", [each.verdict for each in answers if each.passes])
-    _show("  FAIL", [each.verdict for each in answers if not each.passes])
+    _show("seen", [answer.seen for answer in answers])
+    _show("verdict", [answer.verdict for answer in answers])
+    _show("  PASS", [answer.verdict for answer in answers if answer.passes])
+    _show("  FAIL", [answer.verdict for answer in answers if not answer.passes])
     if idle is not None:
         print(f"  idle            {idle:.1%} of a core")
-    options.verdict = statistics.median(each.verdict for each in answers)
+    options.verdict = statistics.median(answer.verdict for answer in answers)
 
 
 def _measure_pytest(course: Path, options: argparse.Namespace, programs: list[str], env: dict[str, str]) -> None:
@@ -227,7 +227,7 @@ def _show(what: str, seconds: list[float]) -> None:
 
 
 def _machine() -> str:
-    versions = ", ".join(f"{each} {metadata.version(each)}" for each in ("torch", "pytest", "rich"))
+    versions = ", ".join(f"{package} {metadata.version(package)}" for package in ("torch", "pytest", "rich"))
     return (
         f"Python {platform.python_version()}, {versions}, {platform.system()} {platform.machine()}, "
         f"{os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}"

@@ -1,1 +1,1 @@
-"""For those who write a course: stubs from solutions, and the proof that the course holds."""
+"""Tools for course authors: stubs, notebooks, releases, and the proof that a course is consistent."""

@@ -1,6 +1,6 @@
-"""Empty programs: they know every name, shape, dtype and device of an exercise, and compute nothing.
+"""Empty programs: they have every name, shape, dtype and device of an exercise, but compute nothing.
 
-None of them earns a point, except in checks that say why: together these are worth at most a hundredth of the course.
+They earn no points, except in checks that give a reason. Those checks together are worth at most 1 % of the course.
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,17 +29,17 @@ FAMILIES = (
         "refuses",
     ),
 )
-"""What stands in place of the results: see `autograder.checks.empty_programs`.
+"""What replaces the results; see `autograder.checks.empty_programs`.
 
-`parameter` is the last one of the module; `random` differs from call to call, `seeded` does not; `shuffled` and
-`reversed` are the right numbers in another order; `sums` are constants with a gradient for everything; `nothing` is
-None, or an empty list; `refuses` is a ValueError that names every size it can.
+`parameter` is the last one of the module. `random` differs in each call, `seeded` does not. `shuffled` and `reversed`
+are the right numbers in another order. `sums` are constants with gradients for everything. `nothing` is None or an
+empty list. `refuses` raises a ValueError that names every size it can.
 """
 
 MOST = 0.01
-"""The share of the course's points that checks with an exception may be worth together."""
+"""The largest share of the course's points for all checks that empty programs may pass."""
 
-# A program may not import the engine, so the source comes along.
+# A program cannot import the engine, so the source is part of it.
 _SOURCE = Path(counting.__code__.co_filename).with_name("empty_programs.py").read_text("utf-8")
 _EMPTIED = "\n\n_names = {{}}\nexec({source!r}, _names)\n_names['empty'](globals(), {family!r})\n"
 
@@ -48,7 +48,7 @@ Statuses = Mapping[str, str]
 
 
 def empty_programs(solution: str) -> Iterator[tuple[str, str]]:
-    """Yield each family with the solution that it has emptied."""
+    """Yield each family with the emptied solution."""
     for family in FAMILIES:
         yield family, solution + _EMPTIED.format(source=_SOURCE, family=family)
 
@@ -56,10 +56,10 @@ def empty_programs(solution: str) -> Iterator[tuple[str, str]]:
 def run_empty(
     suite: Suite, runner: Runner, exercise: Exercise, sources: Mapping[str, bytes], reference: Mapping[Key, Expected]
 ) -> dict[str, str]:
-    """Return what an empty program gets in every check. Why it fails is of no interest, and would take long to find."""
+    """Return the status of each check for an empty program; findings are not computed, since they take long."""
     checks = suite.checks[exercise.id]
     passing = {check.id for check in checks}
-    for trial in range(max(check.trials for check in checks)):  # few checks pass a first trial, and need another
+    for trial in range(max(check.trials for check in checks)):  # only checks that pass a trial need the next one
         keys = [(check.id, trial) for check in checks if check.id in passing and trial < check.trials]
         outcomes = runner.run(sources, {exercise.id: keys}).outcomes.get(exercise.id, {})
         judges = {check.id: check.judge for check in checks}
@@ -69,36 +69,36 @@ def run_empty(
 
 
 def points_of(suite: Suite, exercise: Exercise, statuses: Statuses) -> int:
-    """Return the hundredths that an empty program earns."""
+    """Return the points that an empty program earns, in hundredths."""
     points = suite.points(exercise)
     return sum(points[check] for check, status in statuses.items() if status == "pass")
 
 
 def problems_of(suite: Suite, exercise: Exercise, families: Mapping[str, Statuses]) -> Iterator[str]:
-    """Yield a sentence for each check that an empty program passes without a reason, or that needs no exception."""
+    """Yield a sentence for each check that an empty program passes without a reason, or with a needless one."""
     for check in suite.checks[exercise.id]:
-        found = [family for family, statuses in families.items() if statuses[check.id] == "pass"]
-        if found and not check.empty:
+        passing = [family for family, statuses in families.items() if statuses[check.id] == "pass"]
+        if passing and not check.empty:
             yield (
-                f"the check {check.id} is passed by programs that compute nothing ({', '.join(found)}): "
-                "let it observe more, or name the checks that it requires with requires_any"
+                f"the check {check.id} is passed by programs that compute nothing ({', '.join(passing)}): "
+                "observe more in it, or name the checks that it requires with requires_any"
             )
-        elif check.empty and families and not found:
-            yield f"the check {check.id} has a reason in `empty`, but no empty program passes it: take the reason out"
+        elif check.empty and families and not passing:
+            yield f"the check {check.id} has a reason in `empty`, but no empty program passes it: remove the reason"
 
 
 def over_budget(suite: Suite) -> str | None:
-    """Return a sentence where the exceptions of all checks together are worth too much."""
+    """Return a sentence if all checks that empty programs may pass are together worth too much."""
     excepted = {
         f"{exercise.id}/{check.id}": suite.points(exercise)[check.id]
         for exercise in suite.exercises
         for check in suite.checks[exercise.id]
         if check.empty
     }
-    most = MOST * sum(each.points for each in suite.course.exercises)
+    most = MOST * sum(exercise.points for exercise in suite.course.exercises)
     if sum(excepted.values()) <= most:
         return None
     return (
-        f"checks that empty programs may pass are worth {sum(excepted.values()) / 100:g} points together, "
+        f"the checks that empty programs may pass are together worth {sum(excepted.values()) / 100:g} points, "
         f"expected at most {most / 100:g}: {', '.join(excepted)}"
     )

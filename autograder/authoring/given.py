@@ -1,4 +1,4 @@
-"""What students are handed out: the stubs, and the notebooks made of them."""
+"""The files that students get to fill in: stubs, and the notebooks made from them."""
 
 from pathlib import Path
 
@@ -10,9 +10,9 @@ from autograder.submission.own import NOTEBOOKS
 
 
 def given_of(course: Course) -> Given:
-    """Return the stubs as the solutions give them, whatever was written into exercises/, and the notebooks there.
+    """Return the stubs, made from the solutions whatever is in exercises/, and the notebooks in exercises/.
 
-    A kit has no solutions: it keeps what was handed out.
+    A kit has no solutions; it keeps a copy of the original files.
     """
     kept = stubs_dir(course)
     if kept.is_dir():

@@ -1,10 +1,11 @@
-"""Grades many programs of the course's own, several at once, each worker going on from program to program."""
+"""Run many trusted programs of the course, several at a time, with workers that are reused."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
 from queue import SimpleQueue
+from typing import TypeVar
 
 from autograder.course import Exercise
 from autograder.course.suite import Suite
@@ -13,7 +14,30 @@ from autograder.results import Report
 from autograder.runner.runner import Runner
 from autograder.submission import Submission
 
-Told = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
+"""Takes the number of finished programs and of all programs."""
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def run_in_workers(
+    suite: Suite, work: Callable[[Item, Runner], Result], items: Iterable[Item], *, seed: int, jobs: int
+) -> Iterator[Result]:
+    """Yield the result of `work` for each item, in order; `jobs` at a time, each with a worker of its own."""
+    runners: SimpleQueue[Runner] = SimpleQueue()
+
+    def run(item: Item) -> Result:
+        runner = runners.get()
+        try:
+            return work(item, runner)
+        finally:
+            runners.put(runner)
+
+    with ExitStack() as stack:
+        for _ in range(jobs):
+            runners.put(stack.enter_context(Runner(suite, seed=seed, shared=True)))
+        yield from stack.enter_context(ThreadPoolExecutor(jobs)).map(run, items)
 
 
 def grade_each(
@@ -23,23 +47,14 @@ def grade_each(
     seed: int,
     jobs: int,
     cache: Path | None,
-    on_progress: Told,
+    on_progress: OnProgress,
 ) -> Iterator[Report]:
-    """Yield the report on each submission in the exercises named beside it; `on_progress` gets how many are done."""
-    runners: SimpleQueue[Runner] = SimpleQueue()
-    with ExitStack() as stack:
-        for _ in range(jobs):
-            runners.put(stack.enter_context(Runner(suite, seed=seed, shared=True)))
-        grader = stack.enter_context(Grader(suite, seed=seed, cache=cache, finders=jobs))
-        pool = stack.enter_context(ThreadPoolExecutor(jobs))
+    """Yield the report of each submission for its exercises."""
+    with Grader(suite, seed=seed, cache=cache, finders=jobs) as grader:
 
-        def grade(program: tuple[Submission, Sequence[Exercise]]) -> Report:
-            runner = runners.get()
-            try:
-                return grader.report(*program, runner)
-            finally:
-                runners.put(runner)
+        def grade(program: tuple[Submission, Sequence[Exercise]], runner: Runner) -> Report:
+            return grader.report(*program, runner)
 
-        for done, report in enumerate(pool.map(grade, programs), 1):
+        for done, report in enumerate(run_in_workers(suite, grade, programs, seed=seed, jobs=jobs), 1):
             on_progress(done, len(programs))
             yield report

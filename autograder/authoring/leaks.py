@@ -1,4 +1,4 @@
-"""The leak gate: looks for what must not be handed out in every file of a kit, however it is written or packed."""
+"""The leak gate: search every file of a kit for secrets, in every encoding and archive format."""
 
 import re
 from collections import defaultdict
@@ -18,7 +18,7 @@ _OF_COMPILED = (".pyc", ".pyo")
 
 @dataclass(frozen=True)
 class Leak:
-    """What a file of a kit must not have: the rest of a sentence that begins with its name."""
+    """A secret in a file of a kit; `found` is the rest of a sentence that begins with the file name."""
 
     file: str
     found: str
@@ -29,38 +29,38 @@ class Leak:
 
 
 class Gate:
-    """Knows what must not be handed out."""
+    """Searches files for secrets."""
 
     def __init__(self, secrets: Sequence[Secret]) -> None:
         self._by_start: defaultdict[tuple[str, ...], list[Secret]] = defaultdict(list)
         for secret in secrets:
             if secret.number is None:
                 self._by_start[secret.words[:_FIRST]].append(secret)
-        self._numbers = [(_notations(each.number), each) for each in secrets if each.number is not None]
+        self._numbers = [(_notations(secret.number), secret) for secret in secrets if secret.number is not None]
 
     def leaks(self, files: Iterable[tuple[str, bytes]]) -> list[Leak]:
-        """Return the first thing that each file must not have; what cannot be looked through is one."""
+        """Return the first secret in each file; a file that cannot be searched counts as a leak."""
         return [leak for name, data in files if (leak := self._leak(name, data)) is not None]
 
     def _leak(self, name: str, data: bytes) -> Leak | None:
         try:
             if (found := self._found(name)) is not None:
-                return Leak(name, f"has {found[1].of} in its name: {_shown(found[1])}")
+                return Leak(name, f"has {found[1].of} in its name: {_excerpt(found[1])}")
             for view in views(data):
                 packed = f", in {' in '.join(reversed(view.layers))}" if view.layers else ""
                 if name.endswith(_OF_COMPILED) or _COMPILED.search(view.blob):
-                    return Leak(name, f"is compiled Python{packed}: nobody can read what is in it")
+                    return Leak(name, f"is compiled Python{packed}, which nobody can review")
                 found = self._found(view.text)
                 if found is not None:
                     number, secret = found
                     line = f" in line {number}" if not view.layers else packed
-                    return Leak(name, f"has {secret.of}{line}: {_shown(secret)}")
+                    return Leak(name, f"has {secret.of}{line}: {_excerpt(secret)}")
         except SealedError as sealed:
             return Leak(name, str(sealed))
         return None
 
     def _found(self, text: str) -> tuple[int, Secret] | None:
-        """Return a secret that a text has, and in which of its lines that begins."""
+        """Return a secret in a text, and the line on which it begins."""
         starts, words = self._by_start, words_of(text)
         for at, three in enumerate(zip(words, words[1:], words[2:], strict=False)):
             if three in starts:
@@ -68,24 +68,24 @@ class Gate:
                     if tuple(words[at : at + len(secret.words)]) == secret.words:
                         return _line(text, at), secret
         for notations, secret in self._numbers:
-            for each in (text, text.replace("_", "")):
-                if number := notations.search(each):
-                    return each.count("\n", 0, number.start()) + 1, secret
+            for spelling in (text, text.replace("_", "")):
+                if number := notations.search(spelling):
+                    return spelling.count("\n", 0, number.start()) + 1, secret
         return None
 
 
 def _notations(number: int) -> re.Pattern[str]:
-    """Return what finds a number in decimal or hexadecimal digits, unless it is part of a longer one."""
+    """Return a pattern for a number in decimal or hexadecimal digits, not inside a longer number."""
     return re.compile(rf"(?<!\d){number}(?!\d)|(?<![0-9a-f]){number:x}(?![0-9a-f])", re.IGNORECASE)
 
 
-def _shown(secret: Secret) -> str:
+def _excerpt(secret: Secret) -> str:
     text = " ".join(secret.words)
     return text if len(text) <= 100 else f"{text[:97]}..."
 
 
 def _line(text: str, at: int) -> int:
-    """Return the line of a text that has the word of a number."""
+    """Return the line of a text with its word number `at`."""
     for number, line in enumerate(text.splitlines(), 1):
         at -= len(words_of(line))
         if at < 0:
@@ -94,7 +94,7 @@ def _line(text: str, at: int) -> int:
 
 
 def files_in(folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield every file in a folder, its git history too, by its path; a link yields where it leads."""
+    """Yield path and content of every file in a folder, git history included; of a link, its target."""
     for file in sorted(folder.rglob("*")):
         name = file.relative_to(folder).as_posix()
         if file.is_symlink():
@@ -104,7 +104,7 @@ def files_in(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def files_of(files: Mapping[str, bytes], folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the files of a kit that is to be written, and of the git history that is there already."""
+    """Yield the files of a new kit, and of the git history in its folder."""
     yield from files.items()
     if (folder / ".git").is_dir():
         yield from ((f".git/{name}", data) for name, data in files_in(folder / ".git"))

@@ -1,4 +1,4 @@
-"""What must not be handed out: the lines that tell a solution, a wrong program or the seed of grading."""
+"""The secrets of a course: lines of solutions and misconceptions, and the grading seed."""
 
 import ast
 import re
@@ -13,28 +13,28 @@ from autograder.course.storage import FOLDER
 from autograder.course.stubs import BEGIN, END, StubError, stub_of
 
 TELLING = 10
-"""A line of fewer words, names, numbers and signs is no secret by itself: `return x`, `for block in self.blocks:`."""
+"""A shorter line, in words and signs, is not a secret: `return x`, `for block in self.blocks:`."""
 
 TOGETHER = 3
-"""So many lines that follow one another are one, however short each of them is."""
+"""This many consecutive lines are a secret, however short each of them is."""
 
 SHORTEST_SEED = 8
-"""A seed of fewer digits cannot be told from any other number."""
+"""A seed with fewer digits could be any other number."""
 
 _WORD = re.compile(r"[^\W\d]\w*|\d\w*(?:\.\w+)*|[^\s\w]")
 _ESCAPE = re.compile(r"\\+[nrt]")
 _COMMENT = re.compile(r"(?<=\S)\s+# .*")
 _BEGINNING = re.compile(r"\s*(from|import)\b|\s*def\b.*:$")
-"""An import, or the line that begins a function: what it is called and given, and nothing of what it does."""
+"""An import or the first line of a function, which say nothing about its body."""
 
 _LEFT_OUT = frozenset("#\"'\\`")
 
 
 @dataclass(frozen=True)
 class Secret:
-    """A run of words that tells something, and where it is from, as in `line 12 of solutions/ex05_attention.py`.
+    """A sequence of words that must stay secret, and its origin, like `line 12 of solutions/ex05_attention.py`.
 
-    A `number` is one in every notation, and within other words too.
+    A `number` is searched in decimal and hexadecimal notation, and inside other words too.
     """
 
     words: tuple[str, ...]
@@ -43,22 +43,22 @@ class Secret:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words and signs of a text; quotes, # and escaped line ends do not count, nor does white space."""
+    """Return the words and signs of a text, without white space, quotes, # and escaped line ends."""
     return [word for word in _WORD.findall(_ESCAPE.sub(" ", text)) if word not in _LEFT_OUT]
 
 
 def secrets_of(course: Course) -> list[Secret]:
-    """Return all that must not be handed out. Raises `StubError`, `CatalogueError` and OSError for a broken course."""
+    """Return the secrets of a course. Raises `StubError`, `CatalogueError` and OSError for a broken course."""
     public = _Public(course)
-    found: dict[tuple[str, ...], Secret] = {}
-    for secret in (*_of_solutions(course), *_of_variants(course), *_of_parts(course), *_of_bank(course)):
-        if secret.words not in found and not public.has(secret):
-            found[secret.words] = secret
-    return [*found.values(), *_of_seed(course)]
+    secrets: dict[tuple[str, ...], Secret] = {}
+    for secret in (*_of_solutions(course), *_of_variants(course), *_of_parts(course), *_of_catalogue(course)):
+        if secret.words not in secrets and not public.has(secret):
+            secrets[secret.words] = secret
+    return [*secrets.values(), *_of_seed(course)]
 
 
 def grading_seed(course: Course) -> str | None:
-    """Return the digits of the secret seed, where there is one."""
+    """Return the digits of the grading seed; None if there is none."""
     try:
         return (course.root / FOLDER / "grading_seed").read_text("utf-8").strip() or None
     except (OSError, UnicodeDecodeError):
@@ -68,7 +68,7 @@ def grading_seed(course: Course) -> str | None:
 def _of_seed(course: Course) -> Iterator[Secret]:
     seed = grading_seed(course)
     if seed and seed.isdecimal() and len(seed) >= SHORTEST_SEED:
-        yield Secret((seed,), f"the seed of grading in {FOLDER}/grading_seed", int(seed))
+        yield Secret((seed,), f"the grading seed of {FOLDER}/grading_seed", int(seed))
 
 
 def _of_solutions(course: Course) -> Iterator[Secret]:
@@ -92,31 +92,31 @@ def _regions(text: str) -> Iterator[list[tuple[int, str]]]:
 
 
 def _of_variants(course: Course) -> Iterator[Secret]:
-    """Yield the lines of right programs that look different."""
+    """Yield the lines of accepted variants."""
     for file in sorted((course.solutions_dir / "accepted").rglob("*.py")):
         numbered = [(number, line) for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)]
-        told = file.relative_to(course.root).as_posix()
-        yield from _lines([each for each in numbered if not _BEGINNING.match(each[1])], told)
+        name = file.relative_to(course.root).as_posix()
+        yield from _lines([line for line in numbered if not _BEGINNING.match(line[1])], name)
 
 
 def _of_parts(course: Course) -> Iterator[Secret]:
-    """Yield the lines of the reference parts as they are written: right programs, too."""
+    """Yield the lines of the sources of reference parts, which are correct programs too."""
     for file in sorted(course.part_sources_dir.glob("*.py")):
         numbered = [(number, line) for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)]
-        code = [each for each in numbered if each[1].strip() and not _BEGINNING.match(each[1])]
-        told = file.relative_to(course.root).as_posix()
-        yield from _lines(code, told)
-        yield from _together(code, told)
+        code = [line for line in numbered if line[1].strip() and not _BEGINNING.match(line[1])]
+        name = file.relative_to(course.root).as_posix()
+        yield from _lines(code, name)
+        yield from _together(code, name)
 
 
-def _of_bank(course: Course) -> Iterator[Secret]:
-    """Yield the lines of wrong programs that the solution has not: nearly right, each of them."""
+def _of_catalogue(course: Course) -> Iterator[Secret]:
+    """Yield the changed lines of misconceptions: each is nearly right."""
     for exercise in course.exercises:
         text = (course.solutions_dir / exercise.file).read_text("utf-8")
         right = set(text.splitlines())
-        for each in read_catalogue(course.solutions_dir / "misconceptions" / f"{exercise.id}.toml", text):
-            wrong = [(0, line) for line in patched(text, each).splitlines() if line not in right]
-            yield from _lines(wrong, f"the wrong program {each.id}")
+        for misconception in read_catalogue(course.solutions_dir / "misconceptions" / f"{exercise.id}.toml", text):
+            wrong = [(0, line) for line in patched(text, misconception).splitlines() if line not in right]
+            yield from _lines(wrong, f"the misconception {misconception.id}")
 
 
 def _lines(numbered: Iterable[tuple[int, str]], file: str) -> Iterator[Secret]:
@@ -127,7 +127,7 @@ def _lines(numbered: Iterable[tuple[int, str]], file: str) -> Iterator[Secret]:
 
 
 def _together(region: list[tuple[int, str]], file: str) -> Iterator[Secret]:
-    """Yield every few lines that follow one another: as they stand, and without their comments."""
+    """Yield every few consecutive lines, with and without their comments."""
     for at in range(len(region) - TOGETHER + 1):
         some = region[at : at + TOGETHER]
         for lines in ([line for _, line in some], [_without_comment(line) for _, line in some]):
@@ -137,26 +137,26 @@ def _together(region: list[tuple[int, str]], file: str) -> Iterator[Secret]:
 
 
 def _without_comment(line: str) -> str:
-    """Return a line of code without the comment behind it; a line that is nothing but comment stays."""
+    """Return a line of code without the comment at its end; a line with only a comment stays."""
     return _COMMENT.sub("", line)
 
 
 class _Public:
-    """What is handed out on purpose: all of the stubs, and the code of checks and engine.
+    """The text that students may see: the stubs, and the code of checks and engine.
 
-    A line that these have too tells nothing. Lines that follow one another are public only in stubs, and what a comment
-    or a docstring says never makes code public.
+    A line that is public too is not a secret. Consecutive lines are public only in stubs. Comments and docstrings never
+    make code public.
     """
 
     def __init__(self, course: Course) -> None:
-        self._shown = _joined(_stub(course, exercise) for exercise in course.exercises)
+        self._stubs = _joined(_stub(course, exercise) for exercise in course.exercises)
         files = [*sorted(course.checks_dir.rglob("*.py")), *sorted(ENGINE.rglob("*.py"))]
         self._code = _joined(line for file in files for line in _code(file).splitlines())
 
     def has(self, secret: Secret) -> bool:
-        """Say whether a secret is none."""
+        """Return whether a secret is public."""
         words = f" {' '.join(secret.words)} "
-        return words in self._shown or (not secret.of.startswith("lines") and words in self._code)
+        return words in self._stubs or (not secret.of.startswith("lines") and words in self._code)
 
 
 def _joined(texts: Iterable[str]) -> str:
@@ -168,20 +168,22 @@ def _stub(course: Course, exercise: Exercise) -> str:
 
 
 def _code(file: Path) -> str:
-    """Return the code of a file without comments and without strings that take a statement or several lines."""
+    """Return the code of a file without comments, docstrings and strings of several lines."""
     text = file.read_text("utf-8")
     try:
         tree = ast.parse(text)
     except SyntaxError:
         return ""
-    told: set[int] = set()
+    in_string: set[int] = set()
     for node in ast.walk(tree):
         string = node.value if isinstance(node, ast.Expr) else node
         if isinstance(string, ast.Constant) and isinstance(string.value, str):
             end = string.end_lineno or string.lineno
-            told.update(range(string.lineno, end + 1) if node is not string or end > string.lineno else ())
+            in_string.update(range(string.lineno, end + 1) if node is not string or end > string.lineno else ())
     code = [
-        line for at, line in enumerate(text.splitlines(), 1) if at not in told and not line.lstrip().startswith("#")
+        line
+        for at, line in enumerate(text.splitlines(), 1)
+        if at not in in_string and not line.lstrip().startswith("#")
     ]
     return "\n".join(map(_without_comment, code))
 

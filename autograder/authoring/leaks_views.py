@@ -1,6 +1,6 @@
-"""What can be read out of a file: its text, what is encoded in it, and what is compressed, wherever in it that begins.
+"""Everything that can be read from a file: its text, encoded data, and compressed streams at any offset.
 
-A packed git history, a zip without its directory and a picture's comment are all the same here: streams in bytes.
+A packed git history, a zip without its directory and a comment in an image are treated alike: as streams in bytes.
 """
 
 import base64
@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import Any
 
 DEEPEST = 5
-"""So many layers are taken off: a zip of zips of base64 and the like."""
+"""The number of nested encodings that are unpacked, like base64 in a zip in a zip."""
 
 MOST_BYTES = 1 << 30
-"""So much may come out of one file."""
+"""The most bytes unpacked from one file: stops archive bombs."""
 
 _RUN = re.compile(rb"[\t\n\r\x20-\x7e]{6,}")
 _WIDE = re.compile(rb"(?:[\t\n\r\x20-\x7e]\0){6,}")
@@ -33,12 +33,12 @@ _LEAST = 12
 
 
 class SealedError(Exception):
-    """Something in a file cannot be looked through; the message is the rest of a sentence that begins with its name."""
+    """A file that cannot be searched; the message is the rest of a sentence that begins with its name."""
 
 
 @dataclass(frozen=True)
 class View:
-    """One reading of a file: its text, and through which layers, like ("base64", "zlib")."""
+    """One reading of a file: its text, and the layers it was found under, like ("base64", "zlib")."""
 
     text: str
     layers: tuple[str, ...]
@@ -46,7 +46,7 @@ class View:
 
 
 def views(data: bytes) -> Iterator[View]:
-    """Yield everything that can be read out of a file. Raises `SealedError` where that cannot be known."""
+    """Yield everything that can be read from a file. Raises `SealedError` if a part cannot be searched."""
     left = [MOST_BYTES]
     yield from _views(data, (), left)
 
@@ -57,7 +57,7 @@ def _views(data: bytes, layers: tuple[str, ...], left: list[int]) -> Iterator[Vi
         raise SealedError(f"unpacks to more than {MOST_BYTES >> 20} MiB, too much to look through")
     for magic, name in _SEALED.items():
         if data.startswith(magic):
-            raise SealedError(f"is packed as {name}, which cannot be looked through")
+            raise SealedError(f"is a {name} archive, which cannot be searched")
     text = _text(data)
     yield View(text, layers, data)
     if len(layers) == DEEPEST:
@@ -67,7 +67,7 @@ def _views(data: bytes, layers: tuple[str, ...], left: list[int]) -> Iterator[Vi
 
 
 def _text(data: bytes) -> str:
-    """Return the text in some bytes: all of it, or what runs of characters there are between others."""
+    """Return the text in some bytes: all of it, or the runs of printable characters in binary data."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
@@ -81,7 +81,7 @@ def _text(data: bytes) -> str:
 
 
 def _strings(text: str) -> str:
-    """Return the texts of a JSON document, such as a notebook, one after the other."""
+    """Return the strings of a JSON document, such as a notebook, one per line."""
     try:
         waiting: list[Any] = [json.loads(text)]
     except (ValueError, RecursionError):
@@ -99,7 +99,7 @@ def _strings(text: str) -> str:
 
 
 def _layers(data: bytes, text: bytes, left: list[int]) -> Iterator[tuple[str, bytes]]:
-    """Yield what is encoded in the text, at every offset that a block may begin at, and what is compressed."""
+    """Yield encoded data, read from every offset at which a block may begin, and compressed streams."""
     compact = _GAPS.sub(b"", text)
     runs = [run.replace(b"-", b"+").replace(b"_", b"/") for run in _BASE64.findall(compact)]
     for phase in range(4 if runs else 0):
@@ -116,7 +116,7 @@ def _layers(data: bytes, text: bytes, left: list[int]) -> Iterator[tuple[str, by
 
 
 def _quartets(run: bytes) -> bytes:
-    """Return a run of base64 that ends with a whole block."""
+    """Return a run of base64, cut or padded to whole blocks."""
     over = len(run) % 4
     return run[: len(run) - 1] if over == 1 else run + b"=" * (-over % 4)
 
@@ -126,7 +126,7 @@ def _pairs(run: bytes) -> bytes:
 
 
 def _stream(data: bytes, start: int, left: list[int]) -> tuple[str, bytes, int]:
-    """Return how the stream at an offset is compressed, what is in it as far as it goes, and where it ends."""
+    """Return the format of the stream at an offset, its readable content, and its end."""
     first = data[start : start + 4]
     if first[:1] == b"\x78":
         return "zlib", *_inflated(data, start, zlib.decompressobj, left)
@@ -136,32 +136,34 @@ def _stream(data: bytes, start: int, left: list[int]) -> tuple[str, bytes, int]:
         return "bzip2", *_inflated(data, start, bz2.BZ2Decompressor, left)
     if first[:2] == b"\xfd7":
         return "xz", *_inflated(data, start, lzma.LZMADecompressor, left)
-    flags, method = (int.from_bytes(data[start + each : start + each + 2], "little") for each in (6, 8))
-    name, extra = (int.from_bytes(data[start + each : start + each + 2], "little") for each in (26, 28))
+    flags, method = (int.from_bytes(data[start + at : start + at + 2], "little") for at in (6, 8))
+    name, extra = (int.from_bytes(data[start + at : start + at + 2], "little") for at in (26, 28))
     body = start + 30 + name + extra
     if body > len(data):
         return "zip", b"", start + 4
     if flags & 1:
-        raise SealedError("holds a zip with a password, which cannot be looked through")
+        raise SealedError("has a zip with a password, which cannot be searched")
     if method == 8:
         return "zip", *_inflated(data, body, lambda: zlib.decompressobj(-15), left)
-    if method not in (0, 12):  # stored and bzip2 are found where they lie
-        raise SealedError(f"holds a zip packed by method {method}, which cannot be looked through")
+    if method not in (0, 12):  # stored and bzip2 data are found at their own offsets
+        raise SealedError(f"has a zip with compression method {method}, which cannot be searched")
     return "zip", b"", body
 
 
 def _inflated(data: bytes, start: int, make: Callable[[], Any], left: list[int]) -> tuple[bytes, int]:
-    """Return what a stream holds, as far as it can be read, and where it ends."""
-    stream, found, at = make(), [], start
+    """Return the content of a stream, as far as it can be read, and its end."""
+    stream, pieces, at = make(), [], start
     size = 0
     try:
         while at < len(data) and not stream.eof:
-            piece = data[at : at + (256 if at == start else _PIECE)]  # most that begin like a stream are none
-            found.append(stream.decompress(piece))
-            size += len(found[-1])
+            piece = data[
+                at : at + (256 if at == start else _PIECE)
+            ]  # most of these starts are not streams: try a little first
+            pieces.append(stream.decompress(piece))
+            size += len(pieces[-1])
             at += len(piece)
             if size > left[0]:
                 raise SealedError(f"unpacks to more than {MOST_BYTES >> 20} MiB, too much to look through")
     except (zlib.error, lzma.LZMAError, OSError, EOFError, ValueError):
-        return b"".join(found), start + 1
-    return b"".join(found), at - len(stream.unused_data) if stream.eof else start + 1
+        return b"".join(pieces), start + 1
+    return b"".join(pieces), at - len(stream.unused_data) if stream.eof else start + 1

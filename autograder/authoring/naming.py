@@ -1,4 +1,4 @@
-"""A wrong program of a student as an entry of the catalogue: a patch of the solution, with its texts to be written."""
+"""Turn a wrong program of a student into a catalogue entry: a patch of the solution, with texts to write."""
 
 import ast
 import json
@@ -15,99 +15,102 @@ Patch = tuple[str, str]
 ENTRY = """
 # {count} failed alike with this. Write the three texts and a better id, then run `course validate {number}`.
 [{id}]
-name = "to be named: what is wrong, in a few words"
-explanation = "To be written: why it is wrong."
-hint = "To be written: a question whose answer is not this."
+name = "TODO: what is wrong, in a few words"
+explanation = "TODO: why it is wrong."
+hint = "TODO: a question that leads to the mistake."
 {patches}
 """
 
 
 def entry_of(exercise: Exercise, name: str, count: str, patches: Sequence[Patch]) -> str:
-    """Return the entry as TOML; `count` says in words who failed alike."""
+    """Return the entry as TOML; `count` is the number of students in words."""
     if len(patches) == 1:
-        told = "\n".join(f"{key} = {_literal(text)}" for key, text in zip(("find", "replace"), patches[0], strict=True))
+        texts = "\n".join(
+            f"{key} = {_literal(text)}" for key, text in zip(("find", "replace"), patches[0], strict=True)
+        )
     else:
         lines = (f"    {{find = {_literal(find)}, replace = {_literal(replace)}}}," for find, replace in patches)
-        told = "\n".join(("patches = [", *lines, "]"))
-    return ENTRY.format(count=count, number=exercise.number, id=name, patches=told)
+        texts = "\n".join(("patches = [", *lines, "]"))
+    return ENTRY.format(count=count, number=exercise.number, id=name, patches=texts)
 
 
 def patches_of(solution: str, source: str | bytes, parts: Iterable[str]) -> tuple[Patch, ...]:
-    """Return what makes of a solution the student's program, in these functions and classes and what they use.
+    """Return the patches from a solution to a student's program, in these functions and classes and all they use.
 
-    Comments and docstrings of the student's are left out. Raises `UsageError` where there is no difference to be
-    found, or the file cannot be read as Python.
+    The student's comments and docstrings are left out. Raises `UsageError` if there is no difference, or the file is
+    not valid Python.
     """
     ours = ast.parse(solution)
     try:
         return _patches(solution, ours, ast.parse(source), parts)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        found = "nested too deeply" if isinstance(error, RecursionError) else f"no Python ({type(error).__name__})"
-        raise UsageError(f"the student's file is {found}, so it is no patch") from None
+        too_deep = isinstance(error, RecursionError)
+        problem = "nested too deeply" if too_deep else f"not valid Python ({type(error).__name__})"
+        raise UsageError(f"the student's file is {problem}, so no patch can be made") from None
 
 
 def _patches(solution: str, ours: ast.Module, theirs: ast.Module, parts: Iterable[str]) -> tuple[Patch, ...]:
     own, right = _defined(theirs), _defined(ours)
-    used = [each for each in _used(own, parts) if each in own]
-    changed = [each for each in used if each in right and _plain(own[each]) != _plain(right[each])]
+    used = [name for name in _used(own, parts) if name in own]
+    changed = [name for name in used if name in right and _plain(own[name]) != _plain(right[name])]
     if not changed:
-        raise UsageError("the student's functions are those of the solution; what is wrong lies elsewhere")
-    added = [_text(own[each]) for each in used if each not in right]
-    added = [*_imports(theirs, ours, [own[each] for each in used]), *added]
-    patches = [patch for each in changed for patch in _differences(solution, right[each], own[each])]
+        raise UsageError("the student's functions equal those of the solution; the mistake is elsewhere")
+    added = [_text(own[name]) for name in used if name not in right]
+    added = [*_imports(theirs, ours, [own[name] for name in used]), *added]
+    patches = [patch for name in changed for patch in _differences(solution, right[name], own[name])]
     if added:
-        first = min((right[each] for each in changed), key=lambda each: each.lineno)
+        first = min((right[name] for name in changed), key=lambda part: part.lineno)
         patches = _with(patches, solution, first, "\n".join(added))
     return tuple(patches)
 
 
 def _defined(module: ast.Module) -> dict[str, ast.stmt]:
-    """Return the functions, classes and constants of a module by name, the last of each.
+    """Return the last definition of each function, class and constant of a module, by name.
 
-    What is assigned to the name of a function, such as what a decorator makes of it, is not what was written.
+    An assignment to the name of a function, like `f = decorator(f)`, does not replace its definition.
     """
-    found: dict[str, ast.stmt] = {}
-    for each in module.body:
-        if isinstance(each, Defined):
-            found[each.name] = each
-        elif isinstance(each, ast.Assign | ast.AnnAssign):
-            targets = each.targets if isinstance(each, ast.Assign) else [each.target]
+    defined: dict[str, ast.stmt] = {}
+    for node in module.body:
+        if isinstance(node, Defined):
+            defined[node.name] = node
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             names = [target.id for target in targets if isinstance(target, ast.Name)]
-            found |= {name: each for name in names if not isinstance(found.get(name), Defined)}
-    return found
+            defined |= {name: node for name in names if not isinstance(defined.get(name), Defined)}
+    return defined
 
 
 def _used(defined: Mapping[str, ast.stmt], parts: Iterable[str]) -> list[str]:
-    """Return these parts and what of the module they use, in the order of the module."""
+    """Return these parts and the names of the module they use, in the order of the module."""
     seen: set[str] = set()
-    left = [each.split(".")[0] for each in parts]
+    left = [part.split(".")[0] for part in parts]
     while left:
         name = left.pop()
         if name in seen or name not in defined:
             continue
         seen.add(name)
         left += [node.id for node in ast.walk(defined[name]) if isinstance(node, ast.Name)]
-    return [each for each in defined if each in seen]
+    return [name for name in defined if name in seen]
 
 
 def _imports(theirs: ast.Module, ours: ast.Module, used: Sequence[ast.stmt]) -> list[str]:
-    """Return the imports that the student's parts need and the solution has not."""
+    """Return the imports that the student's parts need and the solution lacks."""
     names = {node.id for part in used for node in ast.walk(part) if isinstance(node, ast.Name)}
-    known = {bound for each in ours.body for bound, _ in _bound(each)}
-    wanted = (line for each in theirs.body for bound, line in _bound(each) if bound in names and bound not in known)
+    known = {bound for node in ours.body for bound, _ in _bound(node)}
+    wanted = (line for node in theirs.body for bound, line in _bound(node) if bound in names and bound not in known)
     return list(dict.fromkeys(wanted))
 
 
 def _bound(statement: ast.stmt) -> Iterator[tuple[str, str]]:
     """Yield the names that an import binds, each with a line that binds it alone."""
     if isinstance(statement, ast.Import | ast.ImportFrom):
-        for each in statement.names:
-            copied = type(statement)(**{**vars(statement), "names": [each]})
-            yield (each.asname or each.name).split(".")[0], ast.unparse(copied)
+        for name in statement.names:
+            copied = type(statement)(**{**vars(statement), "names": [name]})
+            yield (name.asname or name.name).split(".")[0], ast.unparse(copied)
 
 
 def _differences(solution: str, right: ast.stmt, wrong: ast.stmt) -> list[Patch]:
-    """Return the patches of one definition: of the methods that differ, of the lines that differ, or of all of it."""
+    """Return the patches of one definition: of the methods or lines that differ, or else of all of it."""
     if isinstance(right, ast.ClassDef) and isinstance(wrong, ast.ClassDef):
         ours, theirs = _members(right), _members(wrong)
         if (
@@ -116,7 +119,7 @@ def _differences(solution: str, right: ast.stmt, wrong: ast.stmt) -> list[Patch]
             and list(ours) == list(theirs)
             and _opening(right) == _opening(wrong)
         ):
-            pairs = [(ours[each], theirs[each]) for each in ours if _plain(ours[each]) != _plain(theirs[each])]
+            pairs = [(ours[name], theirs[name]) for name in ours if _plain(ours[name]) != _plain(theirs[name])]
             return [patch for one, other in pairs for patch in _differences(solution, one, other)]
     if isinstance(right, ast.FunctionDef) and isinstance(wrong, ast.FunctionDef) and _opening(right) == _opening(wrong):
         patch = _lines(solution, _without_docstring(right.body), _without_docstring(wrong.body))
@@ -126,14 +129,14 @@ def _differences(solution: str, right: ast.stmt, wrong: ast.stmt) -> list[Patch]
 
 
 def _members(part: ast.ClassDef) -> dict[str, ast.stmt] | None:
-    """Return the methods of a class by name; None where it holds anything else."""
+    """Return the methods of a class by name; None if it has anything else."""
     body = _without_docstring(part.body)
-    found = {each.name: each for each in body if isinstance(each, Defined)}
-    return dict(found) if len(found) == len(body) else None
+    methods = {node.name: node for node in body if isinstance(node, Defined)}
+    return dict(methods) if len(methods) == len(body) else None
 
 
 def _lines(solution: str, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt]) -> Patch | None:
-    """Return the fewest statements of a body that have to be replaced, and stand but once in the solution."""
+    """Return the fewest statements to replace, extended until they occur only once in the solution."""
     same = [_plain(one) == _plain(other) for one, other in zip(ours, theirs, strict=False)]
     start = same.index(False) if False in same else len(same)
     ended = [
@@ -158,13 +161,13 @@ def _replaced(solution: str, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt
 
 
 def _first_line(part: ast.stmt) -> int:
-    """Return the line a statement begins in, its decorators counted."""
+    """Return the first line of a statement, decorators included."""
     decorators: list[ast.expr] = getattr(part, "decorator_list", [])
-    return min([part.lineno, *(each.lineno for each in decorators)])
+    return min([part.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def _with(patches: list[Patch], solution: str, first: ast.stmt, added: str) -> list[Patch]:
-    """Put lines above a definition: by the patch of it, if it is replaced as a whole, else by one more."""
+    """Add lines above a definition: in its patch if it is replaced as a whole, or else in a new patch."""
     line = solution.split("\n")[_first_line(first) - 1]
     for at, (find, replace) in enumerate(patches):
         if find.split("\n")[0] == line:
@@ -181,15 +184,15 @@ def _text(node: ast.AST) -> str:
 
 
 def _stripped(node: ast.AST) -> ast.AST:
-    """Return a copy without docstrings, and without the types of parameters and results."""
+    """Return a copy without docstrings and type annotations."""
     copied = ast.parse(ast.unparse(node))
-    for each in ast.walk(copied):
-        if isinstance(each, ast.arg):
-            each.annotation = None
-        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
-            each.returns = None
-        if isinstance(each, Defined):
-            each.body = _without_docstring(each.body) or [ast.Pass()]
+    for part in ast.walk(copied):
+        if isinstance(part, ast.arg):
+            part.annotation = None
+        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
+            part.returns = None
+        if isinstance(part, Defined):
+            part.body = _without_docstring(part.body) or [ast.Pass()]
     return copied
 
 
@@ -202,7 +205,7 @@ def _without_docstring(body: list[ast.stmt]) -> list[ast.stmt]:
 
 
 def _opening(part: Defined) -> str:
-    """Return all of a definition but its body."""
+    """Return a definition without its body."""
     return _text(type(part)(**{**vars(part), "body": [ast.Pass()]}))
 
 

@@ -1,4 +1,4 @@
-"""A new exercise to fill in: solution, checks, misconceptions and an accepted variant that already hold together."""
+"""Files for a new exercise: solution, checks, misconceptions and an accepted variant that pass `course validate`."""
 
 import re
 from pathlib import Path
@@ -11,7 +11,7 @@ ID = re.compile(r"ex\d\d_[a-z][a-z0-9_]*")
 SOLUTION = '''# %% [markdown]
 # # {title}
 #
-# What the part is for; the formula, with its source; the shapes; one example in numbers.
+# TODO: the purpose of this part, the formula with its source, the shapes, and one worked example.
 
 # %%
 from torch import Tensor
@@ -19,8 +19,8 @@ from torch import Tensor
 
 # %%
 def {name}(x: Tensor) -> Tensor:
-    """Say what comes out, and of which shape."""
-    # TODO {number}: say what is to be written, and not how.
+    """TODO: the result and its shape."""
+    # TODO {number}: what to write, not how.
     ### BEGIN SOLUTION
     return x * 2
     ### END SOLUTION
@@ -29,10 +29,10 @@ def {name}(x: Tensor) -> Tensor:
 # %% [markdown]
 # ## Try
 #
-# One thing to try.
+# TODO: one experiment.
 '''
 
-CHECKS = '''"""{number}: say what is checked."""
+CHECKS = '''"""{number}: TODO: what is checked."""
 
 from autograder.checks import check
 
@@ -43,9 +43,9 @@ def test_doubled(impl, given):
     return impl.{name}(given.normal(given.size(rows), given.size(columns)))
 '''
 
-BANK = """[{dashes}-squared]
+MISCONCEPTIONS = """[{dashes}-squared]
 name = "the numbers are squared"
-explanation = "Say in one sentence why this tempts, and what is wrong with it."
+explanation = "TODO: one sentence about what is wrong with it."
 hint = "What becomes of 3?"
 find = '''return x * 2'''
 replace = '''return x**2'''
@@ -63,29 +63,29 @@ ENTRY = """
 [[exercises]]
 id = "{id}"
 title = "{title}"
-points = 1             # the points of all exercises add up to 100: share them out anew
+points = 1             # the points of all exercises must add up to 100
 needs = []
 forbidden = []
 
 [exercises.hints]
 doubled = [
-    "A question or an observation.",
-    "The principle, without code.",
-    "The step, in words.",
+    "TODO: a question about the failure.",
+    "TODO: the principle, without code.",
+    "TODO: the step, with the name of the call or operation.",
 ]
 """
 
 
 def new_exercise(course: Course, exercise_id: str) -> list[Path]:
-    """Write the files of a new exercise; raises `UsageError` for a name that will not do, or one that is taken."""
+    """Write the files of a new exercise; raises `UsageError` for an invalid name, or one that is taken."""
     if not ID.fullmatch(exercise_id):
         raise UsageError(
-            f"{exercise_id!r} is no name for an exercise: expected exNN_name in small letters, like ex15_cache"
+            f"{exercise_id!r} is not the name of an exercise, expected exNN_name in small letters, like ex15_cache"
         )
     texts = _texts(course, exercise_id)
     taken = [file for file in texts if file.exists()]
     if taken:
-        raise UsageError(f"{taken[0]} is there already; nothing was written")
+        raise UsageError(f"{taken[0]} exists already, so nothing was written; choose another name")
     for file, text in texts.items():
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(text, "utf-8")
@@ -93,14 +93,14 @@ def new_exercise(course: Course, exercise_id: str) -> list[Path]:
 
 
 def entry(exercise_id: str) -> str:
-    """Return what course.toml has to say about it."""
+    """Return the entry of a new exercise for course.toml."""
     return ENTRY.format(id=exercise_id, title=exercise_id[5:].replace("_", " "))
 
 
 def _texts(course: Course, exercise_id: str) -> dict[Path, str]:
     name = exercise_id[5:]
     axes = [*course.sizes[0], "", ""][:2]
-    words = {
+    fields = {
         "id": exercise_id,
         "number": exercise_id[:4],
         "name": name,
@@ -110,8 +110,8 @@ def _texts(course: Course, exercise_id: str) -> dict[Path, str]:
     }
     solutions = course.solutions_dir
     return {
-        solutions / f"{exercise_id}.py": SOLUTION.format(**words),
-        course.checks_dir / f"test_{exercise_id}.py": CHECKS.format(**words),
-        solutions / "misconceptions" / f"{exercise_id}.toml": BANK.format(**words),
-        solutions / "accepted" / exercise_id / "adds.py": ACCEPTED.format(**words),
+        solutions / f"{exercise_id}.py": SOLUTION.format(**fields),
+        course.checks_dir / f"test_{exercise_id}.py": CHECKS.format(**fields),
+        solutions / "misconceptions" / f"{exercise_id}.toml": MISCONCEPTIONS.format(**fields),
+        solutions / "accepted" / exercise_id / "adds.py": ACCEPTED.format(**fields),
     }

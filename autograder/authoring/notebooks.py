@@ -1,6 +1,6 @@
-"""The notebook a student works in, made from the solution: lesson, code to fill in, the cell that checks, room to try.
+"""The notebook of an exercise, made from the solution: lesson, code to fill in, a cell that checks, room to try.
 
-The cells that are graded are marked for nbgrader (https://nbgrader.readthedocs.io, metadata schema 3).
+Graded cells have metadata for nbgrader (https://nbgrader.readthedocs.io, metadata schema 3).
 """
 
 import json
@@ -18,12 +18,12 @@ SETUP = "from autograder.notebook import check, hint, status, why"
 CHECK = """\
 ## Check
 
-Run this cell when the cells above have run. It says what is right and where the first mistake is{drawn}. \
-`hint("{number}")` in a cell of your own gives the next hint, `why()` explains the mistake behind the last failure, \
-and `status()` shows where you are. The number below it is your points.\
+Run the cells above first, then this one. It shows what is right and where the first mistake is{pictures}. \
+In a cell of your own, `hint("{number}")` gives the next hint, `why()` explains your last mistake, \
+and `status()` shows your progress. The number below the cell is your score.\
 """
 
-ROOM = "# Room to try things out: no code below the check counts."
+ROOM = "# Try things out here: code below the check is not graded."
 
 _DEFINITION = re.compile(r"^(?:class|def) (\w+)", re.MULTILINE)
 _OPEN = "raise NotImplementedError("
@@ -33,10 +33,10 @@ Cell = dict[str, Any]
 
 
 def notebook_of_text(text: str, exercise: Exercise, *, draws: bool = False, bonus: bool = False) -> str:
-    """Return the notebook, as its JSON, of a stub, or of a solution; the same text gives the same notebook.
+    """Return the notebook of a stub or a solution as JSON; equal texts give equal notebooks.
 
-    `draws` says whether the exercise has pictures to look at once it passes, `bonus` whether its check is worth
-    nothing and has no value, since nbgrader has no place for one. Raises `StubError` without jupytext.
+    `draws` tells whether the exercise has pictures to show once it passes. The check of a `bonus` exercise has no
+    points and no value, since nbgrader has no bonus. Raises `StubError` without jupytext.
     """
     cells = _numbered(exercise, list(_cells(_split(text), exercise, draws, bonus)))
     book = {
@@ -52,7 +52,7 @@ def notebook_of_text(text: str, exercise: Exercise, *, draws: bool = False, bonu
 
 
 def stale_notebooks(course: Course, drawing: Sequence[str]) -> dict[Path, str]:
-    """Return what the notebooks of a course should say, for those that say something else.
+    """Return the content of the notebooks that are out of date, by file.
 
     `drawing` are the ids of the exercises that have pictures.
     """
@@ -67,25 +67,25 @@ def stale_notebooks(course: Course, drawing: Sequence[str]) -> dict[Path, str]:
 
 
 def _split(stub: str) -> list[tuple[str, str]]:
-    """Return the kind, `markdown` or `code`, and the text of each cell of a percent script."""
+    """Return kind (`markdown` or `code`) and text of each cell of a percent script."""
     try:
         import jupytext
     except ImportError:
-        raise StubError("notebooks are made with jupytext, which is not installed: pip install jupytext") from None
+        raise StubError("notebooks need jupytext, which is not installed; run pip install jupytext") from None
     book = jupytext.reads(stub, fmt="py:percent")
-    return [(each.cell_type, each.source.strip("\n")) for each in book.cells if each.source.strip()]
+    return [(cell.cell_type, cell.source.strip("\n")) for cell in book.cells if cell.source.strip()]
 
 
 def _cells(parts: Sequence[tuple[str, str]], exercise: Exercise, draws: bool, bonus: bool) -> Iterator[Cell]:
-    """Yield the cells: the kit is imported before the first code, and checks before what there is to try."""
+    """Yield the cells: the import of the kit before the first code, and the check before the experiments."""
     trying = len(parts) - 1 if parts and parts[-1][0] == "markdown" and _TRY.match(parts[-1][1]) else len(parts)
     first = next((place for place, (kind, _) in enumerate(parts) if kind == "code"), trying)
     for place, (kind, text) in enumerate(parts[:trying]):
         if place == first:
             yield _code(SETUP)
         yield _markdown(text) if kind == "markdown" else _written(text, exercise)
-    drawn = ", and draws what you built once it passes" if draws else ""
-    yield _markdown(CHECK.format(number=exercise.id[:4], drawn=drawn))
+    pictures = ", and draws what you built once you pass" if draws else ""
+    yield _markdown(CHECK.format(number=exercise.id[:4], pictures=pictures))
     yield _checking(exercise, bonus)
     yield from (_markdown(text) for _, text in parts[trying:])
     yield _code(ROOM)
@@ -101,26 +101,33 @@ def _code(text: str, **metadata: object) -> Cell:
 
 
 def _written(text: str, exercise: Exercise) -> Cell:
-    """Return a cell of code: one that a student fills in, or one that is there already."""
+    """Return a code cell, marked for nbgrader if the student fills it in."""
     named = _DEFINITION.findall(text)
     if not named or not (_OPEN in text or BEGIN in text):
         return _code(text)
-    return _code(text, nbgrader=_mark(f"{exercise.id[:4]}-{named[-1]}", solution=True))
+    return _code(text, nbgrader=nbgrader_metadata(f"{exercise.id[:4]}-{named[-1]}", solution=True))
 
 
 def _checking(exercise: Exercise, bonus: bool) -> Cell:
-    """Return the cell that checks: locked, worth the points of the exercise, its value what was earned of them."""
-    mark = _mark(f"{exercise.id[:4]}-check", grade=True, locked=True, points=0.0 if bonus else exercise.points / 100)
-    return _code(f'check("{exercise.id[:4]}"){";" if bonus else ""}', deletable=False, editable=False, nbgrader=mark)
+    """Return the cell that checks: locked, with the points of the exercise; its value is the score."""
+    metadata = nbgrader_metadata(
+        f"{exercise.id[:4]}-check", grade=True, locked=True, points=0.0 if bonus else exercise.points / 100
+    )
+    return _code(
+        f'check("{exercise.id[:4]}"){";" if bonus else ""}', deletable=False, editable=False, nbgrader=metadata
+    )
 
 
-def _mark(grade_id: str, *, grade: bool = False, solution: bool = False, locked: bool = False, **more: object) -> Cell:
+def nbgrader_metadata(
+    grade_id: str, *, grade: bool = False, solution: bool = False, locked: bool = False, **more: object
+) -> Cell:
+    """Return nbgrader's metadata of a code cell."""
     role = {"grade": grade, "solution": solution, "locked": locked, "task": False}
     return {"schema_version": 3, "grade_id": grade_id, "cell_type": "code", **role, **more}
 
 
 def _numbered(exercise: Exercise, cells: list[Cell]) -> list[Cell]:
-    """Return the cells with ids that stay the same as long as the cells before them are as many."""
+    """Return the cells with ids by position, so that a rebuild changes few of them."""
     return [{**cell, "id": f"{exercise.id[:4]}-{number:02d}"} for number, cell in enumerate(cells, 1)]
 
 

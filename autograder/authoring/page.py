@@ -1,14 +1,17 @@
-"""The proof of a course as a page: which check fails for which misconception. Generated, never written by hand."""
+"""The proof of a course as a page: the checks that fail for each misconception."""
 
 from collections.abc import Iterator
 
-from autograder.authoring.validate import Proof, Validation, catalogue_of
+from autograder.authoring.programs import catalogue_of
+from autograder.authoring.validate import Proof, Validation
 from autograder.course import Exercise
 from autograder.course.suite import Suite
 
+_COUNTS = ("checks", "misconceptions", "caught", "alone", "accepted_full")
+
 
 def page(suite: Suite, validation: Validation) -> str:
-    """Return the page as Markdown; the same proof gives the same text."""
+    """Return the page as Markdown; equal proofs give equal text."""
     return "\n".join(_lines(suite, validation)) + "\n"
 
 
@@ -16,19 +19,17 @@ def _lines(suite: Suite, validation: Validation) -> Iterator[str]:
     totals = validation.exercises
     yield "# What the checks catch"
     yield ""
-    yield "Made by `course validate --page FILE`. Every misconception is a wrong program, run like any submission; a"
-    yield "number is a check that fails for it. Every accepted variant is a right program and passes all checks."
+    yield "`course validate --page FILE` generates this page; do not edit it. Each misconception is a wrong"
+    yield "program that runs like a submission; its numbers are the checks that fail. Each accepted variant"
+    yield "is a correct program that passes every check. An idle check fails for no misconception."
     yield ""
-    yield "| exercise | checks | misconceptions | caught | named as themselves | accepted variants | idle checks |"
+    yield "| exercise | checks | misconceptions | caught | named correctly | accepted variants | idle checks |"
     yield "|---|--:|--:|--:|--:|--:|--:|"
-    for each in totals:
-        counts = (each.checks, each.misconceptions, each.caught, each.alone, each.accepted_full, len(each.survivors))
-        yield f"| {each.id} | {' | '.join(map(str, counts))} |"
-    sums = [
-        sum(getattr(each, name) for each in totals)
-        for name in ("checks", "misconceptions", "caught", "alone", "accepted_full")
-    ]
-    yield f"| together | {' | '.join(map(str, sums))} | {sum(len(each.survivors) for each in totals)} |"
+    for proof in totals:
+        counts = [*(getattr(proof, name) for name in _COUNTS), len(proof.survivors)]
+        yield f"| {proof.id} | {' | '.join(map(str, counts))} |"
+    sums = [sum(getattr(proof, name) for proof in totals) for name in _COUNTS]
+    yield f"| total | {' | '.join(map(str, sums))} | {sum(len(proof.survivors) for proof in totals)} |"
     for exercise in suite.exercises:
         yield from _exercise(suite, exercise, validation)
 

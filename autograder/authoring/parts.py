@@ -1,7 +1,7 @@
-"""Reference parts, compiled: from hidden Python in `solutions/reference_parts` to tables of numbers.
+"""Compile reference parts: from Python in `solutions/reference_parts` to tables of numbers.
 
-A student gets the tables and the program that runs them, and nothing that reads like an answer. The format is described
-in `autograder.protocol.part_code`.
+Students get the tables and the interpreter for them, but no readable answer. `autograder.protocol.part_code` describes
+the format.
 """
 
 import ast
@@ -20,13 +20,10 @@ BUILTINS = ("abs", "bool", "float", "int", "isinstance", "len", "list", "max", "
 
 
 def stale_parts(course: Course) -> dict[Path, str]:
-    """Return what the compiled parts of a course should say, for those that say something else.
-
-    Raises `PartError` and OSError.
-    """
-    sources = {each.stem: each for each in sorted(course.part_sources_dir.glob("*.py"))}
-    compiled = {each.stem: each for each in sorted(course.reference_parts_dir.glob("*.json"))}
-    exercises = {each.id: each for each in course.exercises}
+    """Return the content of the compiled parts that are out of date, by file. Raises `PartError` and OSError."""
+    sources = {file.stem: file for file in sorted(course.part_sources_dir.glob("*.py"))}
+    compiled = {file.stem: file for file in sorted(course.reference_parts_dir.glob("*.json"))}
+    exercises = {exercise.id: exercise for exercise in course.exercises}
     for name, file in sources.items():
         if name not in exercises:
             raise PartError(f"{_shown(course, file)}: no exercise of course.toml is called {name}")
@@ -44,9 +41,9 @@ def stale_parts(course: Course) -> dict[Path, str]:
 
 
 def compile_part(course: Course, exercise: Exercise) -> str:
-    """Return the table of a part. Raises `PartError`, which names the line, and OSError."""
-    importable = {each.id for each in course.with_needs(exercise)} - {exercise.id}
-    forbidden = {name for each in course.exercises for name in each.forbidden}
+    """Return the table of a part. Raises `PartError` with the line, and OSError."""
+    importable = {needed.id for needed in course.with_needs(exercise)} - {exercise.id}
+    forbidden = {name for exercise in course.exercises for name in exercise.forbidden}
 
     def read(name: str) -> tuple[str, str]:
         file = course.part_sources_dir / f"{name}.py"
@@ -58,7 +55,7 @@ def compile_part(course: Course, exercise: Exercise) -> str:
 def compile_text(
     name: str, read: Callable[[str], tuple[str, str]], importable: Collection[str], forbidden: Collection[str]
 ) -> str:
-    """Return the table of the part of that name; `read` gives the text of a part, and what its file is called."""
+    """Return the table of a part by name; `read` returns the text and the file name of a part."""
     compiler = _Compiler(read, importable, forbidden)
     exports = compiler.file(name, None)
     return compiler.table(exports)
@@ -69,7 +66,7 @@ def _shown(course: Course, file: Path) -> str:
 
 
 class _Compiler:
-    """Compiles a file and those it imports into one pool and one list of items."""
+    """Compiles a file and its imports into one pool and one list of items."""
 
     def __init__(
         self, read: Callable[[str], tuple[str, str]], importable: Collection[str], forbidden: Collection[str]
@@ -82,40 +79,42 @@ class _Compiler:
         self._files: dict[str, Namespace] = {}
 
     def file(self, name: str, asked: str | None) -> Namespace:
-        """Return what a part defines, by name; `asked` is the place of the import."""
+        """Return the definitions of a part by name; `asked` is the location of the import."""
         if name in self._files:
             return self._files[name]
         try:
-            text, shown = self.read(name)
+            text, path = self.read(name)
             tree = ast.parse(text)
         except FileNotFoundError as error:
             raise PartError(f"{asked}: there is no reference part {name}.py to import from") from error
         except SyntaxError as error:
-            raise PartError(f"{shown}:{error.lineno}: {error.msg}") from error
-        known: Namespace = {each: (f"builtins.{each}",) for each in BUILTINS}
+            raise PartError(f"{path}:{error.lineno}: {error.msg}") from error
+        known: Namespace = {builtin: (f"builtins.{builtin}",) for builtin in BUILTINS}
         defined: Namespace = {}
         try:
             for node in tree.body:
-                defined.update(self._statement(node, {**known, **defined}, shown))
+                defined.update(self._statement(node, {**known, **defined}, path))
         except Unsupported as error:
-            raise PartError(f"{shown}:{error.line}: {error}") from error
-        self._files[name] = {each: what for each, what in defined.items() if isinstance(what, int)}
-        return self._files[name] if asked else self._exported(defined, tree, shown)
+            raise PartError(f"{path}:{error.line}: {error}") from error
+        self._files[name] = {name: what for name, what in defined.items() if isinstance(what, int)}
+        return self._files[name] if asked else self._exported(defined, tree, path)
 
-    def _exported(self, defined: Namespace, tree: ast.Module, shown: str) -> Namespace:
-        """Return what the file itself defines under a public name: the names of the contract."""
-        own = [each.name for each in tree.body if isinstance(each, ast.FunctionDef | ast.ClassDef)]
-        public = {each: defined[each] for each in own if not each.startswith("_")}
+    def _exported(self, defined: Namespace, tree: ast.Module, path: str) -> Namespace:
+        """Return the public definitions of a file, which are the names of the contract."""
+        own = [node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        public = {name: defined[name] for name in own if not name.startswith("_")}
         if not public:
-            raise PartError(f"{shown}: defines nothing; write the names of the contract, others with a leading _")
+            raise PartError(
+                f"{path}: defines nothing public; define the names of the contract, and start others with _"
+            )
         return public
 
-    def _statement(self, node: ast.stmt, known: Namespace, shown: str) -> Namespace:
+    def _statement(self, node: ast.stmt, known: Namespace, path: str) -> Namespace:
         match node:
             case ast.Import(names=names):
-                return {each.asname or each.name.split(".")[0]: self._module(node, each) for each in names}
+                return {alias.asname or alias.name.split(".")[0]: self._module(node, alias) for alias in names}
             case ast.ImportFrom(module=str(module), names=names, level=0):
-                return {each.asname or each.name: self._imported(node, module, each.name, shown) for each in names}
+                return {alias.asname or alias.name: self._imported(node, module, alias.name, path) for alias in names}
             case ast.FunctionDef():
                 return {node.name: self._function(node, known)}
             case ast.ClassDef():
@@ -129,19 +128,19 @@ class _Compiler:
     def _module(self, node: ast.stmt, named: ast.alias) -> tuple[str]:
         return (self._allowed(node, named.name if named.asname else named.name.split(".")[0]),)
 
-    def _imported(self, node: ast.stmt, module: str, name: str, shown: str) -> object:
+    def _imported(self, node: ast.stmt, module: str, name: str, path: str) -> object:
         if module.split(".")[0] in ("torch", "math"):
             return (self._allowed(node, f"{module}.{name}"),)
         if module not in self.importable:
             do = "import from torch, math, or the part of an exercise that this one needs in course.toml"
             raise Unsupported(node, f"to import from {module}", do)
-        found = self.file(module, f"{shown}:{node.lineno}")
+        found = self.file(module, f"{path}:{node.lineno}")
         if name not in found:
             raise Unsupported(node, f"to import {name}, which the part {module} does not define,", "look at its names")
         return found[name]
 
     def _allowed(self, node: ast.AST, dotted: str) -> str:
-        """Return the dotted name of something of the library, which no exercise may forbid."""
+        """Return a dotted name of the library; raises `Unsupported` if an exercise forbids it."""
         if dotted.split(".")[0] not in ("torch", "math", "builtins"):
             raise Unsupported(node, f"to import {dotted}", "import torch or math")
         for name in self.forbidden:
@@ -156,15 +155,15 @@ class _Compiler:
         return self._item([FUNCTION, name, body.registers, body.parameters, body.defaults, rows])
 
     def _class(self, node: ast.ClassDef, known: Namespace) -> int:
-        bases = [Body.dotted(each, known) for each in node.bases]
+        bases = [Body.dotted(base, known) for base in node.bases]
         if bases != ["torch.nn.Module"] or node.keywords or node.decorator_list:
             raise Unsupported(node, "a class that is not derived from nn.Module alone", "write class X(nn.Module)")
         methods = []
-        for each in node.body:
-            if isinstance(each, ast.FunctionDef):
-                methods.append(self._function(each, known))
-            elif not (isinstance(each, ast.Expr) and isinstance(each.value, ast.Constant)):
-                raise Unsupported(each, "this statement in a class", "move it into __init__")
+        for member in node.body:
+            if isinstance(member, ast.FunctionDef):
+                methods.append(self._function(member, known))
+            elif not (isinstance(member, ast.Expr) and isinstance(member.value, ast.Constant)):
+                raise Unsupported(member, "this statement in a class", "move it into __init__")
         return self._item([CLASS, self.pool.constant(node.name), methods])
 
     def _item(self, item: list[object]) -> int:
@@ -172,8 +171,8 @@ class _Compiler:
         return len(self.items) - 1
 
     def table(self, exports: Namespace) -> str:
-        """Return everything as JSON, a line for each item."""
+        """Return the table as JSON, a line for each item."""
         pool, items = self.pool.sorted(self.items)
         head = f'{{"format":{FORMAT},"exports":{json.dumps(exports, sort_keys=True)},\n"pool":{json.dumps(pool)},\n'
-        lines = ",\n".join(json.dumps(each, separators=(",", ":")) for each in items)
+        lines = ",\n".join(json.dumps(item, separators=(",", ":")) for item in items)
         return f'{head}"items":[\n{lines}\n]}}\n'

@@ -1,4 +1,4 @@
-"""The body of one function of a reference part, compiled from a small part of Python to rows of numbers."""
+"""Compile the body of one function of a reference part, in a subset of Python, to rows of numbers."""
 
 import ast
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ OPERATORS: Mapping[type[ast.AST], str] = {
 
 
 class Body:
-    """Compiles one function. `known` has the names of its file, `allowed` refuses what an exercise forbids."""
+    """Compiles one function. `known` has the names of its file; `allowed` raises for names an exercise forbids."""
 
     def __init__(
         self, pool: Pool, known: Namespace, allowed: Callable[[ast.AST, str], str], node: ast.FunctionDef
@@ -32,10 +32,10 @@ class Body:
         arguments = node.args
         if node.decorator_list or arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.posonlyargs:
             raise Unsupported(node, "a decorator, * or ** in a definition", "name every parameter")
-        for each in arguments.args:
-            self.locals[each.arg] = self._register()
-        self.parameters = [pool.constant(each.arg) for each in arguments.args]
-        self.defaults = [pool.constant(self.literal(each)) for each in arguments.defaults]
+        for argument in arguments.args:
+            self.locals[argument.arg] = self._register()
+        self.parameters = [pool.constant(argument.arg) for argument in arguments.args]
+        self.defaults = [pool.constant(self.literal(default)) for default in arguments.defaults]
 
     def compile(self) -> list[Row]:
         """Return the rows."""
@@ -55,7 +55,7 @@ class Body:
 
     @staticmethod
     def dotted(node: ast.expr, known: Mapping[str, Any]) -> str | None:
-        """Return the dotted name in the library that an expression stands for, if it is one."""
+        """Return the dotted library name of an expression; None if it is not one."""
         match node:
             case ast.Name(id=name) if isinstance(known.get(name), tuple):
                 return str(known[name][0])
@@ -118,14 +118,14 @@ class Body:
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
-            values = [self._copied(each) for each in value.elts]
+            values = [self._copied(element) for element in value.elts]
             for one, register in zip(target.elts, values, strict=True):
                 self._store(one, register)
         else:
             self._store(target, self._expression(value))
 
     def _copied(self, value: ast.expr) -> Operand:
-        """Return a value that later assignments leave alone."""
+        """Return a copy of a value, for a tuple assignment that may overwrite the original."""
         register = self._register()
         self._add(MOVE, register, self._expression(value))
         return register
@@ -160,7 +160,7 @@ class Body:
         return self._call(self._library(f"builtins.{does}attr"), operands)
 
     def _tuple(self, parts: Sequence[ast.expr]) -> int:
-        values = [self._expression(each) for each in parts]
+        values = [self._expression(part) for part in parts]
         target = self._register()
         self._add(TUPLE, target, *values)
         return target
@@ -180,7 +180,7 @@ class Body:
             case ast.Subscript(value=owner, slice=at):
                 return self._operator("getitem", self._expression(owner), self._expression(at))
             case ast.Slice(lower=lower, upper=upper, step=step):
-                bounds = [self._expression(each or ast.Constant(None)) for each in (lower, upper, step)]
+                bounds = [self._expression(bound or ast.Constant(None)) for bound in (lower, upper, step)]
                 return self._call(self._library("builtins.slice"), bounds)
             case ast.Tuple(elts=parts):
                 return self._tuple(parts)
@@ -218,14 +218,14 @@ class Body:
     def _called(self, node: ast.Call) -> int:
         if ast.unparse(node) == "super().__init__()":
             return self._call(self._library("torch.nn.Module.__init__"), [self.locals["self"]])
-        if any(isinstance(each, ast.Starred) for each in node.args):
+        if any(isinstance(argument, ast.Starred) for argument in node.args):
             raise Unsupported(node, "* in a call", "pass every argument by itself")
-        callee, operands = self._expression(node.func), [self._expression(each) for each in node.args]
+        callee, operands = self._expression(node.func), [self._expression(argument) for argument in node.args]
         named: list[Operand] = []
-        for each in node.keywords:
-            if each.arg is None:
+        for keyword in node.keywords:
+            if keyword.arg is None:
                 raise Unsupported(node, "** in a call", "name every argument")
-            named += [self.pool.constant(each.arg), self._expression(each.value)]
+            named += [self.pool.constant(keyword.arg), self._expression(keyword.value)]
         return self._call(callee, operands, named)
 
     def _chosen(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> int:
@@ -238,7 +238,7 @@ class Body:
         return target
 
     def _connected(self, op: ast.boolop, values: Sequence[ast.expr]) -> int:
-        """Compile `and` and `or`: what follows is not computed where the result is known."""
+        """Compile `and` and `or` with short-circuit evaluation."""
         target, ends = self._register(), []
         for value in values:
             self._add(MOVE, target, self._expression(value))
@@ -254,12 +254,12 @@ class Body:
 
     def _text(self, values: Sequence[ast.expr]) -> Operand:
         text: Operand = self.pool.constant("")
-        for each in values:
-            match each:
+        for piece in values:
+            match piece:
                 case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
                     part: Operand = self._call(self._library("builtins.str"), [self._expression(value)])
                 case ast.Constant():
-                    part = self.pool.constant(self.literal(each))
+                    part = self.pool.constant(self.literal(piece))
                 case _:
                     raise Unsupported(self.node, "a format or ! in an f-string", "write the value alone: {value}")
             text = self._operator("add", text, part)

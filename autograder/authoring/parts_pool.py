@@ -1,4 +1,4 @@
-"""The constants of a compiled reference part, and what is wrong with one that cannot be compiled."""
+"""The constants of a compiled reference part, and the errors of the compiler."""
 
 import ast
 import json
@@ -13,7 +13,7 @@ class PartError(Exception):
 
 
 class Unsupported(Exception):
-    """What a reference part cannot say, and what its author can write instead."""
+    """Python that a reference part cannot have, and what its author can write instead."""
 
     def __init__(self, node: ast.AST, what: str, do: str) -> None:
         super().__init__(f"{what} is not supported in a reference part: {do}")
@@ -21,7 +21,7 @@ class Unsupported(Exception):
 
 
 class Constant:
-    """An entry of the pool, as the JSON that it is written as."""
+    """An entry of the pool, as JSON text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -30,11 +30,11 @@ class Constant:
 Operand = int | Constant
 Row = list[Any]
 Namespace = dict[str, Any]
-"""What the names of a file mean: the number of an item, a tuple with a dotted name of a library, or a constant."""
+"""The names of a file: the number of an item, a tuple with a dotted library name, or a constant."""
 
 
 class Pool:
-    """The constants of a part. Their order is alphabetical, so it tells nothing of the order they are used in."""
+    """The constants of a part, in alphabetical order, which hides the order of their use."""
 
     def __init__(self) -> None:
         self._entries: dict[str, Constant] = {}
@@ -45,17 +45,17 @@ class Pool:
         return self._entries.setdefault(text, Constant(text))
 
     def sorted(self, items: Sequence[Sequence[Any]]) -> tuple[list[Any], list[list[Any]]]:
-        """Return the entries in order, and the items with numbers for their constants."""
+        """Return the sorted entries, and the items with numbers for their constants."""
         texts = sorted(self._entries)
         at = {text: number for number, text in enumerate(texts)}
 
         def numbered(part: Any, *, operand: bool) -> Any:
             if isinstance(part, Constant):
                 return -1 - at[part.text] if operand else at[part.text]
-            return [numbered(each, operand=operand) for each in part] if isinstance(part, list) else part
+            return [numbered(inner, operand=operand) for inner in part] if isinstance(part, list) else part
 
         numbers = []
         for item in items:
             *head, last = item
             numbers.append([*numbered(head, operand=False), numbered(last, operand=item[0] == FUNCTION)])
-        return [json.loads(each) for each in texts], numbers
+        return [json.loads(text) for text in texts], numbers

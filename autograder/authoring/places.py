@@ -1,4 +1,4 @@
-"""Measures the places: how many findings point to the faulty line of a misconception, or to the next statement."""
+"""Measure locations: how many findings point to the faulty line of a misconception, or to the next statement."""
 
 import ast
 from collections import Counter
@@ -7,15 +7,13 @@ from difflib import SequenceMatcher
 from pathlib import Path
 from typing import Literal
 
-from autograder.answer_key.catalogue import patched
-from autograder.authoring.grading import Told, grade_each
-from autograder.authoring.validate import catalogue_of
+from autograder.authoring.grading import OnProgress, grade_each
+from autograder.authoring.programs import wrong_submissions
 from autograder.course import Exercise
 from autograder.course.suite import Suite
 from autograder.protocol.statements import statements
 from autograder.results import ExerciseResult
 from autograder.submission import Submission
-from autograder.submission.submission import digest
 
 Placed = Literal["right", "elsewhere", "nowhere"]
 
@@ -27,32 +25,23 @@ def measure_places(
     jobs: int,
     every: int = 1,
     cache: Path | None = None,
-    on_progress: Told = lambda *_: None,
+    on_progress: OnProgress = lambda *_: None,
 ) -> Counter[Placed]:
-    """Return how many misconceptions, of every Nth, are shown at the right place by their first failure.
-
-    `on_progress` hears of the progress.
-    """
-    wrong = list(_wrong(suite))[::every]
-    programs = [(submission, [exercise]) for exercise, submission, _ in wrong]
+    """Return how many misconceptions, of `every` Nth one, have the right location in their first failure."""
+    wrong = list(wrong_submissions(suite))[::every]
+    programs = [(submission, [exercise]) for exercise, submission in wrong]
     reports = grade_each(suite, programs, seed=seed, jobs=jobs, cache=cache, on_progress=on_progress)
+    solutions = {
+        exercise.file: (suite.course.solutions_dir / exercise.file).read_text("utf-8") for exercise in suite.exercises
+    }
     return Counter(
-        _placed(report.exercises[0], exercise, faulty)
-        for report, (exercise, _, faulty) in zip(reports, wrong, strict=True)
+        _placed(report.exercises[0], exercise, faulty_lines(solutions[exercise.file], _text(submission, exercise)))
+        for report, (exercise, submission) in zip(reports, wrong, strict=True)
     )
 
 
-def _wrong(suite: Suite) -> Iterator[tuple[Exercise, Submission, frozenset[int]]]:
-    """Yield, for each misconception, its exercise, the solutions with it, and the lines it is on."""
-    course = suite.course
-    for exercise in suite.exercises:
-        files = {each.file: (course.solutions_dir / each.file).read_bytes() for each in course.with_needs(exercise)}
-        solution = files[exercise.file].decode("utf-8")
-        for misconception in catalogue_of(suite, exercise):
-            program = patched(solution, misconception)
-            sources = {**files, exercise.file: program.encode()}
-            submission = Submission(misconception.id, course.files, sources, digest(sources), ())
-            yield exercise, submission, faulty_lines(solution, program)
+def _text(submission: Submission, exercise: Exercise) -> str:
+    return submission.sources[exercise.file].decode("utf-8")
 
 
 def _placed(result: ExerciseResult, exercise: Exercise, faulty: frozenset[int]) -> Placed:
@@ -64,9 +53,10 @@ def _placed(result: ExerciseResult, exercise: Exercise, faulty: frozenset[int]) 
 
 
 def faulty_lines(solution: str, wrong: str) -> frozenset[int]:
-    """Return the lines of the wrong program that a place may name: those that are faulty, and the statement after.
+    """Return the right locations in a wrong program: its changed lines, and the next statement.
 
-    A line of a statement on several lines stands for the first of them.
+    The next statement counts, since a removed line has no line of its own. A changed line inside a statement also
+    counts for the first line of that statement.
     """
     spans = [(first, last) for _, first, last in statements(ast.parse(wrong))]
     changed = list(_changed(solution.splitlines(), wrong.splitlines(), [first for first, _ in spans]))

@@ -1,4 +1,4 @@
-"""The student's kit: stubs, checks, a public answer key and the engine, as bytes; nothing of it depends on the time."""
+"""The student's kit: stubs, checks, a public answer key and the engine. Equal courses give equal bytes."""
 
 import json
 from collections.abc import Mapping
@@ -19,13 +19,14 @@ from autograder.course.suite import Suite
 from autograder.submission.own import NOTEBOOKS
 
 MOST_KEY_BYTES = 15_000_000
+"""A kit should stay a quick download, and small in a git repository."""
 
 OF_AUTHORS = ("tool.pytest", "tool.mypy", "tool.ruff")
-"""The tables of pyproject.toml that only those who write the course need."""
+"""The tables of pyproject.toml that only course authors need."""
 
 IGNORED = "__pycache__/ *.egg-info/ .venv/ .pytest_cache/ .ipynb_checkpoints/ /submission.zip"
 PART = ".part"
-"""What a file is called that is being written."""
+"""The suffix of a file that is being written."""
 
 PLAY = "| `course play` | trains and uses what you have built |\n"
 README = Path(__file__).with_name("student_readme.md")
@@ -36,13 +37,13 @@ class ReleaseError(Exception):
 
 
 def kit_of(course: Course, suite: Suite, keys: Keys) -> dict[str, bytes]:
-    """Return the files of a kit by their paths. Raises `ReleaseError`, and `GraderProblem` where there is no key."""
+    """Return the files of a kit by path. Raises `ReleaseError`, and `GraderProblem` if a key cannot be made."""
     files = {**_engine(), **_course(course), **_handed_out(course), **_keys(suite, keys)}
     size = sum(len(data) for name, data in files.items() if name.startswith(f"{KEY_FOLDER}/"))
     if size > MOST_KEY_BYTES:
         raise ReleaseError(
-            f"the answer key has {size:,} bytes, at most {MOST_KEY_BYTES:,} may be handed out; "
-            "use smaller [sizes] in course.toml, or return less from the probes"
+            f"the answer key has {size:,} bytes, expected at most {MOST_KEY_BYTES:,}; "
+            "use smaller [sizes] in course.toml, or observe less in the checks"
         )
     files = dict(sorted(files.items()))
     manifest = {
@@ -54,27 +55,27 @@ def kit_of(course: Course, suite: Suite, keys: Keys) -> dict[str, bytes]:
 
 
 def _engine() -> dict[str, bytes]:
-    """Return the engine as it runs here, and what installs it."""
+    """Return the engine of this checkout, and the files to install it."""
     project = ENGINE.parent / "pyproject.toml"
     if not project.is_file():
-        raise ReleaseError(f"{project} is missing: release from a checkout of the engine, not an installed one")
+        raise ReleaseError(f"{project} is missing: release from a checkout of the engine, not from an installed one")
     sources = sorted(file for file in ENGINE.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
     files = {f"{ENGINE.name}/{file.relative_to(ENGINE).as_posix()}": file.read_bytes() for file in sources}
     for name in ("LICENSE", "constraints.txt"):
         if not (ENGINE.parent / name).is_file():
-            raise ReleaseError(f"{ENGINE.parent / name} is missing: a kit is installed with it")
+            raise ReleaseError(f"{ENGINE.parent / name} is missing, and a kit needs it")
         files[name] = (ENGINE.parent / name).read_bytes()
     return {**files, "pyproject.toml": _without(project, *OF_AUTHORS)}
 
 
 def _course(course: Course) -> dict[str, bytes]:
-    """Return what students may see of a course, and how it is read."""
+    """Return the public files of a course."""
     checks = course.checks_dir.relative_to(course.root).as_posix()
     texts = json.dumps(catalogue(course), indent=1, ensure_ascii=False)
     return {
         "course.toml": _without(course.root / "course.toml", "grading"),
         "README.md": _readme(course).encode(),
-        ".gitignore": "".join(f"{each}\n" for each in IGNORED.split()).encode(),
+        ".gitignore": "".join(f"{pattern}\n" for pattern in IGNORED.split()).encode(),
         ".gitattributes": b"*.xz binary\n",
         f"{checks}/{CATALOGUE}": f"{texts}\n".encode(),
         **{file.relative_to(course.root).as_posix(): file.read_bytes() for file in _public(course)},
@@ -82,20 +83,20 @@ def _course(course: Course) -> dict[str, bytes]:
 
 
 def _public(course: Course) -> list[Path]:
-    """Return the files of a course that students get as they are: checks, reference parts, and what they can play."""
+    """Return the files of a course that students get unchanged: checks, reference parts, and the play folder."""
     play = [file for file in course.play_dir.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
     parts = sorted(course.reference_parts_dir.glob("*.json"))
     return [*sorted(course.checks_dir.rglob("*.py")), *parts, *sorted(play if course.play else [])]
 
 
 def _handed_out(course: Course) -> dict[str, bytes]:
-    """Return the stubs and notebooks, twice: to be written in, and to be put back."""
+    """Return the stubs and notebooks twice: to fill in, and to restore with `course reset`."""
     given = given_of(course).files
     missing = [file for file in course.files if file not in given]
     if missing:
         raise ReleaseError(
-            f"no stub can be made of {', '.join(missing)}: their solutions are missing or have open regions; "
-            "`course build` says more"
+            f"no stubs can be made for {', '.join(missing)}: their solutions are missing or have open regions; "
+            "run `course build` for details"
         )
     exercises = course.exercises_dir.relative_to(course.root).as_posix()
     own = {f"{exercises}/{_place(name)}": data for name, data in given.items()}
@@ -116,7 +117,7 @@ def _keys(suite: Suite, keys: Keys) -> dict[str, bytes]:
 
 
 def _readme(course: Course) -> str:
-    rows = [f"| {each.number} | {each.title} | {each.points / 100:g} |" for each in course.exercises]
+    rows = [f"| {exercise.number} | {exercise.title} | {exercise.points / 100:g} |" for exercise in course.exercises]
     table = "\n".join(["| | exercise | points |", "|---|---|--:|", *rows])
     text = Template(README.read_text("utf-8"))
     return text.substitute(title=course.title, first=course.files[0], exercises=table, play=PLAY if course.play else "")
@@ -130,10 +131,10 @@ def _without(file: Path, *tables: str) -> bytes:
 
 
 def write_kit(files: Mapping[str, bytes], folder: Path) -> None:
-    """Write a kit, in place of an earlier one that nobody changed; `.git` stays. Raises `ReleaseError` and OSError.
+    """Write a kit, and replace an unchanged earlier one; `.git` stays. Raises `ReleaseError` and OSError.
 
-    The manifest stays until the new one takes its place, and that goes first: so a kit that was interrupted is known
-    as one, and what was half-written by its ending.
+    The manifest is replaced first, so that an interrupted kit is recognised by it, and half-written files by their
+    suffix.
     """
     for name in _earlier(folder):
         if name != MANIFEST:
@@ -148,7 +149,7 @@ def write_kit(files: Mapping[str, bytes], folder: Path) -> None:
 
 
 def _earlier(folder: Path) -> list[str]:
-    """Return the files of an earlier kit in a folder. Raises `ReleaseError` where anything else is in it."""
+    """Return the files of an earlier kit in a folder. Raises `ReleaseError` if the folder has other files."""
     if not folder.exists():
         return []
     if not folder.is_dir():
@@ -164,8 +165,8 @@ def _earlier(folder: Path) -> list[str]:
     if strange:
         more = f" and {len(strange) - 1} more" if strange[1:] else ""
         raise ReleaseError(
-            f"{folder} holds {strange[0]}{more}, which no earlier release put there as it is now; "
-            "give a new folder, or move it away: nothing was written"
+            f"{folder} has {strange[0]}{more}, which is not from an earlier release or was changed since; "
+            "choose a new folder, or move it away (nothing was written)"
         )
     return names
 

@@ -1,6 +1,6 @@
-"""The public answer key of a kit: rounded to what a judge can tell apart, and packed.
+"""The public answer key of a kit: rounded to what a judge can distinguish, and compressed.
 
-What is rounded away is at most a third of what the judge takes for rounding; what it never looks at is blank.
+Rounding removes at most a third of the judge's tolerance. Numbers that the judge never reads are zero.
 """
 
 import lzma
@@ -20,24 +20,28 @@ from autograder.runner.traces import Trace
 from autograder.runner.traces import to_record as to_traced
 
 EXACT_BITS, BANK_BITS = 24, 16
-"""So many bits are kept below the largest number of an array."""
+"""The bits kept below the largest number of an array: for exact references, and for float32 results."""
 
 ROUNDED = {"float64": EXACT_BITS, "float32": BANK_BITS}
 SMALLEST = 1e-6
+"""Numbers below this are within every tolerance, so an array of them gets no finer steps."""
 
 Numbers = NDArray[np.float64]
 
 
 def packed_key(key: AnswerKey) -> bytes:
-    """Return the key of an exercise as a kit has it: the same bytes for the same key."""
-    reference = {at: Expected(_blank(each.nominal, each.exact), _every(each.exact, _exact)) for at, each in _of(key)}
-    catalogue = tuple(_entry(each) for each in key.misconceptions)
+    """Return the key of an exercise for a kit; equal keys give equal bytes."""
+    reference = {
+        at: Expected(_blank(expected.nominal, expected.exact), _every(expected.exact, _exact))
+        for at, expected in _of(key)
+    }
+    catalogue = tuple(_entry(entry) for entry in key.misconceptions)
     return _packed(to_record(AnswerKey(reference, catalogue)), align=2)
 
 
 def packed_traces(traces: Mapping[Key, Trace]) -> bytes:
-    """Return what the solution computes on its way under one check, as a kit has it."""
-    return _packed([[trial, _trace(each)] for (_, trial), each in sorted(traces.items())], align=0)
+    """Return the intermediate results of the solution under one check, for a kit."""
+    return _packed([[trial, _trace(trace)] for (_, trial), trace in sorted(traces.items())], align=0)
 
 
 def _of(key: AnswerKey) -> list[tuple[Key, Expected]]:
@@ -45,11 +49,11 @@ def _of(key: AnswerKey) -> list[tuple[Key, Expected]]:
 
 
 def _entry(entry: Misconception) -> Misconception:
-    return replace(entry, outcomes={at: _outcome(each) for at, each in sorted(entry.outcomes.items())})
+    return replace(entry, outcomes={at: _outcome(outcome) for at, outcome in sorted(entry.outcomes.items())})
 
 
 def _outcome(outcome: Outcome) -> Outcome:
-    """Leave out the time it took, which is another one every time."""
+    """Return an outcome without its seconds, which differ in each run."""
     if isinstance(outcome, Observed):
         return Observed(_every(outcome.value, _wrong))
     return replace(outcome, seconds=0.0)
@@ -60,16 +64,16 @@ def _exact(array: Array) -> Array:
 
 
 def _wrong(array: Array) -> Array:
-    """Round what a wrong program gave in float32; where it gave another dtype, that is what is wrong."""
+    """Round a float32 result of a wrong program; with another dtype, the dtype is the mistake."""
     return _rounded(array) if array.dtype == "float32" else array
 
 
 def _blank(nominal: Value, exact: Value) -> Value:
-    """Blank the numbers of the nominal arrays that there are exact ones for: only shape, dtype and device count."""
+    """Zero the nominal arrays with an exact counterpart: the judge reads only their shape, dtype and device."""
     if isinstance(nominal, Array) and isinstance(exact, Array) and nominal.dtype in ROUNDED:
         return replace(nominal, data=bytes(len(nominal.data)))
     if isinstance(nominal, dict) and isinstance(exact, dict):
-        return {name: _blank(each, exact[name]) for name, each in nominal.items()}
+        return {name: _blank(inner, exact[name]) for name, inner in nominal.items()}
     if isinstance(nominal, list) and isinstance(exact, list):
         return [_blank(one, other) for one, other in zip(nominal, exact, strict=True)]
     return nominal
@@ -79,9 +83,9 @@ def _every(value: Value, change: Callable[[Array], Array]) -> Value:
     if isinstance(value, Array):
         return change(value)
     if isinstance(value, dict):
-        return {name: _every(each, change) for name, each in value.items()}
+        return {name: _every(inner, change) for name, inner in value.items()}
     if isinstance(value, list):
-        return [_every(each, change) for each in value]
+        return [_every(inner, change) for inner in value]
     return value
 
 
@@ -92,7 +96,9 @@ def _rounded(array: Array) -> Array:
     rounded = _to_bits(numbers.astype(np.float64), finite.max(initial=0.0), ROUNDED[array.dtype])
     with np.errstate(over="ignore"):
         back = rounded.astype(kind)
-    same = np.isfinite(back) & ((back != 0) | (numbers == 0))  # a zero and an infinity mean something
+    same = np.isfinite(back) & (
+        (back != 0) | (numbers == 0)
+    )  # rounding must not make a zero or an infinity: judges treat them specially
     return replace(array, data=np.where(same, back, numbers).astype(kind).tobytes())
 
 
@@ -103,14 +109,14 @@ def _trace(trace: Trace) -> Value:
 
 
 def _to_bits(numbers: Numbers, size: float, bits: int) -> Numbers:
-    """Round to multiples of a power of two, so many bits below `size`. Where nothing is finite, all stays."""
+    """Round to multiples of a power of two, `bits` below `size`; infinite results stay unrounded."""
     step = np.exp2(np.floor(np.log2(np.maximum(size, SMALLEST))) - bits)
     with np.errstate(over="ignore", invalid="ignore"):
-        found: Numbers = np.rint(numbers / step) * step
-    return np.where(np.isfinite(found), found, numbers)
+        rounded: Numbers = np.rint(numbers / step) * step
+    return np.where(np.isfinite(rounded), rounded, numbers)
 
 
 def _packed(record: Value, align: int) -> bytes:
-    """Compress a record; `align` is the binary logarithm of the bytes of most of its numbers."""
+    """Compress a record; `align` is the binary logarithm of the size in bytes of most of its numbers."""
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 9, "lc": 0, "lp": align, "pb": align}]
     return lzma.compress(write_frame(record), format=lzma.FORMAT_XZ, filters=filters)

@@ -1,4 +1,4 @@
-"""Whole tables out of a TOML text, with its comments and everything else left as it was written."""
+"""Remove whole tables from a TOML text; comments and everything else stay as written."""
 
 import re
 import tomllib
@@ -9,13 +9,13 @@ _OPENING = re.compile(r"^\[{1,2}\s*([\w.\"'-]+(?:\s*\.\s*[\w\"'-]+)*)\s*\]{1,2}"
 
 
 class TableError(Exception):
-    """A text of which a table cannot be left out; the message is the rest of a sentence."""
+    """A text whose table cannot be removed; the message is the rest of a sentence."""
 
 
 def without_tables(text: str, names: Sequence[str]) -> str:
-    """Return a TOML text without these tables and those inside them, and without the comments right above them.
+    """Return a TOML text without these tables, their inner tables, and the comments right above them.
 
-    Raises `TableError` where the rest would not say what it said before.
+    Raises `TableError` if the rest would change its meaning.
     """
     wanted = tomllib.loads(text)
     for name in names:
@@ -36,7 +36,7 @@ def without_tables(text: str, names: Sequence[str]) -> str:
     except tomllib.TOMLDecodeError:
         same = False
     if not same:
-        raise TableError(f"{' or '.join(names)} cannot be left out; write it as a table of its own, [{names[0]}]")
+        raise TableError(f"{' or '.join(names)} cannot be removed; write it as a table of its own, [{names[0]}]")
     return made
 
 

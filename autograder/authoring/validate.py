@@ -1,20 +1,20 @@
-"""Proves a course: right programs get full marks, stubs and empty ones none, misconceptions are caught and named."""
+"""Prove a course: solutions get full marks, stubs and empty programs none, misconceptions are caught and named."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from queue import SimpleQueue
-from typing import Any, Literal
+from typing import Any
 
-from autograder.answer_key.catalogue import CatalogueError, WrongProgram, patched, read_catalogue
+from autograder.answer_key.catalogue import CatalogueError
 from autograder.answer_key.keys import Keys
 from autograder.answer_key.model import AnswerKey
-from autograder.authoring.empty import empty_programs, over_budget, points_of, problems_of, run_empty
+from autograder.authoring.empty import over_budget, points_of, problems_of, run_empty
+from autograder.authoring.grading import run_in_workers
+from autograder.authoring.programs import Kind, Program, programs_of
 from autograder.course import Exercise
-from autograder.course.stubs import StubError, stub_of
+from autograder.course.stubs import StubError
 from autograder.course.suite import Suite
 from autograder.judge.pictures import failures, plan_of
 from autograder.judge.verdict import Verdicts
@@ -22,26 +22,12 @@ from autograder.results import ExerciseResult
 from autograder.runner.outcomes import Observed
 from autograder.runner.runner import GraderProblem, Run, Runner
 
-Kind = Literal["solution", "stub", "misconception", "accepted", "reference parts", "empty"]
-
 _RIGHT = {"solution": "the solution", "accepted": "the accepted variant {}"}
 
 
 @dataclass(frozen=True)
-class Program:
-    """One program the course makes a claim about, and the exercise it is about."""
-
-    kind: Kind
-    exercise: str
-    name: str
-    sources: Mapping[str, bytes]
-    same_as: tuple[str, ...] = ()
-    reference_parts: Mapping[str, bytes] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Proof:
-    """What became of a program: the status of every check, what it was named, and what is wrong with that."""
+    """The outcome of a program: the status of every check, the misconception found in it, and the problems."""
 
     kind: Kind
     exercise: str
@@ -53,7 +39,10 @@ class Proof:
 
 @dataclass(frozen=True)
 class ExerciseProof:
-    """What holds of one exercise. `empty` has the hundredths that each family of empty programs earns."""
+    """The proof of one exercise. `alone` counts the misconceptions that are named correctly, not as an equal one.
+
+    `survivors` are the idle checks. `empty` has the points that each family of empty programs earns, in hundredths.
+    """
 
     id: str
     checks: int
@@ -70,9 +59,10 @@ class ExerciseProof:
 
 @dataclass(frozen=True)
 class Validation:
-    """The whole proof; `ok` if nothing is wrong. `seconds` is wall time, `once` has what costs points twice.
+    """The proof of a course; `ok` if there are no problems. `seconds` is wall time.
 
-    `excepted` says what is wrong with the exceptions for empty programs, if anything is.
+    `once` has the problems of mistakes that cost points twice, `excepted` the problem of the exceptions for empty
+    programs.
     """
 
     seed: int
@@ -84,8 +74,8 @@ class Validation:
 
     @property
     def problems(self) -> list[str]:
-        found = [problem for each in self.exercises for problem in each.problems]
-        return [*found, *([self.excepted] if self.excepted else []), *self.once]
+        problems = [problem for exercise in self.exercises for problem in exercise.problems]
+        return [*problems, *([self.excepted] if self.excepted else []), *self.once]
 
     @property
     def ok(self) -> bool:
@@ -103,24 +93,28 @@ def validate(
     cache: Path | None = None,
     on_progress: Callable[[int, int], None] = lambda *_: None,
 ) -> Validation:
-    """Run every program of the course in `jobs` workers; `on_progress(done, all)` hears of the progress."""
+    """Run every program of the course in `jobs` workers; calls `on_progress(done, all)`."""
     started = time.monotonic()
     programs, unreadable = _all_programs(suite)
-    sound = [each for each in suite.exercises if each.id not in unreadable]
+    sound = [exercise for exercise in suite.exercises if exercise.id not in unreadable]
     answers, unanswered = _answers(suite, sound, jobs, seed, cache)
-    programs = [each for each in programs if each.exercise in answers]
+    programs = [program for program in programs if program.exercise in answers]
+
+    def prove(program: Program, runner: Runner) -> Proof:
+        return _prove(suite, runner, program, answers[program.exercise])
+
     proofs: list[Proof] = []
-    for proof in _prove_all(suite, seed, programs, answers, jobs):
+    for proof in run_in_workers(suite, prove, programs, seed=seed, jobs=jobs):
         proofs.append(proof)
         on_progress(len(proofs), len(programs))
     broken = {**unreadable, **unanswered}
-    exercises = tuple(_sum_up(suite, exercise, proofs, broken.get(exercise.id)) for exercise in suite.exercises)
+    exercises = tuple(_exercise_proof(suite, exercise, proofs, broken.get(exercise.id)) for exercise in suite.exercises)
     seconds = round(time.monotonic() - started, 3)
     return Validation(seed, seconds, exercises, tuple(proofs), excepted=over_budget(suite))
 
 
 def _all_programs(suite: Suite) -> tuple[list[Program], dict[str, str]]:
-    """Return the programs of all exercises, and for each exercise that has none the reason."""
+    """Return the programs of all exercises, and the reason for each exercise without programs."""
     programs: list[Program] = []
     unreadable: dict[str, str] = {}
     for exercise in suite.exercises:
@@ -133,42 +127,10 @@ def _all_programs(suite: Suite) -> tuple[list[Program], dict[str, str]]:
     return programs, unreadable
 
 
-def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
-    """Yield every program the course makes a claim about in an exercise."""
-    course = suite.course
-    needs = course.with_needs(exercise)
-    base = {each.file: (course.solutions_dir / each.file).read_bytes() for each in needs}
-    solution = base[exercise.file].decode("utf-8")
-    yield Program("solution", exercise.id, exercise.id, base)
-    yield Program("stub", exercise.id, exercise.id, {**base, exercise.file: stub_of(solution, exercise).encode()})
-    for each in catalogue_of(suite, exercise):
-        wrong = {**base, exercise.file: patched(solution, each).encode()}
-        yield Program("misconception", exercise.id, each.id, wrong, each.same_as)
-    for file in sorted((course.solutions_dir / "accepted" / exercise.id).glob("*.py")):
-        yield Program("accepted", exercise.id, file.stem, {**base, exercise.file: file.read_bytes()})
-    for folder in sorted((course.solutions_dir / "accepted" / "whole").glob("*/")):
-        whole = {file: (folder / file).read_bytes() for file in course.files if (folder / file).is_file()}
-        if exercise.file in whole:
-            yield Program("accepted", exercise.id, f"whole/{folder.name}", {**base, **whole})
-    parts = {each.file: suite.reference_parts[each.file] for each in needs[:-1] if each.file in suite.reference_parts}
-    if parts:
-        yield Program("reference parts", exercise.id, exercise.id, base, reference_parts=parts)
-    for family, text in empty_programs(solution):
-        yield Program("empty", exercise.id, family, {**base, exercise.file: text.encode()})
-
-
-def catalogue_of(suite: Suite, exercise: Exercise) -> tuple[WrongProgram, ...]:
-    """Return the misconceptions of an exercise."""
-    solutions = suite.course.solutions_dir
-    return read_catalogue(
-        solutions / "misconceptions" / f"{exercise.id}.toml", (solutions / exercise.file).read_text("utf-8")
-    )
-
-
 def _answers(
     suite: Suite, exercises: list[Exercise], jobs: int, seed: int, cache: Path | None
 ) -> tuple[dict[str, AnswerKey], dict[str, str]]:
-    """Find the keys, several at once, each with a worker of its own; and for each that cannot be had the reason."""
+    """Return the answer keys, made in parallel, and the reason for each exercise without a key."""
     answers: dict[str, AnswerKey] = {}
     unanswered: dict[str, str] = {}
 
@@ -184,50 +146,32 @@ def _answers(
     return answers, unanswered
 
 
-def _prove_all(
-    suite: Suite, seed: int, programs: list[Program], answers: Mapping[str, AnswerKey], jobs: int
-) -> Iterable[Proof]:
-    runners: SimpleQueue[Runner] = SimpleQueue()
-
-    def prove(program: Program) -> Proof:
-        runner = runners.get()
-        try:
-            return _prove(suite, runner, program, answers[program.exercise])
-        finally:
-            runners.put(runner)
-
-    with ExitStack() as stack:
-        for _ in range(jobs):
-            runners.put(stack.enter_context(Runner(suite, seed=seed, shared=True)))
-        yield from stack.enter_context(ThreadPoolExecutor(jobs)).map(prove, programs)
-
-
 def _prove(suite: Suite, runner: Runner, program: Program, key: AnswerKey) -> Proof:
     exercise = suite.course.exercise(program.exercise)
     if program.kind == "empty":
         statuses = run_empty(suite, runner, exercise, program.sources, key.reference)
         return Proof(program.kind, program.exercise, program.name, statuses, None, ())
     plan, parts = suite.plan([exercise]), program.reference_parts
-    run = _kept(program, key) or runner.run(program.sources, plan, reference_parts=parts)
+    run = _run_in_key(program, key) or runner.run(program.sources, plan, reference_parts=parts)
     verdicts = Verdicts(suite, exercise, lambda _: key, seed=runner.seed, evidence=True)
     result = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), program.sources[exercise.file])
-    sentences = [*_problems(program, result), *_undrawn(suite, runner, program)]
+    sentences = [*_problems(program, result), *_missing_pictures(suite, runner, program)]
     problems = tuple(f"{program.exercise}: {sentence}" for sentence in sentences)
-    checks = {each.id: each.status for each in result.checks}
+    checks = {check.id: check.status for check in result.checks}
     return Proof(program.kind, program.exercise, program.name, checks, _named(result), problems)
 
 
-def _kept(program: Program, key: AnswerKey) -> Run | None:
-    """Return the run of a misconception that the answer key was made from: what it keeps not of it was right."""
+def _run_in_key(program: Program, key: AnswerKey) -> Run | None:
+    """Return the run of a misconception from the answer key, which leaves out only the right outcomes."""
     if program.kind != "misconception":
         return None
-    entry = next(each for each in key.misconceptions if each.id == program.name)
-    outcomes = {at: entry.outcomes.get(at, Observed(each.nominal)) for at, each in key.reference.items()}
+    entry = next(misconception for misconception in key.misconceptions if misconception.id == program.name)
+    outcomes = {at: entry.outcomes.get(at, Observed(expected.nominal)) for at, expected in key.reference.items()}
     return Run({program.exercise: outcomes})
 
 
-def _undrawn(suite: Suite, runner: Runner, program: Program) -> Iterable[str]:
-    """Yield a sentence for every picture that a right program should give and does not."""
+def _missing_pictures(suite: Suite, runner: Runner, program: Program) -> Iterable[str]:
+    """Yield a sentence for every picture that a correct program should give and does not."""
     exercise = suite.course.exercise(program.exercise)
     drawings = suite.pictures.get(exercise.id, ())
     if program.kind not in _RIGHT or not drawings:
@@ -238,63 +182,63 @@ def _undrawn(suite: Suite, runner: Runner, program: Program) -> Iterable[str]:
 
 
 def _named(result: ExerciseResult) -> str | None:
-    findings = [each.finding for each in result.checks if each.finding is not None]
-    return next((each.id for each in findings if each.kind == "misconception"), None)
+    findings = [check.finding for check in result.checks if check.finding is not None]
+    return next((finding.id for finding in findings if finding.kind == "misconception"), None)
 
 
 def _problems(program: Program, result: ExerciseResult) -> Iterable[str]:
-    failed = [each for each in result.checks if each.status not in ("pass", "waits")]  # of what waits another fails
+    failed = [
+        check for check in result.checks if check.status not in ("pass", "waits")
+    ]  # a check waits only for one that fails
     if program.kind == "stub":
         if result.status != "not_started" or result.score:
-            yield f"the stub is {result.status} with {result.score} points, expected not_started with 0"
+            yield f"the stub is {result.status} with {result.score / 100:g} points, expected not_started with 0"
     elif program.kind == "misconception":
         if not failed:
-            yield f"the misconception {program.name} passes every check; sharpen one, or take it out of the catalogue"
+            hint = "make one stricter, or remove the misconception"
+            yield f"the misconception {program.name} passes every check; {hint}"
         for check in failed:
             named = check.finding.id if check.finding and check.finding.kind == "misconception" else None
             if named not in (program.name, *program.same_as):
-                yield f"the misconception {program.name} is named {named or 'nothing'} by the check {check.id}"
+                yield f"the check {check.id} names the misconception {program.name} as {named or 'nothing'}"
     else:
-        names = {**_RIGHT, "reference parts": "the solution, with reference parts for what it needs,"}
+        names = {**_RIGHT, "reference parts": "the solution, with reference parts for the exercises it needs,"}
         what = names[program.kind].format(program.name)
         for check in failed:
-            said = f"{check.finding.message} {check.finding.detail or ''}" if check.finding else check.status
-            yield f"{what} fails the check {check.id}: {said}"
+            reason = f"{check.finding.message} {check.finding.detail or ''}" if check.finding else check.status
+            yield f"{what} fails the check {check.id}: {reason}"
 
 
-def _sum_up(suite: Suite, exercise: Exercise, proofs: list[Proof], broken: str | None) -> ExerciseProof:
-    own = [each for each in proofs if each.exercise == exercise.id]
-    wrong = [each for each in own if each.kind == "misconception"]
-    accepted = [each for each in own if each.kind == "accepted"]
-    families = {each.name: each.checks for each in own if each.kind == "empty"}
+def _exercise_proof(suite: Suite, exercise: Exercise, proofs: list[Proof], broken: str | None) -> ExerciseProof:
+    own = [proof for proof in proofs if proof.exercise == exercise.id]
+    wrong = [proof for proof in own if proof.kind == "misconception"]
+    accepted = [proof for proof in own if proof.kind == "accepted"]
+    families = {proof.name: proof.checks for proof in own if proof.kind == "empty"}
     checks = [check.id for check in suite.checks[exercise.id]]
     survivors = tuple(
-        check for check in checks if not broken and all(each.checks[check] in ("pass", "waits") for each in wrong)
+        check for check in checks if not broken and all(proof.checks[check] in ("pass", "waits") for proof in wrong)
     )
     problems = [f"{exercise.id}: {line}" for line in (broken or "").splitlines()]
-    problems += [problem for each in own for problem in each.problems]
+    problems += [problem for proof in own for problem in proof.problems]
     problems += [f"{exercise.id}: no misconception fails the check {check}" for check in survivors]
     problems += [f"{exercise.id}: the check {check} has no hints" for check in checks if check not in exercise.hints]
     problems += [
-        f"{exercise.id}: there are hints for {check}, which is no check"
+        f"{exercise.id}: there are hints for {check}, which is not a check"
         for check in exercise.hints
         if check not in checks
     ]
     problems += [f"{exercise.id}: {sentence}" for sentence in problems_of(suite, exercise, families)]
-    named = [each for each in wrong if not each.problems and each.named is not None]
+    named = [proof for proof in wrong if not proof.problems and proof.named is not None]
     return ExerciseProof(
         id=exercise.id,
         checks=len(checks),
         misconceptions=len(wrong),
-        caught=sum(any(status != "pass" for status in each.checks.values()) for each in wrong),
+        caught=sum(any(status != "pass" for status in proof.checks.values()) for proof in wrong),
         named=len(named),
-        alone=sum(each.named == each.name for each in named),
+        alone=sum(proof.named == proof.name for proof in named),
         accepted=len(accepted),
-        accepted_full=sum(not each.problems for each in accepted),
+        accepted_full=sum(not proof.problems for proof in accepted),
         survivors=survivors,
         empty={family: points_of(suite, exercise, statuses) for family, statuses in families.items()},
         problems=tuple(problems),
     )
-
-
-__all__ = ["ExerciseProof", "Program", "Proof", "StubError", "Validation", "validate"]

@@ -1,1 +1,1 @@
-"""What an instructor works with: grading a class, gradebooks and the class page."""
+"""Tools for instructors: grade a class, export grades, look at the class page."""

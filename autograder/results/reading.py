@@ -1,19 +1,19 @@
 """A report read back from its JSON."""
 
 import json
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from autograder.results.model import CheckResult, Evidence, ExerciseResult, Finding, Maps, Picture, Place, Report
+from autograder.results.decoding import decode
+from autograder.results.model import Report
 
 UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
-"""What reading a report raises where it is none, or one of another version."""
+"""The exceptions of reading a report that is damaged or of another version."""
 
 
 def read_report(file: Path) -> tuple[Report, Mapping[str, Any]] | None:
-    """Return the report in a file and its whole JSON; None where there is none that can be read."""
+    """Return the report in a file and its whole JSON; None if it cannot be read."""
     try:
         data = json.loads(file.read_text("utf-8"))
         return from_json(data), data
@@ -22,94 +22,5 @@ def read_report(file: Path) -> tuple[Report, Mapping[str, Any]] | None:
 
 
 def from_json(data: Mapping[str, Any]) -> Report:
-    """Return the report a JSON was made from; raises one of `UNREADABLE` where it was made from none."""
-    return Report(
-        course=data["course"],
-        submission=dict(data["submission"]),
-        suite=data["suite"],
-        device=data["device"],
-        isolation=data["isolation"],
-        exercises=tuple(_exercise(each) for each in data["exercises"]),
-        log=data.get("log", ""),
-        level=data.get("level", "L0"),
-    )
-
-
-def _exercise(data: Mapping[str, Any]) -> ExerciseResult:
-    checks = tuple(_check(each) for each in data["checks"])
-    return ExerciseResult(
-        data["id"],
-        data["title"],
-        data["status"],
-        data["score"],
-        data["max_score"],
-        checks,
-        data["parts"],
-        tuple(data.get("stood_in", ())),
-        data.get("built"),
-        tuple(_picture(each) for each in data.get("pictures", ())),
-    )
-
-
-def _check(data: Mapping[str, Any]) -> CheckResult:
-    return CheckResult(
-        data["id"],
-        data["title"],
-        data["status"],
-        data["score"],
-        data["max_score"],
-        data["seconds"],
-        _finding(data["finding"]) if data["finding"] else None,
-        tuple(data["hints"]),
-        data.get("bonus", False),
-        data.get("output"),
-    )
-
-
-def _finding(data: Mapping[str, Any]) -> Finding:
-    return Finding(
-        data["kind"],
-        data["id"],
-        data["message"],
-        data["name"],
-        data["detail"],
-        Place(**data["place"]) if data["place"] else None,
-        tuple((number, line) for number, line in data["source"]),
-        _evidence(data["evidence"]) if data["evidence"] else None,
-        data.get("label"),
-        tuple(data.get("agrees", ())),
-        data.get("certain", True),
-    )
-
-
-def _evidence(data: Mapping[str, Any]) -> Evidence:
-    maps = data.get("maps")
-    return Evidence(
-        data["name"],
-        _rows(data["rows"]),
-        _rows(data["witnesses"]),
-        data.get("witness_title", Evidence.witness_title),
-        data.get("axes", Evidence.axes),
-        Maps(maps["caption"], _grid(maps["expected"]), _grid(maps["yours"])) if maps else None,
-    )
-
-
-def _picture(data: Mapping[str, Any]) -> Picture:
-    return Picture(
-        data["title"],
-        _grid(data["values"]),
-        data.get("rows", ""),
-        data.get("columns", ""),
-        tuple(data.get("row_labels", ())),
-        tuple(data.get("column_labels", ())),
-        data.get("bars", False) is True,
-    )
-
-
-def _grid(data: Any) -> tuple[tuple[float | None, ...], ...]:
-    """Return rows of numbers; what is no finite number is None, whoever wrote the file."""
-    return tuple(tuple(each if each is not None and math.isfinite(each) else None for each in row) for row in data)
-
-
-def _rows(data: Any) -> tuple[tuple[str, str, str], ...]:
-    return tuple((label, expected, yours) for label, expected, yours in data)
+    """Return the report of a JSON; raises one of `UNREADABLE` if it is not a report."""
+    return decode(Report, data)

@@ -11,10 +11,10 @@ def main() -> None:
     database, assignment = sys.argv[1:]
     with Gradebook(database) as gradebook:
         marks = {
-            each.student.id: {
-                grade.name: float(grade.auto_score or 0.0) for book in each.notebooks for grade in book.grades
+            submission.student.id: {
+                grade.name: float(grade.auto_score or 0.0) for book in submission.notebooks for grade in book.grades
             }
-            for each in gradebook.assignment_submissions(assignment)
+            for submission in gradebook.assignment_submissions(assignment)
         }
     json.dump(marks, sys.stdout)
 

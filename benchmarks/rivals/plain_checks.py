@@ -52,7 +52,7 @@ class Plain:
         """Return the checks of an exercise by their ids."""
         if exercise not in self._checks:
             module = _module(FOLDER / "course" / "tests" / "exercises" / f"test_{exercise}.py")
-            self._checks[exercise] = {each.id: each for each in checks_in(module)}
+            self._checks[exercise] = {check.id: check for check in checks_in(module)}
         return self._checks[exercise]
 
     def passes(self, exercise: str, check: str) -> bool:
@@ -109,9 +109,9 @@ def bare(value: Any) -> Any:
     if isinstance(value, Tensor):
         return (str(value.device), value.detach())
     if isinstance(value, list | tuple):
-        return [bare(each) for each in value]
+        return [bare(item) for item in value]
     if isinstance(value, dict):
-        return {key: bare(each) for key, each in value.items()}
+        return {key: bare(item) for key, item in value.items()}
     return value
 
 
@@ -123,10 +123,10 @@ def right(yours: Any, expected: Any, judge: object) -> bool:
         case Like():
             return like(yours, expected, judge)
         case Raises(types):
-            told = all(each in yours["message"] for each in yours["mentions"])
-            return bool(set(types) & set(yours["raised"])) and (told or yours["raised"][0] == "AssertionError")
+            mentioned = all(mention in yours["message"] for mention in yours["mentions"])
+            return bool(set(types) & set(yours["raised"])) and (mentioned or yours["raised"][0] == "AssertionError")
         case Dropout(rate):
-            others = [{name: part for name, part in each.items() if name != "train"} for each in (yours, expected)]
+            others = [{name: part for name, part in result.items() if name != "train"} for result in (yours, expected)]
             return like(*others, Like(exact_zeros=True)) and dropped(yours["train"][1], yours["eval"][1], rate)
     assert callable(judge)
     return judge(numbers(yours), numbers(expected)) is None
@@ -165,8 +165,8 @@ def like(yours: Any, expected: Any, judge: Like, name: str = "") -> bool:
             ):
                 return False
             first, second = yours[0][1].double(), yours[1][1].double()
-            types = [each.dtype for each in (one, other) if each.is_floating_point()]
-            tolerance = judge.tolerance or max((TOLERANCES[each] for each in types), default=None)
+            types = [tensor.dtype for tensor in (one, other) if tensor.is_floating_point()]
+            tolerance = judge.tolerance or max((TOLERANCES[type_] for type_ in types), default=None)
             there = other.isfinite()
             agree = close(first[there], second[there], Same(tolerance, judge.exact_zeros))
             return agree and resembles(first.where(there, torch.nan), one.where(there, torch.nan), judge, name)
@@ -208,7 +208,7 @@ def close(yours: Tensor, wanted: Tensor, judge: Same) -> bool:
 
 def dropped(train: Tensor, full: Tensor, rate: float) -> bool:
     """Say whether about that share of the numbers is zero, each by itself, and the others are scaled as is right."""
-    shown = [each.detach().double().numpy() for each in (train, full)]
+    shown = [tensor.detach().double().numpy() for tensor in (train, full)]
     return train.shape == full.shape and dropped_wrongly(shown[0], shown[1], rate) is None
 
 
@@ -217,8 +217,8 @@ def numbers(value: Any) -> Any:
     if isinstance(value, tuple):
         return value[1].double().numpy()
     if isinstance(value, list):
-        return [numbers(each) for each in value]
-    return {key: numbers(each) for key, each in value.items()} if isinstance(value, dict) else value
+        return [numbers(item) for item in value]
+    return {key: numbers(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def make(seed: int) -> None:
@@ -229,8 +229,8 @@ def make(seed: int) -> None:
     course = read_course(FOLDER / "course")
     suite = load_suite(course)
     sys.path.insert(0, str(course.solutions_dir))
-    points = {each.id: suite.points(each) for each in course.exercises}
-    plain = Plain({"seed": seed, "sizes": [dict(each) for each in course.sizes], "points": points, "expected": {}})
+    points = {exercise.id: suite.points(exercise) for exercise in course.exercises}
+    plain = Plain({"seed": seed, "sizes": [dict(size) for size in course.sizes], "points": points, "expected": {}})
     for exercise, checks in suite.checks.items():
         implementation = Implementation(importlib.import_module(exercise))
         for check in checks:

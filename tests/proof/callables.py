@@ -44,7 +44,7 @@ def _expire(*_: object) -> None:
 def modules(package: Any, name: str) -> Iterator[tuple[str, Any]]:
     """Yield every module below a package that can be imported."""
     for found in pkgutil.iter_modules(getattr(package, "__path__", ()), f"{name}."):
-        wanted = any(each.startswith(found.name) or found.name.startswith(each) for each in sys.argv[1:])
+        wanted = any(word.startswith(found.name) or found.name.startswith(word) for word in sys.argv[1:])
         if found.name.endswith("__main__") or (sys.argv[1:] and not wanted):
             continue
         signal.alarm(IMPORT_SECONDS)
@@ -61,9 +61,9 @@ def modules(package: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 def callables() -> Iterator[tuple[Found, Any]]:
     """Yield every callable once, by the first name that is found."""
-    seen: set[int] = {id(each) for each in vars(builtins).values()}
+    seen: set[int] = {id(value) for value in vars(builtins).values()}
     for name, module in [("torch", torch), ("torch._C", torch._C), *modules(torch, "torch")]:
-        for path, value in [(each, getattr(module, each, None)) for each in list(vars(module))]:
+        for path, value in [(name, getattr(module, name, None)) for name in list(vars(module))]:
             if (
                 not callable(value)
                 or id(value) in seen
@@ -161,7 +161,7 @@ def main() -> None:
         for kind, lines in CONVENTIONS.items()
         for number, line in enumerate(lines)
     }
-    every = [each for each in callables() if not sys.argv[1:] or each[0][0].startswith(tuple(sys.argv[1:]))]
+    every = [function for function in callables() if not sys.argv[1:] or function[0][0].startswith(tuple(sys.argv[1:]))]
     for at in range(0, len(every), CHUNK):
         try_chunk(every[at : at + CHUNK], codes, out)
     os.write(out, json.dumps({"callables": len(every), "modules": len(sys.modules)}).encode() + b"\n")

@@ -139,8 +139,8 @@ def _attended(q: Tensor, k: Tensor, v: Tensor, over: Any = 0.0) -> Tensor:
 
 def picked(result: Any, like: Tensor) -> Tensor | None:
     """Return the first tensor of a result with as many numbers as expected, in the shape expected."""
-    for each in result if isinstance(result, tuple | list) else (result,):
-        if isinstance(each, Tensor) and each.numel() == like.numel() and each.dtype.is_floating_point:
-            swapped = each.dim() == 4 and each.shape != like.shape
-            return each.transpose(1, 2) if swapped else each.reshape(like.shape)
+    for item in result if isinstance(result, tuple | list) else (result,):
+        if isinstance(item, Tensor) and item.numel() == like.numel() and item.dtype.is_floating_point:
+            swapped = item.dim() == 4 and item.shape != like.shape
+            return item.transpose(1, 2) if swapped else item.reshape(like.shape)
     return None

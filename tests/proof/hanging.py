@@ -64,7 +64,7 @@ def tried(grader: Grader, suite: Suite, exercise: str) -> Iterator[tuple[str, bo
         seconds = time.monotonic() - began
         yield f"{exercise} {way}, {seconds:.0f} s; other exercises that lost marks: {lost}", not lost
     began = time.monotonic()
-    grader.grade(submitted(suite, dict.fromkeys((each.id for each in suite.exercises), CHECKS)))
+    grader.grade(submitted(suite, dict.fromkeys((exercise.id for exercise in suite.exercises), CHECKS)))
     seconds = time.monotonic() - began
     yield f"every exercise sleeps in every check, {seconds:.0f} s", seconds <= MOST_SECONDS
 
@@ -73,15 +73,15 @@ def submitted(suite: Suite, more: Mapping[str, str]) -> Submission:
     """Return the solutions, with more code at the end of some."""
     course = suite.course
     sources = {
-        each.file: (course.solutions_dir / each.file).read_bytes() + more.get(each.id, "").encode()
-        for each in course.exercises
+        exercise.file: (course.solutions_dir / exercise.file).read_bytes() + more.get(exercise.id, "").encode()
+        for exercise in course.exercises
     }
     return Submission("proof", course.files, sources, digest(sources), ())
 
 
 def others(report: Report, exercise: str) -> dict[str, int]:
     """Return the marks of all exercises but one."""
-    return {each.id: each.score for each in report.exercises if each.id != exercise}
+    return {result.id: result.score for result in report.exercises if result.id != exercise}
 
 
 if __name__ == "__main__":

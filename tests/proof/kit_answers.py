@@ -28,9 +28,9 @@ def main() -> int:
     started = time.monotonic()
     course = read_course(Path(__file__).parents[2])
     suite = brief(load_suite(course))
-    attempts = [each for each in every_attempt(course) if only in each.name]
+    attempts = [attempt for attempt in every_attempt(course) if only in attempt.name]
     with Keys(suite, seed=SEED) as keys:
-        known = {each.id: keys.reference(each) for each in suite.exercises}
+        known = {exercise.id: keys.reference(exercise) for exercise in suite.exercises}
     # Confined: among the functions of the engine are some that kill, delete and write.
     with open_isolation(Runner(suite, seed=SEED).warm_up(), JOBS) as isolation:
         points, found = _try_all(suite, attempts, known, isolation)
@@ -50,11 +50,11 @@ def _try_all(
         return Runner(suite, seed=SEED, shared=True, start=isolation.start)
 
     with runner() as own:
-        empty = by_empty_programs(suite, own, lambda each: known[each.id])
+        empty = by_empty_programs(suite, own, lambda exercise: known[exercise.id])
 
     def attempted(attempt: Attempt) -> tuple[str, dict[str, int]]:
         with runner() as own:
-            return attempt.name, answers(earned(suite, own, attempt, lambda each: known[each.id]), empty)
+            return attempt.name, answers(earned(suite, own, attempt, lambda exercise: known[exercise.id]), empty)
 
     with ThreadPoolExecutor(JOBS) as pool:
         found = dict(pool.map(attempted, attempts))

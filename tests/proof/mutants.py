@@ -186,11 +186,13 @@ def _setter(parent: ast.AST, name: str, at: int | None) -> Callable[[ast.AST], N
 def _within(place: _Place, parent: ast.AST, child: ast.AST) -> _Place:
     if isinstance(parent, ast.FunctionDef) and isinstance(child, ast.stmt):
         arguments = [*parent.args.posonlyargs, *parent.args.args, *parent.args.kwonlyargs]
-        names = tuple(each.arg for each in arguments if each.arg != "self")
+        names = tuple(argument.arg for argument in arguments if argument.arg != "self")
         place = _Place((*place.where, parent.name), child, names or place.parameters, place.attributes)
     elif isinstance(parent, ast.ClassDef):
-        own = (each for each in ast.walk(parent) if isinstance(each, ast.Attribute) and isinstance(each.ctx, ast.Store))
-        place = _Place((*place.where, parent.name), place.statement, place.parameters, tuple(each.attr for each in own))
+        own = (node for node in ast.walk(parent) if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store))
+        place = _Place(
+            (*place.where, parent.name), place.statement, place.parameters, tuple(attribute.attr for attribute in own)
+        )
     if isinstance(child, ast.stmt):
         return _Place(place.where, child, place.parameters, place.attributes)
     return place
@@ -202,8 +204,8 @@ def _variants(slot: _Slot) -> Iterator[ast.AST]:
         case ast.stmt():
             yield from _of_statement(node)
         case ast.Compare(ops=[only]):
-            for each in COMPARISONS[type(only)]:
-                yield ast.Compare(node.left, [each()], node.comparators)
+            for comparison in COMPARISONS[type(only)]:
+                yield ast.Compare(node.left, [comparison()], node.comparators)
         case ast.BoolOp(op, values):
             yield ast.BoolOp(ast.Or() if isinstance(op, ast.And) else ast.And(), values)
             yield from values
@@ -217,7 +219,7 @@ def _variants(slot: _Slot) -> Iterator[ast.AST]:
             yield from (body, orelse)
             yield ast.IfExp(test, orelse, body)
         case ast.Constant():
-            yield from (ast.Constant(each) for each in _other_values(node.value))
+            yield from (ast.Constant(value) for value in _other_values(node.value))
         case ast.JoinedStr():
             yield ast.Constant("no numbers")
         case ast.Call():
@@ -225,7 +227,9 @@ def _variants(slot: _Slot) -> Iterator[ast.AST]:
         case ast.Name(id=name, ctx=ast.Load()) if name in place.parameters:
             yield from _other_parameters(name, place.parameters, owner=slot.owner)
         case ast.Attribute(value, attr, ast.Load()):
-            yield from (ast.Attribute(value, each, ast.Load()) for each in _other_attributes(value, attr, place))
+            yield from (
+                ast.Attribute(value, attribute, ast.Load()) for attribute in _other_attributes(value, attr, place)
+            )
         case ast.Slice(lower, upper, step):
             if lower is not None:
                 yield ast.Slice(None, upper, step)
@@ -247,17 +251,17 @@ def _of_statement(node: ast.stmt) -> Iterator[ast.AST]:
         case ast.For(target, iterated, body, orelse):
             yield ast.For(target, _call("reversed", _call("list", iterated)), body, orelse)
         case ast.Return(value) if value is not None:
-            yield from (ast.Return(_method(value, each)) for each in AT_THE_END)
+            yield from (ast.Return(_method(value, suffix)) for suffix in AT_THE_END)
         case ast.Assign(targets, value):
             yield ast.Assign(targets, _method(value, "detach"))
         case ast.AugAssign(target, op, value):
-            yield from (ast.AugAssign(target, each(), value) for each in OPERATORS.get(type(op), ()))
+            yield from (ast.AugAssign(target, operator(), value) for operator in OPERATORS.get(type(op), ()))
     yield ast.Pass()
 
 
 def _of_operation(node: ast.BinOp) -> Iterator[ast.AST]:
     left, op, right = node.left, node.op, node.right
-    yield from (ast.BinOp(left, each(), right) for each in OPERATORS.get(type(op), ()))
+    yield from (ast.BinOp(left, operator(), right) for operator in OPERATORS.get(type(op), ()))
     yield from (left, right)
     if isinstance(op, ONE_WAY):
         yield ast.BinOp(right, op, left)
@@ -287,12 +291,12 @@ def _of_call(node: ast.Call) -> Iterator[ast.AST]:
     for i in range(len(keywords)):
         yield ast.Call(function, arguments, [*keywords[:i], *keywords[i + 1 :]])
     if _name(function) in MAKERS:
-        others = [each for each in keywords if each.arg != "device"]
+        others = [keyword for keyword in keywords if keyword.arg != "device"]
         yield ast.Call(function, arguments, [*others, ast.keyword("device", ast.Constant("cpu"))])
 
 
 def _other_parameters(name: str, parameters: tuple[str, ...], *, owner: bool) -> Iterator[ast.AST]:
-    yield from (ast.Name(each, ast.Load()) for each in _neighbours(name, parameters))
+    yield from (ast.Name(neighbour, ast.Load()) for neighbour in _neighbours(name, parameters))
     if not owner:
         yield ast.Constant(None)
     if "mask" in name:
@@ -310,7 +314,7 @@ def _neighbours(name: str, names: tuple[str, ...]) -> list[str]:
     """Return the names before and after this one, those at the ends being neighbours as well."""
     names = tuple(dict.fromkeys(names))
     at = names.index(name)
-    return [each for each in (names[at - 1], names[(at + 1) % len(names)]) if each != name]
+    return [other for other in (names[at - 1], names[(at + 1) % len(names)]) if other != name]
 
 
 def _name(function: ast.expr) -> str:

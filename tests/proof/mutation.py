@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     course = read_course(ROOT)
     course = replace(course, limits=replace(course.limits, cpu_seconds=CPU_SECONDS))
     named = {resolve_exercise(course, word).id for word in options.exercises}
-    suite = load_suite(course, [each for each in course.exercises if not named or each.id in named])
+    suite = load_suite(course, [exercise for exercise in course.exercises if not named or exercise.id in named])
     listed = read_listed(LISTED)
     started, failed, caught, total = time.monotonic(), 0, 0, 0
     with ExitStack() as stack:
@@ -81,9 +81,9 @@ def read_listed(file: Path) -> dict[str, dict[Key, str]]:
     """Return the listed survivors of each exercise, with the reason why no check can catch them."""
     found: dict[str, dict[Key, str]] = {}
     for exercise, entries in tomllib.loads(file.read_text("utf-8")).items():
-        for each in entries:
-            for becomes in each["becomes"]:
-                found.setdefault(exercise, {})[each["in"], each["line"], becomes] = each["reason"]
+        for entry in entries:
+            for becomes in entry["becomes"]:
+                found.setdefault(exercise, {})[entry["in"], entry["line"], becomes] = entry["reason"]
     return found
 
 
@@ -92,7 +92,7 @@ def run_mutants(
 ) -> Result:
     """Check all mutants of a solution, several at once."""
     course = suite.course
-    solutions = {each.file: (course.solutions_dir / each.file).read_bytes() for each in course.with_needs(exercise)}
+    solutions = {need.file: (course.solutions_dir / need.file).read_bytes() for need in course.with_needs(exercise)}
     learns = exercise.id not in NOT_LEARNING
     mutants = tuple(mutants_of(solutions[exercise.file].decode("utf-8"), learns=learns))
 
@@ -135,7 +135,7 @@ def passes_all(
         if survey is None or survey.forbidden:
             return False
         outcomes = run.outcomes[exercise.id]
-        wrong = {at[0] for at, each in outcomes.items() if not passes(each, key.reference[at], judges[at[0]])}
+        wrong = {at[0] for at, outcome in outcomes.items() if not passes(outcome, key.reference[at], judges[at[0]])}
         if wrong:
             deadly.update(wrong)
             return False
@@ -148,7 +148,7 @@ def problems_of(result: Result, listed: Mapping[Key, str]) -> Iterator[str]:
         if mutant.key not in listed:
             place = f"{result.exercise.file}:{mutant.line} in {mutant.where}"
             yield f"  {place}: passes every check, and has no reason to\n{_diff(mutant.was, mutant.becomes)}"
-    survived, made = {each.key for each in result.survivors}, {each.key for each in result.mutants}
+    survived, made = {survivor.key for survivor in result.survivors}, {mutant.key for mutant in result.mutants}
     for key in listed:
         if key not in survived:
             what = "is caught" if key in made else "does not exist"

@@ -96,7 +96,7 @@ class Way:
     def source(self) -> bytes:
         """Return a file that uses it, without a word of its name."""
         functions = (conventions.picked, conventions.turned, conventions.made)
-        helpers = "\n\n".join(inspect.getsource(each).replace("Any", "object") for each in functions)
+        helpers = "\n\n".join(inspect.getsource(function).replace("Any", "object") for function in functions)
         top = TOP.format(helpers=helpers, module=list(self.module), path=[list(part) for part in self.path])
         return (top + BODIES[self.kind].format(line=conventions.CONVENTIONS[self.kind][self.number])).encode()
 
@@ -109,17 +109,17 @@ def read_ways(lines: Sequence[str]) -> tuple[list[Way], int]:
 
 def points(ways: Sequence[Way], course: Course) -> list[tuple[int, bool]]:
     """Return for each way the points it earns in its exercise, in hundredths, and whether it was called forbidden."""
-    wanted = [each for each in course.exercises if each.id in EXERCISES.values()]
+    wanted = [exercise for exercise in course.exercises if exercise.id in EXERCISES.values()]
     suite: Suite = load_suite(course, wanted)
-    solutions = {each.file: (course.solutions_dir / each.file).read_bytes() for each in course.exercises}
+    solutions = {exercise.file: (course.solutions_dir / exercise.file).read_bytes() for exercise in course.exercises}
     programs = []
     for way in ways:
-        exercise = next(each for each in wanted if each.id == EXERCISES[way.kind])
+        exercise = next(exercise for exercise in wanted if exercise.id == EXERCISES[way.kind])
         sources = {**solutions, exercise.file: way.source()}
         programs.append((Submission(way.name, course.files, sources, digest(sources), ()), [exercise]))
     results = [report.exercises[-1] for report in _graded(suite, programs)]
-    kinds = [{check.finding.kind for check in each.checks if check.finding} for each in results]
-    return [(each.score, "forbidden" in kind) for each, kind in zip(results, kinds, strict=True)]
+    kinds = [{check.finding.kind for check in result.checks if check.finding} for result in results]
+    return [(result.score, "forbidden" in kind) for result, kind in zip(results, kinds, strict=True)]
 
 
 def _graded(suite: Suite, programs: Sequence[tuple[Submission, list[Exercise]]]) -> list[Report]:
@@ -136,7 +136,7 @@ def main() -> int:
         lines = subprocess.run(command, cwd=REPOSITORY, capture_output=True, text=True, check=True).stdout.splitlines()
     ways, tried = read_ways(lines)
     course = read_course(REPOSITORY)
-    free = replace(course, exercises=tuple(replace(each, forbidden=()) for each in course.exercises))
+    free = replace(course, exercises=tuple(replace(exercise, forbidden=()) for exercise in course.exercises))
     allowed, refused = points(ways, free), points(ways, course)
     for way, (before, _), (after, forbidden) in zip(ways, allowed, refused, strict=True):
         verdict = "forbidden" if forbidden else "failed"

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from random import Random
 
-from autograder.instructor.dashboard.gathered import Class
+from autograder.instructor.dashboard.gathered import Cohort
 from autograder.results import CheckResult, ExerciseResult, Finding, Place, Report, Status
 
 Titles = Mapping[str, Sequence[str]]
@@ -15,7 +15,7 @@ MISTAKES = ("value-of-another", "sum-not-mean", "axis-fixed", "off-by-one", "not
 def titles(exercises: int, checks: int) -> Titles:
     """Return a course of so many exercises, each of so many checks."""
     return {
-        f"ex{at:02}_part_{at}": [f"check_{each}" for each in range(1, checks + 1)] for at in range(1, exercises + 1)
+        f"ex{at:02}_part_{at}": [f"check_{number}" for number in range(1, checks + 1)] for at in range(1, exercises + 1)
     }
 
 
@@ -30,12 +30,12 @@ def report(student: str, course: Titles, failing: Mapping[tuple[str, str], Check
     """Return a report in which all passes but what is given."""
     exercises = []
     for exercise, names in course.items():
-        checks = tuple(failing.get((exercise, each), check(each, "pass")) for each in names)
-        status: Status = next((each.status for each in checks if each.status != "pass"), "pass")
-        if any(each.status == "grader_error" for each in checks):
+        checks = tuple(failing.get((exercise, name), check(name, "pass")) for name in names)
+        status: Status = next((check.status for check in checks if check.status != "pass"), "pass")
+        if any(check.status == "grader_error" for check in checks):
             status = "grader_error"
         title = exercise[5:].replace("_", " ")
-        score = sum(each.score for each in checks)
+        score = sum(check.score for check in checks)
         exercises.append(ExerciseResult(exercise, title, status, score, 100 * len(checks), checks))
     submission = {"student": student, "digest": f"sha256:{student}", "notes": []}
     return Report("A course of parts", submission, "sha256:1", "cpu", "process", tuple(exercises))
@@ -56,7 +56,7 @@ def unexplained(word: str = "value") -> Finding:
 def large_class(students: int, exercises: int = 14, checks: int = 18, seed: int = 1) -> list[Report]:
     """Return reports of students of differing skill: they stop somewhere, and fail by names, by places, by time."""
     course, random = titles(exercises, checks), Random(seed)
-    keys = [(exercise, each) for exercise, names in course.items() for each in names]
+    keys = [(exercise, name) for exercise, names in course.items() for name in names]
     hard = {key: random.random() for key in keys}
     reports = []
     for at in range(1, students + 1):
@@ -81,8 +81,8 @@ def _failed(exercise: str, name: str, random: Random) -> CheckResult:
     return check(name, "timeout", Finding("exception", "timeout", "Your code was stopped after 10 s."))
 
 
-def room(reports: Sequence[Report]) -> Class:
+def cohort(reports: Sequence[Report]) -> Cohort:
     """Return a class in which everybody is called by the id."""
-    ordered = sorted(reports, key=lambda each: -each.score)
-    names = {str(each.submission["student"]): str(each.submission["student"]) for each in reports}
-    return Class("A course of parts", tuple(ordered), names, max((each.max_score for each in reports), default=0))
+    ordered = sorted(reports, key=lambda report: -report.score)
+    names = {str(report.submission["student"]): str(report.submission["student"]) for report in reports}
+    return Cohort("A course of parts", tuple(ordered), names, max((report.max_score for report in reports), default=0))

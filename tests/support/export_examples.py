@@ -44,7 +44,7 @@ def result(
         checks.append(CheckResult(name, f"the {name} are right", status, score, worth, 0.25, finding))
     status = next(iter(failing.values()), "pass")
     return ExerciseResult(
-        exercise, exercise, status, sum(each.score for each in checks), tiny.FULL[exercise], tuple(checks)
+        exercise, exercise, status, sum(check.score for check in checks), tiny.FULL[exercise], tuple(checks)
     )
 
 
@@ -78,12 +78,12 @@ def graded_class(folder: Path, roster: str | None = ROSTER) -> Path:
 def write_out(course: Path, out: Path, reports: Mapping[str, Report]) -> None:
     """Write reports and table as `course grade` does."""
     (out / "reports").mkdir(parents=True, exist_ok=True)
-    for student, each in reports.items():
-        (out / "reports" / f"{student}.json").write_text(json.dumps(each.to_json()), "utf-8")
+    for student, report in reports.items():
+        (out / "reports" / f"{student}.json").write_text(json.dumps(report.to_json()), "utf-8")
     read = read_course(course)
     policy = policy_of(read, read_roster(read, None))
     times = {"eve": parse_time("2026-03-01 10:00", policy.grading.zone)}
-    table = scores_csv(list(reports.values()), [each.id for each in read.exercises], policy, times)
+    table = scores_csv(list(reports.values()), [exercise.id for exercise in read.exercises], policy, times)
     (out / "scores.csv").write_text(table, "utf-8")
     (out / "run.json").write_text(json.dumps({"schema": 1, "suite": "sha256:1"}), "utf-8")
 

@@ -44,7 +44,7 @@ def contract_names(solutions: Path) -> list[str]:
     for file in sorted(solutions.glob("ex*.py")):
         kinds = ast.ClassDef | ast.FunctionDef
         tree = ast.parse(file.read_bytes())
-        names += [each.name for each in tree.body if isinstance(each, kinds) and not each.name.startswith("_")]
+        names += [node.name for node in tree.body if isinstance(node, kinds) and not node.name.startswith("_")]
     return list(dict.fromkeys(names))
 
 
@@ -58,7 +58,7 @@ def files_of_the_kit(course: Course) -> Iterator[Attempt]:
 
 def importable(course: Course) -> Iterator[Attempt]:
     """Yield each function and class of the engine, bound to every name of the contract."""
-    for module in sorted(each.name for each in pkgutil.walk_packages(autograder.__path__, "autograder.")):
+    for module in sorted(package.name for package in pkgutil.walk_packages(autograder.__path__, "autograder.")):
         if module.endswith("__main__"):
             continue
         try:
@@ -185,7 +185,7 @@ def earned(suite: Suite, runner: Runner, attempt: Attempt, key: Callable[[Exerci
 
     marking = Marking(marked, submission, runner, verdicts, no_traces)
     marking.run_own(suite.exercises)
-    results = {each.id: marking._judged(each)[0] for each in suite.exercises}
+    results = {exercise.id: marking._judged(exercise)[0] for exercise in suite.exercises}
     broken = [name for name, result in results.items() if result.status == "grader_error"]
     assert not broken, f"{attempt.name} in {broken}"
     return {name: result.score for name, result in results.items() if result.score}

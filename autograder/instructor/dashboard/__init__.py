@@ -1,1 +1,1 @@
-"""The class page: what the reports of a class say together, for who teaches it and who writes the checks."""
+"""The class page: the reports of a class together, for its teacher and for the author of the checks."""

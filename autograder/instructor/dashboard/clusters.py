@@ -1,4 +1,4 @@
-"""Failures that no misconception names, grouped by equal result: each group is a mistake an author could name."""
+"""Failures without a name, grouped by equal results: each group is a mistake that an author could name."""
 
 import hashlib
 from collections import defaultdict
@@ -6,21 +6,23 @@ from dataclasses import dataclass
 
 from autograder.course.names import UsageError
 from autograder.diagnosis.location.locating import UNEXPLAINED
-from autograder.instructor.dashboard.gathered import Class, checks_of, student_of
+from autograder.instructor.dashboard.gathered import Cohort, checks_of, student_of
 from autograder.report.words import message_of
 from autograder.results import CheckResult, ExerciseResult
 
 NAMED = ("misconception", "forbidden")
 CAN_BE_NAMED = ("fail", "error")
 NO_PROGRAM = ("SyntaxError", "IndentationError", "TabError")
-_ID = 8
+_ID_LENGTH = 8
+"""Eight hexadecimal digits: short enough to type, and a class has far too few groups for two of them to collide."""
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Students who fail alike: with one result in the first of `checks`, and all of them in each of the others.
+    """Students whose failures have equal results in each of `checks`.
 
-    `id` is what `course name` knows it by; `unexplained` where nothing but a place is known. `students` are ids.
+    `course name` takes the `id`. `unexplained` means that no more than the location of the failure is known. `students`
+    are ids.
     """
 
     id: str
@@ -32,48 +34,49 @@ class Cluster:
 
 
 def is_unexplained(check: CheckResult) -> bool:
-    """Say whether a check fails, and neither a misconception nor a pattern says why; a place alone is no reason."""
+    """Return whether a check fails and neither a misconception nor a pattern explains it; a location does not."""
     finding = check.finding
     if check.status != "fail" or finding is None:
         return check.status == "fail"
     return finding.kind == "place" or (finding.kind == "pattern" and finding.id in UNEXPLAINED)
 
 
-def clusters_of(room: Class) -> tuple[Cluster, ...]:
+def clusters_of(cohort: Cohort) -> tuple[Cluster, ...]:
     """Return the groups, the largest first; checks that the same students fail alike are one group."""
-    groups: dict[tuple[str, str, str], list[tuple[str, CheckResult]]] = defaultdict(list)
-    for report in room.reports:
+    failures: dict[tuple[str, str, str], list[tuple[str, CheckResult]]] = defaultdict(list)
+    for report in cohort.reports:
         for exercise, check in checks_of(report):
             if _is_nameless(check):
-                groups[exercise.id, check.id, _told_by(exercise, check)].append((student_of(report), check))
-    together: dict[tuple[str, tuple[str, ...]], list[tuple[str, str]]] = defaultdict(list)
-    for (exercise_id, check_id, told), members in groups.items():
-        together[exercise_id, tuple(sorted(student for student, _ in members))].append((check_id, told))
-    order = {item.key: at for at, item in enumerate(room.items)}
-    found = []
-    for (exercise_id, students), checks in together.items():
-        checks.sort(key=lambda each: order[exercise_id, each[0]])
-        results = [groups[exercise_id, check, told][0][1] for check, told in checks]
-        unexplained = [each for each in results if is_unexplained(each)]
-        said = (unexplained or results)[0]
-        names = tuple(check for check, _ in checks)
-        message = message_of(said.status, said.finding)
-        found.append(Cluster(checks[0][1][:_ID], exercise_id, names, students, message, bool(unexplained)))
-    return tuple(
-        sorted(
-            found, key=lambda each: (-len(each.students), not each.unexplained, order[each.exercise, each.checks[0]])
-        )
-    )
+                failures[exercise.id, check.id, _result(exercise, check)].append((student_of(report), check))
+    groups: dict[tuple[str, tuple[str, ...]], list[tuple[str, CheckResult]]] = defaultdict(list)
+    for (exercise_id, _, result), members in failures.items():
+        students = tuple(sorted(student for student, _ in members))
+        groups[exercise_id, students].append((result, members[0][1]))
+    order = {item.key: position for position, item in enumerate(cohort.items)}
+    clusters = []
+    for (exercise_id, students), results in groups.items():
+        results.sort(key=lambda result: order[exercise_id, result[1].id])
+        checks = [check for _, check in results]
+        unexplained = [check for check in checks if is_unexplained(check)]
+        first = (unexplained or checks)[0]
+        ids = tuple(check.id for check in checks)
+        message = message_of(first.status, first.finding)
+        clusters.append(Cluster(results[0][0][:_ID_LENGTH], exercise_id, ids, students, message, bool(unexplained)))
+
+    def rank(cluster: Cluster) -> tuple[int, bool, int]:
+        return -len(cluster.students), not cluster.unexplained, order[cluster.exercise, cluster.checks[0]]
+
+    return tuple(sorted(clusters, key=rank))
 
 
 def find_cluster(clusters: tuple[Cluster, ...], word: str) -> Cluster:
-    """Return the group of that id; raises `UsageError` where there is none."""
-    found = [each for each in clusters if each.id == word.strip().lower()]
-    if not found:
-        some = ", ".join(each.id for each in clusters[:3])
-        hint = f"expected one of the class page, like {some}" if some else "every failure has a name, or is none"
+    """Return the group with an id; raises `UsageError` if there is none."""
+    cluster = next((cluster for cluster in clusters if cluster.id == word.strip().lower()), None)
+    if cluster is None:
+        some = ", ".join(cluster.id for cluster in clusters[:3])
+        hint = f"expected a group of the class page, like {some}" if some else "every failure of this class has a name"
         raise UsageError(f"no group of failures is called {word!r}; {hint}")
-    return found[0]
+    return cluster
 
 
 def _is_nameless(check: CheckResult) -> bool:
@@ -82,10 +85,10 @@ def _is_nameless(check: CheckResult) -> bool:
     return check.status in CAN_BE_NAMED and not named
 
 
-def _told_by(exercise: ExerciseResult, check: CheckResult) -> str:
-    """Return what the result is told by: what came out, else what was raised and how it was put."""
+def _result(exercise: ExerciseResult, check: CheckResult) -> str:
+    """Return a fingerprint of a failure: of its output, or else of the exception and its message."""
     if check.output is not None:
         return check.output
     finding = check.finding
-    words = (finding.kind, finding.id, finding.message) if finding is not None else ()
-    return hashlib.sha256(repr((exercise.id, check.id, words)).encode("utf-8", "surrogatepass")).hexdigest()
+    parts = (finding.kind, finding.id, finding.message) if finding is not None else ()
+    return hashlib.sha256(repr((exercise.id, check.id, parts)).encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,4 +1,4 @@
-"""A graded class as the dashboard looks at it: a verdict for every student and check."""
+"""The results of a graded class: a status for every student and check."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,19 +8,19 @@ from autograder.instructor.gradebook.graded import Graded
 from autograder.results import CheckResult, ExerciseResult, Report, Status
 
 TRIED: frozenset[Status] = frozenset({"pass", "fail", "error", "timeout", "memory"})
-"""The verdicts of what was written and run."""
+"""Statuses of code that was written and run."""
 
 WRONG: frozenset[Status] = TRIED - {"pass"}
 STOPPED: frozenset[Status] = frozenset({"timeout", "memory"})
 OPEN: frozenset[Status] = frozenset({"not_started", "missing", "waits"})
 
 Key = tuple[str, str]
-"""The id of an exercise and of one of its checks."""
+"""The id of an exercise and the id of one of its checks."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """One check as it stands in the reports."""
+    """One check of the course, as the reports describe it."""
 
     exercise: str
     check: str
@@ -33,11 +33,11 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Class:
-    """The reports of a class, those with most points first; `names` are what students are called on the page.
+class Cohort:
+    """The reports of a class, highest score first, and the `names` of its students on the page.
 
-    `maximum` is what the exercises that are no bonus are worth, in hundredths. `missing` handed in nothing. Reports the
-    grader failed on are here too, and have no score to count.
+    `maximum` is the sum of the points of all exercises that are not a bonus, in hundredths. `missing` are the names of
+    students without a submission. Reports with a grader error are included, but they have no score.
     """
 
     title: str
@@ -47,46 +47,46 @@ class Class:
     missing: tuple[str, ...] = ()
 
     def name(self, report: Report) -> str:
-        """Return what a student is called on the page."""
+        """Return the name of a student on the page."""
         return self.names[student_of(report)]
 
     @cached_property
     def exercises(self) -> tuple[tuple[str, str], ...]:
-        """Ids and titles of the exercises, in the order of the course."""
+        """Ids and titles of the exercises, in course order."""
         first = self.reports[0].exercises if self.reports else ()
-        return tuple((each.id, each.title) for each in first)
+        return tuple((exercise.id, exercise.title) for exercise in first)
 
     @cached_property
     def items(self) -> tuple[Item, ...]:
-        """The checks, in the order of the course."""
-        found: dict[Key, Item] = {}
+        """The checks, in course order."""
+        items: dict[Key, Item] = {}
         for report in self.reports:
             for exercise, check in checks_of(report):
-                found.setdefault((exercise.id, check.id), Item(exercise.id, check.id, check.title, check.bonus))
-        place = {name: at for at, (name, _) in enumerate(self.exercises)}
-        return tuple(sorted(found.values(), key=lambda each: place.get(each.exercise, len(place))))
+                items.setdefault((exercise.id, check.id), Item(exercise.id, check.id, check.title, check.bonus))
+        order = {exercise: position for position, (exercise, _) in enumerate(self.exercises)}
+        return tuple(sorted(items.values(), key=lambda item: order.get(item.exercise, len(order))))
 
     @cached_property
     def verdicts(self) -> Mapping[Key, tuple[Status, ...]]:
-        """The verdicts on a check, one for each report in their order."""
+        """The statuses of each check, one per report, in the order of the reports."""
         by_report = [
-            {(exercise.id, check.id): check.status for exercise, check in checks_of(each)} for each in self.reports
+            {(exercise.id, check.id): check.status for exercise, check in checks_of(report)} for report in self.reports
         ]
-        return {item.key: tuple(each.get(item.key, "missing") for each in by_report) for item in self.items}
+        return {item.key: tuple(statuses.get(item.key, "missing") for statuses in by_report) for item in self.items}
 
-    def of_exercise(self, name: str) -> tuple[Status, ...]:
-        """Return the verdicts on an exercise as a whole, one for each report in their order."""
-        found = ({each.id: each.status for each in report.exercises} for report in self.reports)
-        return tuple(each.get(name, "missing") for each in found)
+    def of_exercise(self, exercise_id: str) -> tuple[Status, ...]:
+        """Return the statuses of an exercise, one per report, in the order of the reports."""
+        by_report = ({exercise.id: exercise.status for exercise in report.exercises} for report in self.reports)
+        return tuple(statuses.get(exercise_id, "missing") for statuses in by_report)
 
     @cached_property
-    def counted(self) -> tuple[int, ...]:
-        """The places of the reports that have a score: the grader failed on none of it."""
-        return tuple(at for at, each in enumerate(self.reports) if "grader_error" not in each.statuses)
+    def scored(self) -> tuple[int, ...]:
+        """The indices of the reports with a score, which are those without a grader error."""
+        return tuple(index for index, report in enumerate(self.reports) if "grader_error" not in report.statuses)
 
 
 def student_of(report: Report) -> str:
-    """Return the id of a report's student."""
+    """Return the student id of a report."""
     return str(report.submission["student"])
 
 
@@ -97,9 +97,9 @@ def checks_of(report: Report) -> Iterator[tuple[ExerciseResult, CheckResult]]:
             yield exercise, check
 
 
-def gathered(graded: Graded, names: Mapping[str, str]) -> Class:
-    """Return the class that was graded; `names` says what each of its students is to be called."""
-    reports: Sequence[Report] = [each.report for each in graded.marks if each.report is not None]
-    ordered = sorted(reports, key=lambda each: (-each.score, names[student_of(each)]))
-    missing = [names[each.student] for each in graded.marks if each.report is None]
-    return Class(graded.course.title, tuple(ordered), names, graded.policy.maximum, tuple(sorted(missing)))
+def gathered(graded: Graded, names: Mapping[str, str]) -> Cohort:
+    """Return the results of a graded class; `names` has the name of each student on the page."""
+    reports: Sequence[Report] = [mark.report for mark in graded.marks if mark.report is not None]
+    ordered = sorted(reports, key=lambda report: (-report.score, names[student_of(report)]))
+    missing = [names[mark.student] for mark in graded.marks if mark.report is None]
+    return Cohort(graded.course.title, tuple(ordered), names, graded.policy.maximum, tuple(sorted(missing)))

@@ -1,171 +1,175 @@
-"""The class page: one file that asks nothing of any network, and its tables as CSV files beside it."""
+"""The class page: one file that loads nothing from a network, and its tables as CSV files."""
 
 import base64
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
+from statistics import median
 
-from autograder.instructor.dashboard import sections
-from autograder.instructor.dashboard.cards import similar_cards, why_cards
+from autograder.instructor.dashboard import page_tables
+from autograder.instructor.dashboard.cards import misconception_cards, similar_cards
+from autograder.instructor.dashboard.charts import MEANINGS
 from autograder.instructor.dashboard.clusters import Cluster
-from autograder.instructor.dashboard.gathered import Class
+from autograder.instructor.dashboard.gathered import Cohort
 from autograder.instructor.dashboard.matrix import legend, matrix, matrix_csv
 from autograder.instructor.dashboard.similar import Pair
-from autograder.instructor.dashboard.statistics import Figures, Share, median
-from autograder.instructor.dashboard.strips import SAID
-from autograder.instructor.dashboard.stuck import Stuck
+from autograder.instructor.dashboard.statistics import CheckStatistics, Share
+from autograder.instructor.dashboard.stuck import StuckStudent
 from autograder.instructor.dashboard.style import SCRIPT, style
-from autograder.instructor.dashboard.tables import Table, percent
-from autograder.instructor.dashboard.why import Why
+from autograder.instructor.dashboard.table import Table, percent
+from autograder.instructor.dashboard.why import HeldMisconception
 from autograder.report.html_failure import text
 from autograder.report.html_page import whole_page
 from autograder.report.words import plural, points
 
 FOLDER = "class"
-"""Beside the page: its tables."""
+"""The folder with the tables, beside the page."""
 
 SIMILAR = "similar.csv"
-"""The one table that is not always made."""
+"""The only table that is not always made."""
 
-SHOWN_CLUSTERS = 100
+MOST_CLUSTERS = 100
+"""The page lists this many groups of failures, which is more than an author works through; the CSV has all."""
 
 HOW_CHECKS = (
-    "Difficulty is the mean score of all with a score, so high is easy. Discrimination is the correlation of the score "
-    "of a check with that of all other checks: near 0 or below, it does not tell who can from who cannot, or asks for "
-    "something else. Fifths are the same by groups: they should rise from left to right. Unexplained is the author's "
-    "list: failures of which neither a misconception nor a pattern is known."
+    "Difficulty is the mean score of a check: high means easy. Discrimination is the correlation of its score with the "
+    "score of all other checks. Near 0 or below, the check does not separate strong students from weak ones. Quintiles "
+    "are the mean scores in each fifth of the class: they should rise from left to right. Unexplained failures match "
+    "neither a misconception nor a pattern: they are the author's list of things to do."
 )
 HOW_CLUSTERS = (
-    "Each line is one mistake by the look of its results: equal up to rounding, or the same exception. "
-    "`course name OUT DIR GROUP` writes it into the catalogue as a misconception, a patch of the solution. You give it "
-    "its words; then `course grade` names it."
+    "Each row is probably one mistake: its results are equal up to rounding, or its exceptions are the same. "
+    "`course name OUT DIR GROUP` adds it to the catalogue of misconceptions, as a patch of the solution. You write its "
+    "texts. From then on, `course grade` recognises it."
 )
 HOW_SIMILAR = (
-    "Likeness is no proof of anything: exercises this short are alike by nature, and people who learn together write "
-    "alike. Names, comments and the order of functions do not count, nor what was handed out, nor what many have in "
-    "common. Read the lines, and ask."
+    "Similarity proves nothing: these exercises are short, and people who learn together write similar code. Names, "
+    "comments and the order of functions are ignored, and so is code that was handed out or that many students share. "
+    "Read the lines, and ask the students."
 )
 
 
 @dataclass(frozen=True)
 class Findings:
-    """All that the page tells. `pairs` is None where submissions were not compared; `notes` are said at the top."""
+    """The content of the page. `pairs` is None if submissions were not compared; `notes` are shown at the top."""
 
-    room: Class
-    stuck: Sequence[Stuck]
-    why: Sequence[Why]
-    figures: Sequence[Figures]
+    room: Cohort
+    stuck: Sequence[StuckStudent]
+    why: Sequence[HeldMisconception]
+    figures: Sequence[CheckStatistics]
     clusters: Sequence[Cluster]
     pairs: Sequence[Pair] | None
     not_compared: str
     notes: Sequence[str]
 
 
-def tables(found: Findings) -> Mapping[str, str]:
+def tables(content: Findings) -> Mapping[str, str]:
     """Return the CSV files of the page by name."""
-    made = [
-        sections.stuck_table(found.stuck),
-        sections.exercises_table(found.room),
-        sections.why_table(found.why),
-        sections.quality_table(found.figures),
-        sections.clusters_table(found.room, found.clusters),
-        *([sections.similar_table(found.room.names, found.pairs)] if found.pairs is not None else []),
+    cohort = content.room
+    csv_tables = [
+        page_tables.stuck_table(content.stuck),
+        page_tables.exercises_table(cohort),
+        page_tables.misconceptions_table(content.why),
+        page_tables.quality_table(content.figures),
+        page_tables.clusters_table(cohort, content.clusters),
+        *([page_tables.similar_table(cohort.names, content.pairs)] if content.pairs is not None else []),
     ]
-    return {**{f"{each.name}.csv": each.csv() for each in made}, "matrix.csv": matrix_csv(found.room)}
+    return {**{f"{table.name}.csv": table.csv() for table in csv_tables}, "matrix.csv": matrix_csv(cohort)}
 
 
-def page(found: Findings) -> str:
+def page(content: Findings) -> str:
     """Return the page."""
-    room = found.room
-    parts = (
-        ("stuck", "Who is stuck", _stuck(found)),
-        ("where", "On what", _where(room)),
-        ("why", "Why", _why(found)),
-        ("checks", "Is each check good", _checks(found)),
-        ("unnamed", "Failures without a name", _unnamed(found)),
-        ("similar", "Similar submissions", _similar(found)),
+    cohort = content.room
+    sections = (
+        ("stuck", "Stuck students", _stuck(content)),
+        ("where", "Exercises and checks", _exercises(cohort)),
+        ("why", "Misconceptions", _misconceptions(content)),
+        ("checks", "Quality of the checks", _checks(content)),
+        ("unnamed", "Failures without a name", _unnamed(content)),
+        ("similar", "Similar submissions", _similar(content)),
     )
-    links = "".join(f'<li><a href="#{name}">{head}</a></li>' for name, head, _ in parts)
+    links = "".join(f'<li><a href="#{id_}">{heading}</a></li>' for id_, heading, _ in sections)
     body = "\n".join(
-        f'<section id="{name}" aria-labelledby="{name}-head"><h2 id="{name}-head">{head}</h2>\n{part}\n</section>'
-        for name, head, part in parts
+        f'<section id="{id_}" aria-labelledby="{id_}-head"><h2 id="{id_}-head">{heading}</h2>\n{part}\n</section>'
+        for id_, heading, part in sections
     )
     sheet = style()
-    title = text(f"{room.title}: the class")
+    title = text(f"{cohort.title}: the class")
     whole = _BODY.format(
         title=title,
-        summary=_summary(found),
+        summary=_summary(content),
         links=links,
         body=body,
-        students=_data([room.name(each) for each in room.reports]),
-        said=_data(SAID),
+        students=_data([cohort.name(report) for report in cohort.reports]),
+        meanings=_data(MEANINGS),
         script=SCRIPT,
     )
     return whole_page(title, sheet, whole, f"style-src '{_hash(sheet)}'; script-src '{_hash(SCRIPT)}'")
 
 
-def _summary(found: Findings) -> str:
-    room = found.room
-    scores = [room.reports[at].score for at in room.counted]
-    tiles = [(str(len(room.reports)), "submissions")]
-    if room.missing:
-        tiles.append((str(len(room.missing)), "handed in nothing"))
+def _summary(content: Findings) -> str:
+    cohort = content.room
+    scores = [cohort.reports[index].score for index in cohort.scored]
+    tiles = [(str(len(cohort.reports)), "submissions")]
+    if cohort.missing:
+        tiles.append((str(len(cohort.missing)), "missing"))
     if scores:
-        tiles.append((f"{points(round(median(scores)))} of {points(room.maximum)}", "points, the median"))
-        full = Share(sum(0 < room.maximum <= each for each in scores), len(scores))
-        tiles.append((percent(full.value or 0), f"have full marks, {full.count} of {full.of}"))
-    tiles.append((str(len(found.stuck)), "are stuck"))
-    tiles.append((str(len(found.why)), "misconceptions met"))
-    shown = "".join(f"<div><dt>{text(head)}</dt><dd>{text(value)}</dd></div>" for value, head in tiles)
-    failed = len(room.reports) - len(room.counted)
-    notes = [*found.notes, *filter(None, (sections.few(room),))]
-    if failed:
+        tiles.append((f"{points(round(median(scores)))} of {points(cohort.maximum)}", "points, the median"))
+        full = Share(sum(0 < cohort.maximum <= score for score in scores), len(scores))
+        tiles.append((percent(full.value or 0), f"with full marks: {full.count} of {full.of}"))
+    tiles.append((str(len(content.stuck)), "stuck"))
+    tiles.append((str(len(content.why)), "misconceptions found"))
+    figures = "".join(f"<div><dt>{text(label)}</dt><dd>{text(value)}</dd></div>" for value, label in tiles)
+    notes = [*content.notes, *filter(None, (page_tables.small_class_note(cohort),))]
+    if failed := len(cohort.reports) - len(cohort.scored):
         notes.append(
-            f"The grader failed on {plural(failed, 'submission')}; they count in no score. Run course grade again."
+            f"The grader failed on {plural(failed, 'submission')}, which therefore count in no score. "
+            "Run course grade again."
         )
-    said = "".join(f'<p class="note">{text(each)}</p>' for each in notes)
-    return f'<dl class="tiles">{shown}</dl>{said}'
+    paragraphs = "".join(f'<p class="note">{text(note)}</p>' for note in notes)
+    return f'<dl class="tiles">{figures}</dl>{paragraphs}'
 
 
-def _stuck(found: Findings) -> str:
-    note = (
-        '<p class="soft">How often and how long somebody tried is in their own .course folder, and not in a report.</p>'
-    )
-    return f"{_table(sections.stuck_table(found.stuck), 'Nobody: every exercise that is written passes.')}{note}"
+def _stuck(content: Findings) -> str:
+    table = _table(page_tables.stuck_table(content.stuck), "Nobody is stuck: every exercise that was started passes.")
+    note = "Reports have no attempts and no times of work: these stay in each student's own .course folder."
+    return f'{table}<p class="soft">{note}</p>'
 
 
-def _where(room: Class) -> str:
-    link = f'<p>Every verdict: <a href="{FOLDER}/matrix.csv">as CSV</a>. Point at a strip to see whose it is.</p>'
-    table = sections.exercises_table(room).html(FOLDER)
-    return f"{legend()}{table}<h3>Checks by students</h3>{link}{matrix(room, FOLDER)}"
+def _exercises(cohort: Cohort) -> str:
+    link = f'<p>All statuses: <a href="{FOLDER}/matrix.csv">as CSV</a>. Point at a strip to see the student.</p>'
+    table = page_tables.exercises_table(cohort).html(FOLDER)
+    return f"{legend()}{table}<h3>Checks by students</h3>{link}{matrix(cohort, FOLDER)}"
 
 
-def _why(found: Findings) -> str:
-    empty = "No failure of this class has a name."
-    return f"{_table(sections.why_table(found.why), empty)}{why_cards(found.why)}"
+def _misconceptions(content: Findings) -> str:
+    empty = "No failure of this class matches a misconception."
+    return f"{_table(page_tables.misconceptions_table(content.why), empty)}{misconception_cards(content.why)}"
 
 
-def _checks(found: Findings) -> str:
-    return f"<p>{text(HOW_CHECKS)}</p>{_table(sections.quality_table(found.figures), 'There are no checks.')}"
+def _checks(content: Findings) -> str:
+    table = _table(page_tables.quality_table(content.figures), "There are no checks.")
+    return f"<p>{text(HOW_CHECKS)}</p>{table}"
 
 
-def _unnamed(found: Findings) -> str:
-    if not found.clusters:
+def _unnamed(content: Findings) -> str:
+    if not content.clusters:
         return "<p>None: every failure has a name.</p>"
-    shown = found.clusters[:SHOWN_CLUSTERS]
-    more = len(found.clusters) - len(shown)
-    left = f"<p>{text(f'{more} smaller groups are in the CSV file only.')}</p>" if more else ""
-    how = "".join(f"<code>{part}</code>" if at % 2 else escape(part) for at, part in enumerate(HOW_CLUSTERS.split("`")))
-    return f"<p>{how}</p>{sections.clusters_table(found.room, shown).html(FOLDER)}{left}"
+    table = page_tables.clusters_table(content.room, content.clusters[:MOST_CLUSTERS]).html(FOLDER)
+    more = len(content.clusters) - MOST_CLUSTERS
+    rest = f"<p>{more} smaller groups are in the CSV file only.</p>" if more > 0 else ""
+    how = re.sub("`(.*?)`", r"<code>\1</code>", text(HOW_CLUSTERS))
+    return f"<p>{how}</p>{table}{rest}"
 
 
-def _similar(found: Findings) -> str:
-    if found.pairs is None:
-        return f"<p>{text(found.not_compared)}</p>"
-    table = _table(sections.similar_table(found.room.names, found.pairs), "No two are more alike than others.")
-    return f"<p>{text(HOW_SIMILAR)}</p>{table}{similar_cards(found.room.names, found.pairs)}"
+def _similar(content: Findings) -> str:
+    if content.pairs is None:
+        return f"<p>{text(content.not_compared)}</p>"
+    names = content.room.names
+    table = _table(page_tables.similar_table(names, content.pairs), "No two submissions are unusually similar.")
+    return f"<p>{text(HOW_SIMILAR)}</p>{table}{similar_cards(names, content.pairs)}"
 
 
 def _table(table: Table, empty: str) -> str:
@@ -173,7 +177,7 @@ def _table(table: Table, empty: str) -> str:
 
 
 def _data(value: object) -> str:
-    """Return JSON that ends no element."""
+    """Return JSON that cannot end its script element."""
     return json.dumps(value).replace("<", "\\u003c").replace("&", "\\u0026")
 
 
@@ -186,11 +190,11 @@ _BODY = """\
 <h1>{title}</h1>
 {summary}
 </header>
-<nav aria-label="Questions"><ul>{links}</ul></nav>
+<nav aria-label="Sections"><ul>{links}</ul></nav>
 <main>
 {body}
 </main>
 <div id="point" role="presentation" hidden></div>
 <script type="application/json" id="students">{students}</script>
-<script type="application/json" id="said">{said}</script>
+<script type="application/json" id="meanings">{meanings}</script>
 <script>{script}</script>"""

@@ -1,4 +1,4 @@
-"""What students are called on the class page: by chance, and the same every time, unless names are asked for."""
+"""Random names for the students on the class page, the same every time."""
 
 import csv
 import io
@@ -15,16 +15,17 @@ from autograder.report.printable import one_line
 from autograder.submission.found import printable
 
 FILE = "pseudonyms.csv"
-"""In the folder that was graded to, and nowhere else: who is who."""
+"""The only file that maps pseudonyms to students; it stays in the folder of the reports."""
 
+# No vowels, so that no pseudonym is a word; no 0 and 1, which look like letters.
 _LETTERS, _DIGITS = "BCDFGHJKLMNPQRSTVWXZ", "23456789"
 _FORM = re.compile(f"[{_LETTERS}][{_DIGITS}]([{_LETTERS}][{_DIGITS}])+")
 
 
 def pseudonyms(file: Path, students: Iterable[str]) -> Mapping[str, str]:
-    """Return a pseudonym for each student: those of the file, and for who is new there one that is added to it.
+    """Return a pseudonym for each student: the one in the file, or a new one that is added to the file.
 
-    Raises `UsageError` where the file is none that an earlier page left, and OSError where it cannot be written.
+    Raises `UsageError` if the file is damaged, and OSError if it cannot be written.
     """
     wanted = list(students)
     known = _read(file)
@@ -36,20 +37,20 @@ def pseudonyms(file: Path, students: Iterable[str]) -> Mapping[str, str]:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["pseudonym", "student"])
-    writer.writerows((name, harmless(student)) for student, name in sorted(known.items(), key=lambda each: each[1]))
+    writer.writerows((name, harmless(student)) for student, name in sorted(known.items(), key=lambda pair: pair[1]))
     write_whole(file, text.getvalue(), mode=0o600)
     return {student: known[student] for student in wanted}
 
 
 def own_names(graded: Graded) -> Mapping[str, str]:
-    """Return the name of each student by the roster, with the id where the roster has another name."""
-    rows = {each.student: one_line(each.row.name) for each in graded.marks}
+    """Return the name of each student in the roster, with the student id."""
+    rows = {mark.student: one_line(mark.row.name) for mark in graded.marks}
     return {student: f"{name} ({one_line(student)})" if name else one_line(student) for student, name in rows.items()}
 
 
 def _read(file: Path) -> dict[str, str]:
-    """Return who is who by an earlier page; nobody where there is no such file, or an empty one."""
-    found: dict[str, str] = {}
+    """Return the pseudonym of each student in the file; none if the file is missing or empty."""
+    known: dict[str, str] = {}
     try:
         text = file.read_text("utf-8-sig")
         table = csv.DictReader(io.StringIO(text, newline=""))
@@ -57,23 +58,23 @@ def _read(file: Path) -> dict[str, str]:
             raise ValueError("its first line")
         for row in table:
             name, student = row["pseudonym"] or "", row["student"] or ""
-            if not _FORM.fullmatch(name) or not student or name in found.values():
+            if not _FORM.fullmatch(name) or not student or name in known.values():
                 raise ValueError(f"line {table.line_num}")
-            found[plain(student)] = name
+            known[plain(student)] = name
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, csv.Error) as error:
         where = "its letters" if isinstance(error, UnicodeDecodeError) else error
         raise UsageError(
-            f"{printable(file)} is not who is who as an earlier page left it ({where}); "
-            "put that back, or move the file away for new pseudonyms"
+            f"{printable(file)} is damaged ({where}), expected pseudonyms as an earlier page wrote them; "
+            "restore the file, or move it away to get new pseudonyms"
         ) from None
-    return found
+    return known
 
 
 def _new(taken: set[str]) -> str:
-    """Return one that nobody has; no two letters stand together, so that it is no word."""
-    pairs = 2 if len(taken) < 5000 else 3
+    """Return a pseudonym that nobody has."""
+    pairs = 2 if len(taken) < 5000 else 3  # there are 25,600 with two pairs: above a fifth of them, retries get many
     while True:
         name = "".join(secrets.choice(_LETTERS) + secrets.choice(_DIGITS) for _ in range(pairs))
         if name not in taken:

@@ -1,15 +1,15 @@
-"""Who is stuck, on what: the first exercise of each student that does not pass, and what its report says."""
+"""Stuck students: the first exercise of each that was started and does not pass, and why."""
 
 from dataclasses import dataclass
 
-from autograder.instructor.dashboard.gathered import WRONG, Class
+from autograder.instructor.dashboard.gathered import WRONG, Cohort
 from autograder.report.words import STATES, message_of, passing
 from autograder.results import Report
 
 
 @dataclass(frozen=True)
-class Stuck:
-    """One student: how far, and what is in the way. `failing` counts the exercises that are written and do not pass."""
+class StuckStudent:
+    """One student: the score, the first failing exercise with its state and reason, and the number of failing ones."""
 
     name: str
     score: int
@@ -21,20 +21,20 @@ class Stuck:
     failing: int
 
 
-def stuck(room: Class) -> tuple[Stuck, ...]:
-    """Return who has an exercise that was written and fails, those with least points first."""
-    found = [each for report in room.reports if (each := _stuck(room, report)) is not None]
-    return tuple(sorted(found, key=lambda each: (each.score, each.name)))
+def stuck(cohort: Cohort) -> tuple[StuckStudent, ...]:
+    """Return the students with an exercise that was started and fails, lowest score first."""
+    rows = [row for report in cohort.reports if (row := _stuck(cohort, report)) is not None]
+    return tuple(sorted(rows, key=lambda row: (row.score, row.name)))
 
 
-def _stuck(room: Class, report: Report) -> Stuck | None:
-    failing = [each for each in report.exercises if each.status in WRONG]
+def _stuck(cohort: Cohort, report: Report) -> StuckStudent | None:
+    failing = [exercise for exercise in report.exercises if exercise.status in WRONG]
     if not failing:
         return None
     first = failing[0]
     check = first.first_failure
     why = message_of(check.status, check.finding) if check is not None else STATES[first.status].meaning
-    passed = sum(each.status == "pass" for each in report.exercises)
-    told = STATES[first.status].word.lower()
-    state = f"{told}, {passing(first.checks)} of {len(first.checks)} checks pass"
-    return Stuck(room.name(report), report.score, passed, len(report.exercises), first.id, state, why, len(failing))
+    passed = sum(exercise.status == "pass" for exercise in report.exercises)
+    state = f"{STATES[first.status].word.lower()}, {passing(first.checks)} of {len(first.checks)} checks pass"
+    name = cohort.name(report)
+    return StuckStudent(name, report.score, passed, len(report.exercises), first.id, state, why, len(failing))

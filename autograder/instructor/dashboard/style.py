@@ -1,6 +1,6 @@
-"""The look of the class page and the little script in it: nothing is loaded, and without the script all is readable.
+"""The style sheet and the script of the class page, which loads nothing and is readable without the script.
 
-Every text has a contrast of 4.5 or more on its ground, in both themes; what colours say is in words beside them.
+Every text has a contrast of at least 4.5 in both themes. The meaning of each colour is also written in words.
 """
 
 from autograder.report.html_style import DARK, LIGHT
@@ -63,16 +63,16 @@ td.words { min-width: 11rem; overflow-wrap: anywhere }
 th.words[scope=row] { min-width: 8rem; max-width: 24rem }
 th[scope=row]:not(.words) { white-space: nowrap }
 #why th.words[scope=row] { min-width: 16rem }
-#why td.drawn, #why th.drawn { width: 20%; min-width: 7rem }
+#why td.chart, #why th.chart { width: 20%; min-width: 7rem }
 th button { font: inherit; color: inherit; background: none; border: 0; padding: 0; cursor: pointer;
   text-align: inherit }
 th button::after { content: " ↕"; color: var(--soft) }
 th[aria-sort=ascending] button::after { content: " ↑"; color: var(--ink) }
 th[aria-sort=descending] button::after { content: " ↓"; color: var(--ink) }
 th[aria-sort=ascending], th[aria-sort=descending] { color: var(--ink) }
-td.drawn, th.drawn { text-align: left; width: 45% }
-td.drawn { min-width: 14rem; vertical-align: middle }
-details td.drawn, details th.drawn { width: 75% }
+td.chart, th.chart { text-align: left; width: 45% }
+td.chart { min-width: 14rem; vertical-align: middle }
+details td.chart, details th.chart { width: 75% }
 svg { display: block }
 .strip, .bar { width: 100%; height: 15px; shape-rendering: crispEdges; border: 1px solid var(--line) }
 .yes { fill: var(--yes) } .no { fill: var(--no) } .cut { fill: var(--cut) } .open { fill: var(--open) }
@@ -113,7 +113,7 @@ pre b { font-weight: 600 }
   tr, figure, pre { break-inside: avoid } h2, h3, summary { break-after: avoid }
   th button::after { content: none !important }
   td.words, #why th.words[scope=row] { min-width: 5rem; overflow-wrap: normal }
-  td.drawn { min-width: 7rem }
+  td.chart { min-width: 7rem }
   details::details-content { content-visibility: visible; height: auto }
   pre { white-space: pre-wrap } a { color: inherit } .legend { break-inside: avoid }
   .strip, .bar, .columns { print-color-adjust: exact }
@@ -126,7 +126,7 @@ for (const table of document.querySelectorAll("table.sorts")) {
   const body = table.tBodies[0], heads = [...table.tHead.rows[0].cells];
   const by = (row, at) => row.cells[at].dataset.by ?? row.cells[at].textContent;
   heads.forEach((head, at) => {
-    if (head.classList.contains("drawn")) return;
+    if (head.classList.contains("chart")) return;
     const button = document.createElement("button");
     button.type = "button";
     button.append(...head.childNodes);
@@ -134,10 +134,9 @@ for (const table of document.querySelectorAll("table.sorts")) {
     head.setAttribute("aria-sort", "none");
     button.addEventListener("click", () => {
       const words = head.classList.contains("words") || at === 0;
-      const first = words ? "ascending" : "descending";
-      const other = words ? "descending" : "ascending";
-      const order = head.getAttribute("aria-sort") === first ? other : first;
-      for (const each of heads) if (each.hasAttribute("aria-sort")) each.setAttribute("aria-sort", "none");
+      const [first, second] = words ? ["ascending", "descending"] : ["descending", "ascending"];
+      const order = head.getAttribute("aria-sort") === first ? second : first;
+      for (const other of heads) if (other.hasAttribute("aria-sort")) other.setAttribute("aria-sort", "none");
       head.setAttribute("aria-sort", order);
       const sign = order === "ascending" ? 1 : -1;
       const rows = [...body.rows].map(row => [by(row, at), row]);
@@ -151,7 +150,7 @@ for (const table of document.querySelectorAll("table.sorts")) {
   });
 }
 const names = JSON.parse(document.getElementById("students").textContent);
-const said = JSON.parse(document.getElementById("said").textContent);
+const meanings = JSON.parse(document.getElementById("meanings").textContent);
 const point = document.getElementById("point");
 document.addEventListener("pointermove", event => {
   const strip = event.target.closest?.("svg.strip");
@@ -159,11 +158,11 @@ document.addEventListener("pointermove", event => {
   if (!strip) return;
   const box = strip.getBoundingClientRect();
   const at = Math.min(names.length - 1, Math.floor((event.clientX - box.left) / box.width * names.length));
-  point.textContent = `${names[at]}: ${strip.dataset.of} ${said[event.target.getAttribute("class")] ?? ""}`;
+  point.textContent = `${names[at]}: ${strip.dataset.of} ${meanings[event.target.getAttribute("class")] ?? ""}`;
   point.style.top = `${Math.min(event.clientY + 14, innerHeight - 60)}px`;
   point.style.left = `${Math.max(4, Math.min(event.clientX - 40, innerWidth - 240))}px`;
 });
-addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(each => { each.open = true; }));
+addEventListener("beforeprint", () => document.querySelectorAll("details").forEach(part => { part.open = true; }));
 """
 
 

@@ -1,4 +1,4 @@
-"""Why a class fails: how many students hold each misconception, with the lines of one of them."""
+"""The misconceptions of a class: how many students hold each of them, with the lines of one student."""
 
 import re
 from collections import defaultdict
@@ -7,22 +7,23 @@ from dataclasses import dataclass
 
 from autograder.course import Course
 from autograder.course.misconceptions import Described, describe
-from autograder.instructor.dashboard.gathered import OPEN, Class, checks_of, student_of
+from autograder.instructor.dashboard.gathered import OPEN, Cohort, checks_of, student_of
 from autograder.instructor.dashboard.statistics import Share
 from autograder.report.printable import one_line
-from autograder.results import ExerciseResult, Finding
+from autograder.results import Finding
 
 Hide = Callable[[str, str], str]
-"""Returns a text of a student, given as id and text, without what names the student."""
+"""Takes a student id and a text of that student; returns the text without the student's names."""
 
 _COMMENT = re.compile(r"""^((?:[^#'"]|'[^']*'|"[^"]*")*)#.*$""")
 
 
 @dataclass(frozen=True)
-class Why:
-    """A misconception and who holds it; each student counts once. `example` are lines with their numbers.
+class HeldMisconception:
+    """A misconception in a class; each student counts once.
 
-    `share` is of those who wrote the exercise. `wrong` is the number of the line it is in, `described` its page.
+    `share` is the proportion of the students who tried the exercise. `example` has numbered lines of one student, and
+    `wrong` is the number of the faulty line. `described` has the texts of the catalogue.
     """
 
     id: str
@@ -35,60 +36,45 @@ class Why:
     described: Described | None
 
 
-def why(room: Class, course: Course, hide: Hide) -> tuple[Why, ...]:
-    """Return the misconceptions of a class, those that most students hold first."""
-    held: dict[str, list[tuple[str, Finding]]] = defaultdict(list)
-    checks: dict[str, set[str]] = defaultdict(set)
-    order = {item.check: at for at, item in reversed(list(enumerate(room.items)))}
-    of: dict[str, str] = {}
-    for report in room.reports:
-        mine = set()
+def why(cohort: Cohort, course: Course, hide: Hide) -> tuple[HeldMisconception, ...]:
+    """Return the misconceptions of a class, the most frequent first."""
+    holders: dict[str, dict[str, Finding]] = defaultdict(dict)
+    checks: dict[str, dict[str, None]] = defaultdict(dict)
+    exercises: dict[str, str] = {}
+    for report in cohort.reports:
         for exercise, check in checks_of(report):
             finding = check.finding
-            if finding is None or finding.kind != "misconception":
-                continue
-            checks[finding.id].add(check.id)
-            of.setdefault(finding.id, exercise.id)
-            if finding.id not in mine:
-                mine.add(finding.id)
-                held[finding.id].append((student_of(report), finding))
-    tried = {name: sum(_wrote(each.exercises, name) for each in room.reports) for name, _ in room.exercises}
-    found = []
-    for name, members in held.items():
-        example, wrong = _example(members, hide)
-        failing = tuple(sorted(checks[name], key=order.__getitem__))
-        share = Share(len(members), max(tried.get(of[name], 0), len(members)))
-        titled = one_line(members[0][1].name or name)
-        found.append(
-            Why(
-                name,
-                titled,
-                of[name],
-                share,
-                failing,
-                example,
-                wrong,
-                describe(course, name),
-            )
-        )
-    return tuple(sorted(found, key=lambda each: (-each.share.count, each.id)))
+            if finding is not None and finding.kind == "misconception":
+                exercises.setdefault(finding.id, exercise.id)
+                checks[finding.id][check.id] = None
+                holders[finding.id].setdefault(student_of(report), finding)
+    order = {item.check: position for position, item in reversed([*enumerate(cohort.items)])}
+    misconceptions = []
+    for id_, findings in holders.items():
+        exercise_id = exercises[id_]
+        tried = sum(status not in OPEN for status in cohort.of_exercise(exercise_id))
+        example, wrong = _example([*findings.items()], hide)
+        name = one_line(next(iter(findings.values())).name or id_)
+        share = Share(len(findings), max(tried, len(findings)))
+        failing = tuple(sorted(checks[id_], key=order.__getitem__))
+        described = describe(course, id_)
+        misconceptions.append(HeldMisconception(id_, name, exercise_id, share, failing, example, wrong, described))
+    return tuple(sorted(misconceptions, key=lambda held: (-held.share.count, held.id)))
 
 
-def _wrote(exercises: Sequence[ExerciseResult], name: str) -> bool:
-    return any(each.id == name and each.status not in OPEN for each in exercises)
-
-
-def _example(members: Sequence[tuple[str, Finding]], hide: Hide) -> tuple[tuple[tuple[int, str], ...], int | None]:
-    """Return the lines of the student whose place is surest and whose lines are shortest, without comments."""
-    placed = [each for each in members if each[1].source and each[1].place is not None]
-    if not placed:
+def _example(findings: Sequence[tuple[str, Finding]], hide: Hide) -> tuple[tuple[tuple[int, str], ...], int | None]:
+    """Return the lines of the student with the surest location and the shortest lines, without comments."""
+    located = [(student, finding) for student, finding in findings if finding.source and finding.place is not None]
+    if not located:
         return (), None
-    student, finding = min(placed, key=lambda each: (not each[1].certain, sum(len(line) for _, line in each[1].source)))
+    student, finding = min(
+        located, key=lambda pair: (not pair[1].certain, sum(len(line) for _, line in pair[1].source))
+    )
     lines = tuple((number, hide(student, without_comment(line))) for number, line in finding.source)
     return lines, finding.place.line if finding.place is not None else None
 
 
 def without_comment(line: str) -> str:
-    """Return a line of code without the comment at its end: names are written there."""
-    found = _COMMENT.match(line)
-    return found[1].rstrip() if found else line
+    """Return a line of code without its comment, since students write names there."""
+    match = _COMMENT.match(line)
+    return match[1].rstrip() if match else line

@@ -1,1 +1,1 @@
-"""The ways out: marks in the formats of gradebooks."""
+"""Gradebooks: the roster, the grading policy, and exports in the formats of other systems."""

@@ -1,7 +1,7 @@
-"""Scores filled into the file that an instructor exported from Canvas or Moodle, everything else left as it is.
+"""Fill scores into a file that was exported from Canvas or Moodle, and change nothing else in it.
 
 Canvas: https://community.canvaslms.com, "How do I import grades in the Gradebook". Moodle: the grading worksheet of an
-assignment, or any gradebook export (https://docs.moodle.org/405/en/Grade_import). Both take no harm from empty cells.
+assignment, or any gradebook export (https://docs.moodle.org/405/en/Grade_import). Both ignore empty cells.
 """
 
 import html
@@ -36,7 +36,7 @@ _READ_ONLY = "(read only)"
 
 @dataclass(frozen=True)
 class Filled:
-    """The file's new text, how many scores are in it, what to tell, and how many scores have no place in it."""
+    """The new text of the file, the number of scores in it, notes, and the number of scores without a row."""
 
     text: str
     placed: int
@@ -45,20 +45,20 @@ class Filled:
 
 
 def fill(graded: Graded, system: System, file: Path, column: str | None, scale: bool) -> Filled:
-    """Return an exported file with the scores in it. A student without a score keeps the cell as it is.
+    """Return an exported file with the scores in it. The cell of a student without a score stays unchanged.
 
-    Raises `ExportError` where the file, its column or its maximum is not what can be filled in.
+    Raises `ExportError` if the file, its column or its maximum does not fit.
     """
     sheet = read_sheet(file)
     grades = _canvas_column(sheet, file, column) if system == "canvas" else _moodle_column(sheet, file, column)
     factor = _factor(graded, _maximum(sheet, system, grades), sheet.header[grades], scale)
     people = _canvas_people(sheet) if system == "canvas" else _moodle_people(sheet, file)
-    found = matched(people, graded.marks, printable(file.name))
+    matches = matched(people, graded.marks, printable(file.name))
     comma = _decimal_comma(sheet, grades)
     feedback = sheet.header.index(FEEDBACK) if system == "moodle" and FEEDBACK in sheet.header else None
     cells: dict[tuple[int, int], str] = {}
     short: list[str] = []
-    for row, mark in found.marks.items():
+    for row, mark in matches.marks.items():
         if mark.score is None:
             continue
         if max(grades, feedback or 0) >= len(sheet.rows[row]):
@@ -66,20 +66,22 @@ def fill(graded: Graded, system: System, file: Path, column: str | None, scale: 
             continue
         cells[row, grades] = _number(mark.score, factor, comma)
         if feedback is not None:
-            cells[row, feedback] = _told(graded, mark, points(mark.score))
-    told = [f"{printable(file.name)} has too few cells in the row of {printable(each)}" for each in short]
+            cells[row, feedback] = _feedback(graded, mark, points(mark.score))
+    problems = [f"{printable(file.name)} has too few cells in the row of {printable(student)}" for student in short]
     placed = sum(column == grades for _, column in cells)
-    return Filled(sheet.filled(cells), placed, (*found.notes, *told), len(found.unplaced) + len(short))
+    return Filled(sheet.filled(cells), placed, (*matches.notes, *problems), len(matches.unplaced) + len(short))
 
 
 def _canvas_column(sheet: Sheet, file: Path, asked: str | None) -> int:
-    """Return the column of an assignment: its title in a Canvas export ends with its number."""
+    """Return the column of an assignment; in a Canvas export its title ends with its number."""
     if "Student" not in sheet.header or "ID" not in sheet.header:
-        raise _not_exported(sheet, file, "Student and ID", "Grades, Export")
+        raise _not_exported(sheet, file, "Student and ID", "Grades > Export")
     titles = {place: match for place, name in enumerate(sheet.header) if (match := _TITLE.fullmatch(name))}
     if asked is None:
         return _only(file, sheet, [place for place in titles if not _read_only(sheet, place)])
-    return _only(file, sheet, [place for place, each in titles.items() if asked in (each[0], each[1], each[2])], asked)
+    return _only(
+        file, sheet, [place for place, title in titles.items() if asked in (title[0], title[1], title[2])], asked
+    )
 
 
 def _moodle_column(sheet: Sheet, file: Path, asked: str | None) -> int:
@@ -88,16 +90,16 @@ def _moodle_column(sheet: Sheet, file: Path, asked: str | None) -> int:
 
 
 def _only(file: Path, sheet: Sheet, places: Sequence[int], asked: str | None = None) -> int:
-    """Return the one place there is, or ask for a column."""
+    """Return the only place; raise `ExportError` if there is none or there are several."""
     if len(places) == 1:
         return places[0]
-    found = f"has {len(places)} columns" + (f" {shown(asked)}" if asked else " of assignments")
-    names = ", ".join(shown(sheet.header[each]) for each in places) or ", ".join(map(shown, sheet.header))
-    raise ExportError(f"{printable(file)} {found}, expected one; name it with --column, one of: {names}")
+    columns = f"{len(places)} columns {shown(asked)}" if asked else f"{len(places)} assignment columns"
+    names = ", ".join(shown(sheet.header[place]) for place in places) or ", ".join(map(shown, sheet.header))
+    raise ExportError(f"{printable(file)} has {columns}, expected one; choose one with --column: {names}")
 
 
 def _maximum(sheet: Sheet, system: System, grades: int) -> Decimal | None:
-    """Return what the column is worth there, None where the file does not say it."""
+    """Return the maximum of the column; None if the file does not have it."""
     if system == "canvas":
         rows = [row for row in range(1, len(sheet.rows)) if sheet.value(row, 0) == "Points Possible"]
         return _decimal(sheet.value(rows[0], grades)) if rows else None
@@ -108,13 +110,16 @@ def _maximum(sheet: Sheet, system: System, grades: int) -> Decimal | None:
 
 
 def _factor(graded: Graded, maximum: Decimal | None, title: str, scale: bool) -> Decimal:
-    """Return by what a score is multiplied: 1, unless the maximum there is to be kept."""
+    """Return the factor for scores: 1, or the ratio of the maxima with `scale`."""
     ours = Decimal(graded.policy.maximum) / 100
     if maximum is None or maximum == ours:
         return Decimal(1)
     if not scale:
-        found = f"{shown(title)} is worth {maximum.normalize():f} there, and the course {ours.normalize():f}"
-        raise ExportError(f"{found}; set {ours.normalize():f} there and export again, or turn the scores with --scale")
+        theirs, own = f"{maximum.normalize():f}", f"{ours.normalize():f}"
+        raise ExportError(
+            f"{shown(title)} has a maximum of {theirs}, and the course has {own}; "
+            f"set the maximum to {own} and export the file again, or convert the scores with --scale"
+        )
     return maximum / ours
 
 
@@ -124,9 +129,9 @@ def _number(score: int, factor: Decimal, comma: bool) -> str:
 
 
 def _decimal_comma(sheet: Sheet, grades: int) -> bool:
-    """Return whether the numbers beside the scores, or the scores there were, are written with a comma."""
+    """Return whether the file writes numbers with a decimal comma, in its old scores or beside them."""
     near = [*sheet.column(grades), *(sheet.column(grades + 1) if grades + 1 < len(sheet.header) else ())]
-    return any(re.fullmatch(r"-?\d+,\d+", each) for each in near)
+    return any(re.fullmatch(r"-?\d+,\d+", number) for number in near)
 
 
 def _decimal(text: str) -> Decimal | None:
@@ -138,27 +143,29 @@ def _decimal(text: str) -> Decimal | None:
 
 
 def _canvas_people(sheet: Sheet) -> list[Person]:
-    """Return whom the rows are of; rows without an ID are no students."""
+    """Return the students of the rows; rows without an ID are not students."""
     columns = _columns(sheet, CANVAS)
     return [_person(sheet, row, columns) for row in range(1, len(sheet.rows)) if sheet.value(row, columns["number"][0])]
 
 
 def _moodle_people(sheet: Sheet, file: Path) -> list[Person]:
-    """Return whom the rows are of, by the columns' English titles, else by what is in them."""
+    """Return the students of the rows, by the English titles of the columns, or else by their content."""
     columns = {key: list(places) for key, places in _columns(sheet, MOODLE).items()}
     known = {place for places in columns.values() for place in places}
     for place in range(len(sheet.header)):
         if place in known:
             continue
-        cells = [each for each in sheet.column(place) if each]
-        if cells and all("@" in each and " " not in each for each in cells):
+        cells = [value for value in sheet.column(place) if value]
+        if cells and all("@" in value and " " not in value for value in cells):
             columns["strong"].append(place)
-        elif cells and place == 0 and all(_IDENTIFIER.fullmatch(each) for each in cells):
+        elif cells and place == 0 and all(_IDENTIFIER.fullmatch(value) for value in cells):
             columns["number"].append(0)
             columns["name"] += [1] if not columns["name"] and len(sheet.header) > 1 else []
     if not any(columns.values()):
-        raise _not_exported(sheet, file, "Identifier, Email address or ID number", "View all submissions, worksheet")
-    names = [sheet.header.index(each) for each in ("First name", "Last name") if each in sheet.header]
+        raise _not_exported(
+            sheet, file, "Identifier, Email address or ID number", "View all submissions > grading worksheet"
+        )
+    names = [sheet.header.index(title) for title in ("First name", "Last name") if title in sheet.header]
     return [
         _person(sheet, row, columns, names if len(names) == 2 else ())
         for row in range(1, len(sheet.rows))
@@ -167,7 +174,9 @@ def _moodle_people(sheet: Sheet, file: Path) -> list[Person]:
 
 
 def _columns(sheet: Sheet, titles: Mapping[str, Iterable[str]]) -> dict[str, list[int]]:
-    return {key: [sheet.header.index(each) for each in names if each in sheet.header] for key, names in titles.items()}
+    return {
+        key: [sheet.header.index(title) for title in names if title in sheet.header] for key, names in titles.items()
+    }
 
 
 def _person(sheet: Sheet, row: int, columns: Mapping[str, Sequence[int]], both: Sequence[int] = ()) -> Person:
@@ -183,18 +192,18 @@ def _read_only(sheet: Sheet, column: int) -> bool:
 
 
 def _not_exported(sheet: Sheet, file: Path, wanted: str, where: str) -> ExportError:
-    found = ", ".join(map(shown, sheet.header[:8])) or "nothing"
-    return ExportError(f"{printable(file)} has the columns {found}, expected {wanted}; export it with {where}")
+    columns = ", ".join(map(shown, sheet.header[:8])) or "nothing"
+    return ExportError(f"{printable(file)} has the columns {columns}, expected {wanted}; export the file with {where}")
 
 
-def _told(graded: Graded, mark: Mark, score: str) -> str:
-    """Return the feedback as HTML, which is what Moodle takes it for; a student's own words are in it.
+def _feedback(graded: Graded, mark: Mark, score: str) -> str:
+    """Return the feedback as HTML, since Moodle renders it as HTML; text of a student is escaped.
 
-    It begins with a word of ours, so that no spreadsheet takes it for a formula.
+    It begins with a fixed word, so that no spreadsheet takes it for a formula.
     """
     assert mark.report is not None
-    failing = [each for each in mark.report.exercises if each.status != "pass"]
+    failing = [exercise for exercise in mark.report.exercises if exercise.status != "pass"]
     lines = [f"Score: {score} of {points(graded.policy.maximum)} points.", *notes(mark)]
-    for each in failing:
-        lines += f"{one_line(each.title)}: {summary(each)}".splitlines()
+    for exercise in failing:
+        lines += f"{one_line(exercise.title)}: {summary(exercise)}".splitlines()
     return "<br>".join(html.escape(line) for line in lines)

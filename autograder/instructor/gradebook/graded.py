@@ -1,4 +1,4 @@
-"""What `course grade` wrote, read back: whose each report is, and what its score comes to by the rules of today."""
+"""Read the results of `course grade`: the report of each student, and the final score by the current policy."""
 
 import csv
 import io
@@ -23,15 +23,16 @@ from autograder.submission.names import checked_id
 from autograder.submission.times import parse_time
 
 MOST_NAMED = 5
+"""A message names this many students, so that it stays one line."""
 
 
 class ExportError(UsageError):
-    """This cannot be exported; the message says what was found, what was expected and what to do."""
+    """A class that cannot be exported; the message says what was found, what was expected and what to do."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """One student of the class, by the roster's row. Who handed in nothing has neither report nor `final`."""
+    """One student of the class with the row of the roster. A missing student has neither `report` nor `final`."""
 
     row: Student
     report: Report | None = None
@@ -43,20 +44,20 @@ class Mark:
 
     @property
     def failed(self) -> bool:
-        """Whether the grader failed on some of it, so that there is no score to trust."""
+        """Whether the grader failed on a part of the submission, so that it has no score."""
         return self.report is not None and "grader_error" in self.report.statuses
 
     @property
     def score(self) -> int | None:
-        """What goes into a gradebook, in hundredths; None where the grader failed or nothing was handed in."""
+        """The final score in hundredths; None if the grader failed or the student is missing."""
         return self.final.score if self.final else None
 
 
 @dataclass(frozen=True, eq=False)
 class Graded:
-    """A class that was graded, in the order of scores.csv; who is missing comes last. `notes` is what to tell.
+    """A graded class in the order of scores.csv, missing students last; `notes` are for the instructor.
 
-    `run` is what run.json says of the run, as far as it can be read: its seed, its checks, its versions.
+    `run` has the seed, the checks and the versions of the run, as far as run.json can be read.
     """
 
     course: Course
@@ -67,25 +68,25 @@ class Graded:
 
     @property
     def seed(self) -> int | None:
-        """The seed of the run; None where it is not known. Where it is not the course's own it is a secret."""
+        """The seed of the run; None if it is unknown. It is secret unless it is the seed of the course."""
         seed = self.run.get("seed")
         return seed if isinstance(seed, int) else None
 
     @property
     def runtime(self) -> Mapping[str, str]:
-        """The versions of the run by name: of Python and of the libraries that numbers depend on."""
-        found = self.run.get("runtime")
-        return {str(name): str(each) for name, each in found.items()} if isinstance(found, dict) else {}
+        """The versions of Python and of the libraries that results depend on, by name."""
+        versions = self.run.get("runtime")
+        return {str(name): str(version) for name, version in versions.items()} if isinstance(versions, dict) else {}
 
     @property
     def with_report(self) -> tuple[Mark, ...]:
-        return tuple(each for each in self.marks if each.report is not None)
+        return tuple(mark for mark in self.marks if mark.report is not None)
 
 
 def read_graded(course: Course, roster: Roster, out: Path, students: Sequence[str] = ()) -> Graded:
-    """Return the class in a folder `course grade` wrote, or the one report in a file that `--json` wrote.
+    """Return the class in a folder of `course grade`, or the single report in a file of `--json`.
 
-    With `students`, only those. Raises `ExportError` where there is none, or reports and table are not of one run.
+    With `students`, only those. Raises `ExportError` if there is no class, or reports and table are of different runs.
     """
     policy = policy_of(course, roster)
     if out.is_file():
@@ -101,21 +102,21 @@ def read_graded(course: Course, roster: Roster, out: Path, students: Sequence[st
 
 
 def handed_in_times(out: Path) -> Mapping[str, datetime]:
-    """Return when each student handed in (UTC), where that is known, from the table beside the reports."""
+    """Return the known times of submission (UTC) by student, from the table beside the reports."""
     times = {student: parse_time(row.get("handed_in") or "", UTC) for student, row in _table(out).items()}
     return {student: time for student, time in times.items() if time is not None}
 
 
 def handed_in_at(graded: Graded, student: str, time: datetime | None) -> Graded:
-    """Return the one report of a class as handed in by that student at that moment (UTC)."""
-    (report,) = [each.report for each in graded.with_report]
+    """Return a class of one report, as submitted by a student at a time (UTC)."""
+    (report,) = [mark.report for mark in graded.with_report]
     assert report is not None
     return replace(graded, marks=(_mark(graded.policy, student, report, time),))
 
 
 def named(students: Iterable[str]) -> str:
-    """Return the first few names, and how many more there are."""
-    names = [printable(each) for each in students]
+    """Return the first few names, and the number of the others."""
+    names = [printable(student) for student in students]
     more = [f"{len(names) - MOST_NAMED} more"] if len(names) > MOST_NAMED else []
     return listed([*names[:MOST_NAMED], *more])
 
@@ -126,36 +127,38 @@ def _mark(policy: Policy, student: str, report: Report, time: datetime | None) -
 
 
 def _reports(course: Course, out: Path, run: Mapping[str, Any]) -> tuple[dict[str, Report], tuple[str, ...]]:
-    """Return the reports that the table has, by student, and what to tell of the others."""
+    """Return the reports of the students in the table, and a note about other reports."""
     folder = out / "reports"
     files = {file.stem: file for file in sorted(folder.glob("*.json")) if not file.name.startswith(".")}
     if not files:
-        raise ExportError(f"{printable(out)} has no reports, expected a folder of course grade DIR --out {out.name}")
+        raise ExportError(
+            f"{printable(out)} has no reports, expected a folder written by course grade DIR --out {out.name}"
+        )
     table = _table(out)
     suite = run.get("suite")
     reports: dict[str, Report] = {}
     for student, row in table.items():
         if not row.get("max_score"):
-            continue  # was on the roster, and handed in nothing
+            continue  # a missing student
         if student not in files:
-            raise _stale(out, f"reports/{student}.json is missing, and scores.csv has a row of it")
+            raise _stale(out, f"reports/{student}.json is missing, but scores.csv has a row for it")
         report = reports[student] = _read(files[student])
         if report.submission.get("student") != student:
             raise _stale(out, f"reports/{student}.json is not the report of {student}")
         _check_course(course, files[student], report)
-        told = "" if "grader_error" in report.statuses else f"{report.score / 100:.2f}"
-        if row.get("score") != told:
-            found = f"scores.csv has {row.get('score') or 'no score'} for {student}"
-            raise _stale(out, f"{found}, and the report {told or 'no score'}")
+        score = "" if "grader_error" in report.statuses else f"{report.score / 100:.2f}"
+        if row.get("score") != score:
+            in_table = row.get("score") or "no score"
+            raise _stale(out, f"scores.csv has {in_table} for {student}, but the report has {score or 'no score'}")
         if isinstance(suite, str) and report.suite != suite:
-            raise _stale(out, f"the report of {student} was made by other checks than the last run")
-    left = [student for student in files if student not in table]
-    notes = f"{plural(len(left), 'report')} not in scores.csv, left out: {named(left)}"
-    return reports, (notes,) if left else ()
+            raise _stale(out, f"the report of {student} was made with other checks than the last run")
+    others = [student for student in files if student not in table]
+    note = f"{plural(len(others), 'report')} not in scores.csv, left out: {named(others)}"
+    return reports, (note,) if others else ()
 
 
 def _table(out: Path) -> dict[str, dict[str, str]]:
-    """Return the rows of scores.csv by student, in their order."""
+    """Return the rows of scores.csv by student, in the order of the file."""
     file = out / "scores.csv"
     try:
         rows = list(csv.DictReader(io.StringIO(file.read_text("utf-8"), newline="")))
@@ -164,50 +167,50 @@ def _table(out: Path) -> dict[str, dict[str, str]]:
     except (ValueError, csv.Error):
         rows = []
     if not all({"student", "score", "max_score"} <= row.keys() for row in rows[:1] or [{}]):
-        raise _stale(out, "scores.csv is not what course grade wrote")
+        raise _stale(out, "scores.csv has other columns than course grade writes")
     return {plain(str(row["student"])): row for row in rows}
 
 
 def _read(file: Path) -> Report:
-    found = read_report(file)
-    if found is None:
-        raise ExportError(f"{printable(file)} is no report, expected one of course grade; run it again")
-    return found[0]
+    report = read_report(file)
+    if report is None:
+        raise ExportError(f"{printable(file)} is not a report, expected one of course grade; run it again")
+    return report[0]
 
 
 def _student(file: Path, report: Report) -> str:
-    """Return whose report it is; files are named so, and a report of `course check --json` is anybody's to write."""
+    """Return the student id of a report. It becomes a file name, and anyone can write a report, so it is checked."""
     student = report.submission.get("student")
     try:
         return checked_id(student if isinstance(student, str) else "", file)
     except SubmissionError:
-        found = f"says it is of {printable(student)!r}" if student else "does not say whose it is"
-        raise ExportError(f"{printable(file)} {found}, expected the id of a student; make the report anew") from None
+        found = f"the student {printable(student)!r}" if student else "no student"
+        raise ExportError(f"{printable(file)} has {found}, expected a student id; create the report again") from None
 
 
 def _check_course(course: Course, file: Path, report: Report) -> None:
-    """Refuse a report of another course, or of one whose exercises had other points: the maximum would not fit."""
-    worth = {each.id: each.points for each in course.exercises}
-    for each in report.exercises:
-        if worth.get(each.id) != each.max_score:
-            is_now = f"{worth[each.id] / 100:g}" if each.id in worth else "not in this course"
-            found = f"{printable(file)} has {each.id} worth {each.max_score / 100:g} points, and it is {is_now} now"
-            raise ExportError(f"{found}; run course grade again, in the folder of its course")
+    """Refuse a report of another course, or with other points for an exercise: its maximum would not fit."""
+    worth = {exercise.id: exercise.points for exercise in course.exercises}
+    for exercise in report.exercises:
+        if worth.get(exercise.id) != exercise.max_score:
+            now = f"has {worth[exercise.id] / 100:g}" if exercise.id in worth else "does not have it"
+            found = f"{printable(file)} has {exercise.max_score / 100:g} points for {exercise.id}"
+            raise ExportError(f"{found}, but this course {now}; run course grade again, in the folder of its course")
 
 
 def _stale(out: Path, found: str) -> ExportError:
-    return ExportError(f"{printable(out)} is no finished run: {found}; run the same course grade again")
+    return ExportError(f"{printable(out)} is not a finished run: {found}; run the same course grade again")
 
 
 def _chosen(marks: Sequence[Mark], students: Sequence[str]) -> tuple[Mark, ...]:
-    known = {each.student: each for each in marks}
+    known = {mark.student: mark for mark in marks}
     for student in students:
         if student not in known:
             near = nearest(student, known)
-            hint = f"is {near} meant?" if near else "expected one of scores.csv or of the roster"
-            raise ExportError(f"nobody is called {printable(student)}; {hint}")
-    return tuple(each for each in marks if not students or each.student in students)
+            hint = f"did you mean {near}?" if near else "expected a student of scores.csv or of the roster"
+            raise ExportError(f"there is no student {printable(student)}; {hint}")
+    return tuple(mark for mark in marks if not students or mark.student in students)
 
 
 Exporter = Callable[[Graded, Mark], str]
-"""What makes a file of one student's mark; its report is there."""
+"""Returns the file for one student; the mark has a report."""

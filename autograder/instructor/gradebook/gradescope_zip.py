@@ -1,4 +1,4 @@
-"""The zip that Gradescope builds an autograder of: the course, this engine, setup.sh and run_autograder."""
+"""The autograder zip for Gradescope: the course, this engine, setup.sh and run_autograder."""
 
 import re
 import zipfile
@@ -14,21 +14,23 @@ from autograder.instructor.gradebook.gradescope import unfinished
 from autograder.submission.found import printable
 
 _TIME = (1980, 1, 1, 0, 0, 0)
+"""The same time for every file, so that the zip depends on their content alone."""
+
 _SEED = ".course/grading_seed"
 _LEFT_OUT = {"__pycache__", ".git", ".venv", ".ipynb_checkpoints"}
 
 
 def write_autograder(course: Course, to: Path, roster: Path | None) -> int:
-    """Write the zip and return how many files it has; made again of the same, it is the same to the byte.
+    """Write the zip and return its number of files; the same course gives the same bytes.
 
-    A roster is in it only where one is named. Raises `ExportError`, and OSError.
+    It has a roster only if one is given. Raises `ExportError`, and OSError.
     """
     if to.suffix != ".zip":
-        raise ExportError(f"{printable(to)} is no zip, expected a name like autograder.zip")
-    missing = [each.file for each in course.exercises if not (course.solutions_dir / each.file).is_file()]
+        raise ExportError(f"{printable(to)} is not the name of a zip, expected one like autograder.zip")
+    missing = [exercise.file for exercise in course.exercises if not (course.solutions_dir / exercise.file).is_file()]
     if missing:
         raise ExportError(
-            f"solutions/{missing[0]} is missing, and grading needs it; run this where the course is written"
+            f"solutions/{missing[0]} is missing, and grading needs it; run this in a course with solutions"
         )
     files = dict(sorted({**_course(course), **_engine()}.items()))
     if roster is not None:
@@ -47,10 +49,10 @@ def write_autograder(course: Course, to: Path, roster: Path | None) -> int:
 
 
 def _course(course: Course) -> dict[str, bytes]:
-    """Return the files of the course, and the secret seed, so that everybody is graded with the same."""
+    """Return the files of the course and its secret seed, so that all students get the same seed."""
     folders = (course.exercises_dir, course.solutions_dir, course.checks_dir)
-    files = [course.root / "course.toml", *(each for folder in folders for each in _files(folder))]
-    files += [each for each in (course.root / _SEED,) if each.is_file()]
+    files = [course.root / "course.toml", *(file for folder in folders for file in _files(folder))]
+    files += [file for file in (course.root / _SEED,) if file.is_file()]
     return {file.relative_to(course.root).as_posix(): file.read_bytes() for file in files}
 
 
@@ -66,21 +68,21 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _requirements() -> str:
-    """Return what the engine needs, in the versions that are installed here."""
+    """Return the requirements of the engine, in the versions installed here."""
     try:
-        needs = [each for each in metadata.requires(DISTRIBUTION) or () if "extra ==" not in each]
+        needs = [requirement for requirement in metadata.requires(DISTRIBUTION) or () if "extra ==" not in requirement]
     except metadata.PackageNotFoundError:
         raise ExportError(
-            "the kit is not installed, so its requirements are not known; in its folder: pip install -e ."
+            "the kit is not installed, so its requirements are unknown; in its folder, run pip install -e ."
         ) from None
-    names = [match[0] for each in needs if (match := re.match(r"[A-Za-z0-9._-]+", each))]
+    names = [match[0] for requirement in needs if (match := re.match(r"[A-Za-z0-9._-]+", requirement))]
     return "".join(f"{name}=={metadata.version(name).split('+')[0]}\n" for name in sorted(names))
 
 
 _SETUP = """\
 #!/usr/bin/env bash
-# Runs once, when Gradescope builds the image: Python, what the grader needs, and the answer keys. The solutions must
-# come out with full marks here, or there is no image.
+# Runs once, when Gradescope builds the image: installs Python and the requirements, and makes the answer keys.
+# Fails if the solutions do not get full marks here.
 set -euo pipefail
 root="${AUTOGRADER_ROOT:-/autograder}"
 cd "$root/source"
@@ -100,15 +102,15 @@ cp -R solutions "$work/class/solutions"
 "$python" -m autograder grade "$work/class" --layout plain --out "$work/out" --isolation "${COURSE_ISOLATION:-sandbox}"
 "$python" -c "import csv, sys
 row = next(csv.DictReader(open(sys.argv[1], newline='')))
-sys.exit(0 if row['score'] == row['max_score'] else 'the solutions do not have full marks here')" "$work/out/scores.csv"
+sys.exit(0 if row['score'] == row['max_score'] else 'the solutions do not get full marks here')" "$work/out/scores.csv"
 chmod -R go-rwx "$root/source"
-chmod go+rx "$root/source" "$root/source/autograder"  # the sandbox's user reads the worker, and nothing else
+chmod go+rx "$root/source" "$root/source/autograder"  # the user of the sandbox reads only the worker
 chmod -R go+rX autograder/__init__.py autograder/checks autograder/protocol autograder/worker
 """
 
 _RUN = """\
 #!/usr/bin/env bash
-# Grades $root/submission and leaves results/results.json, whatever happens in between.
+# Grades $root/submission. Writes results/results.json first, so that it exists whatever happens.
 set -u
 root="${AUTOGRADER_ROOT:-/autograder}"
 python="${AUTOGRADER_PYTHON:-$root/venv/bin/python}"
@@ -123,5 +125,5 @@ cp -R "$root/submission" "$work/class/submission"
 "$python" -m autograder grade "$work/class" --layout plain --out "$work/out" --isolation "${COURSE_ISOLATION:-sandbox}"
 "$python" -m autograder export gradescope "$work/out" --to "$root/results/results.json" \\
   --metadata "$root/submission_metadata.json" --visibility "${COURSE_VISIBILITY:-visible}"
-exit 0  # results.json says how it went
+exit 0  # results.json has the outcome
 """

@@ -1,4 +1,4 @@
-"""Whose row of somebody else's file is whose score: by number, by login or address, else by a name only one has."""
+"""Match the rows of an exported file with students: by number, by login or address, or else by a unique name."""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -12,7 +12,7 @@ from autograder.submission.names import Clue, folded
 
 @dataclass(frozen=True)
 class Person:
-    """Whom a row is of: by the system's own number, by ids and addresses, and by name."""
+    """The student of a row: by numbers of the learning platform, by ids and addresses (`strong`), and by name."""
 
     row: int
     numbers: tuple[str, ...]
@@ -22,7 +22,7 @@ class Person:
 
 @dataclass(frozen=True)
 class Matched:
-    """The marks by row, what to tell of the others, and the students whose score has no place."""
+    """The marks by row, notes about the other rows, and the students whose score has no row."""
 
     marks: Mapping[int, Mark]
     notes: tuple[str, ...]
@@ -30,35 +30,33 @@ class Matched:
 
 
 def matched(people: Sequence[Person], marks: Sequence[Mark], file: str) -> Matched:
-    """Return which row is whose. Where two rows fit one student, or two students one row, none is filled in."""
+    """Return the mark for each row; a row is left out if it fits several students, or its student fits several rows."""
     index = _Index(marks)
-    found = {each.row: index.find(each) for each in people}
-    times = Counter(student for students in found.values() for student in students)
-    by_student = {each.student: each for each in marks}
-    sure = {row: who[0] for row, who in found.items() if len(who) == 1 and times[who[0]] == 1}
-    names = {each.row: each.name or next(iter((*each.strong, *each.numbers)), "?") for each in people}
-    told = []
-    if nobody := [names[row] for row, who in found.items() if not who]:
-        told.append(
-            f"{plural(len(nobody), 'row')} of {file} left as found, of whom there is no report: {named(nobody)}"
-        )
-    if unsure := [names[row] for row, who in found.items() if who and row not in sure]:
-        told.append(
-            f"{plural(len(unsure), 'row')} of {file} left as found, whose it is cannot be told: {named(unsure)}"
+    candidates = {person.row: index.find(person) for person in people}
+    times = Counter(student for students in candidates.values() for student in students)
+    by_student = {mark.student: mark for mark in marks}
+    sure = {row: students[0] for row, students in candidates.items() if len(students) == 1 == times[students[0]]}
+    names = {person.row: person.name or next(iter((*person.strong, *person.numbers)), "?") for person in people}
+    notes = []
+    if unknown := [names[row] for row, students in candidates.items() if not students]:
+        notes.append(f"{plural(len(unknown), 'row')} of {file} left unchanged, without a report: {named(unknown)}")
+    if unsure := [names[row] for row, students in candidates.items() if students and row not in sure]:
+        notes.append(
+            f"{plural(len(unsure), 'row')} of {file} left unchanged, with more than one possible owner: {named(unsure)}"
         )
     placed = set(sure.values())
-    unplaced = tuple(each.student for each in marks if each.score is not None and each.student not in placed)
+    unplaced = tuple(mark.student for mark in marks if mark.score is not None and mark.student not in placed)
     if unplaced:
-        hint = "name them in roster.csv as they are named there"
-        told.append(f"{plural(len(unplaced), 'score')} of students that {file} has not: {named(unplaced)}; {hint}")
-    return Matched({row: by_student[student] for row, student in sure.items()}, tuple(told), unplaced)
+        hint = "give them the same names or ids in roster.csv"
+        notes.append(f"{plural(len(unplaced), 'score')} without a row in {file}: {named(unplaced)}; {hint}")
+    return Matched({row: by_student[student] for row, student in sure.items()}, tuple(notes), unplaced)
 
 
 class _Index:
-    """The students by everything they are known by."""
+    """The students by number, id, login, address and name."""
 
     def __init__(self, marks: Sequence[Mark]) -> None:
-        rows = [_known(each.row) for each in marks]
+        rows = [_known(mark.row) for mark in marks]
         self._names = Roster(tuple(rows))
         self._numbers: dict[str, set[str]] = defaultdict(set)
         self._strong: dict[str, set[str]] = defaultdict(set)
@@ -68,14 +66,14 @@ class _Index:
                 self._strong[folded(key)].add(row.student)
 
     def find(self, person: Person) -> tuple[str, ...]:
-        """Return who it may be: one, none, or several where what is known disagrees."""
-        numbers = {student for each in person.numbers for student in self._numbers.get(each, ())}
-        strong = {student for each in person.strong for student in self._strong.get(folded(each), ())}
+        """Return the possible students: none, one, or several if the keys of the row disagree."""
+        numbers = {student for number in person.numbers for student in self._numbers.get(number, ())}
+        strong = {student for key in person.strong for student in self._strong.get(folded(key), ())}
         return tuple(sorted(numbers | strong)) or (self._names.find(Clue("", name=person.name)) if person.name else ())
 
 
 def _known(row: Student) -> Student:
-    """Return a row with what an id says that Moodle's download gave: `Ada Lovelace_123`."""
+    """Return a row with the name and number of an id from a Moodle download, like `Ada Lovelace_123`."""
     name, separator, number = row.student.rpartition("_")
     if row.name or row.lms_id or not (separator and number.isascii() and number.isdigit()):
         return row

@@ -1,7 +1,7 @@
-"""Scores in nbgrader's gradebook, so that formgrader, generate_feedback and nbgrader export go on from there.
+"""Write scores into nbgrader's gradebook, for formgrader, generate_feedback and nbgrader export.
 
-A notebook for each exercise, with one grade cell for its points and one solution cell for the comment, as in the
-notebooks of the course. Everything is written through nbgrader's own models, in one transaction.
+Each exercise is a notebook with a grade cell for its points and a solution cell for the comment, as in the notebooks of
+the course. Everything is written through nbgrader's own models, in one transaction.
 """
 
 import contextlib
@@ -29,7 +29,7 @@ URLS = "sqlite:///gradebook.db or postgresql+psycopg://user@host/name"
 
 @dataclass(frozen=True)
 class Written:
-    """How many students, submissions and grades are new in the gradebook, how many rows were changed, and notebooks."""
+    """The numbers of new students, submissions and grades, of changed rows, and of notebooks."""
 
     students: int
     submissions: int
@@ -41,16 +41,16 @@ class Written:
 def write_gradebook(
     graded: Graded, url: str, assignment: str, course: str | None = None, autograded: Path | None = None
 ) -> Written:
-    """Write a class into the gradebook at a URL, which is made where there is none yet. All of it, or nothing.
+    """Write a class into the gradebook at a URL, all of it or nothing; a missing gradebook is created.
 
-    What a person entered in formgrader stays. With `autograded`, the folder of that name in nbgrader's course, there
-    are notebooks too. Raises `ExportError`, and OSError for the notebooks.
+    Manual entries of formgrader stay. With `autograded`, the folder of that name in nbgrader's course, notebooks are
+    written too. Raises `ExportError`, and OSError for the notebooks.
     """
     check_names(graded.course, assignment)
     _check_ids(graded)
     with opened(url) as gradebook:
         rows = Rows(gradebook, _assignment(gradebook, graded, assignment, course))
-        cells = [_cells(rows, graded, each.id) for each in graded.course.exercises]
+        cells = [_cells(rows, graded, exercise.id) for exercise in graded.course.exercises]
         rows.load()
         for mark in graded.marks:
             rows.student(mark.row)
@@ -59,7 +59,7 @@ def write_gradebook(
         rows.complete()
         written = Written(*rows.flush())
         if autograded is not None:
-            by_exercise = {each.exercise: each for each in cells}
+            by_exercise = {cell.exercise: cell for cell in cells}
             count = write_notebooks(graded.with_report, by_exercise, autograded, assignment)
             written = replace(written, notebooks=count)
         gradebook.db.commit()
@@ -68,7 +68,7 @@ def write_gradebook(
 
 @contextlib.contextmanager
 def opened(url: str) -> Iterator[Any]:
-    """Yield the Gradebook at a URL; what goes wrong with it is a sentence, and then nothing in it is changed."""
+    """Yield the Gradebook at a URL. An error becomes an `ExportError`, and the gradebook stays unchanged."""
     api = nbgrader_api()
     from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 
@@ -76,7 +76,7 @@ def opened(url: str) -> Iterator[Any]:
         with _commands_found():
             gradebook = api.Gradebook(url, course_id="")
     except (ArgumentError, ValueError):
-        raise ExportError(f"{_safe(url)} is no URL of a database, expected one like {URLS}") from None
+        raise ExportError(f"{_safe(url)} is not the URL of a database, expected one like {URLS}") from None
     except ModuleNotFoundError as error:
         raise ExportError(
             f"{_safe(url)} needs the Python module {error.name}, which is not installed; install the driver "
@@ -88,44 +88,45 @@ def opened(url: str) -> Iterator[Any]:
         with gradebook:
             yield gradebook
     except SQLAlchemyError as error:
-        told = f"{_safe(url)} was not changed: {_first(error)}"
-        hint = "if it is of an older nbgrader, run nbgrader db upgrade; if it is locked, close what writes to it"
-        raise ExportError(f"{told}; {hint}") from None
+        hint = "if an older nbgrader made it, run nbgrader db upgrade; if it is locked, close the program that uses it"
+        raise ExportError(f"{_safe(url)} was not changed: {_first(error)}; {hint}") from None
 
 
 def nbgrader_api() -> Any:
-    """Return nbgrader.api; it is loaded only here, for it takes seconds. Raises `ExportError` where it is not there."""
+    """Return nbgrader.api, which takes seconds to import. Raises `ExportError` if it is not installed."""
     try:
         import nbgrader.api
     except ImportError as error:
-        found = f"nbgrader cannot be imported ({error})"
         raise ExportError(
-            f"{found}, and its gradebook needs it; install it in the kit's folder: pip install -e '.[nbgrader]'"
+            f"nbgrader cannot be imported ({error}), and this export needs it; "
+            "install it in the kit's folder: pip install -e '.[nbgrader]'"
         ) from None
     return nbgrader.api
 
 
 def check_names(course: Course, assignment: str) -> None:
-    """Refuse names that nbgrader does not take. Raises `ExportError`."""
-    for name in (assignment, *(each.id for each in course.exercises)):
+    """Raise `ExportError` for names that nbgrader does not accept."""
+    for name in (assignment, *(exercise.id for exercise in course.exercises)):
         if not NAME.fullmatch(name):
             raise ExportError(
-                f"{printable(name)!r} is no name for nbgrader, expected letters, digits, _ and -, 128 at most"
+                f"{printable(name)!r} is not a name for nbgrader, expected at most 128 letters, digits, _ and -"
             )
 
 
 def _check_ids(graded: Graded) -> None:
-    if long := [each.student for each in graded.marks if len(each.student) > LONGEST_ID]:
-        raise ExportError(f"nbgrader takes ids of {LONGEST_ID} letters, and longer are {named(long)}; rename them")
+    if long := [mark.student for mark in graded.marks if len(mark.student) > LONGEST_ID]:
+        raise ExportError(
+            f"nbgrader takes ids of at most {LONGEST_ID} characters, but these are longer: {named(long)}; rename them"
+        )
 
 
 def _assignment(gradebook: Any, graded: Graded, name: str, course: str | None) -> Any:
-    """Return the assignment, made where it is not there, with the due date of the course."""
+    """Return the assignment with the due date of the course; create it if it is missing."""
     api = nbgrader_api()
     found = gradebook.db.query(api.Assignment).filter(api.Assignment.name == name).one_or_none()
     if found is not None and course not in (None, found.course_id):
         raise ExportError(
-            f"{name} belongs to the course {found.course_id} there, expected {course}; leave --course out"
+            f"{name} belongs to the course {found.course_id} in this gradebook, expected {course}; leave --course out"
         )
     if found is None:
         found = api.Assignment(name=name, course_id=_course(gradebook, course))
@@ -137,44 +138,44 @@ def _assignment(gradebook: Any, graded: Graded, name: str, course: str | None) -
 
 
 def _course(gradebook: Any, course: str | None) -> str:
-    """Return the course that was named, else the only one there, else nbgrader's own default."""
+    """Return the given course, or else the only one in the gradebook, or else nbgrader's default."""
     api = nbgrader_api()
-    there = [each.id for each in gradebook.db.query(api.Course)]
+    there = [row.id for row in gradebook.db.query(api.Course)]
     wanted = course or (there[0] if len(there) == 1 else DEFAULT_COURSE)
     if course is None and len(there) > 1:
-        raise ExportError(f"the gradebook has the courses {', '.join(sorted(there))}; name one with --course")
+        raise ExportError(f"the gradebook has the courses {', '.join(sorted(there))}; choose one with --course")
     if wanted not in there:
         gradebook.db.add(api.Course(id=wanted))
     return wanted
 
 
 def _cells(rows: Rows, graded: Graded, exercise: str) -> Cells:
-    """Return the cells of an exercise: those of its notebook, where nbgrader has released one, else our own."""
+    """Return the cells of an exercise: of the notebook that nbgrader released, or else of our own."""
     bonus = exercise in graded.policy.grading.bonus
     worth = 0.0 if bonus else graded.course.exercise(exercise).points / 100
     cells = rows.cells(exercise, worth)
     if cells.grade.max_score != worth:
         raise ExportError(
-            f"the cell {cells.grade.name} of the notebook {exercise} is worth {cells.grade.max_score:g} there, and the "
-            f"exercise {worth:g}; make both alike, with course build and nbgrader generate_assignment"
+            f"the cell {cells.grade.name} of the notebook {exercise} has {cells.grade.max_score:g} points in the "
+            f"gradebook, and the exercise has {worth:g}; run course build and nbgrader generate_assignment"
         )
     return cells
 
 
 def _timestamp(mark: Mark) -> datetime | None:
-    """Return when it was handed in, as nbgrader keeps it: UTC, without saying so."""
+    """Return the time of submission as nbgrader stores it: UTC without a time zone."""
     time = mark.final.handed_in if mark.final else None
     return time.astimezone(UTC).replace(tzinfo=None) if time else None
 
 
 def _extension(graded: Graded, mark: Mark) -> timedelta | None:
-    """Return by how much a student's due date is later than that of the course, where the roster says so."""
+    """Return how much later a student's due date is than the due date of the course; None if they are equal."""
     own, everybody = _due(graded, mark.student), _due(graded, "")
     return own - everybody if own and everybody and own != everybody else None
 
 
 def _due(graded: Graded, student: str) -> datetime | None:
-    """Return the due date, without the minutes of grace, as nbgrader keeps it; "" is nobody on the roster."""
+    """Return the due date without the grace minutes, as nbgrader stores it; the student "" is on no roster."""
     last = deadline(graded.policy, student, 0)
     if last is None:
         return None
@@ -183,7 +184,7 @@ def _due(graded: Graded, student: str) -> datetime | None:
 
 @contextlib.contextmanager
 def _commands_found() -> Iterator[None]:
-    """Let nbgrader find alembic beside this Python: it runs it to make a gradebook, activated environment or not."""
+    """Put this Python's folder on PATH: nbgrader runs alembic from there, even if the environment is not activated."""
     before = os.environ.get("PATH")
     os.environ["PATH"] = os.pathsep.join(filter(None, (str(Path(sys.executable).parent), before)))
     try:
@@ -201,5 +202,5 @@ def _safe(url: str) -> str:
 
 
 def _first(error: Exception) -> str:
-    """Return the first line of what a database said, without its SQL."""
+    """Return the first line of a database error, without its SQL."""
     return printable(str(getattr(error, "orig", None) or error).strip().splitlines()[0].rstrip("."))

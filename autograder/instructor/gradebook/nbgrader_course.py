@@ -1,7 +1,7 @@
 """A course folder for nbgrader's own commands: its configuration, and an assignment with a notebook for each exercise.
 
-One assignment holds all of them, because an exercise imports the earlier ones from the folder it lies in, and because
-its name and its notebooks' are then those of the gradebook that `course export nbgrader` writes.
+All exercises are in one assignment: an exercise imports earlier ones from its own folder, and the names then match the
+gradebook of `course export nbgrader`.
 """
 
 from collections.abc import Sequence
@@ -23,14 +23,14 @@ CONFIG = "nbgrader_config.py"
 
 @dataclass(frozen=True)
 class Made:
-    """How many notebooks were written, and whether somebody had changed the configuration, so that it stays."""
+    """The number of notebooks, and whether an edited configuration was kept."""
 
     notebooks: int
     config_kept: bool
 
 
 def write_course(course: Course, to: Path, assignment: str, course_id: str | None, drawing: Sequence[str]) -> Made:
-    """Write the folder; notebooks are made anew, a configuration is only written where there is none.
+    """Write the folder. Notebooks are replaced; an existing configuration that was edited is kept.
 
     `drawing` are the ids of the exercises that have pictures. Raises `ExportError`, and OSError.
     """
@@ -38,17 +38,19 @@ def write_course(course: Course, to: Path, assignment: str, course_id: str | Non
     _check_place(course, to)
     bonus = course.grading.bonus if course.grading else ()
     books = {}
-    for each in course.exercises:
-        solution = course.solutions_dir / each.file
+    for exercise in course.exercises:
+        solution = course.solutions_dir / exercise.file
         if not solution.is_file():
             raise ExportError(
-                f"solutions/{each.file} is missing, and its notebook is made of it; run this in the course"
+                f"solutions/{exercise.file} is missing, and its notebook is made from it; run this in the course"
             )
         try:
-            text = notebook_of_text(solution.read_text("utf-8"), each, draws=each.id in drawing, bonus=each.id in bonus)
+            text = notebook_of_text(
+                solution.read_text("utf-8"), exercise, draws=exercise.id in drawing, bonus=exercise.id in bonus
+            )
         except StubError as error:
             raise ExportError(str(error)) from None
-        books[notebook_of(each.file)] = text
+        books[notebook_of(exercise.file)] = text
     source = to / "source" / assignment
     source.mkdir(parents=True, exist_ok=True)
     for name, text in books.items():
@@ -64,18 +66,18 @@ def write_course(course: Course, to: Path, assignment: str, course_id: str | Non
 
 
 def _check_place(course: Course, to: Path) -> None:
-    """Refuse a folder from which the kernels would not find the course, or in which its own files lie."""
+    """Refuse a folder outside the course, where kernels cannot find it, and folders with files of the course."""
     root, folder = course.root.resolve(), to.resolve()
     inside = [root / "exercises", course.solutions_dir, root / "tests"]
-    if folder == root or not folder.is_relative_to(root) or any(folder.is_relative_to(each) for each in inside):
+    if folder == root or not folder.is_relative_to(root) or any(folder.is_relative_to(place) for place in inside):
         raise ExportError(
-            f"{printable(to)} is no place for nbgrader's course folder: its notebooks look for course.toml in the "
-            f"folders above them; give a folder of its own inside {printable(root)}, like build/nbgrader"
+            f"{printable(to)} cannot be nbgrader's course folder, since its notebooks look for course.toml in the "
+            f"folders above; choose a separate folder inside {printable(root)}, like build/nbgrader"
         )
 
 
 _CONFIG = Template("""\
-# nbgrader's configuration for $title, made by course export nbgrader-course; what you change in it stays.
+# nbgrader's configuration for $title, made by course export nbgrader-course. Your changes are kept.
 
 from pathlib import Path
 
@@ -85,17 +87,17 @@ c = get_config()
 c.CourseDirectory.root = str(Path(__file__).resolve().parent)
 c.CourseDirectory.course_id = $course_id
 
-# A TODO of the course takes the place of a solution, not nbgrader's own stub.
+# Solutions are replaced by the TODO of the course, not by nbgrader's own stub.
 c.GenerateAssignment.preprocessors = release_preprocessors()
 
-# A submitted notebook is made anew of its cells' text: what was done to its metadata can stop nothing.
+# A submitted notebook is rebuilt from the text of its cells, so that damaged metadata cannot stop autograde.
 c.Autograde.exporter_class = SubmissionExporter
 
-# So many seconds a cell may take. A check has limits of its own, but its answer key may have to be made first.
+# Seconds for a cell. A check has its own time limit, but its answer key may have to be made first.
 c.ExecutePreprocessor.timeout = 900
 c.ExecutePreprocessor.startup_timeout = 120
 
-# nbgrader gives 0 to a cell with a word on the standard error. A warning is no mistake, so none is kept.
+# nbgrader gives 0 points to a cell that writes to standard error. A warning is not a mistake, so all are ignored.
 c.IgnorePattern.enabled = True
 c.IgnorePattern.pattern = "(?s)."
 """)

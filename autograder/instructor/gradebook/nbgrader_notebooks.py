@@ -1,10 +1,11 @@
-"""Notebooks that stand where nbgrader's autograde would leave its own, so that formgrader and feedback have pages."""
+"""Notebooks in place of those that nbgrader's autograde writes, as pages for formgrader and feedback."""
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from autograder.authoring.notebooks import nbgrader_metadata
 from autograder.instructor.gradebook.feedback import summary
 from autograder.instructor.gradebook.graded import Mark
 from autograder.instructor.gradebook.nbgrader_rows import Cells
@@ -12,11 +13,11 @@ from autograder.learner.progress import write_whole
 from autograder.results import ExerciseResult
 
 OURS = "course_export"
-"""What marks a notebook as ours in its metadata: another one is a student's, and stays."""
+"""The key in the metadata of our notebooks; a notebook without it is a student's, and is kept."""
 
 
 def write_notebooks(marks: tuple[Mark, ...], cells: Mapping[str, Cells], folder: Path, assignment: str) -> int:
-    """Write `folder/STUDENT/ASSIGNMENT/EXERCISE.ipynb`, and return how many. Others' notebooks stay."""
+    """Write `folder/STUDENT/ASSIGNMENT/EXERCISE.ipynb` and return the number written; other notebooks are kept."""
     written = 0
     for mark in marks:
         for result in mark.report.exercises if mark.report else ():
@@ -32,11 +33,14 @@ def write_notebooks(marks: tuple[Mark, ...], cells: Mapping[str, Cells], folder:
 def _notebook(result: ExerciseResult, cells: Cells) -> dict[str, Any]:
     title = _cell("markdown", "title", f"# {result.title}", {})
     comment = _cell(
-        "code", "comment", f"# {result.id}.py is in the submission.", _metadata(cells.comment, solution=True)
+        "code",
+        "comment",
+        f"# {result.id}.py is in the submission.",
+        nbgrader_metadata(cells.comment.name, solution=True),
     )
     text = summary(result)
     output = {"name": "stdout", "output_type": "stream", "text": f"{text}\n"}
-    metadata = _metadata(cells.grade, solution=False) | {"points": cells.grade.max_score}
+    metadata = nbgrader_metadata(cells.grade.name, grade=True, locked=True, points=cells.grade.max_score)
     check = _cell("code", "check", f"check({result.id!r})", metadata) | {"outputs": [output]}
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     about = {"kernelspec": kernel, OURS: True}
@@ -47,12 +51,6 @@ def _cell(kind: str, name: str, source: str, nbgrader: dict[str, Any]) -> dict[s
     metadata = {"nbgrader": nbgrader} if nbgrader else {}
     code: dict[str, Any] = {"execution_count": None, "outputs": []} if kind == "code" else {}
     return {"cell_type": kind, "id": name, "metadata": metadata, "source": source, **code}
-
-
-def _metadata(cell: Any, *, solution: bool) -> dict[str, Any]:
-    """Return the metadata of nbgrader's schema 3: a cell with an answer, or one with its points."""
-    roles = {"solution": solution, "grade": not solution, "locked": not solution, "task": False}
-    return {"schema_version": 3, "grade_id": cell.name, "cell_type": "code", **roles}
 
 
 def _is_anothers(file: Path) -> bool:

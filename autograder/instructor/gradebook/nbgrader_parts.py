@@ -1,5 +1,4 @@
-"""What nbgrader's own commands use of the course, named in nbgrader_config.py: how solutions become stubs, and how
-submissions are read."""
+"""Plug-ins for nbgrader's own commands, named in nbgrader_config.py: stubs for releases, a reader of submissions."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -21,15 +20,17 @@ from autograder.submission.notebook import read_notebook
 
 
 def release_preprocessors() -> list[type]:
-    """Return what nbgrader makes a release with, but with the course's own stubs."""
-    return [Stubs if each is ClearSolutions else each for each in GenerateAssignment().preprocessors]
+    """Return nbgrader's preprocessors for a release, with the stubs of the course instead of its own."""
+    return [
+        Stubs if preprocessor is ClearSolutions else preprocessor for preprocessor in GenerateAssignment().preprocessors
+    ]
 
 
 class Stubs(NbGraderPreprocessor):
-    """Puts into the place of each solution region what `course build` puts there."""
+    """Replace each solution region by the stub of `course build`."""
 
     def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        """Change the cells of a notebook that nbgrader is to release."""
+        """Change the cells of a notebook before its release."""
         course = read_course(find_course(Path(resources["metadata"]["path"])))
         exercise = course.exercise(resources["nbgrader"]["notebook"])
         for cell in nb.cells:
@@ -39,23 +40,23 @@ class Stubs(NbGraderPreprocessor):
 
 
 class SubmissionExporter(NotebookExporter):
-    """Reads a submitted notebook as it must be to be graded: the texts of its cells, and all else as it was released.
+    """Read a submitted notebook as it is graded: the texts of its cells, and everything else as released.
 
-    So neither a damaged file nor copied, deleted or edited cells raise anything, which would stop nbgrader.
+    Damaged files and copied, deleted or edited cells therefore raise no exception, which would stop nbgrader.
     """
 
     def from_file(self, file_stream: Any, resources: Any = None, **more: Any) -> Any:
-        """Return what becomes of a notebook, as nbconvert does."""
+        """Return the notebook and its resources, as nbconvert does."""
         where = resources["nbgrader"]
         with Gradebook(where["db_url"]) as gradebook:
             released = list(_released(gradebook.find_notebook(where["notebook"], where["assignment"])))
-        book = repaired(file_stream.buffer.read(), {each.name: each for each in released})
+        book = repaired(file_stream.buffer.read(), {cell.name: cell for cell in released})
         return self.from_notebook_node(book, resources, **more)
 
 
 @dataclass(frozen=True)
 class Released:
-    """A cell as nbgrader released it; `source` is None where a student writes it."""
+    """A cell as nbgrader released it; `source` is None if the student writes it."""
 
     name: str
     kind: str
@@ -69,9 +70,9 @@ class Released:
 
 
 def repaired(data: bytes, released: Mapping[str, Released]) -> Any:
-    """Return a notebook made anew of the texts in a file. Of cells with one grade_id the last is the released one.
+    """Return a notebook rebuilt from the texts in a file; of cells with the same grade_id the last one counts.
 
-    Before each cell that checks the kit is imported again, whatever the student's own cells called `check`.
+    The kit is imported again before each cell that checks, since the student's cells may have redefined `check`.
     """
     texts, problem = _texts(data)
     last = {name: at for at, (_, _, name) in enumerate(texts) if name in released}
@@ -102,7 +103,7 @@ def _cells(cell: Released | None, kind: str, text: str) -> Iterator[Any]:
 
 
 def _texts(data: bytes) -> tuple[list[tuple[str, str, str]], str]:
-    """Return kind, text and grade_id ("" where it has none) of each cell of a file, or why it cannot be read."""
+    """Return kind, text and grade_id ("" if it has none) of each cell of a file, or why it cannot be read."""
     caps = Caps()
     try:
         if len(data) > caps.notebook_kib * 1024:
@@ -119,22 +120,22 @@ def _text(cell: Mapping[str, Any]) -> tuple[str, str, str]:
     metadata = cell.get("metadata")
     mark = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     name = mark.get("grade_id") if isinstance(mark, dict) else None
-    text = "".join(each for each in lines if isinstance(each, str)).encode("utf-8", "replace").decode()
+    text = "".join(line for line in lines if isinstance(line, str)).encode("utf-8", "replace").decode()
     return kind if kind in _NEW else "raw", text, name if isinstance(name, str) else ""
 
 
 def _released(notebook: Any) -> Iterator[Released]:
-    """Yield the cells of a notebook in nbgrader's gradebook, with the metadata that they were released with."""
-    worth = {each.name: each.max_score for each in (*notebook.grade_cells, *notebook.task_cells)}
-    grades = {each.name for each in notebook.grade_cells}
-    solutions = {each.name for each in notebook.solution_cells}
-    tasks = {each.name for each in notebook.task_cells}
-    for each in notebook.source_cells:
-        name = each.name
-        roles = {"grade": name in grades, "solution": name in solutions, "task": name in tasks, "locked": each.locked}
+    """Yield the cells of a notebook in nbgrader's gradebook, with the metadata of the release."""
+    worth = {cell.name: cell.max_score for cell in (*notebook.grade_cells, *notebook.task_cells)}
+    grades = {cell.name for cell in notebook.grade_cells}
+    solutions = {cell.name for cell in notebook.solution_cells}
+    tasks = {cell.name for cell in notebook.task_cells}
+    for cell in notebook.source_cells:
+        name = cell.name
+        roles = {"grade": name in grades, "solution": name in solutions, "task": name in tasks, "locked": cell.locked}
         points = {"points": worth[name]} if name in worth else {}
-        about = {"schema_version": 3, "grade_id": name, "cell_type": each.cell_type, "checksum": each.checksum}
-        yield Released(name, each.cell_type, each.source if each.locked else None, {**about, **roles, **points})
+        about = {"schema_version": 3, "grade_id": name, "cell_type": cell.cell_type, "checksum": cell.checksum}
+        yield Released(name, cell.cell_type, cell.source if cell.locked else None, {**about, **roles, **points})
 
 
 _KERNEL = {"name": "python3", "display_name": "Python 3", "language": "python"}

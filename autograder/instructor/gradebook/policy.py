@@ -1,4 +1,4 @@
-"""What a class makes of a score: lateness, bonus exercises, points given by hand. All of it pure functions."""
+"""The grading policy as pure functions: late penalties, bonus exercises, points added by hand."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -7,12 +7,13 @@ from decimal import ROUND_HALF_DOWN, Decimal
 
 from autograder.course import Course, Grading
 from autograder.instructor.gradebook.roster import Roster
+from autograder.report.words import plural
 from autograder.submission.times import moment
 
 
 @dataclass(frozen=True, eq=False)
 class Policy:
-    """The rules of a course for a class. `maximum` is what the exercises that are no bonus are worth, in hundredths."""
+    """The rules of a course for a class; `maximum` is the sum of all exercises except bonus ones, in hundredths."""
 
     grading: Grading = field(default_factory=Grading)
     maximum: int = 10_000
@@ -21,7 +22,7 @@ class Policy:
 
 @dataclass(frozen=True)
 class Lateness:
-    """How many days late a submission is, None where that is not known, what it costs in hundredths, and why."""
+    """How many days late a submission is (None if unknown), the penalty in hundredths, and the reason."""
 
     days: int | None
     penalty: int
@@ -30,7 +31,7 @@ class Lateness:
 
 @dataclass(frozen=True)
 class Final:
-    """What goes into a gradebook, in hundredths; `score` is None where the grader failed: no honest zero."""
+    """The final score for the gradebook, in hundredths; None, which is not zero, if the grader failed."""
 
     score: int | None
     handed_in: datetime | None
@@ -39,41 +40,43 @@ class Final:
 
 
 def policy_of(course: Course, roster: Roster) -> Policy:
-    """Return the policy of a course; one without [grading] changes no score."""
+    """Return the policy of a course; without [grading] it changes no score."""
     grading = course.grading or Grading()
-    return Policy(grading, sum(each.points for each in course.exercises if each.id not in grading.bonus), roster)
+    return Policy(
+        grading, sum(exercise.points for exercise in course.exercises if exercise.id not in grading.bonus), roster
+    )
 
 
 def late(policy: Policy, student: str, handed_in: datetime | None, score: int) -> Lateness:
-    """Return how late a submission is and what of its score, in hundredths, that costs.
+    """Return how late a submission is, and the penalty for a score in hundredths.
 
-    A penalty is rounded to a whole hundredth, a half in favour of the student, and never more than the score.
+    A penalty is rounded to a whole hundredth, halves in favour of the student, and never exceeds the score.
     """
     grading = policy.grading
     if deadline(policy, student, 0) is None:
         return Lateness(0, 0)
     if handed_in is None:
-        return Lateness(None, 0, "when it was handed in is not known, so nothing is taken off")
+        return Lateness(None, 0, "the time of submission is unknown, so there is no late penalty")
     days = days_late(policy, student, handed_in)
     if days == 0:
         return Lateness(0, 0)
-    told = f"{days} {'day' if days == 1 else 'days'} late"
+    late_by = f"{plural(days, 'day')} late"
     if grading.late_days is not None and days > grading.late_days:
-        return Lateness(days, max(score, 0), f"{told}, and nothing counts after {grading.late_days}")
+        return Lateness(days, max(score, 0), f"{late_by}: no points after {plural(grading.late_days, 'day')}")
     if not grading.late_percent:
-        return Lateness(days, 0, told)
+        return Lateness(days, 0, late_by)
     percent = min(grading.late_percent * days, grading.late_most)
     base = policy.maximum if grading.late_of == "max" else score
     exact = max(Decimal(base), Decimal(0)) * percent / 100
     penalty = min(int(exact.quantize(Decimal(1), ROUND_HALF_DOWN)), max(score, 0))
     of = "the maximum" if grading.late_of == "max" else "the score"
-    return Lateness(days, penalty, f"{told}: {percent.normalize():f} % of {of} taken off")
+    return Lateness(days, penalty, f"{late_by}: {percent.normalize():f} % of {of} taken off")
 
 
 def final(policy: Policy, student: str, handed_in: datetime | None, score: int | None) -> Final:
-    """Return what a score becomes: less what lateness costs, and with the points that were given by hand.
+    """Return the final score: minus the late penalty, plus the points added by hand.
 
-    `score` is None where the grader failed. A time on the roster counts before one of the download.
+    `score` is None if the grader failed. A time on the roster overrides the time of the download.
     """
     row = policy.roster[student]
     handed_in = row.handed_in or handed_in
@@ -89,10 +92,10 @@ def final(policy: Policy, student: str, handed_in: datetime | None, score: int |
 
 
 def deadline(policy: Policy, student: str, days: int) -> datetime | None:
-    """Return the moment (UTC) up to which a submission is no more than so many days late, None without a due date.
+    """Return the moment (UTC) until which a submission is at most this many days late; None without a due date.
 
-    Days are days of the calendar where the course is: each ends at the hour of the due date on the clocks there,
-    so that one on which clocks change has 23 or 25 hours.
+    Days are calendar days in the time zone of the course. Each ends at the hour of the due date on the local clock, so
+    a day on which the clocks change has 23 or 25 hours.
     """
     grading, row = policy.grading, policy.roster[student]
     if row.due is not None:
@@ -105,17 +108,18 @@ def deadline(policy: Policy, student: str, days: int) -> datetime | None:
 
 
 def days_late(policy: Policy, student: str, handed_in: datetime) -> int:
-    """Return the number of days started after the deadline, 0 in time."""
+    """Return the number of days started after the deadline, 0 if in time."""
     first = deadline(policy, student, 0)
     if first is None or handed_in <= first:
         return 0
-    days = max((handed_in - first).days - 2, 0)  # zones shift by hours, so this is never too many
-    while (each := deadline(policy, student, days)) is not None and each < handed_in:
+    # A change of the clocks shifts a day by hours, so two days less is never too many to start from.
+    days = max((handed_in - first).days - 2, 0)
+    while (end := deadline(policy, student, days)) is not None and end < handed_in:
         days += 1
     return days
 
 
 def missing(policy: Policy, students: Iterable[str]) -> tuple[str, ...]:
-    """Return who is on the roster and has handed in nothing, in its order."""
-    there = set(students)
-    return tuple(each.student for each in policy.roster.students if each.student not in there)
+    """Return the students on the roster without a submission, in roster order."""
+    submitted = set(students)
+    return tuple(student.student for student in policy.roster.students if student.student not in submitted)

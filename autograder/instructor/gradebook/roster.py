@@ -1,4 +1,4 @@
-"""The roster: who is in the class, by what names downloads know them, and what was agreed with single students."""
+"""The roster: the students of a class, their names in downloads, and agreements with single students."""
 
 import csv
 import io
@@ -23,18 +23,22 @@ COLUMNS = ("student", "name", "email", "login", "lms_id", "extension_days", "due
 
 _TIME = "a time like 2026-03-01 23:59"
 _MOST_POINTS = 10_000
+"""Far more than any course gives: a larger number is a typing error."""
+
+_MOST_MISTAKES = 20
+"""A file with more mistakes is the wrong file; one screen of them is enough."""
 
 
 class RosterError(UsageError):
-    """The roster cannot be read; the message has every mistake with its line."""
+    """A roster that cannot be read; the message lists the mistakes with their lines."""
 
 
 @dataclass(frozen=True)
 class Student:
-    """One row: an id, the names a download may have for it, and what holds for this student alone.
+    """One row: a student id, the names that a download may use for it, and the agreements with this student.
 
-    `extension_days` move the due date, `due` replaces it, `handed_in` says when what the download does not (moments,
-    UTC); `points` are hundredths given by hand, also below 0.
+    `extension_days` move the due date and `due` replaces it. `handed_in` is the time of submission, for downloads
+    without one. Times are UTC. `points` are added by hand, in hundredths; they may be negative.
     """
 
     student: str
@@ -50,7 +54,7 @@ class Student:
 
 @dataclass(frozen=True, eq=False)
 class Roster:
-    """The students of a class, in their order, found by id, login, number, e-mail address or name."""
+    """The students of a class in roster order; looked up by id, login, number, e-mail address or name."""
 
     students: tuple[Student, ...] = ()
     _known: Mapping[tuple[str, str], tuple[str, ...]] = field(init=False, repr=False)
@@ -58,17 +62,17 @@ class Roster:
 
     def __post_init__(self) -> None:
         known: dict[tuple[str, str], list[str]] = defaultdict(list)
-        for each in self.students:
-            keys = {("id", folded(each.student)), ("login", folded(each.login)), ("lms_id", each.lms_id)}
-            keys |= {("email", folded(each.email)), *(("name", spelled) for spelled in _spellings(each.name))}
+        for student in self.students:
+            keys = {("id", folded(student.student)), ("login", folded(student.login)), ("lms_id", student.lms_id)}
+            keys |= {("email", folded(student.email)), *(("name", spelled) for spelled in _spellings(student.name))}
             for key in keys:
                 if key[1]:
-                    known[key].append(each.student)
+                    known[key].append(student.student)
         object.__setattr__(self, "_known", {key: tuple(ids) for key, ids in known.items()})
-        object.__setattr__(self, "_rows", {each.student: each for each in self.students})
+        object.__setattr__(self, "_rows", {student.student: student for student in self.students})
 
     def __getitem__(self, student: str) -> Student:
-        """Return the row of a student; one without a row has nothing agreed."""
+        """Return the row of a student, or an empty row for a student who is not on the roster."""
         return self._rows.get(student) or Student(student)
 
     def __contains__(self, student: str) -> bool:
@@ -78,23 +82,25 @@ class Roster:
         return bool(self.students)
 
     def has(self, student: str) -> bool:
-        """Say whether somebody has this id, or one that differs in upper and lower case only."""
+        """Return whether a student has this id, ignoring case."""
         return ("id", folded(student)) in self._known
 
     def owns(self, student: str, clue: Clue) -> bool:
-        """Say whether the number or the login of a clue is the one that this student's row has."""
+        """Return whether the number or the login of a clue is in this student's row."""
         row = self[student]
-        logins = {folded(each) for each in (clue.login, *clue.logins) if each}
+        logins = {folded(login) for login in (clue.login, *clue.logins) if login}
         return bool(clue.lms_id and clue.lms_id == row.lms_id) or folded(row.login) in logins
 
     def find(self, clue: Clue) -> tuple[str, ...]:
-        """Return the ids of the students a clue fits: one, none, or several where it does not decide."""
+        """Return the ids of the students that a clue fits: none, one, or several if it is ambiguous."""
         if by_login := self._by_login(clue.login or ""):
             return by_login
         by_number = self._known.get(("lms_id", clue.lms_id or ""), ())
         by_name = self._known.get(("name", _squeezed(clue.name or "")), ())
         if by_number and by_name:
-            return tuple(each for each in by_name if each in by_number) or tuple(sorted({*by_number, *by_name}))
+            return tuple(student for student in by_name if student in by_number) or tuple(
+                sorted({*by_number, *by_name})
+            )
         if by_number or by_name:
             return by_number or by_name
         tried = (self._by_login(login) or self._known.get(("name", _squeezed(login)), ()) for login in clue.logins)
@@ -106,9 +112,9 @@ class Roster:
 
 
 def read_roster(course: Course, file: Path | None) -> Roster:
-    """Return the roster in a file, or in roster.csv beside the course; without either, one of nobody.
+    """Return the roster in a file, or in roster.csv beside the course, or an empty one if there is neither.
 
-    Raises `RosterError` with every mistake. Times without an offset are on the clocks of the course's time zone.
+    Raises `RosterError` with all mistakes. Times without an offset are in the time zone of the course.
     """
     path = file or course.root / ROSTER_FILE
     if file is None and not path.is_file():
@@ -119,8 +125,8 @@ def read_roster(course: Course, file: Path | None) -> Roster:
 
 
 def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
-    """Return the rows with their lines, the first being 1."""
-    text = csv_text(path, RosterError, expected="a CSV file with a column student", mend="save it as CSV UTF-8")
+    """Return the rows with their line numbers, from 1."""
+    text = csv_text(path, RosterError, expected="a CSV file with a column student", fix="save it as CSV UTF-8")
     text = text.removeprefix("\ufeff")
     first = text.partition("\n")[0]
     separator = max(",;\t", key=first.count)
@@ -134,21 +140,24 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
                 cells = dict(zip(header, (cell.strip() for cell in row), strict=False))
                 rows.append((reader.line_num, {name: cells.get(name, "") for name in COLUMNS}))
     except csv.Error as error:
-        raise RosterError(f"{_at(path, reader.line_num)} this is no CSV ({error}); save it as CSV UTF-8") from None
+        raise RosterError(
+            f"{_at(path, reader.line_num)} this is not valid CSV ({error}); save it as CSV UTF-8"
+        ) from None
     return rows
 
 
 def _check_columns(path: Path, header: Sequence[str]) -> None:
-    """Refuse a header without students, with a column twice, or with one that is nearly known; others are left out."""
+    """Refuse a header without students, with a repeated or with a misspelled column; ignore all other columns."""
     if "student" not in header:
-        found = ", ".join(map(shown, header)) or "nothing"
-        raise RosterError(f"{_at(path, 1)} the first line has {found}, expected a column student (of {_listed()})")
+        columns = ", ".join(map(shown, header)) or "nothing"
+        known = ", ".join(COLUMNS)
+        raise RosterError(f"{_at(path, 1)} the first line has {columns}, expected a column student (of {known})")
     for name in header:
         if name in COLUMNS and header.count(name) > 1:
-            raise RosterError(f"{_at(path, 1)} the column {name} is there twice, expected it once")
+            raise RosterError(f"{_at(path, 1)} the column {name} appears twice, expected once")
         near = nearest(name, COLUMNS) if name and name not in COLUMNS else None
         if near and near not in header:
-            raise RosterError(f"{_at(path, 1)} {shown(name)} is no column of a roster; is {near} meant?")
+            raise RosterError(f"{_at(path, 1)} {shown(name)} is not a column of a roster; did you mean {near}?")
 
 
 def _roster(path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], zone: tzinfo) -> Roster:
@@ -156,18 +165,18 @@ def _roster(path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], zone: tzi
     students: list[Student] = []
     lines: dict[tuple[str, str], int] = {}
     for line, row in rows:
-        told = [f"{_at(path, line)} {sentence}" for sentence in _mistakes(row, zone)]
+        mistakes = [f"{_at(path, line)} {sentence}" for sentence in _mistakes(row, zone)]
         for name in ("student", "login", "lms_id", "email"):
             key = (name, folded(row[name]))
             if row[name] and key in lines:
-                told.append(f"{_at(path, line)} {name} {shown(row[name])} is in line {lines[key]} already")
+                mistakes.append(f"{_at(path, line)} {name} {shown(row[name])} is already in line {lines[key]}")
             lines.setdefault(key, line)
-        problems += told
-        if not told:
+        problems += mistakes
+        if not mistakes:
             students.append(_student(row, zone))
     if problems:
-        more = [f"and {len(problems) - 20:,} more mistakes"] if len(problems) > 20 else []
-        raise RosterError("\n".join(problems[:20] + more))
+        more = [f"and {len(problems) - _MOST_MISTAKES:,} more mistakes"] if len(problems) > _MOST_MISTAKES else []
+        raise RosterError("\n".join(problems[:_MOST_MISTAKES] + more))
     return Roster(tuple(students))
 
 
@@ -214,25 +223,21 @@ def _hundredths(text: str) -> int | None:
         if not abs(points) <= _MOST_POINTS:
             return None
         hundredths = int(points * 100)
-    except ArithmeticError:  # comparing a NaN is an error too
+    except ArithmeticError:  # also raised by the comparison with a NaN
         return None
     return hundredths if hundredths == points * 100 else None
 
 
 def _spellings(name: str) -> set[str]:
-    """Return a name squeezed, its words in each order a download may turn them to: `Lovelace, Ada` is Ada Lovelace."""
-    words = name.replace(",", " ").split()[:12]
+    """Return every rotation of a name's words, without spaces: downloads have `Lovelace, Ada` or `Ada Lovelace`."""
+    words = name.replace(",", " ").split()[:12]  # no name has more words, and their rotations need quadratic space
     return {_squeezed("".join(words[at:] + words[:at])) for at in range(len(words))}
 
 
 def _squeezed(name: str) -> str:
-    """Return the letters and digits of a name, in lower case."""
-    return "".join(each for each in folded(unicodedata.normalize("NFKC", name)) if each.isalnum())
+    """Return the letters and digits of a name in lower case."""
+    return "".join(character for character in folded(unicodedata.normalize("NFKC", name)) if character.isalnum())
 
 
 def _at(path: Path, line: int) -> str:
     return f"{printable(path.name)}:{line}:"
-
-
-def _listed() -> str:
-    return ", ".join(COLUMNS)

@@ -1,4 +1,4 @@
-"""scores.csv: one row for each student, one column for each exercise."""
+"""scores.csv: a row for each student, a column for each exercise."""
 
 import csv
 import io
@@ -19,10 +19,10 @@ def scores_csv(
     handed_in: Mapping[str, datetime | None] = NO_TIMES,
     absent: Sequence[str] | None = None,
 ) -> str:
-    """Return the table as CSV text: the scores as the reports have them, and what the policy makes of them.
+    """Return the table as CSV text: the scores of the reports, and the final scores by the policy.
 
-    What the grader failed on is left empty: it is no honest zero. So is all of a student who handed in nothing:
-    those that are `absent`, by default everybody on the roster who has no report.
+    A score is empty, not zero, if the grader failed on it. `absent` students are missing, and their row is empty; by
+    default these are the students on the roster without a report.
     """
     policy = policy or Policy()
     text = io.StringIO()
@@ -31,38 +31,38 @@ def scores_csv(
     writer.writerow(["student", "score", "max_score", *exercises, *later, "notes"])
     for report in reports:
         student = str(report.submission["student"])
-        by_id = {each.id: each for each in report.exercises}
+        by_id = {exercise.id: exercise for exercise in report.exercises}
         failed = "grader_error" in report.statuses
-        made = final(policy, student, handed_in.get(student), None if failed else report.score)
+        result = final(policy, student, handed_in.get(student), None if failed else report.score)
         writer.writerow(
             [
                 harmless(student),
                 "" if failed else _points(report.score),
                 _points(report.max_score),
-                *(_cell(by_id.get(each)) for each in exercises),
-                told_time(made.handed_in, policy.grading.zone),
-                "" if made.lateness.days is None else made.lateness.days,
-                "" if made.score is None else _points(made.lateness.penalty),
-                "" if made.score is None else _points(made.score),
+                *(_cell(by_id.get(exercise)) for exercise in exercises),
+                told_time(result.handed_in, policy.grading.zone),
+                "" if result.lateness.days is None else result.lateness.days,
+                "" if result.score is None else _points(result.lateness.penalty),
+                "" if result.score is None else _points(result.score),
                 _points(policy.maximum),
-                harmless(" | ".join((*report.submission.get("notes", ()), *made.notes))),
+                harmless(" | ".join((*report.submission.get("notes", ()), *result.notes))),
             ]
         )
     if absent is None:
         absent = missing(policy, (str(report.submission["student"]) for report in reports))
     for student in absent:
         empty = [""] * (2 + len(exercises) + len(later))
-        writer.writerow([harmless(student), *empty, "missing: nothing was handed in"])
+        writer.writerow([harmless(student), *empty, "missing: no submission"])
     return text.getvalue()
 
 
 def harmless(text: str) -> str:
-    """Return a text that no spreadsheet takes for a formula."""
+    """Return a text that no spreadsheet takes for a formula, with an apostrophe before it if needed."""
     return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text
 
 
 def plain(cell: str) -> str:
-    """Return the text that `harmless` was made of."""
+    """Return the text that `harmless` was given."""
     return cell[1:] if cell[:1] == "'" and harmless(cell[1:]) == cell else cell
 
 

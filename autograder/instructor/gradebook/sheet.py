@@ -1,4 +1,4 @@
-"""A CSV file that somebody else exported, kept as it is to the byte, but for the cells that are filled in."""
+"""A CSV file from another program, unchanged to the byte except for the cells that are filled in."""
 
 import re
 from collections.abc import Mapping
@@ -11,14 +11,16 @@ from autograder.submission.found import printable
 
 _BOM = "\ufeff"
 _CELLS = {
-    each: re.compile(rf'("[^"]*(?:""[^"]*)*"[^{each}\r\n]*|[^"{each}\r\n][^{each}\r\n]*|)({each}|\r\n|\r|\n|\Z)')
-    for each in (",", ";", "\t")
+    separator: re.compile(
+        rf'("[^"]*(?:""[^"]*)*"[^{separator}\r\n]*|[^"{separator}\r\n][^{separator}\r\n]*|)({separator}|\r\n|\r|\n|\Z)'
+    )
+    for separator in (",", ";", "\t")
 }
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: where it begins and ends in the text, and what it says."""
+    """One cell: its start and end in the text, and its value."""
 
     start: int
     end: int
@@ -27,20 +29,20 @@ class Cell:
 
 @dataclass(frozen=True)
 class Sheet:
-    """A file's text with its byte order mark, its separator, and its cells; line breaks may lie inside cells."""
+    """The text of a file with its byte order mark, its separator, and its cells, which may contain line breaks."""
 
     text: str
     separator: str
     rows: tuple[tuple[Cell, ...], ...]
 
     def value(self, row: int, column: int | None) -> str:
-        """Return what a cell says, stripped; nothing where the row has no such cell."""
+        """Return the stripped value of a cell; empty if the row has no such cell."""
         if column is None or column >= len(self.rows[row]):
             return ""
         return self.rows[row][column].value.strip()
 
     def column(self, column: int | None) -> list[str]:
-        """Return what the cells below the header say."""
+        """Return the values of a column below the header."""
         return [self.value(row, column) for row in range(1, len(self.rows))]
 
     @property
@@ -48,7 +50,7 @@ class Sheet:
         return [cell.value.strip() for cell in self.rows[0]]
 
     def filled(self, cells: Mapping[tuple[int, int], str]) -> str:
-        """Return the text with new values in cells, by row and column, quoted where they need it or were before."""
+        """Return the text with new values by row and column, quoted if needed or if the old value was."""
         parts, at = [], 0
         for (row, column), value in sorted(cells.items()):
             cell = self.rows[row][column]
@@ -59,10 +61,10 @@ class Sheet:
 
 
 def read_sheet(file: Path) -> Sheet:
-    """Return the sheet in a file. Raises `ExportError` where it is none, or in no UTF-8."""
-    again = "export it again, and do not save it in between"
-    text = csv_text(file, ExportError, expected="the CSV file of a class as it was exported", mend=again)
-    first = re.sub(r'"[^"]*"', "", text.partition("\n")[0])
+    """Return the sheet in a file. Raises `ExportError` if it is not CSV in UTF-8."""
+    again = "export it again, and do not open and save it before"
+    text = csv_text(file, ExportError, expected="the exported CSV file of a class", fix=again)
+    first = re.sub(r'"[^"]*"', "", text.partition("\n")[0])  # a quoted title may contain other separators
     separator = max(_CELLS, key=first.count)
     return Sheet(text, separator, tuple(_rows(file, text, separator)))
 
@@ -75,7 +77,7 @@ def _rows(file: Path, text: str, separator: str) -> list[tuple[Cell, ...]]:
         found = _CELLS[separator].match(text, at)
         if found is None:
             line = text.count("\n", 0, at) + 1
-            raise ExportError(f"{printable(file.name)}:{line}: this is no CSV; export the file again")
+            raise ExportError(f"{printable(file.name)}:{line}: this is not valid CSV; export the file again")
         row.append(Cell(at, found.end(1), _value(found[1])))
         at = found.end()
         if found[2] != separator:
@@ -87,7 +89,7 @@ def _rows(file: Path, text: str, separator: str) -> list[tuple[Cell, ...]]:
 
 
 def _value(raw: str) -> str:
-    """Return what a cell says."""
+    """Return the value of a cell without its quotes."""
     if not raw.startswith('"'):
         return raw
     end = raw.rindex('"')

@@ -1,1 +1,1 @@
-"""Grading many submissions: what may be kept, what is run again, and how it outlives a crash."""
+"""Grading a class: which reports stand, which exercises run again, and how a run survives a crash."""

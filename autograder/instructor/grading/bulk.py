@@ -1,4 +1,4 @@
-"""Grading a folder of submissions: several at a time, one report each, and only what is not known yet."""
+"""Grade a folder of submissions: several at a time, a report for each, and only what has changed."""
 
 import contextlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -19,25 +19,26 @@ from autograder.runner.runner import Cancelled, EnvironmentProblem
 from autograder.submission import Entry, Submission
 
 LOOK_SECONDS = 0.1
+"""How often the main thread looks for a stop: short enough that Ctrl-C seems immediate."""
 
 HIGHEST = "L3"
-"""The level at which nothing was run that was less confined."""
+"""The isolation level of a report for which nothing was run."""
 
 GradeOne = Callable[[Submission, Sequence[Exercise]], Report]
 """Grades some exercises of a submission; called from several threads."""
 
 
 class Stopped(Exception):
-    """Somebody asked to stop; what was finished is kept."""
+    """A stop was requested; finished reports are kept."""
 
 
 class CourseChanged(Exception):
-    """The course is not the one any more that the run began with; the message is a sentence."""
+    """The course was changed during the run; the message is a sentence."""
 
 
 @dataclass(frozen=True)
 class Graded:
-    """One submission that has its report, and whether the report was there already."""
+    """A submission with a report, and whether the report was kept from an earlier run."""
 
     row: Row
     kept: bool
@@ -45,9 +46,9 @@ class Graded:
 
 @dataclass(frozen=True)
 class Plan:
-    """What there is to do: `known` are the submissions whose reports stand, `open` the others.
+    """The work to do: `known` submissions have valid reports, `open` ones do not.
 
-    `exercises` are those that have to be run for them: none where only points have changed.
+    `exercises` are those that must run for the open ones: none if only points have changed.
     """
 
     known: tuple[Entry, ...]
@@ -56,10 +57,10 @@ class Plan:
 
 
 class Bulk:
-    """Grades submissions into a folder. A report, or an exercise of it, that depends on nothing new is kept.
+    """Grades submissions into a folder. Keeps each report, or each exercise of it, that depends on nothing new.
 
-    Those of the students in `anew` are not, and neither is what the grader failed on. Set `stop`, in whatever thread,
-    to begin nothing more.
+    Reports of the students in `anew` and parts on which the grader failed are never kept. Set `stop` from any thread to
+    start no further work.
     """
 
     def __init__(self, out: Out, conditions: Conditions, *, anew: Collection[str] = ()) -> None:
@@ -69,8 +70,8 @@ class Bulk:
         self.stop = Event()
 
     def plan(self, entries: Sequence[Entry]) -> Plan:
-        """Find out what there is to do. Raises `Stopped`."""
-        known, others = [], []
+        """Return the work to do. Raises `Stopped`."""
+        known, open_ = [], []
         exercises: set[str] = set()
         for entry in entries:
             self._go_on()
@@ -78,18 +79,18 @@ class Bulk:
             if to_run is None:
                 known.append(entry)
             else:
-                others.append(entry)
+                open_.append(entry)
                 exercises |= to_run
-        wanted = tuple(each for each in self.conditions.course.exercises if each.id in exercises)
-        return Plan(tuple(known), tuple(others), wanted)
+        wanted = tuple(exercise for exercise in self.conditions.course.exercises if exercise.id in exercises)
+        return Plan(tuple(known), tuple(open_), wanted)
 
     def grade_all(
         self, entries: Sequence[Entry], suite: Suite, run: GradeOne, jobs: int, on_progress: Callable[[Graded], None]
     ) -> None:
-        """Grade every entry, `jobs` at a time; `on_progress` hears of each one, in this thread.
+        """Grade every entry, `jobs` at a time; calls `on_progress` for each one, in this thread.
 
-        Raises `Stopped`, `CourseChanged`, OSError where a report cannot be written, and `EnvironmentProblem` where this
-        machine cannot run checks; what was finished before is kept.
+        Raises `Stopped`, `CourseChanged`, OSError if a report cannot be written, and `EnvironmentProblem` if this
+        machine cannot run checks. Finished reports are kept.
         """
         ended: SimpleQueue[Graded | BaseException] = SimpleQueue()
 
@@ -115,7 +116,7 @@ class Bulk:
                     self.out.index.put(late.row)
 
     def grade_one(self, entry: Entry, suite: Suite, run: GradeOne) -> Graded:
-        """Grade what is not known of one submission, and write its report."""
+        """Grade the changed exercises of a submission, and write its report."""
         self._go_on()
         stamp = stamp_of(entry, self.conditions.intake)
         submission = self.conditions.read(entry)
@@ -131,8 +132,8 @@ class Bulk:
         return Graded(self._row(entry, stored, stamp), kept)
 
     def rows(self, entries: Iterable[Entry]) -> Iterator[Row]:
-        """Yield what is known of reports that stand, by the names of their students."""
-        for entry in sorted(entries, key=lambda each: each.student):
+        """Yield the rows of the valid reports, ordered by student."""
+        for entry in sorted(entries, key=lambda entry: entry.student):
             row = self.out.index.get(entry.student)
             if row is not None and row.file == state_of(self.out.report(entry.student)):
                 yield row
@@ -144,7 +145,7 @@ class Bulk:
         return row_of(stored, stamp=stamp, file=file, basis=self.conditions.basis)
 
     def _known(self, entry: Entry) -> bool:
-        """Say whether a report stands, by the index alone: neither it nor the submission is read."""
+        """Return whether a report is valid by the index alone, without reading it or the submission."""
         row = self.out.index.get(entry.student) if entry.student not in self.anew else None
         if row is None or row.failed or row.basis != self.conditions.basis:
             return False
@@ -159,7 +160,7 @@ class Bulk:
         return self.conditions.run(submission.student, submission.digest, submission.notes)
 
     def _to_run(self, entry: Entry) -> set[str] | None:
-        """Return the exercises that have to be run for a submission; None where its report stands, which is noted."""
+        """Return the exercises that must run for a submission; None if its report is valid, which the index records."""
         stored = self._stored(entry)
         if stored is None:
             return set(self.conditions.exercises)
@@ -171,30 +172,34 @@ class Bulk:
         return set(self.conditions.exercises) - set(self._results_kept(submission, stored))
 
     def _results_kept(self, submission: Submission, stored: Stored | None) -> dict[str, ExerciseResult]:
-        """Return the results that depend on nothing new, nor on an exercise that the grader failed on."""
+        """Return the results that depend neither on a change nor on an exercise that the grader failed on."""
         if stored is None:
             return {}
         now = self.conditions.of_exercises(submission)
-        found = {each.id: each for each in stored.report.exercises if stored.exercises.get(each.id) == now.get(each.id)}
-        failed = {each.id for each in stored.report.exercises if each.status == "grader_error"}
+        unchanged = {
+            exercise.id: exercise
+            for exercise in stored.report.exercises
+            if stored.exercises.get(exercise.id) == now.get(exercise.id)
+        }
+        failed = {exercise.id for exercise in stored.report.exercises if exercise.status == "grader_error"}
         course = self.conditions.course
         return {
             id_: result
-            for id_, result in found.items()
-            if failed.isdisjoint(each.id for each in course.with_needs(course.exercise(id_)))
+            for id_, result in unchanged.items()
+            if failed.isdisjoint(needed.id for needed in course.with_needs(course.exercise(id_)))
         }
 
     def _graded(self, submission: Submission, stored: Stored | None, suite: Suite, run: GradeOne) -> Report:
-        """Return the report on a submission: what is kept, at the points of today, and what is run."""
-        points = {each.id: suite.points(each) for each in suite.exercises}
+        """Return the report of a submission: kept results with their current points, and new results."""
+        points = {exercise.id: suite.points(exercise) for exercise in suite.exercises}
         kept = {
             id_: repointed(result, points[id_])
             for id_, result in self._results_kept(submission, stored).items()
             if {check.id for check in result.checks} == set(points[id_])
         }
-        wanted = [each for each in suite.exercises if each.id not in kept]
+        wanted = [exercise for exercise in suite.exercises if exercise.id not in kept]
         new = self._run(submission, wanted, suite, run) if wanted else None
-        results = kept | {each.id: each for each in (new.exercises if new is not None else ())}
+        results = kept | {exercise.id: exercise for exercise in (new.exercises if new is not None else ())}
         made_by = (stored.report if stored is not None and kept else None, new)
         return Report(
             course=self.conditions.course.title,
@@ -202,12 +207,12 @@ class Bulk:
             suite=self.conditions.suite,
             device=self.conditions.device,
             isolation=self.conditions.isolation,
-            exercises=tuple(results[each.id] for each in suite.exercises),
-            level=min((each.level for each in made_by if each is not None), default=HIGHEST),
+            exercises=tuple(results[exercise.id] for exercise in suite.exercises),
+            level=min((report.level for report in made_by if report is not None), default=HIGHEST),
         )
 
     def _run(self, submission: Submission, wanted: Sequence[Exercise], suite: Suite, run: GradeOne) -> Report:
-        """Run exercises. An error nobody foresaw costs this submission its mark until the next run, not the class."""
+        """Run exercises. An unexpected error costs this submission its score until the next run, but not the class."""
         try:
             return run(submission, wanted)
         except (OSError, EnvironmentProblem, Cancelled):
@@ -215,7 +220,7 @@ class Bulk:
         except Exception as error:
             self._go_on()
             text = f"{type(error).__name__}: {error}"
-            results = tuple(failed_result(suite, each, text) for each in wanted)
+            results = tuple(failed_result(suite, exercise, text) for exercise in wanted)
             return Report("", {}, "", "", "", results, level=HIGHEST)
 
     def _next(self, ended: "SimpleQueue[Graded | BaseException]") -> Graded:
@@ -232,6 +237,6 @@ class Bulk:
             raise Stopped
 
     def _same_course(self) -> None:
-        """Refuse to write a result that may be of two courses: of one that was changed while it was graded."""
+        """Raise `CourseChanged` if the course was changed during the run: a report could mix two versions."""
         if self.conditions.touched() and suite_digest(self.conditions.course) != self.conditions.suite:
-            raise CourseChanged(f"the files of {self.conditions.course.root} were changed while it was graded by them")
+            raise CourseChanged(f"the files of the course in {self.conditions.course.root} were changed during grading")

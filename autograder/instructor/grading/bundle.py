@@ -1,4 +1,4 @@
-"""A course as bytes: what graders on other machines need of it, and the answer keys that are known."""
+"""A course as bytes for graders on other machines, with the known answer keys."""
 
 import io
 import zipfile
@@ -13,7 +13,7 @@ CACHE = Path(FOLDER) / "cache"
 
 
 def packed(course: Course, keys: Iterable[Path]) -> bytes:
-    """Return a zip of the files verdicts depend on and of files of answer keys. Raises OSError."""
+    """Return a zip of the files that verdicts depend on, and of answer keys. Raises OSError."""
     data = io.BytesIO()
     with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
         for file in suite_files(course):
@@ -24,6 +24,6 @@ def packed(course: Course, keys: Iterable[Path]) -> bytes:
 
 
 def unpack(bundle: bytes, folder: Path) -> None:
-    """Put a course that was packed, by the same instructor, into an empty folder. Raises OSError."""
+    """Extract a course, packed by the same instructor and therefore trusted, into an empty folder. Raises OSError."""
     with zipfile.ZipFile(io.BytesIO(bundle)) as archive:
         archive.extractall(folder)

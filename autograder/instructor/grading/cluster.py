@@ -1,7 +1,7 @@
-"""Grading on a Dask cluster: the same function, on bytes, wherever there is a worker.
+"""Grading on a Dask cluster: the same function on every Dask worker.
 
-Scheduler and Dask workers are machines of the instructor's, as trusted as the one that grades: they have the course
-with its solutions and the seed, and pickles go between them. A student's code only ever runs in a Grader's workers.
+The scheduler and the Dask workers belong to the instructor and are as trusted as the machine that grades: they have the
+solutions and the seed, and exchange pickles. A student's code runs only in the worker processes of a Grader.
 """
 
 import contextlib
@@ -35,14 +35,16 @@ from autograder.submission.notebook import Cells
 
 CONNECT_SECONDS = 15
 ARRIVAL_SECONDS = 60.0
+"""How long a task waits for the course on a worker that has just joined; a course has a few megabytes."""
+
 RETRIES = 2
-"""So often a task that raised is tried again; one whose worker was lost is, as often as the scheduler allows."""
+"""How often a task that raised is tried again; the scheduler decides about tasks whose worker was lost."""
 
 
 class Cluster:
-    """A cluster that has been sent a course. `grade` may be called from many threads, and waits.
+    """A cluster that has received a course. `grade` blocks, and may be called from many threads.
 
-    Raises `EnvironmentProblem` where no scheduler answers.
+    Raises `EnvironmentProblem` if no scheduler answers.
     """
 
     def __init__(self, address: str, conditions: Conditions, keys: Sequence[Path]) -> None:
@@ -53,15 +55,15 @@ class Cluster:
         self._cancelled = False
         self._name = f"course-{uuid4().hex}"
         shipped = Shipped(self._name, packed(conditions.course, keys), conditions)
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # a lost scheduler is told in a sentence of ours
-        for each in ("distributed.client", "distributed.core", "distributed.comm"):
-            logging.getLogger(each).setLevel(logging.CRITICAL)
+        # A lost scheduler is reported by our own sentence, not by tracebacks of the library.
+        for name in ("distributed", "distributed.client", "distributed.core", "distributed.comm"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
             self._client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
             self._client.register_plugin(shipped, name=self._name)
         except (OSError, ValueError, TimeoutError) as error:
-            found = f"no Dask scheduler answers at {address} ({error})"
-            raise EnvironmentProblem(f"{found}; start one, or give the address that it printed") from None
+            problem = f"no Dask scheduler answers at {address} ({error})"
+            raise EnvironmentProblem(f"{problem}; start one, or give the address that it printed") from None
 
     def __enter__(self) -> "Cluster":
         return self
@@ -72,18 +74,18 @@ class Cluster:
         self._client.close()
 
     def leave(self) -> None:
-        """Have the workers give up what they grade and remove the course, when this process is about to end."""
+        """Make the workers stop grading and remove the course, before this process ends."""
         self.cancel()
         with contextlib.suppress(Exception, Abandoned):
             self._client.unregister_worker_plugin(self._name)
 
     @property
     def slots(self) -> int:
-        """How many submissions its workers grade at a time, now."""
+        """The number of submissions that its workers grade at a time, now."""
         return sum(self._client.nthreads().values())
 
     def cancel(self) -> None:
-        """Give up what is being graded: `grade` raises `Cancelled`."""
+        """Cancel all running tasks: `grade` raises `Cancelled`."""
         with self._lock:
             self._cancelled = True
             futures = [*self._futures]
@@ -91,10 +93,10 @@ class Cluster:
             self._client.cancel(futures, force=True)
 
     def grade(self, submission: Submission, exercises: Sequence[Exercise]) -> Report:
-        """Return the report on some exercises of a submission, made by one of the workers.
+        """Return the report of a Dask worker on some exercises of a submission.
 
-        Raises `EnvironmentProblem` where the cluster is gone, or has another kit than this machine; any other exception
-        means that the workers failed on this submission, or were lost with it again and again.
+        Raises `EnvironmentProblem` if the cluster is gone, or has another kit than this machine. Any other exception
+        means that the workers failed on this submission, or were lost repeatedly while grading it.
         """
         future = self._submitted(submission, exercises)
         try:
@@ -102,12 +104,13 @@ class Cluster:
         except (Abandoned, CancelledError, OSError) as error:
             if self._cancelled:
                 raise Cancelled from None
-            found = f"the Dask scheduler at {self.address} is gone ({type(error).__name__})"
-            raise EnvironmentProblem(f"{found}; what was graded is kept: run the same again when it is back") from None
+            problem = f"the Dask scheduler at {self.address} is gone ({type(error).__name__})"
+            hint = "finished reports are kept: run the same command again when it is back"
+            raise EnvironmentProblem(f"{problem}; {hint}") from None
         finally:
             with self._lock:
                 self._futures.discard(future)
-        self._same_kit(answer)
+        self._require_same_kit(answer)
         return from_json(answer["report"])
 
     def _submitted(self, submission: Submission, exercises: Sequence[Exercise]) -> Future:
@@ -125,27 +128,27 @@ class Cluster:
                 dict(submission.cells),
                 dict(submission.unread),
                 submission.unseen,
-                [each.id for each in exercises],
+                [exercise.id for exercise in exercises],
                 pure=False,
                 retries=RETRIES,
             )
             self._futures.add(future)
         return future
 
-    def _same_kit(self, answer: Mapping[str, Any]) -> None:
+    def _require_same_kit(self, answer: Mapping[str, Any]) -> None:
         mine = {"suite": self.conditions.suite, **self.conditions.runtime}
         theirs = {"suite": answer["report"]["suite"], **answer["runtime"]}
         for name, version in theirs.items():
             if mine.get(name) != version:
                 what = "kit" if name == "suite" else name
-                found = f"the worker {answer['worker']} has another {what} ({version})"
                 raise EnvironmentProblem(
-                    f"{found}, expected the one of this machine ({mine.get(name)}); install the same on both"
+                    f"the Dask worker {answer['worker']} has another {what} ({version}), "
+                    f"expected the one of this machine ({mine.get(name)}); install the same on both"
                 )
 
 
 class Shipped(WorkerPlugin):
-    """A course on its way to a Dask worker, and there: unpacked, with its Grader, when the first submission comes."""
+    """Sends a course to a Dask worker, and removes it at the end."""
 
     def __init__(self, name: str, bundle: bytes, conditions: Conditions) -> None:
         self.name = name
@@ -155,17 +158,17 @@ class Shipped(WorkerPlugin):
         self.isolation = conditions.isolation
 
     def setup(self, worker: Any) -> None:
-        """Let the tasks of this process find the course."""
+        """Make the course available to the tasks of this process."""
         HERE[self.name] = Grading(self, worker.address, worker.state.nthreads)
 
     def teardown(self, worker: Any) -> None:  # noqa: ARG002
-        """Kill what still runs, and take the course off the machine; beside the worker's own thread."""
+        """Stop grading and remove the course, in a thread of its own, so that the Dask worker is not blocked."""
         if (grading := HERE.pop(self.name, None)) is not None:
             threading.Thread(target=grading.close).start()
 
 
 class Grading:
-    """A course and its Grader in this process, for all threads of a Dask worker."""
+    """A course and its Grader, shared by all threads of a Dask worker."""
 
     def __init__(self, shipped: Shipped, address: str, threads: int) -> None:
         self.address = address
@@ -177,7 +180,7 @@ class Grading:
         self._made: Grader | None = None
 
     def grader(self) -> Grader:
-        """Return the Grader; the first to ask waits until it is made, in a folder that nobody else may read."""
+        """Return the Grader; the first call unpacks the course, into a folder that only this user can read."""
         with self._lock:
             if self._made is None:
                 self._folder = tempfile.TemporaryDirectory(prefix="course-", ignore_cleanup_errors=True)
@@ -193,7 +196,7 @@ class Grading:
             return self._made
 
     def close(self) -> None:
-        """Kill what runs, and remove the course."""
+        """Stop grading, and remove the course."""
         with self._lock:
             if self._made is not None:
                 self._made.cancel()
@@ -205,7 +208,7 @@ class Grading:
 
 
 HERE: dict[str, Grading] = {}
-"""What was sent to this process, by name."""
+"""The courses that this process has received, by name."""
 
 
 def grade_there(
@@ -220,13 +223,13 @@ def grade_there(
     unseen: str,
     exercises: Sequence[str],
 ) -> bytes:
-    """Grade some exercises of a submission in a Dask worker; return the report, and who made it, as JSON."""
+    """Grade some exercises of a submission in a Dask worker; return the report, versions and worker as JSON."""
     until = time.monotonic() + ARRIVAL_SECONDS
     while name not in HERE and time.monotonic() < until:
         time.sleep(0.05)  # a worker that has just joined may be given work before the course has arrived
     grading = HERE[name]
     grader = grading.grader()
     submission = Submission(student, files, sources, digest, notes, cells, unread, unseen)
-    report = grader.grade(submission, [grader.suite.course.exercise(each) for each in exercises])
+    report = grader.grade(submission, [grader.suite.course.exercise(exercise) for exercise in exercises])
     answer = {"report": report.to_json(), "runtime": runtime(), "worker": grading.address}
     return json.dumps(answer).encode()

@@ -1,4 +1,4 @@
-"""What a report depends on, as digests: so a later run knows what it may keep."""
+"""The conditions a report depends on, as digests, so that a later run can keep reports that still stand."""
 
 import hashlib
 import sys
@@ -16,11 +16,11 @@ from autograder.submission import Caps, Entry, Submission
 
 @dataclass(frozen=True)
 class Conditions:
-    """Everything beside a submission that decides its report.
+    """Everything except the submission that decides a report.
 
-    `exercises` has a digest for each exercise of all that its result depends on, its points left out; `runtime` the
-    versions that numbers and messages depend on. `intake` is the digest of what reading a submission depends on,
-    `files` has the size and the time of change of the course's files.
+    `exercises` has a digest for each exercise of everything its result depends on, without its points. `runtime` has
+    the versions that numbers and messages depend on. `intake` is the digest of everything that reading a submission
+    depends on. `files` has the size and modification time of the course's files.
     """
 
     course: Course
@@ -34,34 +34,34 @@ class Conditions:
     files: Mapping[Path, tuple[int, int]]
 
     def run(self, student: str, digest: str, notes: tuple[str, ...]) -> str:
-        """Return the digest of everything a student's whole report depends on."""
+        """Return the digest of everything that a student's report depends on."""
         return _sha256(repr((self.basis, student, digest, notes)).encode())
 
     @cached_property
     def basis(self) -> str:
-        """The digest of everything that all reports depend on."""
+        """The digest of everything that all reports depend on together."""
         return _sha256(repr((SCHEMA, self.course.title, self.suite, *self._common)).encode())
 
     def of_exercises(self, submission: Submission) -> dict[str, str]:
-        """Return, for each exercise, the digest of everything its result depends on but its points."""
+        """Return, for each exercise, the digest of everything its result depends on, without its points."""
         left_out = (sorted(submission.unread.items()), submission.unseen) if submission.missing else ()
         common = (*self._common, submission.digest, *left_out)
-        return {id_: _sha256(repr((*common, each)).encode()) for id_, each in self.exercises.items()}
+        return {id_: _sha256(repr((*common, digest)).encode()) for id_, digest in self.exercises.items()}
 
     @property
     def _common(self) -> tuple[object, ...]:
         return self.seed, self.device, self.isolation, sorted(self.runtime.items())
 
     def read(self, entry: Entry) -> Submission:
-        """Read a submission as the course's limits allow."""
+        """Read a submission within the limits of the course."""
         return entry.read(self.course.files, _caps(self.course))
 
     def touched(self) -> bool:
-        """Say whether a file of the course was written since, perhaps with what was in it before."""
+        """Return whether a file of the course was written since, perhaps with the same content."""
         return _stamps(self.course) != self.files
 
     def to_json(self) -> dict[str, object]:
-        """Return what run.json says: enough to grade the same again, and to tell runs that may not be merged."""
+        """Return the content of run.json: enough to grade again, and to refuse the merge of different runs."""
         return {
             "schema": SCHEMA,
             "course": self.course.title,
@@ -75,9 +75,9 @@ class Conditions:
 
 
 def conditions_of(course: Course, *, seed: int, device: str, isolation: str) -> Conditions:
-    """Return the conditions under which a course grades now: its files are read, nothing in them is run.
+    """Return the current conditions of a course; its files are read, but no code in them runs.
 
-    Raises OSError where a file is there and cannot be read.
+    Raises OSError if a file cannot be read.
     """
     files = _stamps(course)
     return Conditions(
@@ -94,29 +94,32 @@ def conditions_of(course: Course, *, seed: int, device: str, isolation: str) -> 
 
 
 def runtime() -> dict[str, str]:
-    """Return the versions that what a program computes, or what an exception says, depends on."""
+    """Return the versions that results and exception messages depend on."""
     python = ".".join(map(str, sys.version_info[:2]))
     return {"python": python, **{name: metadata.version(name) for name in ("torch", "numpy")}}
 
 
 def _exercises(course: Course) -> dict[str, str]:
-    """Return a digest for each exercise; helpers beside the checks belong to all of them."""
-    checks = {course.checks_file(each) for each in course.exercises}
-    helpers = [each for each in sorted(course.checks_dir.glob("*.py")) if each not in checks]
+    """Return a digest for each exercise; helper modules beside the checks count for all of them."""
+    checks = {course.checks_file(exercise) for exercise in course.exercises}
+    helpers = [file for file in sorted(course.checks_dir.glob("*.py")) if file not in checks]
     common = [engine_digest(), repr((course.sizes, asdict(course.limits))).encode(), *map(_file, helpers)]
-    return {each.id: _exercise(course, each, common) for each in course.exercises}
+    return {exercise.id: _exercise(course, exercise, common) for exercise in course.exercises}
 
 
 def _exercise(course: Course, exercise: Exercise, common: list[bytes]) -> str:
-    """Whether the exercises it needs pass decides on its reference parts, so their checks and solutions count too."""
+    """Return the digest of an exercise.
+
+    The checks and solutions of the exercises it needs count too: they decide whether reference parts are used.
+    """
     needed = course.with_needs(exercise)
-    said = (exercise.title, sorted(exercise.hints.items()), sorted(course.words_of(exercise).items()))
-    rules = [(each.id, each.needs, each.forbidden) for each in needed]
+    texts = (exercise.title, sorted(exercise.hints.items()), sorted(course.words_of(exercise).items()))
+    rules = [(exercise.id, exercise.needs, exercise.forbidden) for exercise in needed]
     files = [course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"]
-    for each in needed:
-        files += [course.checks_file(each), course.solutions_dir / each.file]
-        files += [course.reference_parts_dir / f"{each.id}.json"] if each is not exercise else []
-    return _sha256(*common, repr((said, rules)).encode(), *map(_file, files))
+    for part in needed:
+        files += [course.checks_file(part), course.solutions_dir / part.file]
+        files += [course.reference_parts_dir / f"{part.id}.json"] if part is not exercise else []
+    return _sha256(*common, repr((texts, rules)).encode(), *map(_file, files))
 
 
 def _intake(course: Course) -> str:
@@ -134,7 +137,7 @@ def _caps(course: Course) -> Caps:
 
 
 def _file(file: Path) -> bytes:
-    """Return what tells a file from another one, or from none."""
+    """Return the name and content of a file; empty if it is missing."""
     try:
         return file.name.encode() + b"\0" + file.read_bytes()
     except FileNotFoundError:

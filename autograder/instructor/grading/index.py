@@ -1,6 +1,6 @@
-"""What is known of the reports in a folder, so that a run with nothing new reads neither them nor the submissions.
+"""A cache of facts about the reports in a folder: a run with nothing new reads neither reports nor submissions.
 
-The reports are the truth. The index is made from them, and made again where it is missing or damaged.
+The reports are authoritative. A missing or damaged index is made again from them.
 """
 
 import contextlib
@@ -18,6 +18,7 @@ from autograder.submission import Entry
 
 FORM = 1
 COMMIT_SECONDS = 1.0
+"""A commit waits for the disk, so it is done at most this often; a crash loses only cached rows."""
 
 TABLE = (
     "CREATE TABLE reports"
@@ -27,10 +28,10 @@ TABLE = (
 
 @dataclass(frozen=True)
 class Row:
-    """What is known of one report: whose it is, whether the grader `failed` on some of it, and its JSON without checks.
+    """The facts about one report: its student, whether the grader `failed` on a part of it, its JSON without checks.
 
-    `stamp` tells the submission from another state of it, and is empty where it has not been seen; `file` tells the
-    report file from another state of it; `basis` is the digest of the conditions under which it was graded.
+    `stamp` and `file` identify the state of the submission and of the report file; `stamp` is empty if the submission
+    was not read. `basis` is the digest of the grading conditions.
     """
 
     student: str
@@ -47,13 +48,13 @@ class Row:
 
 
 def row_of(stored: Stored, *, stamp: str, file: str, basis: str) -> Row:
-    """Return what is to be known of a report."""
+    """Return the facts about a report."""
     text = json.dumps(without_checks(stored.report).to_json())
     return Row(str(stored.report.submission["student"]), stamp, file, basis, stored.failed, text)
 
 
 class Index:
-    """The rows of a folder, by student. For one thread. Where its file cannot be used it is kept in memory alone."""
+    """The rows of a folder by student, for one thread. If its file is unusable, they are kept in memory."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -64,20 +65,20 @@ class Index:
             self._start_again()
 
     def get(self, student: str) -> Row | None:
-        """Return what is known of a student's report; None where nothing is, or nothing that is sound."""
+        """Return the row of a student; None if there is none or it is damaged."""
         try:
             query = "SELECT student, stamp, file, basis, failed, text, seal FROM reports WHERE student = ?"
-            found = self._database.execute(query, (student,)).fetchone()
+            values = self._database.execute(query, (student,)).fetchone()
         except sqlite3.Error:
             self._start_again()
             return None
-        if found is None or found[-1] != _digest(found[:-1]):
+        if values is None or values[-1] != _digest(values[:-1]):
             return None
-        student, stamp, state, basis, failed, text, _ = found
+        student, stamp, state, basis, failed, text, _ = values
         return Row(student, stamp, state, basis, bool(failed), text)
 
     def put(self, row: Row) -> None:
-        """Note a report. It is on the disk soon, or at `close`."""
+        """Store a row; it is on disk within about a second, or after `close`."""
         parts = (row.student, row.stamp, row.file, row.basis, int(row.failed), row.text)
         try:
             self._database.execute(
@@ -90,14 +91,14 @@ class Index:
             self._start_again()
 
     def close(self) -> None:
-        """Put everything on the disk."""
+        """Write everything to disk."""
         with contextlib.suppress(sqlite3.Error):
             self._database.commit()
         with contextlib.suppress(sqlite3.Error):
             self._database.close()
 
     def _start_again(self) -> None:
-        """Go on with an empty index: what is missing in it is read from the reports."""
+        """Continue with an empty index; missing rows are made again from the reports."""
         with contextlib.suppress(sqlite3.Error, AttributeError):
             self._database.close()
         with contextlib.suppress(OSError):
@@ -109,21 +110,21 @@ class Index:
 
 
 def stamp_of(entry: Entry, intake: str) -> str:
-    """Return what tells a submission, and how it is read, from another state of both."""
+    """Return a digest that changes with the submission or with the way it is read."""
     return _digest((intake, entry.stamp()))
 
 
 def state_of(file: Path) -> str:
-    """Return what tells a report file from another state of it; nothing where there is none."""
+    """Return a text that changes with a report file; empty if the file is missing."""
     try:
-        found = file.stat()
+        stat = file.stat()
     except OSError:
         return ""
-    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns}"
+    return f"{stat.st_ino} {stat.st_size} {stat.st_mtime_ns}"
 
 
 def _opened(file: Path) -> sqlite3.Connection:
-    """Open the index, or make it; raises sqlite3.Error where the file is no index."""
+    """Open or create the index; raises sqlite3.Error if the file is not a database."""
     database = sqlite3.connect(file, isolation_level="DEFERRED")
     try:
         (form,) = database.execute("PRAGMA user_version").fetchone()

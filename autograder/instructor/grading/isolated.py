@@ -1,4 +1,4 @@
-"""The isolation that grading was asked for, opened on whatever machine grades."""
+"""Open the requested isolation on the machine that grades."""
 
 from collections.abc import Callable, Sequence
 
@@ -16,16 +16,16 @@ def isolated(
     command: Sequence[str] | None = None,
     meanwhile: Callable[[], None] = lambda: None,
 ) -> Isolation:
-    """Open `sandbox`, the highest level that holds here, or `process`; `jobs` submissions run at a time.
+    """Open `sandbox`, at the highest isolation level of this machine, or `process`, for `jobs` submissions at a time.
 
-    `command` starts a relay in a sandbox of another kind; `meanwhile` is called while a sandbox starts. Raises
-    `EnvironmentProblem` where this machine cannot confine submissions.
+    `command` starts a relay in another kind of sandbox. `meanwhile` is called while the sandbox starts. Raises
+    `EnvironmentProblem` if this machine cannot confine submissions.
     """
     if name == "process":
         return process_isolation()
-    trusted = "--isolation process runs those that you trust, as you"
+    trusted = "for submissions you trust, use --isolation process, which runs them with your permissions"
     if device != "cpu":
-        raise EnvironmentProblem(f"the sandbox has no device but the cpu, asked was {device}; {trusted}")
+        raise EnvironmentProblem(f"the sandbox supports only the CPU, not {device}; {trusted}")
     try:
         return open_isolation(Runner(suite, seed=suite.course.seed).warm_up(), jobs, command, meanwhile)
     except IsolationError as error:

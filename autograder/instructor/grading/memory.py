@@ -1,4 +1,4 @@
-"""What the C library keeps of the memory that a long run has given back."""
+"""Memory use of long runs: a setting of the C library."""
 
 import contextlib
 import ctypes
@@ -9,9 +9,10 @@ _LARGE = 256 << 10
 
 
 def give_back_large_blocks() -> None:
-    """Have glibc return each large block to the system: else one large answer raises what it keeps, for good.
+    """Make glibc return every freed block of 256 KiB or more to the system. Does nothing on other platforms.
 
-    Left alone, it takes the largest block it has seen for usual. Source: mallopt(3). Elsewhere nothing is done.
+    By default glibc raises this threshold to the largest block it has freed, up to 32 MiB, and keeps smaller blocks:
+    one large answer of a worker would increase memory use for the rest of the run. Source: mallopt(3).
     """
     if sys.platform == "linux":
         with contextlib.suppress(OSError, AttributeError):

@@ -1,4 +1,4 @@
-"""Shards of one run made into one: as if one machine had graded everybody."""
+"""Merge the shards of a run into one folder, as if one machine had graded the whole class."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -13,49 +13,49 @@ from autograder.instructor.grading.shards import read_shard
 
 
 class MergeError(Exception):
-    """These folders cannot be made one; the message says what was found, what was expected and what to do."""
+    """Folders that cannot be merged; the message says what was found, what was expected and what to do."""
 
 
 def read_shards(folders: Sequence[Path], out: Path) -> Mapping[str, Any]:
-    """Return what run.json is to say of all these folders together. Raises `MergeError` where they are not of one run.
+    """Return the run.json of all folders together. Raises `MergeError` if they are not shards of one run.
 
-    The folder to write to may be new, or hold an earlier merge of the same run.
+    The output folder may be new, or have an earlier merge of the same run.
     """
-    if len({each.resolve() for each in (out, *folders)}) <= len(folders):
-        raise MergeError("a folder is named twice; expected one to write to, and each shard once")
+    if len({folder.resolve() for folder in (out, *folders)}) <= len(folders):
+        raise MergeError("the same folder is given twice, expected one folder to write to and each shard once")
     runs = {folder: _run(folder) for folder in folders}
     first, run = next(iter(runs.items()))
     for folder, other in (*runs.items(), *(((out, known),) if (known := read_run(out)) else ())):
         differ = [key for key in sorted(_identity(run) | _identity(other)) if run.get(key) != other.get(key)]
         if differ:
-            found = f"{first} and {folder} differ in {' and '.join(differ)}"
-            raise MergeError(f"{found}, expected folders of one run; grade one of them again as the other was")
-    _whole({folder: each.get("shard") for folder, each in runs.items()})
+            problem = f"{first} and {folder} differ in {' and '.join(differ)}"
+            raise MergeError(f"{problem}, expected folders of one run; grade one of them again like the other")
+    _require_all_shards({folder: run.get("shard") for folder, run in runs.items()})
     students: dict[str, str | None] = {}
-    places: dict[str, Path] = {}
-    for folder, each in runs.items():
-        for student, handed_in in each["students"].items():
+    folders_of: dict[str, Path] = {}
+    for folder, shard in runs.items():
+        for student, handed_in in shard["students"].items():
             if student in students:
-                found = f"{student} is in {places[student]} and in {folder}"
-                raise MergeError(f"{found}, expected every student once; leave one of the folders out")
-            students[student], places[student] = handed_in, folder
+                problem = f"{student} is in {folders_of[student]} and in {folder}"
+                raise MergeError(f"{problem}, expected every student once; leave one of the folders out")
+            students[student], folders_of[student] = handed_in, folder
     return {**_identity(run), "students": dict(sorted(students.items()))}
 
 
 def told_students(handed_in: Mapping[str, datetime | None]) -> dict[str, str | None]:
-    """Return the students of a run that is finished, with the times they handed in, as run.json has them."""
+    """Return the students of a finished run and their times of submission, in the form of run.json."""
     return {name: time.isoformat() if time is not None else None for name, time in sorted(handed_in.items())}
 
 
 def handed_in_of(run: Mapping[str, Any]) -> dict[str, datetime | None]:
-    """Return the students of a run and their times. Raises TypeError, ValueError or AttributeError for nonsense."""
+    """Return the students of a run and their times. Raises TypeError, ValueError or AttributeError if damaged."""
     return {name: None if time is None else datetime.fromisoformat(time) for name, time in run["students"].items()}
 
 
 def merge(out: Out, folders: Sequence[Path], run: Mapping[str, Any]) -> list[Row]:
-    """Copy every report as it is, and return what is known of them by student.
+    """Copy every report unchanged, and return the index rows in the order of the students.
 
-    Raises `MergeError` for a report that is damaged or of another run, and OSError.
+    Raises `MergeError` if a report is damaged or of another run, and OSError.
     """
     rows = []
     for folder in folders:
@@ -75,7 +75,7 @@ def merge(out: Out, folders: Sequence[Path], run: Mapping[str, Any]) -> list[Row
 def _run(folder: Path) -> Mapping[str, Any]:
     run = read_run(folder)
     if run is None:
-        raise MergeError(f"{folder} has no run.json, expected a folder that course grade has written; check the path")
+        raise MergeError(f"{folder} has no run.json, expected a folder written by course grade; check the path")
     if "students" not in run:
         raise MergeError(f"{folder} is not finished; run the same course grade on it again until it exits with 0")
     try:
@@ -88,26 +88,26 @@ def _run(folder: Path) -> Mapping[str, Any]:
 
 
 def _identity(run: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what all shards of one run have in common."""
+    """Return the part of run.json that all shards of a run share."""
     return {key: value for key, value in run.items() if key not in ("shard", "students")}
 
 
-def _whole(shards: Mapping[Path, str | None]) -> None:
-    """Refuse shards that are not all there are, or not of one division."""
+def _require_all_shards(shards: Mapping[Path, str | None]) -> None:
+    """Raise `MergeError` unless these are all shards of one division, or folders without shards."""
     if set(shards.values()) == {None}:
         return
     unsharded = next((folder for folder, shard in shards.items() if shard is None), None)
     if unsharded is not None:
-        raise MergeError(f"{unsharded} is no shard, expected only shards or none; leave it out")
-    found = Counter(map(str, shards.values()))
+        raise MergeError(f"{unsharded} is not a shard, expected only shards or none; leave it out")
+    counts = Counter(map(str, shards.values()))
     try:
-        parts = {read_shard(shard).parts for shard in found}
+        parts = {read_shard(shard).parts for shard in counts}
     except ValueError as error:
         raise MergeError(str(error)) from None
-    if twice := [shard for shard, count in found.items() if count > 1]:
-        raise MergeError(f"shard {twice[0]} is there twice, expected each once; leave one of the folders out")
+    if twice := [shard for shard, count in counts.items() if count > 1]:
+        raise MergeError(f"shard {twice[0]} appears twice, expected each once; leave one of the folders out")
     if len(parts) > 1:
-        raise MergeError(f"there are {', '.join(sorted(found))}, expected shards of one division, all of them I/N")
-    missing = [each for at in range(1, max(parts) + 1) if (each := f"{at}/{max(parts)}") not in found]
+        raise MergeError(f"the shards are {', '.join(sorted(counts))}, expected the same N in all of them")
+    missing = [shard for at in range(1, max(parts) + 1) if (shard := f"{at}/{max(parts)}") not in counts]
     if missing:
         raise MergeError(f"shard {', '.join(missing)} is missing, expected all {max(parts)}; name its folder too")

@@ -1,4 +1,4 @@
-"""The folder grading writes to: one writer at a time, reports that are whole, and an index made from them."""
+"""The output folder of grading: one writer at a time, complete reports, and an index made from them."""
 
 import json
 import os
@@ -13,23 +13,23 @@ from autograder.instructor.grading.index import Index
 from autograder.instructor.grading.reports import write_file
 
 LOCK_AT = 1 << 20
-"""Where in the lock file the lock lies on Windows, where nobody can read what is locked."""
+"""The offset of the lock on Windows: locked bytes cannot be read there, and others read the owner before it."""
 
 
 class Busy(Exception):
-    """Somebody else writes to the folder; the message says who."""
+    """Another process writes to the folder; the message names it."""
 
 
 class Out:
-    """OUT, held until it is closed: reports/, run.json, scores.csv, and index.sqlite, which can be made again.
+    """The output folder, locked until it is closed: reports/, run.json, scores.csv, and index.sqlite, which is a cache.
 
-    Raises `Busy` where another process holds it, and OSError where it cannot be written to.
+    Raises `Busy` if another process holds the lock, and OSError if the folder is not writable.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.reports.mkdir(parents=True, exist_ok=True)
-        self._lock = _hold(root)
+        self._lock = _locked(root)
         try:
             self._sweep()
             self.index = Index(root / "index.sqlite")
@@ -49,29 +49,29 @@ class Out:
         return self.root / "reports"
 
     def report(self, student: str) -> Path:
-        """Return where a student's report is, or will be."""
+        """Return the path of a student's report, written or not."""
         return self.reports / f"{student}.json"
 
     def note_run(self, run: Mapping[str, object]) -> None:
-        """Write run.json; it names the students once all of them have their reports. Raises OSError."""
+        """Write run.json, which lists the students once all have reports. Raises OSError."""
         write_file(self.root / "run.json", json.dumps(run, indent=1, ensure_ascii=False) + "\n")
 
     def write_scores(self, table: str) -> Path:
-        """Write scores.csv and return where it is. Raises OSError."""
+        """Write scores.csv and return its path. Raises OSError."""
         file = self.root / "scores.csv"
         write_file(file, table)
         return file
 
     def _sweep(self) -> None:
-        """Take away what writers that were killed have left half-written."""
+        """Remove the half-written files of writers that were killed."""
         for folder, names in ((self.root, r"run\.json|scores\.csv"), (self.reports, ".+")):
-            for each in folder.glob(".*"):
-                if re.fullmatch(rf"\.({names})-[a-z0-9_]{{8}}", each.name):
-                    each.unlink(missing_ok=True)
+            for file in folder.glob(".*"):
+                if re.fullmatch(rf"\.({names})-[a-z0-9_]{{8}}", file.name):
+                    file.unlink(missing_ok=True)
 
 
 def read_run(root: Path) -> Mapping[str, Any] | None:
-    """Return what run.json in a folder says; None where there is none to read."""
+    """Return run.json of a folder; None if it is missing or damaged."""
     try:
         run = json.loads((root / "run.json").read_bytes())
     except (OSError, ValueError):
@@ -79,18 +79,18 @@ def read_run(root: Path) -> Mapping[str, Any] | None:
     return run if isinstance(run, dict) else None
 
 
-def _hold(root: Path) -> IO[str]:
-    """Take the lock and write who has it. The system lets go of it when the process ends, however it ends."""
+def _locked(root: Path) -> IO[str]:
+    """Return the lock file, locked and with the owner in it. The system unlocks it when the process ends."""
     stream = (root / "lock").open("a+", encoding="utf-8")
     try:
         if os.name == "nt":
             stream.seek(LOCK_AT)
         if not locked(stream.fileno()):
             stream.seek(0)
-            who = stream.read(200).strip() or "another process"
+            owner = stream.read(200).strip() or "another process"
             raise Busy(
-                f"{root} is being written by {who}, expected a folder nobody writes to; "
-                "wait until that has ended, stop it, or give another --out"
+                f"{root} is in use by {owner}, expected a folder that no process writes to; "
+                "wait until it ends, stop it, or choose another --out"
             )
         stream.seek(0)
         stream.truncate()

@@ -1,4 +1,4 @@
-"""Report files: written whole, sealed with a digest of their result, and read back only if the seal fits."""
+"""Report files: written atomically with a digest of their result, and read back only if the digest matches."""
 
 import hashlib
 import json
@@ -12,15 +12,15 @@ from autograder.results import ExerciseResult, Report
 from autograder.results.reading import from_json
 
 LEVELS_IN_LINES = 4
-"""In a report's file each check of each exercise has a line of its own."""
+"""The levels of nesting with a line per item, so that each check of a report has a line of its own."""
 
 
 @dataclass(frozen=True)
 class Stored:
-    """A report as it lies in its file.
+    """A report and the digests stored with it.
 
-    `run` is the digest of everything it depends on, `exercises` has one for each exercise, points left out; `result` is
-    the digest of all it says but how long things took.
+    `run` is the digest of everything the report depends on. `exercises` has a digest for each exercise, without its
+    points. The file also has a digest of the result, without the seconds.
     """
 
     report: Report
@@ -29,7 +29,7 @@ class Stored:
 
     @property
     def failed(self) -> bool:
-        """Whether the grader failed on some of it, so that there is no mark to trust."""
+        """Whether the grader failed on a part of the submission, so that it has no score."""
         return "grader_error" in self.report.statuses
 
     def text(self) -> str:
@@ -40,25 +40,25 @@ class Stored:
 
 
 def _json(value: Any, levels: int, indent: str = "\n") -> str:
-    """Return JSON with so many levels in lines of their own; the encoder's own indent is many times slower."""
+    """Return JSON with a line per item in the first `levels`; the encoder's own indent is many times slower."""
     if not levels or not value or not isinstance(value, dict | list | tuple):
         return json.dumps(value, ensure_ascii=False)
     inner = f"{indent} "
     if isinstance(value, dict):
-        lines = [f"{json.dumps(key)}: {_json(each, levels - 1, inner)}" for key, each in value.items()]
+        lines = [f"{json.dumps(key)}: {_json(inner, levels - 1, inner)}" for key, inner in value.items()]
     else:
-        lines = [_json(each, levels - 1, inner) for each in value]
+        lines = [_json(inner, levels - 1, inner) for inner in value]
     first, last = "{}" if isinstance(value, dict) else "[]"
     return f"{first}{inner}{f',{inner}'.join(lines)}{indent}{last}"
 
 
 def write_stored(file: Path, stored: Stored) -> None:
-    """Write a report whole or not at all. Raises OSError that names the file."""
+    """Write a report atomically. Raises OSError that names the file."""
     write_file(file, stored.text())
 
 
 def write_file(file: Path, text: str) -> None:
-    """Write a file to the disk, whole or not at all, if it says something new. Raises OSError that names it."""
+    """Write a file atomically and durably if its content is new. Raises OSError that names the file."""
     try:
         if file.is_file() and file.read_bytes() == text.encode():
             return
@@ -69,7 +69,7 @@ def write_file(file: Path, text: str) -> None:
 
 
 def read_stored(file: Path) -> Stored | None:
-    """Return the report in a file; None where there is none, or one that is damaged or was changed."""
+    """Return the report in a file; None if it is missing, damaged or changed."""
     try:
         return stored_in(file.read_bytes())
     except OSError:
@@ -77,7 +77,7 @@ def read_stored(file: Path) -> Stored | None:
 
 
 def stored_in(text: bytes) -> Stored | None:
-    """Return the report in the bytes of a file; None where they are no whole, unchanged report."""
+    """Return the report in the bytes of a file; None if they are not a complete, unchanged report."""
     try:
         data = json.loads(text)
         run = data["run"]
@@ -89,7 +89,7 @@ def stored_in(text: bytes) -> Stored | None:
 
 
 def result_digest(data: Mapping[str, Any]) -> str:
-    """Return the digest of a report's JSON without its seconds: equal results have equal digests."""
+    """Return the digest of a report's JSON without the seconds, so that equal results have equal digests."""
     exercises = [
         {**exercise, "checks": [{**check, "seconds": 0} for check in exercise["checks"]]}
         for exercise in data["exercises"]
@@ -99,7 +99,7 @@ def result_digest(data: Mapping[str, Any]) -> str:
 
 
 def repointed(result: ExerciseResult, points: Mapping[str, int]) -> ExerciseResult:
-    """Return a result as it is when its checks are worth these hundredths: a verdict does not depend on them."""
+    """Return a result with other points for its checks, in hundredths; verdicts do not depend on points."""
     checks = tuple(
         replace(
             check,
@@ -108,10 +108,10 @@ def repointed(result: ExerciseResult, points: Mapping[str, int]) -> ExerciseResu
         )
         for check in result.checks
     )
-    score, most = sum(each.score for each in checks), sum(each.max_score for each in checks)
+    score, most = sum(check.score for check in checks), sum(check.max_score for check in checks)
     return replace(result, score=score, max_score=most, checks=checks)
 
 
 def without_checks(report: Report) -> Report:
-    """Return what of a report makes a row of a table."""
-    return replace(report, exercises=tuple(replace(each, checks=()) for each in report.exercises), log="")
+    """Return a report without checks and log, as tables need it."""
+    return replace(report, exercises=tuple(replace(exercise, checks=()) for exercise in report.exercises), log="")

@@ -34,21 +34,21 @@ LITTLE = Catalogue(FOLDER, (), (tiny.FIRST,), ((tiny.FIRST, "mean-of-everything"
 
 
 def test_every_class_is_an_attack_or_held_by_a_test_that_is_there() -> None:
-    held = {name for each in WHOLE.attacks for name in each.classes}
+    held = {name for attack in WHOLE.attacks for name in attack.classes}
     assert held | set(WHOLE.elsewhere) == set(CLASSES)
     assert not held & set(WHOLE.elsewhere)
-    for each in WHOLE.elsewhere.values():
-        assert each["title"]
-        assert each["why"]
-        file, name = each["test"].split("::")
+    for names in WHOLE.elsewhere.values():
+        assert names["title"]
+        assert names["why"]
+        file, name = names["test"].split("::")
         assert f"def {name}(" in (tiny.REPOSITORY / file).read_text("utf-8")
 
 
-@pytest.mark.parametrize("attack", WHOLE.attacks, ids=lambda each: each.name)
+@pytest.mark.parametrize("attack", WHOLE.attacks, ids=lambda attack: attack.name)
 def test_an_attack_is_a_program_in_an_honest_one(attack: Attack) -> None:
     ast.parse(attack.text)
     assert attack.name.split("_")[0].lstrip("a").lstrip("0") == attack.classes[0].lstrip("A")
-    parts = [(FOLDER / "parts" / f"{each}.py").read_text("utf-8") for each in attack.parts]
+    parts = [(FOLDER / "parts" / f"{part}.py").read_text("utf-8") for part in attack.parts]
     for part in parts:
         ast.parse(part)
     handed_in = "\n".join([*parts, attack.text])
@@ -133,7 +133,7 @@ def test_every_leak_is_noticed(trials: Trials) -> None:
     trial = trials.run(attack(LEAKS))
     secrets = ("another report", "another submission", "proof", "the solutions")
     assert set(trial.leaks) == {
-        *(f"{each} in its output" for each in secrets if each != "another submission"),
+        *(f"{secret} in its output" for secret in secrets if secret != "another submission"),
         "another submission in a report",
         "tcp got a call",
         "udp got a call",
@@ -155,9 +155,9 @@ def runs(process: int) -> bool:
 @pytest.mark.worker
 def test_what_is_left_behind_is_noticed_and_taken_away(trials: Trials) -> None:
     trial = trials.run(attack(LEAVES))
-    ended = {int(each.removeprefix("process ")) for each in trial.left if each.startswith("process ")}
+    ended = {int(line.removeprefix("process ")) for line in trial.left if line.startswith("process ")}
     assert ended
-    assert not {each for each in ended & processes() if runs(each)}
+    assert not {process for process in ended & processes() if runs(process)}
     assert f"file /tmp/{trials.traps.mark}" in trial.left
     assert not Path("/tmp", trials.traps.mark).exists()
 
@@ -182,12 +182,12 @@ def test_a_grader_that_is_not_done_in_time_or_fails_is_lost(trials: Trials, monk
     assert "attack: not graded after 0 s" in trials.run(slow).lost
     monkeypatch.setattr(trials.grader, "grade", None)
     trial = trials.run(attack("tried()", contained="never"))
-    assert any("TypeError" in each for each in trial.lost)
+    assert any("TypeError" in line for line in trial.lost)
     assert trial.fails("L0")
 
 
 def test_a_character_that_steers_a_terminal_is_known() -> None:
-    assert all(STEERS.search(each) for each in ("\x1b[2J", "\r", "\x07", "\x9b", "\u202e", "\u200b"))
+    assert all(STEERS.search(character) for character in ("\x1b[2J", "\r", "\x07", "\x9b", "\u202e", "\u200b"))
     assert not STEERS.search("a line\nand × another")
 
 

@@ -1,4 +1,4 @@
-"""No check can be passed with what is known without computing, and a worker is not told the seed of the run."""
+"""No check can be passed with what is known without computing, and a worker never gets the seed of the run."""
 
 import json
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ def fixed_sizes(course: Course) -> Course:
 
 
 def sources(course: Course) -> dict[str, bytes]:
-    return {each.file: (course.solutions_dir / each.file).read_bytes() for each in course.exercises}
+    return {exercise.file: (course.solutions_dir / exercise.file).read_bytes() for exercise in course.exercises}
 
 
 @pytest.fixture(scope="module")
@@ -217,8 +217,8 @@ def with_part(sent: Value, at: int, change: Any) -> tuple[Value, int]:
             count += 1
             return change(part) if count - 1 == at else part
         if isinstance(part, dict):
-            return {name: walk(each) for name, each in part.items()}
-        return [walk(each) for each in part] if isinstance(part, list) else part
+            return {name: walk(item) for name, item in part.items()}
+        return [walk(item) for item in part] if isinstance(part, list) else part
 
     return walk(sent), count
 
@@ -249,11 +249,11 @@ def test_a_worker_is_told_neither_the_seed_of_the_run_nor_one_seed_for_two_draws
     runner = Runner(suite, seed=SEED)
     plan = suite.plan(suite.course.exercises)
     job = runner._job({}, plan, False, False, {}, SEED)
-    told = json.dumps(
+    sent = json.dumps(
         {name: part for name, part in job.items() if name not in ("checks", "reference_parts")}, default=str
     )
-    assert str(SEED) not in told
-    assert f"{SEED:x}" not in told
+    assert str(SEED) not in sent
+    assert f"{SEED:x}" not in sent
     seeds = [seed for _, trials in job["plan"] for _, _, seed, _ in trials]
     assert len(set(seeds)) == len(seeds) == sum(map(len, plan.values()))
     assert str(SEED) not in str(runner.warm_up()["plan"])

@@ -33,9 +33,9 @@ EVERY = 700
 
 
 def sample() -> list[Attempt]:
-    attempts = [each for each in every_attempt(COURSE) if not each.name.endswith(".ipynb")]
-    near = [each for each in attempts if any(part in each.name for part in NEAREST) or " " in each.name]
-    return list({each.name: each for each in (*near[::14], *attempts[::EVERY])}.values())
+    attempts = [attempt for attempt in every_attempt(COURSE) if not attempt.name.endswith(".ipynb")]
+    near = [attempt for attempt in attempts if any(part in attempt.name for part in NEAREST) or " " in attempt.name]
+    return list({attempt.name: attempt for attempt in (*near[::14], *attempts[::EVERY])}.values())
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def suite() -> Suite:
 @pytest.fixture(scope="module")
 def keys(suite: Suite, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, AnswerKey]:
     with Keys(suite, seed=SEED, cache=tmp_path_factory.mktemp("keys")) as keys:
-        return {each.id: keys.reference(each) for each in suite.exercises}
+        return {exercise.id: keys.reference(exercise) for exercise in suite.exercises}
 
 
 def test_nothing_in_the_kit_earns_a_point(suite: Suite, keys: Mapping[str, AnswerKey]) -> None:

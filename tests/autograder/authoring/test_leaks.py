@@ -48,13 +48,15 @@ def sentence(gate: Gate, name: str, data: bytes | str) -> str:
 def test_what_is_handed_out_on_purpose_passes(gate: Gate) -> None:
     for folder in ("exercises", "tests"):
         assert gate.leaks(files_in(tiny.ROOT / folder)) == []
-    engine = [each for each in files_in(ENGINE) if "__pycache__" not in each[0]]
+    engine = [file for file in files_in(ENGINE) if "__pycache__" not in file[0]]
     assert gate.leaks(engine) == []
 
 
 def test_a_line_of_a_solution_is_found_in_a_comment_of_a_stub(gate: Gate) -> None:
-    told = sentence(gate, "exercises/ex01.py", STUB.replace("    # TODO", f"    # {LINE.strip()}\n    # TODO"))
-    assert told.startswith("exercises/ex01.py has line 18 of solutions/ex01_running_mean.py in line 14: count = torch")
+    message = sentence(gate, "exercises/ex01.py", STUB.replace("    # TODO", f"    # {LINE.strip()}\n    # TODO"))
+    assert message.startswith(
+        "exercises/ex01.py has line 18 of solutions/ex01_running_mean.py in line 14: count = torch"
+    )
 
 
 def test_a_line_is_found_however_it_is_spaced_and_quoted(gate: Gate) -> None:
@@ -89,7 +91,7 @@ def notebook(**parts: object) -> str:
 
 
 def test_a_line_is_found_in_every_part_of_a_notebook(gate: Gate) -> None:
-    lines = [f"{each}\n" for each in SHORT.splitlines()]
+    lines = [f"{line}\n" for line in SHORT.splitlines()]
     assert "lines 20 to 22" in sentence(gate, "a.ipynb", notebook(source=lines))
     assert "line 18" in sentence(gate, "a.ipynb", notebook(source=["x = 1\n", f"{LINE}\n"]))
     assert "line 18" in sentence(gate, "a.ipynb", notebook(metadata={"nbgrader": {"solution": LINE}}))
@@ -101,7 +103,7 @@ def test_a_line_is_found_in_every_part_of_a_notebook(gate: Gate) -> None:
 def test_a_bank_and_a_wrong_program_are_found(gate: Gate) -> None:
     assert "has line 19 of solutions/ex02" in sentence(gate, "ex02.toml", BANK)
     wrong = tiny.POWER.replace("range(1, n + 1)", "range(n)")
-    assert "the wrong program power-mean-from-zero" in sentence(gate, "a.txt", wrong.splitlines()[30])
+    assert "the misconception power-mean-from-zero" in sentence(gate, "a.txt", wrong.splitlines()[30])
 
 
 def test_a_variant_that_looks_different_is_found(gate: Gate) -> None:
@@ -198,12 +200,12 @@ def test_the_seed_of_grading_is_found_alone_and_no_other_number_is(gate: Gate) -
         f"run_{SEED}.json": "",
         f"runs/{int(SEED):X}/notes.md": "",
     }.items():
-        assert "has the seed of grading in .course/grading_seed" in sentence(gate, name, text)
-    assert "the seed of grading" in sentence(gate, "a.b64", base64.b64encode(f"the seed is {SEED}\n".encode()))
+        assert "has the grading seed of .course/grading_seed" in sentence(gate, name, text)
+    assert "the grading seed" in sentence(gate, "a.b64", base64.b64encode(f"the seed is {SEED}\n".encode()))
     assert not sentence(gate, "course.toml", f"seed = {tiny.COURSE.seed}\nlarge = {int(SEED) + 1}\n")
     assert not sentence(gate, "a", f"{SEED}0 1{SEED} {int(SEED):x}0 {'ab' * 8}{int(SEED):x}{'ab' * 8}")
     assert sentence(gate, "b", f"\n\nseed = {SEED}").startswith(
-        "b has the seed of grading in .course/grading_seed in line 3"
+        "b has the grading seed of .course/grading_seed in line 3"
     )
 
 
@@ -226,7 +228,7 @@ def test_layers_without_end_come_to_an_end() -> None:
     data = STUB.encode()
     for _ in range(9):
         data = zlib.compress(base64.b64encode(data))
-    assert max(len(each.layers) for each in views(data)) == 5
+    assert max(len(view.layers) for view in views(data)) == 5
 
 
 def test_words_are_the_same_in_any_notation() -> None:

@@ -42,19 +42,19 @@ def mutants() -> list[Mutant]:
     ],
 )
 def test_a_change_is_among_the_mutants(mutants: list[Mutant], changed: str) -> None:
-    assert changed in {each.becomes for each in mutants}
+    assert changed in {mutant.becomes for mutant in mutants}
 
 
 def test_no_two_mutants_are_alike_and_each_is_python(mutants: list[Mutant]) -> None:
-    sources = [each.source for each in mutants]
+    sources = [mutant.source for mutant in mutants]
     assert len(set(sources)) == len(sources) > 30
-    for each in sources:
-        ast.parse(each)
-        assert "Return the last ones" not in each
+    for source in sources:
+        ast.parse(source)
+        assert "Return the last ones" not in source
 
 
 def test_where_nothing_learns_no_mutant_cuts_the_graph() -> None:
-    assert not [each for each in mutants_of(SOURCE, learns=False) if each.becomes.count("detach") > 1]
+    assert not [mutant for mutant in mutants_of(SOURCE, learns=False) if mutant.becomes.count("detach") > 1]
 
 
 def test_a_survivor_needs_a_reason_and_a_reason_a_survivor(mutants: list[Mutant]) -> None:
@@ -71,7 +71,7 @@ def test_a_survivor_needs_a_reason_and_a_reason_a_survivor(mutants: list[Mutant]
 
 
 def test_every_reason_is_a_sentence_about_an_exercise() -> None:
-    known = {each.id for each in read_course(ROOT).exercises}
+    known = {exercise.id for exercise in read_course(ROOT).exercises}
     for exercise, entries in read_listed(LISTED).items():
         assert exercise in known
         assert all(reason.endswith(".") for reason in entries.values())

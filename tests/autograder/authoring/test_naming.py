@@ -54,12 +54,14 @@ def plain(source: str, names: tuple[str, ...] = ()) -> dict[str, str]:
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            node.body = [each for each in node.body if ast.get_docstring(node) is None or each is not node.body[0]]
+            node.body = [
+                statement for statement in node.body if ast.get_docstring(node) is None or statement is not node.body[0]
+            ]
         if isinstance(node, ast.FunctionDef):
             node.returns = None
         if isinstance(node, ast.arg):
             node.annotation = None
-    found = {each.name: ast.dump(each) for each in tree.body if isinstance(each, ast.FunctionDef | ast.ClassDef)}
+    found = {node.name: ast.dump(node) for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     return {name: found[name] for name in names or found}
 
 
@@ -120,12 +122,12 @@ def test_what_is_made_of_a_part_afterwards_does_not_stand_for_it() -> None:
 @pytest.mark.parametrize(
     ("source", "sentence"),
     [
-        ("def (", "is no Python"),
-        ("x" * 3 + "\0", "is no Python"),
+        ("def (", "is not valid Python"),
+        ("x" * 3 + "\0", "is not valid Python"),
         (SOLUTION, "those of the solution"),
         ("", "those of the"),
         (f"class Part:\n    size = {'-' * 1500}3\n", "nested too deeply"),
-        (b"# coding: no-such-one\n", "is no Python"),
+        (b"# coding: no-such-one\n", "is not valid Python"),
     ],
 )
 def test_what_is_no_patch_is_told(source: str | bytes, sentence: str) -> None:
@@ -133,7 +135,7 @@ def test_what_is_no_patch_is_told(source: str | bytes, sentence: str) -> None:
         patches_of(SOLUTION, source, ["Part"])
 
 
-@pytest.mark.parametrize("exercise", COURSE.exercises, ids=lambda each: each.id)
+@pytest.mark.parametrize("exercise", COURSE.exercises, ids=lambda exercise: exercise.id)
 def test_every_misconception_of_the_course_can_be_made_again_from_its_program(exercise: Exercise) -> None:
     solution = (COURSE.solutions_dir / exercise.file).read_text("utf-8")
     catalogue = read_catalogue(COURSE.solutions_dir / "misconceptions" / f"{exercise.id}.toml", solution)
@@ -144,5 +146,8 @@ def test_every_misconception_of_the_course_can_be_made_again_from_its_program(ex
         patches = patches_of(solution, wrong, parts)
         assert plain(applied(solution, patches)) == plain(wrong)
         [read] = tomllib.loads(entry_of(exercise, "a-name", "3 students", patches)).values()
-        told = read.get("patches", [read])
-        assert tuple((each["find"].removesuffix("\n"), each["replace"].removesuffix("\n")) for each in told) == patches
+        entries = read.get("patches", [read])
+        assert (
+            tuple((patch["find"].removesuffix("\n"), patch["replace"].removesuffix("\n")) for patch in entries)
+            == patches
+        )

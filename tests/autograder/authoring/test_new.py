@@ -35,7 +35,7 @@ def test_a_new_exercise_is_proved_as_it_is(tmp_path: Path) -> None:
 def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
     course = new_course(tmp_path, "ex01_first")
     new_exercise(course, "ex01_first")
-    with pytest.raises(UsageError, match="is there already"):
+    with pytest.raises(UsageError, match="exists already"):
         new_exercise(course, "ex01_first")
 
 

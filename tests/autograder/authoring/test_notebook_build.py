@@ -33,16 +33,16 @@ def made(text: str, **options: bool) -> dict[str, Any]:
 
 
 def sources(book: dict[str, Any], kind: str = "code") -> list[str]:
-    return ["".join(each["source"]) for each in book["cells"] if each["cell_type"] == kind]
+    return ["".join(cell["source"]) for cell in book["cells"] if cell["cell_type"] == kind]
 
 
 def books() -> list[Path]:
-    return [notebook_file(COURSE, each) for each in COURSE.exercises]
+    return [notebook_file(COURSE, exercise) for exercise in COURSE.exercises]
 
 
 def test_a_notebook_has_the_lesson_the_code_the_check_and_room_to_try_in_this_order() -> None:
     book = made(stub_of(LESSON + CODE + TRY, EXERCISE))
-    kinds = [each["cell_type"] for each in book["cells"]]
+    kinds = [cell["cell_type"] for cell in book["cells"]]
     assert kinds == ["markdown", "code", "code", "code", "markdown", "code", "markdown", "code"]
     assert sources(book, "markdown")[0] == "# Example\n\n$x^2$ of `(T,)`"
     assert sources(book, "markdown")[2] == "## Try\n\nSomething."
@@ -52,9 +52,9 @@ def test_a_notebook_has_the_lesson_the_code_the_check_and_room_to_try_in_this_or
 
 
 def test_the_cells_to_fill_in_and_the_cell_that_checks_are_marked_for_nbgrader() -> None:
-    marks = [each["metadata"].get("nbgrader") for each in made(stub_of(LESSON + CODE + TRY, EXERCISE))["cells"]]
+    marks = [cell["metadata"].get("nbgrader") for cell in made(stub_of(LESSON + CODE + TRY, EXERCISE))["cells"]]
     both = {"schema_version": 3, "cell_type": "code", "task": False}
-    assert [each for each in marks if each] == [
+    assert [mark for mark in marks if mark] == [
         {**both, "grade_id": "ex07-double", "grade": False, "solution": True, "locked": False},
         {**both, "grade_id": "ex07-check", "grade": True, "solution": False, "locked": True, "points": 4.5},
     ]
@@ -80,18 +80,18 @@ def test_the_notebooks_of_the_course_are_up_to_date() -> None:
 def test_each_notebook_is_valid_has_nothing_of_the_solution_and_is_no_work(file: Path) -> None:
     book = nbformat.reads(file.read_text("utf-8"), as_version=4)
     nbformat.validate(book)
-    assert len({each.id for each in book.cells}) == len(book.cells)
-    marks = [each.metadata.nbgrader for each in book.cells if "nbgrader" in each.metadata]
-    assert len({each.grade_id for each in marks}) == len(marks)
-    assert [each.points for each in marks if each.grade] == [COURSE.exercise(file.stem).points / 100]
-    assert any(each.solution for each in marks)
+    assert len({cell.id for cell in book.cells}) == len(book.cells)
+    marks = [cell.metadata.nbgrader for cell in book.cells if "nbgrader" in cell.metadata]
+    assert len({mark.grade_id for mark in marks}) == len(marks)
+    assert [mark.points for mark in marks if mark.grade] == [COURSE.exercise(file.stem).points / 100]
+    assert any(mark.solution for mark in marks)
     solution = (COURSE.solutions_dir / f"{file.stem}.py").read_text("utf-8")
     inside = solution.split(BEGIN)[1:]
     secrets = {line.strip() for part in inside for line in part.split(END)[0].splitlines() if len(line.strip()) > 25}
     stub = (COURSE.exercises_dir / f"{file.stem}.py").read_text("utf-8")
-    text = "\n".join(each.source for each in book.cells) + json.dumps(book.metadata)
-    assert not [each for each in secrets if each in text and each not in stub]
-    assert not any(each.get("outputs") for each in book.cells)
+    text = "\n".join(cell.source for cell in book.cells) + json.dumps(book.metadata)
+    assert not [secret for secret in secrets if secret in text and secret not in stub]
+    assert not any(cell.get("outputs") for cell in book.cells)
     exercise = COURSE.exercise(file.stem)
     given = given_out(COURSE, [exercise])
     assert given.is_notebook(notebook_of(exercise.file), read_notebook(file.read_bytes(), LIMIT), LIMIT)
@@ -103,4 +103,4 @@ def test_without_jupytext_there_is_a_sentence(course: Path, monkeypatch: pytest.
     (blocked / "jupytext.py").write_text("raise ImportError\n")
     done = tiny.run_course(course, "build", PYTHONPATH=str(blocked))
     assert done.returncode == 2
-    assert "notebooks are made with jupytext, which is not installed: pip install jupytext" in done.stderr
+    assert "notebooks need jupytext, which is not installed; run pip install jupytext" in done.stderr

@@ -20,7 +20,7 @@ B, T, S, D, H, F = 3, 7, 5, 24, 4, 17
 def solution() -> Iterator[ModuleType]:
     """Import the solutions as the modules they are, whatever a notebook imports, and forget them afterwards."""
     finders = list(sys.meta_path)
-    sys.meta_path[:] = [each for each in finders if not type(each).__module__.startswith("autograder.")]
+    sys.meta_path[:] = [finder for finder in finders if not type(finder).__module__.startswith("autograder.")]
     sys.path.insert(0, str(SOLUTIONS))
     _forget()
     yield importlib.import_module  # type: ignore[misc]

@@ -80,7 +80,7 @@ def test_the_stubs_of_the_tiny_course_are_up_to_date() -> None:
 def test_building_makes_what_is_missing_and_is_content_with_good_files(course: Path) -> None:
     (course / "exercises" / tiny.FILES[0]).unlink()
     done = tiny.run_course(course, "build")
-    made = (tiny.FILES[0], *(f"{Path(each).stem}.ipynb" for each in tiny.FILES))
+    made = (tiny.FILES[0], *(f"{Path(file).stem}.ipynb" for file in tiny.FILES))
     assert (done.returncode, done.stdout) == (0, f"made {', '.join(made)}\n")
     assert tiny.run_course(course, "build").stdout == "2 stubs and 2 notebooks are up to date\n"
     assert (course / "exercises" / tiny.FILES[0]).read_bytes() == (tiny.ROOT / "exercises" / tiny.FILES[0]).read_bytes()

@@ -25,7 +25,7 @@ from autograder.submission.submission import digest
 
 COURSE = read_course(Path(__file__).parents[3])
 SOLUTIONS = COURSE.solutions_dir
-STYLES = {"solutions": SOLUTIONS, **{each.name: each for each in (SOLUTIONS / "accepted" / "whole").iterdir()}}
+STYLES = {"solutions": SOLUTIONS, **{file.name: file for file in (SOLUTIONS / "accepted" / "whole").iterdir()}}
 ALL = os.environ.get("TWO_MISTAKES") == "all"
 
 
@@ -63,8 +63,10 @@ def read_all() -> Iterator[TwoMistakes]:
     """Yield what the folder beside this file holds, a file for each style."""
     for file in sorted((Path(__file__).parent / "two_mistakes").glob("*.toml")):
         table = tomllib.loads(file.read_text("utf-8"))
-        for each in table["submissions"]:
-            yield TwoMistakes(each["id"], table["base"], tuple(Mistake(**mistake) for mistake in each["mistakes"]))
+        for submission in table["submissions"]:
+            yield TwoMistakes(
+                submission["id"], table["base"], tuple(Mistake(**mistake) for mistake in submission["mistakes"])
+            )
 
 
 COURSES = tuple(read_all())
@@ -96,8 +98,8 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Submi
 def test_two_mistakes_cost_points_in_their_exercises_and_in_no_other(
     graded: Callable[[Submission], Report], wrong: TwoMistakes
 ) -> None:
-    results = {each.id: each for each in graded(wrong.submission()).exercises}
-    failing = {id_ for id_, each in results.items() if each.status != "pass"}
+    results = {exercise.id: exercise for exercise in graded(wrong.submission()).exercises}
+    failing = {id_ for id_, result in results.items() if result.status != "pass"}
     assert failing == {mistake.exercise for mistake in wrong.mistakes}
     for mistake in wrong.mistakes:
         found = [check.finding for check in results[mistake.exercise].checks if check.status != "pass"]
@@ -107,7 +109,9 @@ def test_two_mistakes_cost_points_in_their_exercises_and_in_no_other(
 
 
 def test_every_exercise_and_every_style_has_its_share() -> None:
-    assert {mistake.exercise for each in COURSES for mistake in each.mistakes} == {each.id for each in COURSE.exercises}
-    assert Counter(each.base for each in COURSES) == dict.fromkeys(STYLES, 5)
-    for each in COURSES:
-        each.submission()
+    assert {mistake.exercise for course in COURSES for mistake in course.mistakes} == {
+        exercise.id for exercise in COURSE.exercises
+    }
+    assert Counter(course.base for course in COURSES) == dict.fromkeys(STYLES, 5)
+    for course in COURSES:
+        course.submission()

@@ -38,7 +38,7 @@ def test_the_json_of_a_proof_says_what_was_proved(course: Path) -> None:
     [exercise] = found["exercises"]
     assert (exercise["id"], exercise["checks"], exercise["misconceptions"], exercise["caught"]) == (tiny.FIRST, 4, 8, 8)
     assert exercise["problems"] == []
-    assert {each["kind"] for each in found["proofs"]} >= {"solution", "stub", "misconception", "accepted"}
+    assert {proof["kind"] for proof in found["proofs"]} >= {"solution", "stub", "misconception", "accepted"}
 
 
 def problems_after(course: Path) -> list[str]:
@@ -69,7 +69,7 @@ def test_a_misconception_that_passes_everything_is_told(course: Path) -> None:
         course / BANK, "'return x.mean(dim=-1, keepdim=True).expand_as(x)'", "'return (x.cumsum(dim=-1) / count)'"
     )
     assert problems_after(course) == [
-        "the misconception mean-of-everything passes every check; sharpen one, or take it out of the catalogue"
+        "the misconception mean-of-everything passes every check; make one stricter, or remove the misconception"
     ]
 
 
@@ -138,7 +138,7 @@ def test_a_mark_that_is_missing_is_told_with_its_line(course: Path) -> None:
 def test_hints_that_are_missing_or_for_no_check_are_told(course: Path) -> None:
     text = (course / "course.toml").read_text()
     (course / "course.toml").write_text(text.replace("\nempty = [", "\nempti = ["))
-    assert problems_after(course) == ["the check empty has no hints", "there are hints for empti, which is no check"]
+    assert problems_after(course) == ["the check empty has no hints", "there are hints for empti, which is not a check"]
 
 
 def test_a_solution_that_fails_is_told_and_the_other_exercise_is_still_proved(course: Path) -> None:

@@ -1,4 +1,4 @@
-"""The figures of the class page: what they are, when they are silent, and what of a student they tell."""
+"""The statistics of the class page, their limits for small classes, and the privacy of students."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from autograder.comparison.fingerprint import fingerprint
 from autograder.course.names import UsageError
 from autograder.instructor.dashboard.clusters import clusters_of, find_cluster
-from autograder.instructor.dashboard.gathered import Class, gathered
+from autograder.instructor.dashboard.gathered import Cohort, gathered
 from autograder.instructor.dashboard.hidden_names import hider
 from autograder.instructor.dashboard.page import Findings, page, tables
 from autograder.instructor.dashboard.pseudonyms import FILE, pseudonyms
@@ -37,9 +37,9 @@ FIRST, SECOND = COURSE
 bounded = settings(max_examples=40, derandomize=True, deadline=None, database=None)
 
 
-def found(room: Class) -> Findings:
-    whys = why(room, tiny.COURSE, lambda _, text: text)
-    return Findings(room, stuck(room), whys, figures(room), clusters_of(room), None, "Not looked for.", [])
+def content(cohort: Cohort) -> Findings:
+    whys = why(cohort, tiny.COURSE, lambda _, text: text)
+    return Findings(cohort, stuck(cohort), whys, figures(cohort), clusters_of(cohort), None, "Not looked for.", [])
 
 
 def rows(table: str) -> list[dict[str, str]]:
@@ -69,7 +69,7 @@ def graded_by_skill(students: int) -> list[Report]:
         failing = {}
         if at < students // 2:
             failing[FIRST, "check_1"] = examples.check("check_1", "fail", examples.unexplained())
-            failing |= {(SECOND, each): examples.check(each, "fail", examples.unexplained()) for each in COURSE[SECOND]}
+            failing |= {(SECOND, name): examples.check(name, "fail", examples.unexplained()) for name in COURSE[SECOND]}
         else:
             failing[FIRST, "check_2"] = examples.check("check_2", "fail", examples.named(FIRST, "not-scaled"))
         made.append(examples.report(f"s{at}", COURSE, failing))
@@ -77,36 +77,38 @@ def graded_by_skill(students: int) -> list[Report]:
 
 
 def test_discrimination_is_the_correlation_with_all_other_checks() -> None:
-    room = examples.room(graded_by_skill(FEWEST))
-    by_check = {each.item.key: each for each in figures(room)}
-    totals = np.array([each.score for each in room.reports], dtype=float)
-    for (exercise, check), each in by_check.items():
-        got = [100.0 * (status == "pass") for status in room.verdicts[exercise, check]]
+    cohort = examples.cohort(graded_by_skill(FEWEST))
+    by_check = {figure.item.key: figure for figure in figures(cohort)}
+    totals = np.array([report.score for report in cohort.reports], dtype=float)
+    for (exercise, check), result in by_check.items():
+        got = [100.0 * (status == "pass") for status in cohort.verdicts[exercise, check]]
         if np.ptp(got):
-            assert each.discrimination == pytest.approx(np.corrcoef(got, totals - got)[0, 1])
+            assert result.discrimination == pytest.approx(np.corrcoef(got, totals - got)[0, 1])
     assert (by_check[FIRST, "check_1"].discrimination or 0) > 0.9
     assert (by_check[FIRST, "check_2"].discrimination or 0) < -0.9
     assert by_check[FIRST, "check_3"].discrimination is None
-    assert "who does well elsewhere fails it more" in by_check[FIRST, "check_2"].remark
+    assert "stronger students fail it more often" in by_check[FIRST, "check_2"].remark
     assert "everybody passes" in by_check[FIRST, "check_3"].remark
-    assert by_check[FIRST, "check_1"].fifths == pytest.approx((0, 0, 0.5, 1, 1))
+    assert by_check[FIRST, "check_1"].quintiles == pytest.approx((0, 0, 0.5, 1, 1))
     assert by_check[FIRST, "check_1"].unexplained == Share(10, 10)
     assert by_check[FIRST, "check_2"].unexplained == Share(0, 10)
 
 
-def test_of_few_students_neither_discrimination_nor_fifths_are_told() -> None:
-    room = examples.room(graded_by_skill(FEWEST - 1))
-    assert all(each.discrimination is None and not each.fifths for each in figures(room))
-    assert f"told from {FEWEST} on" in Elements(page(found(room))).text
-    assert all(not row["discrimination"] and not row["by fifths"] for row in rows(tables(found(room))["checks.csv"]))
+def test_a_small_class_has_neither_discrimination_nor_quintiles() -> None:
+    cohort = examples.cohort(graded_by_skill(FEWEST - 1))
+    assert all(figure.discrimination is None and not figure.quintiles for figure in figures(cohort))
+    assert f"Discrimination and quintiles need at least {FEWEST} students" in Elements(page(content(cohort))).text
+    assert all(
+        not row["discrimination"] and not row["by fifths"] for row in rows(tables(content(cohort))["checks.csv"])
+    )
 
 
-def test_what_the_grader_failed_on_counts_in_no_score() -> None:
+def test_a_grader_error_counts_in_no_score() -> None:
     broken = examples.report("broken", COURSE, {(FIRST, "check_1"): examples.check("check_1", "grader_error")})
-    room = examples.room([*graded_by_skill(4), broken])
-    first = figures(room)[0]
+    cohort = examples.cohort([*graded_by_skill(4), broken])
+    first = figures(cohort)[0]
     assert (first.difficulty, first.grader) == (Share(2, 4), 1)
-    assert "The grader failed on 1 submission" in page(found(room))
+    assert "The grader failed on 1 submission" in page(content(cohort))
 
 
 def test_a_misconception_counts_once_a_student_and_the_most_frequent_comes_first() -> None:
@@ -115,10 +117,10 @@ def test_a_misconception_counts_once_a_student_and_the_most_frequent_comes_first
     for mistake, count in plan.items():
         finding = examples.named(FIRST, mistake)
         for at in range(count):
-            failing = {(FIRST, each): examples.check(each, "fail", finding) for each in COURSE[FIRST]}
+            failing = {(FIRST, name): examples.check(name, "fail", finding) for name in COURSE[FIRST]}
             made.append(examples.report(f"{mistake}-{at}", COURSE, failing))
-    held = why(examples.room(made), tiny.COURSE, lambda _, text: text)
-    assert [(each.id, each.share) for each in held] == [
+    held = why(examples.cohort(made), tiny.COURSE, lambda _, text: text)
+    assert [(row.id, row.share) for row in held] == [
         ("not-scaled", Share(5, 10)),
         ("axis-fixed", Share(3, 10)),
         ("off-by-one", Share(2, 10)),
@@ -127,10 +129,10 @@ def test_a_misconception_counts_once_a_student_and_the_most_frequent_comes_first
 
 def test_an_example_has_neither_comments_nor_the_name_of_its_student() -> None:
     finding = examples.named(FIRST, "not-scaled")
-    room = examples.room(
+    cohort = examples.cohort(
         [examples.report("ada", COURSE, {(FIRST, "check_1"): examples.check("check_1", "fail", finding)})]
     )
-    [only] = why(room, tiny.COURSE, lambda student, text: text.replace(student, "…"))
+    [only] = why(cohort, tiny.COURSE, lambda student, text: text.replace(student, "…"))
     assert only.example == ((11, "    count = x.size(-1)"), (12, "    return x.sum(-1)"), (13, ""))
     assert without_comment("x = '# not one'  # one") == "x = '# not one'"
 
@@ -139,22 +141,22 @@ def test_equal_results_are_one_group_over_all_checks_that_the_same_students_fail
     made = []
     for at in range(5):
         failing = {
-            (FIRST, each): examples.check(
-                each, "fail", examples.unexplained(), f"{'a' if at < 3 else 'b'}0000000{each}"
+            (FIRST, name): examples.check(
+                name, "fail", examples.unexplained(), f"{'a' if at < 3 else 'b'}0000000{name}"
             )
-            for each in ("check_1", "check_2")
+            for name in ("check_1", "check_2")
         }
         made.append(examples.report(f"s{at}", COURSE, failing))
     broken = Finding("exception", "SyntaxError", "Python cannot read it.")
     made.append(examples.report("no-python", COURSE, {(FIRST, "check_3"): examples.check("check_3", "error", broken)}))
-    groups = clusters_of(examples.room(made))
-    assert [(each.id, each.checks, len(each.students)) for each in groups] == [
+    groups = clusters_of(examples.cohort(made))
+    assert [(group.id, group.checks, len(group.students)) for group in groups] == [
         ("a0000000", ("check_1", "check_2"), 3),
         ("b0000000", ("check_1", "check_2"), 2),
     ]
-    assert all(each.unexplained for each in groups)
+    assert all(group.unexplained for group in groups)
     assert find_cluster(groups, " A0000000 ") is groups[0]
-    with pytest.raises(UsageError, match="no group of failures is called 'c0'; expected one"):
+    with pytest.raises(UsageError, match="no group of failures is called 'c0'; expected a group"):
         find_cluster(groups, "c0")
 
 
@@ -168,7 +170,7 @@ def test_results_that_are_equal_but_for_rounding_have_one_fingerprint() -> None:
     for _ in range(300):
         exact = random.normal(size=(3, 7, 5))
         noise = 1 + 1e-7 * random.normal(size=exact.shape)
-        one, other = (fingerprint(["c"], [array(each.astype(np.float32))]) for each in (exact, exact * noise))
+        one, other = (fingerprint(["c"], [array(numbers.astype(np.float32))]) for numbers in (exact, exact * noise))
         same += one == other
     assert same >= 295
 
@@ -187,7 +189,7 @@ def test_results_that_differ_have_fingerprints_that_differ() -> None:
         *map(array, (base.astype(np.float64), base.reshape(7, 15), np.zeros_like(base), np.zeros((0, 3), np.float32))),
         *(None, True, 1, 1.0, "1", [1], {"a": 1}, {"b": 1}, [array(base)], [array(base), None]),
     ]
-    assert len({fingerprint(["c"], [each]) for each in values}) == len(values)
+    assert len({fingerprint(["c"], [value]) for value in values}) == len(values)
     assert fingerprint(["c"], [values[0]]) != fingerprint(["d"], [values[0]])
     assert fingerprint(["c"], [values[0]]) == fingerprint(["c"], [array(base.copy())])
 
@@ -218,7 +220,7 @@ def test_pseudonyms_stay_are_for_one_alone_and_lie_in_a_file_of_their_own(tmp_pa
 def test_pseudonyms_that_cannot_be_read_are_not_replaced(text: str, where: str, tmp_path: Path) -> None:
     file = tmp_path / FILE
     file.write_text(text, "latin-1")
-    with pytest.raises(UsageError, match=rf"who is who as an earlier page left it \({where}\); put that back"):
+    with pytest.raises(UsageError, match=rf"is damaged \({where}\), expected pseudonyms .*; restore the file"):
         pseudonyms(file, ["ada"])
     assert file.read_text("latin-1") == text
 
@@ -238,8 +240,8 @@ def test_hostile_names_and_findings_are_text_on_the_page() -> None:
         (FIRST, "check_2"): examples.check("check_2", "fail", mistake),
         (SECOND, "check_3"): examples.check("check_3", "error", Finding("exception", HOSTILE, HOSTILE)),
     }
-    room = examples.room([examples.report(HOSTILE, COURSE, failing), examples.report("=1+1", COURSE, failing)])
-    text = page(found(room))
+    cohort = examples.cohort([examples.report(HOSTILE, COURSE, failing), examples.report("=1+1", COURSE, failing)])
+    text = page(content(cohort))
     parsed = Elements(text)
     assert parsed.open == []
     assert sum(tag == "script" for tag, _ in parsed.tags) == 3
@@ -251,37 +253,41 @@ def test_hostile_names_and_findings_are_text_on_the_page() -> None:
     assert "\u202e" not in text
     assert "\x1b" not in text
     assert "alert(1)" in parsed.text
-    for table in tables(found(room)).values():
+    for table in tables(content(cohort)).values():
         assert not [cell for row in csv.reader(io.StringIO(table)) for cell in row if cell[:1] in ("=", "+", "-", "@")]
 
 
 def test_a_thousand_students_are_a_page_of_few_elements() -> None:
-    room = examples.room(examples.large_class(1000))
-    made = found(room)
+    cohort = examples.cohort(examples.large_class(1000))
+    made = content(cohort)
     text = page(made)
-    assert len(room.reports) * len(room.items) > 250_000
+    assert len(cohort.reports) * len(cohort.items) > 250_000
     assert len(text) < 3_000_000
     assert text.count("<") < 45_000
     matrix = list(csv.reader(io.StringIO(tables(made)["matrix.csv"])))
-    assert (len(matrix), len(matrix[0])) == (1 + len(room.items), 3 + 1000)
+    assert (len(matrix), len(matrix[0])) == (1 + len(cohort.items), 3 + 1000)
 
 
 def test_a_page_loads_nothing_and_takes_no_other_script() -> None:
-    made = found(examples.room(graded_by_skill(3)))
+    made = content(examples.cohort(graded_by_skill(3)))
     parsed = Elements(page(made))
-    [policy] = [each["content"] for tag, each in parsed.tags if each.get("http-equiv") == "Content-Security-Policy"]
+    [policy] = [
+        attributes["content"]
+        for tag, attributes in parsed.tags
+        if attributes.get("http-equiv") == "Content-Security-Policy"
+    ]
     assert policy is not None
     assert "default-src 'none'" in policy
     assert "unsafe" not in policy
-    links = {each["href"] or "" for tag, each in parsed.tags if tag == "a"}
-    assert {each for each in links if not each.startswith("#")} == {f"class/{name}" for name in tables(made)}
-    assert not [each for _, each in parsed.tags if "src" in each]
+    links = {attributes["href"] or "" for tag, attributes in parsed.tags if tag == "a"}
+    assert {link for link in links if not link.startswith("#")} == {f"class/{name}" for name in tables(made)}
+    assert not [attributes for _, attributes in parsed.tags if "src" in attributes]
 
 
-def test_who_is_nowhere_stuck_is_not_listed_and_the_worst_comes_first() -> None:
-    room = examples.room([*graded_by_skill(4), examples.report("done", COURSE, {})])
-    listed = stuck(room)
-    assert [each.name for each in listed] == ["s0", "s1", "s2", "s3"]
+def test_students_who_pass_are_not_stuck_and_the_lowest_score_comes_first() -> None:
+    cohort = examples.cohort([*graded_by_skill(4), examples.report("done", COURSE, {})])
+    listed = stuck(cohort)
+    assert [row.name for row in listed] == ["s0", "s1", "s2", "s3"]
     assert listed[0].failing == 2
     assert listed[0].exercise == FIRST
 
@@ -365,8 +371,8 @@ def test_a_copy_under_other_names_is_found_and_other_ways_are_not() -> None:
     pytest.importorskip("copydetect", reason="copydetect is not installed: pip install -e '.[similar]'")
     sources = {f"s{at}": {"a.py": text} for at, text in enumerate(WAYS)} | {"thief": {"a.py": copied(WAYS[3])}}
     pairs = pairs_of(sources, {"a.py": "def part(values, count):\n    raise NotImplementedError\n"})
-    assert not any("#" in line for each in pairs[0].files[0].lines for _, line in each)
-    assert [each.students for each in pairs] == [("s3", "thief")]
+    assert not any("#" in line for lines in pairs[0].files[0].lines for _, line in lines)
+    assert [pair.students for pair in pairs] == [("s3", "thief")]
     [alike] = pairs[0].files
     assert min(alike.shares) > 0.8
     assert [text for _, text in alike.lines[0] if "while" in text] == ["    while at < len(values):"]
@@ -382,7 +388,7 @@ def test_the_command_writes_page_and_tables_without_a_name(tmp_path: Path) -> No
     done = tiny.run_course(course, "dashboard", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
     text = (tmp_path / "out" / "class.html").read_text("utf-8")
-    all_of_it = text + "".join(each.read_text("utf-8") for each in (tmp_path / "out" / "class").iterdir())
+    all_of_it = text + "".join(file.read_text("utf-8") for file in (tmp_path / "out" / "class").iterdir())
     for row in export_examples.ROSTER.splitlines()[1:]:
         for part in ("Lovelace", row.split(",")[0], "example.org"):
             assert f">{part}<" not in all_of_it
@@ -425,19 +431,19 @@ def test_a_folder_that_was_not_graded_to_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     done = tiny.run_course(course, "dashboard", str(tmp_path / "empty"))
     assert done.returncode == 2
-    assert "has no reports, expected a folder of course grade" in done.stderr
+    assert "has no reports, expected a folder written by course grade" in done.stderr
 
 
 def test_full_marks_are_what_the_exercises_that_are_no_bonus_are_worth(tmp_path: Path) -> None:
     course = export_examples.graded_class(tmp_path)
     tiny.replaced(course / "course.toml", "[grading]", f'[grading]\nbonus = ["{tiny.SECOND}"]')
     assert gathered(export_examples.read(course), dict.fromkeys(export_examples.SCORES, "")).maximum == 4000
-    room = examples.room(graded_by_skill(3))
-    texts = [Elements(page(found(each))).text for each in (room, replace(room, maximum=500))]
-    assert [" of 5" in each for each in texts] == [False, True]
+    cohort = examples.cohort(graded_by_skill(3))
+    texts = [Elements(page(content(variant))).text for variant in (cohort, replace(cohort, maximum=500))]
+    assert [" of 5" in text for text in texts] == [False, True]
 
 
 def test_the_median_of_an_even_class_lies_between(tmp_path: Path) -> None:
-    room = examples.room(graded_by_skill(2))
-    scores = sorted(each.score for each in room.reports)
-    assert f"{math.fsum(scores) / 200:g} of 6" in Elements(page(found(room))).text
+    cohort = examples.cohort(graded_by_skill(2))
+    scores = sorted(report.score for report in cohort.reports)
+    assert f"{math.fsum(scores) / 200:g} of 6" in Elements(page(content(cohort))).text

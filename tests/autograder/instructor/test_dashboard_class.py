@@ -67,10 +67,10 @@ class Graded:
 def programs() -> Iterator[tuple[str, str, str]]:
     """Yield what each student's program is called, and the two files."""
     catalogues = {
-        name: (name.startswith("mean"), patched(text, each))
+        name: (name.startswith("mean"), patched(text, misconception))
         for file, text in zip((tiny.FIRST, tiny.SECOND), (tiny.MEAN, tiny.POWER), strict=True)
-        for each in read_catalogue(tiny.ROOT / "solutions" / "misconceptions" / f"{file}.toml", text)
-        for name in [each.id]
+        for misconception in read_catalogue(tiny.ROOT / "solutions" / "misconceptions" / f"{file}.toml", text)
+        for name in [misconception.id]
     }
     for name, count in PLANTED.items():
         first, text = catalogues[name]
@@ -102,10 +102,14 @@ def graded(tmp_path_factory: pytest.TempPathFactory, key_cache: Path, runner: Ru
             made[student] = name
     out = root / "out"
     (out / "reports").mkdir(parents=True)
-    for each in reports:
-        (out / "reports" / f"{each.submission['student']}.json").write_text(json.dumps(each.to_json()), "utf-8")
+    for student_report in reports:
+        (out / "reports" / f"{student_report.submission['student']}.json").write_text(
+            json.dumps(student_report.to_json()), "utf-8"
+        )
     read = read_course(course)
-    table = scores_csv(reports, [each.id for each in read.exercises], policy_of(read, read_roster(read, None)), {})
+    table = scores_csv(
+        reports, [exercise.id for exercise in read.exercises], policy_of(read, read_roster(read, None)), {}
+    )
     (out / "scores.csv").write_text(table, "utf-8")
     (out / "run.json").write_text(json.dumps({"schema": 1, "suite": reports[0].suite}), "utf-8")
     class_ = Graded(course, out, root / "in", made)
@@ -145,8 +149,8 @@ def test_every_figure_agrees_with_what_was_planted(graded: Graded) -> None:
 
 
 def test_no_student_is_named_on_the_page_or_in_its_tables(graded: Graded) -> None:
-    told = [graded.out / "class.html", *(graded.out / "class").iterdir()]
-    for file in told:
+    files = [graded.out / "class.html", *(graded.out / "class").iterdir()]
+    for file in files:
         assert not re.search(r"student-\d\d|by ada", file.read_text("utf-8")), file.name
 
 
@@ -171,8 +175,8 @@ def test_one_command_writes_the_unknown_mistake_into_the_bank_and_then_it_is_nam
     wrong = tiny.submitted(tiny.mean_with(NAMELESS_WAYS[2]), tiny.POWER_ALONE)
     with Grader(suite, seed=tiny.COURSE.seed) as grader:
         result = grader.grade(wrong, [suite.exercises[0]])
-    findings = [each.finding for each in tiny.result_of(result, tiny.FIRST).checks if each.finding is not None]
-    assert f"running-mean-{group}" in {each.id for each in findings}
+    findings = [check.finding for check in tiny.result_of(result, tiny.FIRST).checks if check.finding is not None]
+    assert f"running-mean-{group}" in {finding.id for finding in findings}
 
 
 def test_a_page_without_submissions_leaves_no_table_of_similar_ones(graded: Graded) -> None:

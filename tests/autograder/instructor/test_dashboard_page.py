@@ -20,11 +20,11 @@ PHONE, LAPTOP = 390, 1280
 
 @pytest.fixture(scope="module")
 def class_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    room = examples.room(examples.large_class(40, exercises=4, checks=6))
+    cohort = examples.cohort(examples.large_class(40, exercises=4, checks=6))
     lines = ((3, "    return a / b"), (9, "    return c"))
     pairs = [Pair(("student-0001", "student-0002"), (Alike("ex01_part_1.py", (0.9, 0.8), 300, (lines, lines)),))]
-    whys = why(room, tiny.COURSE, lambda _, text: text)
-    found = Findings(room, stuck(room), whys, figures(room), clusters_of(room), pairs, "", ["A note."])
+    whys = why(cohort, tiny.COURSE, lambda _, text: text)
+    found = Findings(cohort, stuck(cohort), whys, figures(cohort), clusters_of(cohort), pairs, "", ["A note."])
     file = tmp_path_factory.mktemp("page") / "class.html"
     file.write_text(page(found), "utf-8")
     return file
@@ -50,7 +50,7 @@ def test_axe_sees_a_fault_where_there_is_one(chromium: Browser, class_page: Path
     chromium.value(
         "document.querySelector('p').style.color = '#ccc'; document.querySelector('svg.strip').ariaLabel = ''; 0"
     )
-    assert {"color-contrast", "svg-img-alt"} <= {each["id"] for each in faults(chromium, axe)}
+    assert {"color-contrast", "svg-img-alt"} <= {fault["id"] for fault in faults(chromium, axe)}
 
 
 def test_a_table_is_sorted_by_any_column_in_either_order(chromium: Browser, class_page: Path) -> None:
@@ -65,14 +65,14 @@ def test_a_table_is_sorted_by_any_column_in_either_order(chromium: Browser, clas
         return str(chromium.value(f"{head}.querySelector('button').click(); {head}.getAttribute('aria-sort')"))
 
     assert press("stuck", 1) == "descending"
-    points = [float(each) for each in column("stuck", 1)]
+    points = [float(cell) for cell in column("stuck", 1)]
     assert points == sorted(points, reverse=True)
     assert press("stuck", 1) == "ascending"
-    assert [float(each) for each in column("stuck", 1)] == points[::-1]
+    assert [float(cell) for cell in column("stuck", 1)] == points[::-1]
     assert press("stuck", 0) == "ascending"
     assert column("stuck", 0) == sorted(column("stuck", 0))
     assert press("checks", 2) == "descending"
-    shares = [int(each.split(" ")[0]) for each in column("checks", 2)]
+    shares = [int(cell.split(" ")[0]) for cell in column("checks", 2)]
     assert shares == sorted(shares, reverse=True)
     sorts = "[...document.querySelectorAll('#stuck th[aria-sort]')].map(each => each.getAttribute('aria-sort'))"
     assert chromium.value(sorts).count("none") == len(chromium.value(sorts)) - 1
@@ -87,9 +87,9 @@ def test_pointing_at_a_strip_says_whose_verdict_it_is(chromium: Browser, class_p
     )
     place = {"x": box["x"] + box["width"] * 0.99, "y": box["y"] + box["height"] / 2}
     chromium.call("Input.dispatchMouseEvent", type="mouseMoved", **place)
-    said = chromium.value("document.getElementById('point').textContent")
+    tooltip = chromium.value("document.getElementById('point').textContent")
     names = chromium.value("document.getElementById('students').textContent")
-    assert said.startswith(f"{names.rsplit(chr(34), 2)[1]}: 01 part 1 ")
+    assert tooltip.startswith(f"{names.rsplit(chr(34), 2)[1]}: 01 part 1 ")
 
 
 def test_without_its_script_all_is_there_and_what_is_printed_is_all(chromium: Browser, class_page: Path) -> None:

@@ -97,16 +97,16 @@ def test_the_table_is_made_anew_by_the_rules_of_today(own: Path, tmp_path: Path)
     ("spoil", "expected"),
     [
         (lambda out: (out / "scores.csv").unlink(), "scores.csv is missing, so the run did not finish"),
-        (lambda out: (out / "reports" / "bob.json").unlink(), "reports/bob.json is missing, and scores.csv has a row"),
+        (lambda out: (out / "reports" / "bob.json").unlink(), "reports/bob.json is missing, but scores.csv has a row"),
         (lambda out: tiny.replaced(out / "scores.csv", "bob,71.43", "bob,1.00"),
-         "scores.csv has 1.00 for bob, and the report 71.43"),
-        (lambda out: tiny.replaced(out / "run.json", "sha256:1", "sha256:2"), "ada was made by other checks than"),
-        (lambda out: (out / "scores.csv").write_text("who,what\n1,2\n"), "scores.csv is not what course grade wrote"),
-        (lambda out: (out / "reports" / "eve.json").write_text("{"), "eve.json is no report"),
-        (lambda out: shutil.rmtree(out / "reports"), "has no reports, expected a folder of course grade"),
+         "scores.csv has 1.00 for bob, but the report has 71.43"),
+        (lambda out: tiny.replaced(out / "run.json", "sha256:1", "sha256:2"), "ada was made with other checks than"),
+        (lambda out: (out / "scores.csv").write_text("who,what\n1,2\n"), "scores.csv has other columns than"),
+        (lambda out: (out / "reports" / "eve.json").write_text("{"), "eve.json is not a report"),
+        (lambda out: shutil.rmtree(out / "reports"), "has no reports, expected a folder written by course grade"),
         (lambda out: shutil.copy(out / "reports" / "ada.json", out / "reports" / "eve.json"),
          "reports/eve.json is not the report of eve"),
-        (other_points, "has ex01_running_mean worth 40 points, and it is 50 now"),
+        (other_points, "has 40 points for ex01_running_mean, but this course has 50"),
     ],
 )  # fmt: skip
 def test_what_is_no_finished_run_of_this_course_is_refused(own: Path, spoil: Any, expected: str) -> None:
@@ -117,7 +117,11 @@ def test_what_is_no_finished_run_of_this_course_is_refused(own: Path, spoil: Any
 
 @pytest.mark.parametrize(
     ("student", "expected"),
-    [("../escaped", "says it is of '../escaped', expected the id"), (None, "does not say whose it is"), (7, "of '7',")],
+    [
+        ("../escaped", "has the student '../escaped', expected a student id"),
+        (None, "has no student"),
+        (7, "the student '7',"),
+    ],
 )
 def test_a_report_that_says_no_student_names_no_file(student: Any, expected: str, own: Path) -> None:
     file = own.parent / "out" / "reports" / "ada.json"
@@ -140,7 +144,7 @@ def test_a_report_that_the_table_has_not_is_left_out_and_named(own: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "expected"),
     [
-        (("scores", "../out", "--to", "x.csv", "--student", "bop"), "nobody is called bop; is bob meant?"),
+        (("scores", "../out", "--to", "x.csv", "--student", "bop"), "there is no student bop; did you mean bob?"),
         (("scores", "--to", "x.csv"), "course export scores needs OUT"),
         (("canvas", "../out", "--to", "x.csv"), "course export canvas needs --into FILE"),
         (("junit", "../out", "--to", "x", "--into", "x.csv"), "--into is for canvas and moodle, and not for junit"),

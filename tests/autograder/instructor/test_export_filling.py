@@ -86,8 +86,8 @@ def test_who_cannot_be_placed_is_named_and_nobody_is_forgotten(graded: Graded, t
     assert found.placed == 3
     assert found.unplaced == 1
     assert found.notes == (
-        "1 row of exported.csv left as found, of whom there is no report: Student, Test",
-        "1 score of students that exported.csv has not: =cmd; name them in roster.csv as they are named there",
+        "1 row of exported.csv left unchanged, without a report: Student, Test",
+        "1 score without a row in exported.csv: =cmd; give them the same names or ids in roster.csv",
     )
 
 
@@ -98,7 +98,7 @@ def test_a_row_that_two_students_fit_and_a_student_with_two_rows_stay_as_they_ar
     found = filled(graded, tmp_path, text, "canvas", "Transformer")
     assert found.placed == 0
     assert found.unplaced == 4
-    assert "3 rows of exported.csv left as found, whose it is cannot be told: Lovelace, Ada" in found.notes[1]
+    assert "3 rows of exported.csv left unchanged, with more than one possible owner: Lovelace, Ada" in found.notes[1]
 
 
 def test_without_a_roster_the_ids_of_the_downloads_are_known(tmp_path: Path) -> None:
@@ -139,14 +139,19 @@ def test_a_localised_worksheet_has_its_separator_its_comma_and_its_quotes(graded
 @pytest.mark.parametrize(
     ("text", "system", "column", "expected"),
     [
-        (CANVAS, "canvas", None, "has 2 columns of assignments, expected one; name it with --column, one of: Homework"),
-        (CANVAS, "canvas", "Homework 1", "Homework 1 (77) is worth 10 there, and the course 100; set 100 there"),
+        (CANVAS, "canvas", None, "has 2 assignment columns, expected one; choose one with --column: Homework"),
+        (
+            CANVAS,
+            "canvas",
+            "Homework 1",
+            "Homework 1 (77) has a maximum of 10, and the course has 100; set the maximum to 100",
+        ),
         (CANVAS, "canvas", "Homework 9", "has 0 columns Homework 9, expected one"),
         ("a,b\n1,2\n", "canvas", None, "has the columns a, b, expected Student and ID"),
-        (GERMAN, "moodle", None, "has 0 columns Grade, expected one; name it with --column, one of: ID, Vollst"),
+        (GERMAN, "moodle", None, "has 0 columns Grade, expected one; choose one with --column: ID, Vollst"),
         ("Grade,other\n1,2\n", "moodle", None, "expected Identifier, Email address or ID number"),
         ("", "canvas", None, "is empty, expected an exported CSV file"),
-        ('Student,ID\n"never closed,1\n', "canvas", None, "exported.csv:2: this is no CSV"),
+        ('Student,ID\n"never closed,1\n', "canvas", None, "exported.csv:2: this is not valid CSV"),
     ],
 )
 def test_what_cannot_be_filled_in_is_refused(

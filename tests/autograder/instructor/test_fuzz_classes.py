@@ -125,7 +125,7 @@ def class_of(random: Random, pack: Callable[[Person], Files]) -> list[Person]:
     tidy = (lambda name: name.replace("_", " ")) if pack in (moodle, moodle_flat, canvas) else (lambda name: name)
     people = [Person(tidy(name), number, work(random, tag(name))) for number, name in enumerate(names, start=11)]
     if pack in (moodle_flat, canvas):  # who hands in no folders has no names with folders
-        return [Person(each.name, each.number, {ONE: each.work.get(ONE, b"")}) for each in people]
+        return [Person(person.name, person.number, {ONE: person.work.get(ONE, b"")}) for person in people]
     return people
 
 
@@ -150,7 +150,9 @@ def roster_of(random: Random, people: Sequence[Person]) -> Roster | None:
     if random.random() < 0.6:
         return None
     numbered = random.random() < 0.7
-    return Roster(tuple(Student(f"id{each.number}", each.name, lms_id=str(each.number) * numbered) for each in people))
+    return Roster(
+        tuple(Student(f"id{person.number}", person.name, lms_id=str(person.number) * numbered) for person in people)
+    )
 
 
 def begins(name: str) -> str:
@@ -164,7 +166,7 @@ def names_both(sentences: Sequence[str], one: Files, other: Files) -> bool:
     def named(sentence: str, files: Files) -> bool:
         return any(begins(name) in sentence for name in files)
 
-    return any(named(each, one) and named(each, other) for each in sentences)
+    return any(named(sentence, one) and named(sentence, other) for sentence in sentences)
 
 
 @pytest.mark.parametrize("pack", LAYOUTS)
@@ -176,7 +178,7 @@ def test_nobody_changes_anything_for_another_unless_by_name(pack: Callable[[Pers
     victim = random.choice(people)
     is_stray = random.random() < 0.3
     added = random.choice(LAYOUTS)(stray(random, 78)) if is_stray else pack(crafted(random, victim, 77))
-    files = {name: content for each in people for name, content in pack(each).items()}
+    files = {name: content for person in people for name, content in pack(person).items()}
     taken = {name.split("/")[0] for name in files}  # whoever unpacks a platform's zip has no two folders of one name
     hers = {name: content for name, content in added.items() if name.split("/")[0] not in taken}
     roster = roster_of(random, people)
@@ -192,18 +194,18 @@ def test_nobody_changes_anything_for_another_unless_by_name(pack: Callable[[Pers
         try:
             after = list_submissions(written(Path(name) / "two" / "class", files | hers, packed), FILES, None, roster)
         except SubmissionError as error:
-            told = str(error)
+            problem = str(error)
             after = None
         if after is None:
-            assert any(begins(each) in told for each in hers), told
+            assert any(begins(row) in problem for row in hers), problem
             return
         was, is_now = read(before), read(after)
-    said = (*after.problems, *after.notes)
+    notes = (*after.problems, *after.notes)
     for person in people:
         own = pack(person)
         mine = [student for student, (sources, *_) in was.items() if tag(person.name) in b"".join(sources.values())]
         for student in mine:
-            assert was[student] == is_now.get(student) or names_both(said, own, hers), (student, said)
+            assert was[student] == is_now.get(student) or names_both(notes, own, hers), (student, notes)
     for sources, *_ in is_now.values():
         held = b"".join(sources.values())
-        assert EVE not in held or not any(tag(each.name) in held for each in people), held
+        assert EVE not in held or not any(tag(person.name) in held for person in people), held

@@ -129,7 +129,7 @@ def test_a_name_that_a_spreadsheet_would_take_for_a_formula_is_harmless(school: 
 def test_what_could_not_be_read_is_in_the_notes_and_told_in_the_report(school: Path) -> None:
     assert rows(school / "out")["broken"]["notes"].startswith("broken.zip is not a zip, or is incomplete")
     statuses = {
-        name: [each["status"] for each in json.loads(text)["exercises"]]
+        name: [exercise["status"] for exercise in json.loads(text)["exercises"]]
         for name, text in contents(school / "out" / "reports").items()
     }
     assert statuses["broken.json"] == statuses["empty.json"] == ["missing", "missing"]
@@ -140,8 +140,8 @@ def test_what_could_not_be_read_is_in_the_notes_and_told_in_the_report(school: P
 
 def test_a_report_for_a_mark_holds_no_numbers_of_the_answers(school: Path) -> None:
     for text in contents(school / "out" / "reports").values():
-        findings = [check["finding"] for each in json.loads(text)["exercises"] for check in each["checks"]]
-        assert all(each is None or each["evidence"] is None for each in findings)
+        findings = [check["finding"] for exercise in json.loads(text)["exercises"] for check in exercise["checks"]]
+        assert all(finding is None or finding["evidence"] is None for finding in findings)
 
 
 def test_the_run_says_its_seed_and_its_suite(school: Path) -> None:
@@ -332,7 +332,7 @@ def test_by_default_submissions_are_confined(course: Path, tmp_path: Path) -> No
     done = grade(course, folder, tmp_path / "out", "--isolation", "sandbox")
     assert done.returncode == 0, done.stdout + done.stderr
     [level] = {word.rstrip(":") for word in done.stderr.split() if word in ("L2:", "L3:")}
-    [report] = (json.loads(each.read_text("utf-8")) for each in (tmp_path / "out").glob("reports/*.json"))
+    [report] = (json.loads(file.read_text("utf-8")) for file in (tmp_path / "out").glob("reports/*.json"))
     assert (report["isolation"], report["level"], report["score"]) == ("sandbox", level, 10000)
 
 

@@ -58,10 +58,10 @@ class Class:
             bulk = Bulk(out, conditions, anew=anew)
             plan = bulk.plan(entries)
             suite = load_suite(conditions.course)
-            told: list[Graded] = []
-            bulk.grade_all(plan.open, suite, self.runs(suite), 1, told.append)
-            assert {each for _, each in self.ran} == {each.id for each in plan.exercises}
-            assert [row.student for row in bulk.rows(entries)] == sorted(each.student for each in entries)
+            finished: list[Graded] = []
+            bulk.grade_all(plan.open, suite, self.runs(suite), 1, finished.append)
+            assert {exercise for _, exercise in self.ran} == {exercise.id for exercise in plan.exercises}
+            assert [row.student for row in bulk.rows(entries)] == sorted(entry.student for entry in entries)
         return sorted(self.ran)
 
     def runs(self, suite: Suite) -> "Runs":
@@ -79,14 +79,14 @@ class Runs:
         self.suite = suite
 
     def __call__(self, submission: Submission, wanted: Sequence[Exercise]) -> Report:
-        self.of.ran += [(submission.student, each.id) for each in wanted]
+        self.of.ran += [(submission.student, exercise.id) for exercise in wanted]
         return Report("", {}, "", "", "", tuple(map(self.result, wanted)), log="said")
 
     def result(self, exercise: Exercise) -> ExerciseResult:
         if self.of.status == "grader_error":
             return failed_result(self.suite, exercise, "no")
         points = self.suite.points(exercise)
-        checks = [CheckResult(each, each, "pass", value, value, 0.25) for each, value in points.items()]
+        checks = [CheckResult(points, points, "pass", value, value, 0.25) for points, value in points.items()]
         return ExerciseResult(exercise.id, exercise.title, "pass", exercise.points, exercise.points, tuple(checks))
 
 
@@ -168,7 +168,7 @@ def test_a_change_of_points_alone_runs_nothing(taught: Class) -> None:
     fresh = Class(taught.out.parent / "fresh")
     shutil.copytree(taught.course, fresh.course, dirs_exist_ok=True)
     assert fresh.grade() == BOTH
-    assert [taught.report(each) for each in STUDENTS] == [fresh.report(each) for each in STUDENTS]
+    assert [taught.report(student) for student in STUDENTS] == [fresh.report(student) for student in STUDENTS]
 
 
 def test_what_the_grader_failed_on_is_run_again_and_only_that(taught: Class) -> None:
@@ -188,8 +188,8 @@ def test_an_exercise_is_run_again_with_the_one_it_needs_that_the_grader_failed_o
         stored = read_stored(file)
         assert stored is not None
         results = [
-            failed_result(tiny.SUITE, conditions.course.exercise(each.id), "no") if each.id == exercise else each
-            for each in stored.report.exercises
+            failed_result(tiny.SUITE, conditions.course.exercise(result.id), "no") if result.id == exercise else result
+            for result in stored.report.exercises
         ]
         file.write_text(replace(stored, report=replace(stored.report, exercises=tuple(results))).text())
         assert taught.grade() == again
@@ -250,7 +250,7 @@ def test_the_index_may_say_nothing_that_is_not_so(taught: Class) -> None:
         index.write_bytes(data)
         assert taught.grade() == []
         with Out(taught.out) as out:
-            rows = [out.index.get(each) for each in STUDENTS]
+            rows = [out.index.get(student) for student in STUDENTS]
         assert {row.summary.score for row in rows if row is not None} <= {10000}
 
 
@@ -267,7 +267,7 @@ def test_a_course_that_changes_while_it_is_graded_stops_the_run(tmp_path: Path) 
     made.runs = lambda suite: Editing(made, suite)  # type: ignore[method-assign]
     with pytest.raises(CourseChanged):
         made.grade()
-    assert [each.stem for each in (made.out / "reports").iterdir()] == ["ada"]
+    assert [file.stem for file in (made.out / "reports").iterdir()] == ["ada"]
     made.runs = lambda suite: Runs(made, suite)  # type: ignore[method-assign]
     assert made.grade() == BOTH
 
@@ -296,11 +296,11 @@ def test_what_is_asked_to_stop_begins_nothing_more(taught: Class) -> None:
     with Out(taught.out) as out:
         bulk = Bulk(out, conditions)
 
-        def told(graded: Graded) -> None:
+        def stop(graded: Graded) -> None:
             bulk.stop.set()
 
         with pytest.raises(Stopped):
-            bulk.grade_all(entries, tiny.SUITE, Runs(taught, load_suite(conditions.course)), 1, told)
+            bulk.grade_all(entries, tiny.SUITE, Runs(taught, load_suite(conditions.course)), 1, stop)
         with pytest.raises(Stopped):
             bulk.plan(entries)
     assert taught.report("ada")["run"] != ran_before
@@ -309,11 +309,11 @@ def test_what_is_asked_to_stop_begins_nothing_more(taught: Class) -> None:
 
 def test_the_result_digest_is_of_all_but_the_seconds(taught: Class) -> None:
     report = taught.report("ada")
-    told = result_digest(report)
+    digest = result_digest(report)
     report["exercises"][0]["checks"][0]["seconds"] = 99.0  # type: ignore[index]
-    assert result_digest(report) == told
+    assert result_digest(report) == digest
     report["exercises"][0]["checks"][0]["score"] = 1  # type: ignore[index]
-    assert result_digest(report) != told
+    assert result_digest(report) != digest
 
 
 def test_a_grader_that_is_cancelled_stops_what_it_grades(course: Path) -> None:
@@ -327,8 +327,10 @@ def test_every_student_is_in_one_shard() -> None:
     students = [f"student-{at}" for at in range(200)] + ["ä", "李", "=1"]
     for parts in (1, 2, 7):
         shards = [Shard(part, parts) for part in range(1, parts + 1)]
-        assert all(sum(shard.has(each) for shard in shards) == 1 for each in students)
-    assert [Shard(1, 2).has(each) for each in students[:4]] == [True, True, True, False], "the same on every machine"
+        assert all(sum(shard.has(student) for shard in shards) == 1 for student in students)
+    assert [Shard(1, 2).has(student) for student in students[:4]] == [True, True, True, False], (
+        "the same on every machine"
+    )
     assert str(read_shard("2/4")) == "2/4"
     for text in ("0/2", "3/2", "1", "a/b", "1/0", "-1/2", "1/2/3", ""):
         with pytest.raises(ValueError, match="expected I/N"):
@@ -354,16 +356,16 @@ def test_what_a_killed_writer_left_half_written_is_swept_away(tmp_path: Path) ->
     (tmp_path / ".mine-12345678").write_text("a user's own")
     with Out(tmp_path):
         pass
-    assert [each.name for each in tmp_path.rglob(".*")] == [".mine-12345678"]
+    assert [file.name for file in tmp_path.rglob(".*")] == [".mine-12345678"]
 
 
 @pytest.mark.worker
 @pytest.mark.skipif(
     sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "mallinfo2"), reason="asks glibc, 2.33 or later"
 )
-@pytest.mark.parametrize(("first", "mapped"), [("", 0), ("give_back_large_blocks()", 1)], ids=["left alone", "told"])
+@pytest.mark.parametrize(("first", "mapped"), [("", 0), ("give_back_large_blocks()", 1)], ids=["default", "lowered"])
 def test_one_large_answer_does_not_make_large_blocks_usual(first: str, mapped: int) -> None:
-    """A large block that is freed raises, if the C library is left alone, what it keeps in its heap from then on."""
+    """By default, freeing a large block makes the C library keep blocks of that size in its heap."""
     program = f"""
 import ctypes
 from autograder.instructor.grading.memory import give_back_large_blocks

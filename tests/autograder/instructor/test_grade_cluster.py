@@ -126,9 +126,9 @@ def test_a_cluster_whose_scheduler_is_lost_is_gone_on_without(local: Path, dask:
     process = start(local, tmp_path / "out", "--scheduler", dask.address)
     wait_for_reports(tmp_path / "out", 1)
     dask.scheduler.kill()
-    told = ended(process, 3)
-    assert "is gone" in told
-    assert "what was graded is kept: run the same again when it is back" in told
+    output = ended(process, 3)
+    assert "is gone" in output
+    assert "finished reports are kept: run the same command again when it is back" in output
     done = ended(start(local, tmp_path / "out"))
     assert " 0 kept" not in done
     same(tmp_path / "out", local / "out")
@@ -153,10 +153,10 @@ def test_a_submission_that_workers_are_lost_with_again_and_again_costs_its_own_m
     try:
         for _ in range(3):
             dask.add_worker()
-        told = ended(start(local, tmp_path / "out", "--scheduler", dask.address, "--jobs", "1"), 4)
+        output = ended(start(local, tmp_path / "out", "--scheduler", dask.address, "--jobs", "1"), 4)
     finally:
         del DASK["PYTHONPATH"]
-    assert f"{STUDENTS} graded, 0 kept from before, 1 the grader failed on" in told
+    assert f"{STUDENTS} graded, 0 kept from before, 1 the grader failed on" in output
     assert "KilledWorker" in (tmp_path / "out" / "reports" / "student-3.json").read_text()
     assert f"1 graded, {STUDENTS - 1} kept" in ended(start(local, tmp_path / "out"))
     same(tmp_path / "out", local / "out")
@@ -173,11 +173,11 @@ def test_a_run_on_a_cluster_is_stopped_by_a_signal(local: Path, dask: Dask, tmp_
 
 
 def test_a_scheduler_that_does_not_answer_is_told(local: Path, tmp_path: Path) -> None:
-    told = ended(start(local, tmp_path / "out", "--scheduler", "127.0.0.1:9"), 3)
-    assert "no Dask scheduler answers at 127.0.0.1:9" in told
-    assert "start one, or give the address that it printed" in told
-    told = ended(start(local, tmp_path / "out", "--scheduler", "nonsense://x:1"), 2)
-    assert "'nonsense://x:1' is no address, expected one like tcp://10.0.0.7:8786" in told
+    output = ended(start(local, tmp_path / "out", "--scheduler", "127.0.0.1:9"), 3)
+    assert "no Dask scheduler answers at 127.0.0.1:9" in output
+    assert "start one, or give the address that it printed" in output
+    output = ended(start(local, tmp_path / "out", "--scheduler", "nonsense://x:1"), 2)
+    assert "'nonsense://x:1' is no address, expected one like tcp://10.0.0.7:8786" in output
 
 
 def test_a_bundle_is_the_same_suite_elsewhere(local: Path, tmp_path: Path) -> None:

@@ -71,13 +71,13 @@ class School:
         )
 
     def ended(self, process: "subprocess.Popen[str]") -> tuple[int, str, str]:
-        """Return exit status and what was said; no fault is told as a traceback."""
+        """Return exit status and standard error; no fault may print a traceback."""
         stdout, stderr = process.communicate(timeout=LIMIT)
         assert "Traceback" not in stdout + stderr, stderr
         return process.returncode, stdout, stderr
 
     def finish(self, **env: str) -> str:
-        """Grade until all is graded, and return what was said last."""
+        """Grade until everything is graded, and return the last output."""
         for _ in range(3):
             status, stdout, stderr = self.ended(self.start(**env))
             if status == 0:
@@ -154,11 +154,11 @@ def test_workers_are_killed(seed: int, calm: School, school: School) -> None:
 def descendants(pid: int) -> list[int]:
     """Return the children of a process, and theirs."""
     parents = {}
-    for each in Path("/proc").glob("[0-9]*/stat"):
+    for file in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            parents[int(each.parent.name)] = int(each.read_text().rpartition(")")[2].split()[1])
+            parents[int(file.parent.name)] = int(file.read_text().rpartition(")")[2].split()[1])
     found, last = [], {pid}
-    while last := {each for each, parent in parents.items() if parent in last}:
+    while last := {child for child, parent in parents.items() if parent in last}:
         found += sorted(last)
     return found
 
@@ -244,16 +244,16 @@ def test_somebody_stops_it(signals: Sequence[signal.Signals], calm: School, scho
     process = school.start()
     school.wait_for_reports(process, 1)
     workers = descendants(process.pid)
-    for each in signals:
-        process.send_signal(each)
+    for number in signals:
+        process.send_signal(number)
         time.sleep(0.2)
     status, _, stderr = school.ended(process)
     assert status == 4
     assert "interrupted; their reports are whole, and the same command goes on" in stderr
     until = time.monotonic() + LIMIT
-    while any(Path(f"/proc/{each}/cwd").exists() for each in workers) and time.monotonic() < until:
+    while any(Path(f"/proc/{worker}/cwd").exists() for worker in workers) and time.monotonic() < until:
         time.sleep(0.1)
-    assert not [each for each in workers if Path(f"/proc/{each}/cwd").exists()], "no worker goes on"
+    assert not [worker for worker in workers if Path(f"/proc/{worker}/cwd").exists()], "no worker goes on"
     assert 0 < school.reports() < SIZE
     assert not (school.out / "scores.csv").exists()
     school.finish()
@@ -292,5 +292,5 @@ def test_two_at_once_cannot_both_write(school: School) -> None:
     with Out(school.out):
         status, _, stderr = school.ended(school.start())
     assert status == 3
-    assert f"is being written by process {os.getpid()} on " in stderr
+    assert f"is in use by process {os.getpid()} on " in stderr
     assert not school.reports()

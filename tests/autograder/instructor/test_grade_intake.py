@@ -55,7 +55,7 @@ def test_a_download_is_graded_by_the_ids_of_the_roster_and_late_work_costs_point
         "20.00",
         "20.00",
     ]
-    assert rows["zoe"]["notes"] == "missing: nothing was handed in"
+    assert rows["zoe"]["notes"] == "missing: no submission"
     assert json.loads((course / "out" / "reports" / "bob.json").read_text())["score"] == 4000
 
 
@@ -64,5 +64,5 @@ def test_a_roster_with_a_mistake_stops_before_anything_is_graded(tmp_path: Path)
     (course / "mine.csv").write_text("student\nada\nada\n", "utf-8")
     folder = str(tiny.handed_in(tmp_path / "class" / "ada").parent)
     done = tiny.run_course(course, "grade", folder, "--out", "out", "--roster", "mine.csv", *tiny.TRUSTED)
-    assert (done.returncode, done.stderr) == (2, "course: mine.csv:3: student ada is in line 2 already\n")
+    assert (done.returncode, done.stderr) == (2, "course: mine.csv:3: student ada is already in line 2\n")
     assert not (course / "out").exists()

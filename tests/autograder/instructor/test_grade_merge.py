@@ -29,7 +29,7 @@ def shards(tmp_path_factory: pytest.TempPathFactory, key_cache: Path) -> Path:
     assert grade(folder, "whole").returncode == 0
     for part in (1, 2):
         done = grade(folder, str(part), "--shard", f"{part}/2")
-        count = sum(each == part for each in PARTS.values())
+        count = sum(place == part for place in PARTS.values())
         assert (done.returncode, f"{count} graded, 0 kept" in done.stdout) == (0, True), done.stdout + done.stderr
     return folder
 
@@ -50,7 +50,7 @@ def grade(folder: Path, out: str, *arguments: str):  # type: ignore[no-untyped-d
 
 
 def merge(folder: Path, *arguments: str) -> tuple[int, str]:
-    done = tiny.run_course(folder / "course", "merge", *(f"../{each}" for each in arguments))
+    done = tiny.run_course(folder / "course", "merge", *(f"../{argument}" for argument in arguments))
     return done.returncode, done.stdout + done.stderr
 
 
@@ -62,8 +62,8 @@ def copied(shards: Path, tmp_path: Path) -> Path:
 
 def test_merged_shards_are_what_one_run_writes(copied: Path) -> None:
     for shard in ("2", "1"), ("1", "2"):
-        status, told = merge(copied, "merged", *shard)
-        assert (status, "4 reports from 2 folders, 0 of them" in told) == (0, True), told
+        status, output = merge(copied, "merged", *shard)
+        assert (status, "4 reports from 2 folders, 0 of them" in output) == (0, True), output
         assert tiny.timeless(copied / "merged") == tiny.timeless(copied / "whole")
         for name in ("scores.csv", "run.json"):
             assert (copied / "merged" / name).read_bytes() == (copied / "whole" / name).read_bytes()
@@ -98,14 +98,14 @@ def older(root: Path) -> None:
         (lambda root: run_with(root / "1", runtime={"torch": "1"}), "1 2", "differ in runtime"),
         (lambda root: run_with(root / "1", students=None), "1 2", "1 is not finished; run the same course grade"),
         (lambda root: run_with(root / "1", students={"../x": None}), "1 2", "run.json is damaged"),
-        (lambda root: run_with(root / "2", shard="1/2", students={"ada": None}), "1 2", "shard 1/2 is there twice"),
-        (lambda root: run_with(root / "2", shard="2/3"), "1 2", "expected shards of one division"),
-        (lambda root: run_with(root / "2", shard="8"), "1 2", "'8' is no shard"),
-        (lambda root: run_with(root / "2", shard=None), "1 2", "2 is no shard, expected only shards or none"),
+        (lambda root: run_with(root / "2", shard="1/2", students={"ada": None}), "1 2", "shard 1/2 appears twice"),
+        (lambda root: run_with(root / "2", shard="2/3"), "1 2", "expected the same N in all of them"),
+        (lambda root: run_with(root / "2", shard="8"), "1 2", "'8' is not a shard"),
+        (lambda root: run_with(root / "2", shard=None), "1 2", "2 is not a shard, expected only shards or none"),
         (lambda root: None, "1", "shard 2/2 is missing, expected all 2; name its folder too"),
-        (lambda root: None, "1 1", "a folder is named twice"),
-        (lambda root: None, "out 1 2", "a folder is named twice"),
-        (lambda root: None, "1 hand_in", "has no run.json, expected a folder that course grade has written"),
+        (lambda root: None, "1 1", "the same folder is given twice"),
+        (lambda root: None, "out 1 2", "the same folder is given twice"),
+        (lambda root: None, "1 hand_in", "has no run.json, expected a folder written by course grade"),
         (damage, "1 2", "a-b.json is damaged or of another run; run the same course grade"),
         (lambda root: (root / "2" / "reports" / "a-b.json").unlink(), "1 2", "a-b.json is damaged or of another run"),
         (older, "1 2", "differ in seed"),
@@ -115,18 +115,18 @@ def test_folders_that_are_not_of_one_run_are_refused(
     copied: Path, change: Callable[[Path], object], folders: str, sentence: str
 ) -> None:
     change(copied)
-    status, told = merge(copied, "out", *folders.split())
+    status, output = merge(copied, "out", *folders.split())
     assert status == 2
-    assert sentence in told
-    assert not (copied / "out" / "scores.csv").exists() or "differ in seed" in told
+    assert sentence in output
+    assert not (copied / "out" / "scores.csv").exists() or "differ in seed" in output
 
 
 def test_a_student_that_is_in_two_folders_is_refused(copied: Path) -> None:
     for part in ("1", "2"):
         run_with(copied / part, shard=None)
     run_with(copied / "2", students=dict.fromkeys(("a-b", "bob", "eve")))
-    status, told = merge(copied, "out", "1", "2")
-    assert (status, "bob is in ../1 and in ../2, expected every student once" in told) == (2, True)
+    status, output = merge(copied, "out", "1", "2")
+    assert (status, "bob is in ../1 and in ../2, expected every student once" in output) == (2, True)
 
 
 def test_one_student_is_graded_anew_and_the_table_waits_for_the_others(copied: Path) -> None:
@@ -160,7 +160,9 @@ def test_only_those_that_the_grader_failed_on_are_graded_again(copied: Path) -> 
     assert "run it without --retry-errors" in done.stdout
     again = read_stored(file)
     assert again is not None
-    assert [each.status for each in again.report.exercises] == [each.status for each in sound.report.exercises]
+    assert [exercise.status for exercise in again.report.exercises] == [
+        exercise.status for exercise in sound.report.exercises
+    ]
     done = grade(copied, "whole", "--retry-errors")
     assert (done.returncode, "0 graded, 3 kept" in done.stdout) == (0, True), done.stdout + done.stderr
     assert "1 graded, 3 kept" in grade(copied, "whole").stdout
@@ -172,4 +174,7 @@ def test_a_student_who_is_not_there_is_refused(copied: Path) -> None:
     done = grade(copied, "nobody", "--shard", "3/50")
     assert (done.returncode, "0 graded, 0 kept" in done.stdout) == (0, True), "a shard may be empty"
     done = grade(copied, "whole", "--shard", "3/2")
-    assert (done.returncode, "'3/2' is no shard, expected I/N with I from 1 to N, like 2/4" in done.stderr) == (2, True)
+    assert (done.returncode, "'3/2' is not a shard, expected I/N with I from 1 to N, like 2/4" in done.stderr) == (
+        2,
+        True,
+    )

@@ -31,7 +31,7 @@ api = pytest.importorskip("nbgrader.api", reason="pip install -e '.[nbgrader]'")
 
 ASSIGNMENT = "a01"
 FIRST, SECOND = tiny.COURSE.exercises
-BOOKS = {each.id: f"{each.id}.ipynb" for each in tiny.COURSE.exercises}
+BOOKS = {exercise.id: f"{exercise.id}.ipynb" for exercise in tiny.COURSE.exercises}
 SECONDS = 300
 
 bounded = settings(max_examples=200, derandomize=True, deadline=None, database=None)
@@ -93,8 +93,8 @@ def environment(folder: Path) -> dict[str, str]:
 def marks(folder: Path) -> dict[str, dict[str, float]]:
     with api.Gradebook(f"sqlite:///{folder}/gradebook.db") as gradebook:
         return {
-            each.student.id: {book.name: book.grades[0].auto_score for book in each.notebooks}
-            for each in gradebook.assignment_submissions(ASSIGNMENT)
+            submission.student.id: {book.name: book.grades[0].auto_score for book in submission.notebooks}
+            for submission in gradebook.assignment_submissions(ASSIGNMENT)
         }
 
 
@@ -108,14 +108,14 @@ def handed_in(folder: Path, student: str, edits: Mapping[str, Callable[[Book], s
 
 
 def marked(book: Book, role: str) -> list[dict[str, Any]]:
-    return [each for each in book["cells"] if each["metadata"].get("nbgrader", {}).get(role)]
+    return [cell for cell in book["cells"] if cell["metadata"].get("nbgrader", {}).get(role)]
 
 
 def fill(book: Book, text: str) -> Book:
     """Put a program into the last cell to fill in, and leave the others empty."""
     *others, cell = marked(book, "solution")
-    for each in others:
-        each["source"] = ""
+    for other in others:
+        other["source"] = ""
     cell["source"] = text.replace(BEGIN, "").replace(END, "")
     return book
 
@@ -142,7 +142,7 @@ def without_metadata(book: Book) -> str:
     answer = marked(fill(book, tiny.POWER_ALONE), "solution")[-1]
     source = "import sys\nprint('careful', file=sys.stderr)\n\n\ndef check(_):\n    return None\n"
     cells = [book["cells"][0], answer, {"cell_type": "code", "source": source}]
-    return json.dumps({"nbformat": 4, "cells": [{**each, "metadata": None} for each in cells]})
+    return json.dumps({"nbformat": 4, "cells": [{**cell, "metadata": None} for cell in cells]})
 
 
 texts = st.sampled_from(["", "x = 1", "# words", 'check("ex01")', "from autograder.notebook import check"])
@@ -175,11 +175,11 @@ def test_any_file_becomes_a_notebook_that_nbgrader_takes(data: bytes) -> None:
     book = repaired(data, released)
     nbformat.validate(book)
     MetadataValidator().validate_nb(book)
-    [place] = [at for at, each in enumerate(book.cells) if each.metadata.get("nbgrader", {}).get("grade")]
-    assert [each.source for each in book.cells[place - 1 : place + 1]] == [SETUP, 'check("ex01")']
+    [place] = [at for at, cell in enumerate(book.cells) if cell.metadata.get("nbgrader", {}).get("grade")]
+    assert [cell.source for cell in book.cells[place - 1 : place + 1]] == [SETUP, 'check("ex01")']
     again = repaired(nbformat.writes(book).encode(), released)
-    assert [(each.source, each.metadata) for each in again.cells] == [
-        (each.source, each.metadata) for each in book.cells
+    assert [(cell.source, cell.metadata) for cell in again.cells] == [
+        (cell.source, cell.metadata) for cell in book.cells
     ]
 
 
@@ -193,7 +193,7 @@ def test_the_release_is_the_notebook_of_the_course_and_no_work(course: Path, fol
 
 
 def test_nbgrader_validates_the_source_and_finds_nothing_in_the_release(folder: Path) -> None:
-    source, release = (folder / each / ASSIGNMENT / BOOKS[FIRST.id] for each in ("source", "release"))
+    source, release = (folder / stage / ASSIGNMENT / BOOKS[FIRST.id] for stage in ("source", "release"))
     assert "Success! Your notebook passes all the tests." in nbgrader(folder, "validate", str(source))
     assert "Success! The notebook does not pass any tests." in nbgrader(folder, "validate", "--invert", str(release))
 
@@ -206,12 +206,16 @@ def test_everybody_is_graded_and_both_ways_give_the_same_marks(
     assert autograded["eve"] == {FIRST.id: 0.0, SECOND.id: 60.0}
     done = tiny.run_course(course, "grade", f"{folder}/submitted", "--out", "grades", "--seed", "5", *tiny.TRUSTED[1:])
     assert done.returncode == 0, done.stderr
-    reports = {each["submission"]["student"]: each["exercises"] for each in tiny.timeless(course / "grades").values()}
-    graded = {name: {each["id"]: each["score"] / 100 for each in exercises} for name, exercises in reports.items()}
+    reports = {
+        report["submission"]["student"]: report["exercises"] for report in tiny.timeless(course / "grades").values()
+    }
+    graded = {
+        name: {exercise["id"]: exercise["score"] / 100 for exercise in exercises} for name, exercises in reports.items()
+    }
     assert autograded == graded
     url = f"sqlite:///{folder}/gradebook.db"
-    told = tiny.run_course(course, "export", "nbgrader", "grades", "--to", url, "--assignment", ASSIGNMENT)
-    assert "0 students, 0 submissions, 0 grades; " in told.stdout, told.stdout + told.stderr
+    exported = tiny.run_course(course, "export", "nbgrader", "grades", "--to", url, "--assignment", ASSIGNMENT)
+    assert "0 students, 0 submissions, 0 grades; " in exported.stdout, exported.stdout + exported.stderr
     assert marks(folder) == graded
 
 
@@ -233,26 +237,26 @@ def test_feedback_shows_the_card_and_nothing_of_the_solutions_or_the_checks(
     assert f"{autograded['bob'][FIRST.id]:g} of 40 points" in card
     unreadable = pages["eve", ASSIGNMENT, f"{FIRST.id}.html"]
     assert "is not a notebook: its JSON cannot be read" in unreadable
-    solution = [each for each in tiny.MEAN.split(BEGIN)[1].split(END)[0].splitlines() if len(each.split()) > 3]
+    solution = [line for line in tiny.MEAN.split(BEGIN)[1].split(END)[0].splitlines() if len(line.split()) > 3]
     checks = (course / "tests" / "exercises" / f"test_{FIRST.id}.py").read_text("utf-8").splitlines()
-    texts = [each for each in (*solution, *checks) if len(each.split()) > 3]
+    texts = [check for check in (*solution, *checks) if len(check.split()) > 3]
     assert texts
     for page in (card, unreadable):
         shown = re.sub(r"<[^>]+>", "", page)
-        assert not [each for each in texts if each.strip() in shown and each.strip() not in tiny.mean_with("")]
+        assert not [text for text in texts if text.strip() in shown and text.strip() not in tiny.mean_with("")]
 
 
 def test_export_and_formgrader_go_on_from_there(folder: Path, autograded: Mapping[str, Mapping[str, float]]) -> None:
     nbgrader(folder, "export", "--to", "grades.csv")
     with (folder / "grades.csv").open(newline="", encoding="utf-8") as file:
         exported = {row["student_id"]: float(row["raw_score"]) for row in csv.DictReader(file)}
-    assert exported == {student: pytest.approx(sum(each.values())) for student, each in autograded.items()}
+    assert exported == {student: pytest.approx(sum(scores.values())) for student, scores in autograded.items()}
     with formgrader(folder) as get:
         found = json.loads(get(f"api/submitted_notebooks/{ASSIGNMENT}/{FIRST.id}"))
-        assert {each["student"]: each["score"] for each in found} == {
-            student: each[FIRST.id] for student, each in autograded.items()
+        assert {row["student"]: row["score"] for row in found} == {
+            student: row[FIRST.id] for student, row in autograded.items()
         }
-        [bob] = [each["id"] for each in found if each["student"] == "bob"]
+        [bob] = [row["id"] for row in found if row["student"] == "bob"]
         assert "ex01-check" in get(f"submissions/{bob}/")
         for page in ("manage_assignments", "gradebook", f"gradebook/{ASSIGNMENT}", "manage_students"):
             assert "nbgrader" in get(page)

@@ -130,14 +130,14 @@ def test_the_penalty_is_the_exact_one_to_the_nearest_hundredth_a_half_for_the_st
     rules = policy.grading
     start = deadline(policy, "ada", 0)
     assert start is not None
-    told = late(policy, "ada", start + offset, score)
-    assert told.days is not None
-    if not told.days or (rules.late_days is not None and told.days > rules.late_days):
-        assert told.penalty == (score if told.days else 0)
+    lateness = late(policy, "ada", start + offset, score)
+    assert lateness.days is not None
+    if not lateness.days or (rules.late_days is not None and lateness.days > rules.late_days):
+        assert lateness.penalty == (score if lateness.days else 0)
         return
     base = policy.maximum if rules.late_of == "max" else score
-    exact = min(base * min(rules.late_percent * told.days, rules.late_most) / 100, Decimal(score))
-    assert Decimal("-0.5") <= told.penalty - exact < Decimal("0.5")
+    exact = min(base * min(rules.late_percent * lateness.days, rules.late_most) / 100, Decimal(score))
+    assert Decimal("-0.5") <= lateness.penalty - exact < Decimal("0.5")
 
 
 @pytest.mark.parametrize(
@@ -147,15 +147,15 @@ def test_the_penalty_is_the_exact_one_to_the_nearest_hundredth_a_half_for_the_st
         ("score", 100, 2, 8000, 1600, "2 days late: 20 % of the score taken off"),
         ("max", 25, 4, 8000, 2500, "4 days late: 25 % of the maximum taken off"),
         ("max", 100, 5, 3000, 3000, "5 days late: 50 % of the maximum taken off"),
-        ("max", 100, 6, 8000, 8000, "6 days late, and nothing counts after 5"),
+        ("max", 100, 6, 8000, 8000, "6 days late: no points after 5 days"),
     ],
 )
 def test_what_lateness_costs_is_said(
     late_of: Literal["max", "score"], most: int, days: int, score: int, penalty: int, sentence: str
 ) -> None:
     policy = Policy(replace(RULES, late_of=late_of, late_most=Decimal(most)))
-    told = late(policy, "ada", deadline(policy, "ada", days), score)
-    assert (told.days, told.penalty, told.sentence) == (days, penalty, sentence)
+    lateness = late(policy, "ada", deadline(policy, "ada", days), score)
+    assert (lateness.days, lateness.penalty, lateness.sentence) == (days, penalty, sentence)
 
 
 def test_a_half_of_a_hundredth_is_the_students() -> None:
@@ -165,9 +165,9 @@ def test_a_half_of_a_hundredth_is_the_students() -> None:
 
 
 def test_where_the_time_is_not_known_nothing_is_taken_off_and_it_is_said() -> None:
-    told = late(POLICY, "ada", None, 8000)
-    assert (told.days, told.penalty) == (None, 0)
-    assert told.sentence == "when it was handed in is not known, so nothing is taken off"
+    lateness = late(POLICY, "ada", None, 8000)
+    assert (lateness.days, lateness.penalty) == (None, 0)
+    assert lateness.sentence == "the time of submission is unknown, so there is no late penalty"
     assert late(Policy(), "ada", None, 8000).sentence == ""
 
 
@@ -276,10 +276,13 @@ def test_a_roster_is_read_as_spreadsheets_write_it(tmp_path: Path, separator: st
     [
         ("", r"students.csv:1: the first line has nothing, expected a column student"),
         ("name\nAda", "the first line has name, expected a column student"),
-        ("student,extention_days\nada,1", "extention_days is no column of a roster; is extension_days meant"),
-        ("student,due,due\n", "the column due is there twice"),
-        ("student\nada\nada\nADA", r"students.csv:3: student ada is in line 2 already\n.*:4: student ADA is in line 2"),
-        ("student,login\na,x\nb,x", r":3: login x is in line 2 already"),
+        ("student,extention_days\nada,1", "extention_days is not a column of a roster; did you mean extension_days"),
+        ("student,due,due\n", "the column due appears twice"),
+        (
+            "student\nada\nada\nADA",
+            r"students.csv:3: student ada is already in line 2\n.*:4: student ADA is already in line 2",
+        ),
+        ("student,login\na,x\nb,x", r":3: login x is already in line 2"),
         ("student,name\n,Ada", r":2: student is empty, expected an id"),
         ("student\n../x", r":2: \.\./x has a name that cannot be a student's"),
         ("student,due\na,01.03.2026 23:59", r":2: due is 01.03.2026 23:59, expected a time like 2026-03-01 23:59"),
@@ -292,7 +295,7 @@ def test_a_roster_is_read_as_spreadsheets_write_it(tmp_path: Path, separator: st
         ("student,points\na,10000.01", r":2: points is 10000.01, expected"),
         ("student,extension_days,due\na,1,2026-03-01 10:00", ":2: has due and extension_days, expected one of them"),
         (b"student\n\xe9", "is not UTF-8; save it as CSV UTF-8"),
-        ('student\n"a', r":2: this is no CSV"),
+        ('student\n"a', r":2: this is not valid CSV"),
     ],
 )
 def test_a_mistake_in_a_roster_is_a_sentence_with_its_line(tmp_path: Path, text: str | bytes, sentence: str) -> None:
@@ -306,7 +309,7 @@ def test_a_roster_that_is_named_must_be_there_and_one_beside_the_course_may(tmp_
     course = read_course(tiny.copied(tmp_path / "course"))
     assert not read_roster(course, None)
     (course.root / "roster.csv").write_text("student\nada\n")
-    assert [each.student for each in read_roster(course, None).students] == ["ada"]
+    assert [student.student for student in read_roster(course, None).students] == ["ada"]
 
 
 def report(student: str, first: int, second: int | None) -> Report:
@@ -331,9 +334,9 @@ def test_the_table_keeps_its_columns_and_says_what_became_of_each_score() -> Non
     assert lines[2][5:-1] == [at, "1", "4.00", "38.50", "40.00"]
     assert lines[2][-1] == "a note | 1 day late: 10 % of the maximum taken off | +2.50 points by hand"
     assert lines[3][1:] == ["", "100.00", "40.00", "", "2026-03-20 00:00:00+01:00", "0", "", "", "40.00", "a note"]
-    told = "a note | when it was handed in is not known, so nothing is taken off | not on the roster"
-    assert lines[4][5:] == ["", "", "0.00", "0.00", "40.00", told]
-    assert lines[5] == ["zoe", *[""] * 9, "missing: nothing was handed in"]
+    note = "a note | the time of submission is unknown, so there is no late penalty | not on the roster"
+    assert lines[4][5:] == ["", "", "0.00", "0.00", "40.00", note]
+    assert lines[5] == ["zoe", *[""] * 9, "missing: no submission"]
     assert len(lines) == 6
 
 
@@ -348,7 +351,7 @@ def test_without_rules_every_score_stays() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("2015-02-01 09:28:58.749302 America/Los_Angeles\n", "2015-02-01 17:28:58+00:00"),
         ("2019-05-30 11:44:01.911849 UTC", "2019-05-30 11:44:01+00:00"),
@@ -364,8 +367,8 @@ def test_without_rules_every_score_stays() -> None:
         ("", ""),
     ],
 )
-def test_times_as_others_write_them(text: str, told: str) -> None:
-    assert told_time(parse_time(text, BERLIN)) == told
+def test_times_as_others_write_them(text: str, expected: str) -> None:
+    assert told_time(parse_time(text, BERLIN)) == expected
 
 
 @bounded

@@ -65,7 +65,7 @@ class Attack:
     seconds: float = 90.0
 
     def claims(self, level: Level) -> bool:
-        """Whether the attack is said to get nothing at that level."""
+        """Whether the attack gets nothing at that isolation level, according to its file."""
         return LEVELS.index(self.contained) <= LEVELS.index(level)
 
     def may_run(self, level: Level) -> bool:
@@ -88,8 +88,8 @@ class Catalogue:
 
     def find(self, names: list[str]) -> list[Attack]:
         """Return the attacks whose names begin with one of these, all without any; raises `CatalogueError`."""
-        found = [each for each in self.attacks if not names or each.name.startswith(tuple(names))]
-        unknown = [name for name in names if not any(each.name.startswith(name) for each in self.attacks)]
+        found = [attack for attack in self.attacks if not names or attack.name.startswith(tuple(names))]
+        unknown = [name for name in names if not any(attack.name.startswith(name) for attack in self.attacks)]
         if unknown:
             raise CatalogueError(
                 f"no attack begins with {', '.join(unknown)}; the files of {self.folder} are the names there are"
@@ -102,8 +102,8 @@ def read_catalogue(folder: Path) -> Catalogue:
     file = folder / "catalogue.toml"
     try:
         data = tomllib.loads(file.read_text("utf-8"))
-        neighbours = tuple((each["exercise"], each["wrong"]) for each in data["neighbours"])
-        attacks = [_attack(each, data["honest"]) for each in sorted(folder.glob("a[0-9]*.py"))]
+        neighbours = tuple((neighbour["exercise"], neighbour["wrong"]) for neighbour in data["neighbours"])
+        attacks = [_attack(file, data["honest"]) for file in sorted(folder.glob("a[0-9]*.py"))]
         return Catalogue(folder, tuple(attacks), tuple(data["exercises"]), neighbours, data.get("elsewhere", {}))
     except OSError as error:
         raise CatalogueError(f"{file} cannot be read: {error.strerror}; expected a catalogue of attacks") from error
@@ -154,15 +154,15 @@ def honest_files(course: Course, exercises: tuple[str, ...], exercise: str, wron
     Raises `CatalogueError` where there is no such misconception.
     """
     files = {}
-    for each in (each for each in course.exercises if each.id in exercises):
-        solution = (course.solutions_dir / each.file).read_text("utf-8")
-        if each.id == exercise and wrong:
-            catalogue = read_misconceptions(course.solutions_dir / "misconceptions" / f"{each.id}.toml", solution)
+    for chosen in (exercise for exercise in course.exercises if exercise.id in exercises):
+        solution = (course.solutions_dir / chosen.file).read_text("utf-8")
+        if chosen.id == exercise and wrong:
+            catalogue = read_misconceptions(course.solutions_dir / "misconceptions" / f"{chosen.id}.toml", solution)
             found = next((one for one in catalogue if one.id == wrong), None)
             if found is None:
                 raise CatalogueError(f"{exercise} has no misconception {wrong}")
             solution = patched(solution, found)
-        files[each.file] = solution
+        files[chosen.file] = solution
     return files
 
 
@@ -174,7 +174,7 @@ def write_submission(
     `targets` say where there is something to get; `parts` is the folder of what several attacks have in common.
     """
     shared = SHARED.format(targets=f"TARGETS = {dict(targets)!r}")
-    text = shared + "\n".join([(parts / f"{each}.py").read_text("utf-8") for each in attack.parts] + [attack.text])
+    text = shared + "\n".join([(parts / f"{part}.py").read_text("utf-8") for part in attack.parts] + [attack.text])
     if attack.where == "intake":
         _hand_in(attack)(folder, dict(honest), {**targets, "student": student})
         return

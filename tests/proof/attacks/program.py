@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{parser.prog}: {problem}; --level L0 attacks plain processes", file=sys.stderr)
             return ENVIRONMENT
         level = against.level
-        run = [each for each in attacks if each.may_run(level)]
+        run = [attack for attack in attacks if attack.may_run(level)]
         stack.enter_context(contextlib.suppress(KeyboardInterrupt))
         for attack in run:
             print(f"{len(trials) + 1} of {len(run)}: {attack.name}".ljust(78), end="\r", file=sys.stderr, flush=True)
@@ -81,11 +81,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 write_whole(options.json, json.dumps(_data(trials, level, attacks), indent=1) + "\n")
     print(" " * 78, end="\r", file=sys.stderr, flush=True)
     show(trials, level, len(attacks) - len(run), plain=options.plain)
-    return int(any(each.fails(level) for each in trials) or len(trials) < len(run))
+    return int(any(trial.fails(level) for trial in trials) or len(trials) < len(run))
 
 
 def _data(trials: Sequence[Trial], level: Level, attacks: Sequence[Attack]) -> dict[str, Any]:
-    found = [{**each.to_json(), "verdict": each.verdict(level)} for each in trials]
+    found = [{**trial.to_json(), "verdict": trial.verdict(level)} for trial in trials]
     return {"level": level, "not_run": len(attacks) - len(trials), "attacks": found}
 
 
@@ -104,7 +104,7 @@ def prepared(course: Course, catalogue: Catalogue, level: str | None, *, neighbo
         tempfile.tempdir = os.environ["TMPDIR"] = str(base / "tmp")
         (base / "tmp").mkdir()
         trust_here(copy.root)
-        suite = load_suite(copy, [each for each in copy.exercises if each.id in catalogue.exercises])
+        suite = load_suite(copy, [exercise for exercise in copy.exercises if exercise.id in catalogue.exercises])
         with contextlib.ExitStack() as stack:
             traps = stack.enter_context(contextlib.closing(Traps(base, SEED)))
             isolation = stack.enter_context(_isolation(level, suite, neighbours + 1))
@@ -141,33 +141,33 @@ def _copied(course: Course, root: Path) -> Course:
 def show(trials: Sequence[Trial], level: Level, not_run: int, *, plain: bool) -> None:
     """Print a line for each attack, and what they come to."""
     console = make_console(plain=plain)
-    failed = [each for each in trials if each.fails(level)]
+    failed = [trial for trial in trials if trial.fails(level)]
     if plain:
-        for each in trials:
-            console.print(", ".join(f"{name} {cell}" for name, cell in zip(COLUMNS, _row(each, level), strict=True)))
+        for trial in trials:
+            console.print(", ".join(f"{name} {cell}" for name, cell in zip(COLUMNS, _row(trial, level), strict=True)))
     else:
         table = Table(box=None, pad_edge=False)
         for name in COLUMNS:
             table.add_column(name, justify="right" if name in COLUMNS[2:8] else "left", no_wrap=True)
-        for each in trials:
-            name, title, *rest = _row(each, level)
+        for trial in trials:
+            name, title, *rest = _row(trial, level)
             table.add_row(Text(name), Text(title), *rest)
         console.print(table)
-    for each in trials:
-        if seen := each.seen():
-            why = "" if each.fails(level) else f" ({each.attack.why})"
-            console.print(f"{each.attack.name}: {'; '.join(seen)}{why}", soft_wrap=True)
-    open_ = [each for each in trials if not each.attack.claims(level)]
+    for trial in trials:
+        if seen := trial.seen():
+            why = "" if trial.fails(level) else f" ({trial.attack.why})"
+            console.print(f"{trial.attack.name}: {'; '.join(seen)}{why}", soft_wrap=True)
+    open_ = [trial for trial in trials if not trial.attack.claims(level)]
     console.print(
         f"\n{len(trials)} attacks at {level}, {len(trials) - len(open_)} of them contained there by promise: "
         f"{len(failed)} {'breaks' if len(failed) == 1 else 'break'} a promise; "
-        f"{sum(each.got for each in open_)} of the {len(open_)} others get something; "
-        f"{sum(each.harmed for each in trials)} cost anybody anything; "
+        f"{sum(trial.got for trial in open_)} of the {len(open_)} others get something; "
+        f"{sum(trial.harmed for trial in trials)} cost anybody anything; "
         f"{not_run} not run, for they would harm this machine at {level}"
     )
 
 
 def _row(trial: Trial, level: Level) -> tuple[str, ...]:
-    counts = (str(len(each)) for each in (trial.leaks, trial.changed, trial.lost, trial.left))
+    counts = (str(len(items)) for items in (trial.leaks, trial.changed, trial.lost, trial.left))
     points, seconds = f"{trial.gained / 100:g}", f"{trial.seconds:.1f}"
     return (trial.attack.name, trial.attack.title, points, *counts, seconds, trial.verdict(level))

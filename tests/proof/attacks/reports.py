@@ -20,13 +20,13 @@ STEERS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202
 def odd_json(text: str) -> set[str]:
     odd: list[str] = []
     json.loads(text, parse_constant=odd.append)
-    return {f"{each} in a report, which is not JSON" for each in odd}
+    return {f"{constant} in a report, which is not JSON" for constant in odd}
 
 
 def gained(report: Report, alone: Sequence[Report]) -> int:
     """Return the hundredths above the honest program's, in each exercise."""
-    honest = {each.id: each.score for each in alone[0].exercises}
-    return sum(max(0, each.score - honest[each.id]) for each in report.exercises)
+    honest = {exercise.id: exercise.score for exercise in alone[0].exercises}
+    return sum(max(0, exercise.score - honest[exercise.id]) for exercise in report.exercises)
 
 
 def not_graded(reports: Mapping[str, Sequence[Report]]) -> list[str]:
@@ -44,10 +44,10 @@ def without_times(reports: Sequence[Report]) -> str:
 
     def steady(value: Any) -> Any:
         if isinstance(value, dict):
-            return {key: steady(each) for key, each in value.items() if key != "seconds"}
-        return [steady(each) for each in value] if isinstance(value, list | tuple) else value
+            return {key: steady(item) for key, item in value.items() if key != "seconds"}
+        return [steady(item) for item in value] if isinstance(value, list | tuple) else value
 
-    return json.dumps([steady(each.to_json()) for each in reports])
+    return json.dumps([steady(report.to_json()) for report in reports])
 
 
 def odd_texts(report: Report) -> set[str]:
@@ -56,7 +56,7 @@ def odd_texts(report: Report) -> set[str]:
     for name, show in _RENDERINGS.items():
         if odd := STEERS.search(show(report)):
             found.add(f"{odd[0]!r} in the {name}")
-    for row in csv.reader(io.StringIO(scores_csv([report], [each.id for each in report.exercises]))):
+    for row in csv.reader(io.StringIO(scores_csv([report], [exercise.id for exercise in report.exercises]))):
         if any(cell.startswith(("=", "+", "-", "@", "\t", "\r")) for cell in row):
             found.add("a formula in the table of scores")
     return found

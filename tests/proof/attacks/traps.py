@@ -33,7 +33,7 @@ class Traps:
         self.tried = _random()
         self.targets: dict[str, Any] = {"mark": self.mark, "variable": VARIABLE}
         self.targets.update(tried=self.tried[::-1], proof=self.secrets["proof"][::-1])
-        self.heard: list[tuple[str, bytes]] = []
+        self.calls: list[tuple[str, bytes]] = []
         self._open: list[socket.socket] = []
         self._home: Path | None = None
         os.environ[VARIABLE] = self._secret("the environment")
@@ -54,9 +54,9 @@ class Traps:
 
     def close(self) -> None:
         """Take away what was laid out of the base folder."""
-        for each in self._open:
+        for handle in self._open:
             with contextlib.suppress(OSError):
-                each.close()
+                handle.close()
         os.close(self._held)
         self._other.kill()
         self._other.communicate()
@@ -69,10 +69,10 @@ class Traps:
         return [name for name, secret in self.secrets.items() if secret.encode() in data]
 
     def touched(self) -> list[str]:
-        """Return what the listeners heard since the last call."""
-        heard, self.heard = self.heard, []
-        said = {f"{name} got {self.found_in(data) or 'a call'}" for name, data in heard}
-        return sorted(said)
+        """Return the calls to the listeners since the last call."""
+        calls, self.calls = self.calls, []
+        reports = {f"{name} got {self.found_in(data) or 'a call'}" for name, data in calls}
+        return sorted(reports)
 
     def _secret(self, name: str) -> str:
         return self.secrets.setdefault(name, _random())
@@ -119,12 +119,12 @@ class Traps:
                 data = b""
                 with caller, contextlib.suppress(OSError):
                     data = caller.recv(4096)
-                self.heard.append((name, data))
+                self.calls.append((name, data))
 
     def _hear(self, name: str, datagrams: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while True:
-                self.heard.append((name, datagrams.recv(4096)))
+                self.calls.append((name, datagrams.recv(4096)))
 
 
 def survivors(base: Path, before: set[int]) -> list[int]:
@@ -135,15 +135,15 @@ def survivors(base: Path, before: set[int]) -> list[int]:
     until = time.monotonic() + LINGER_SECONDS
     while (found := _orphans(base, before)) and time.monotonic() < until:
         time.sleep(0.05)
-    for each in found:
+    for process in found:
         with contextlib.suppress(OSError):
-            os.kill(each, signal.SIGKILL)
+            os.kill(process, signal.SIGKILL)
     return found
 
 
 def processes() -> set[int]:
     """Return the processes there are; none where the system does not tell."""
-    return {int(each.name) for each in Path("/proc").glob("[0-9]*")}
+    return {int(file.name) for file in Path("/proc").glob("[0-9]*")}
 
 
 def _orphans(base: Path, before: set[int]) -> list[int]:
@@ -177,8 +177,8 @@ def _line_of(pid: int) -> set[int]:
 def files_left(traps: Traps) -> list[str]:
     """Return the files and folders that carry the attackers' mark, wherever one can write, and take them away."""
     found = [file for file in _marked(traps) if file != traps.targets.get("home")]
-    for each in found:
-        path = Path(each)
+    for place in found:
+        path = Path(place)
         with contextlib.suppress(OSError):
             path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
     return found
@@ -190,9 +190,9 @@ def _marked(traps: Traps) -> Iterator[str]:
         if traps.mark in Path(folder).name:
             yield folder
     shared = {"/tmp", "/var/tmp", "/dev/shm", "/", str(Path.cwd()), str(Path.home()), str(Path(__file__).parent)}
-    for each in sorted(shared):
+    for shared_folder in sorted(shared):
         with contextlib.suppress(OSError):
-            yield from (str(Path(each, name)) for name in os.listdir(each) if traps.mark in name)  # noqa: PTH208
+            yield from (str(Path(shared_folder, name)) for name in os.listdir(shared_folder) if traps.mark in name)  # noqa: PTH208
 
 
 def _random() -> str:

@@ -65,7 +65,7 @@ class Trial:
         """Return all that was seen, in words."""
         gained = [f"{self.gained / 100:g} points"] if self.gained else []
         stale = [] if self.tried else ["it did not get to try: is the attack out of date?"]
-        changed = [f"{each} changed" for each in self.changed]
+        changed = [f"{file} changed" for file in self.changed]
         return [*gained, *stale, *self.leaks, *changed, *self.lost, *self.left]
 
     def to_json(self) -> dict[str, Any]:
@@ -84,23 +84,23 @@ class Trial:
 class Round:
     """What was graded at once: the reports by folder of submissions, or what went wrong instead.
 
-    `said` is what the programs printed, by folder.
+    `printed` has the output of the programs, by folder.
     """
 
     reports: dict[str, list[Report]] = field(default_factory=dict)
     lost: list[str] = field(default_factory=list)
-    said: dict[str, str] = field(default_factory=dict)
+    printed: dict[str, str] = field(default_factory=dict)
 
 
 class Heard(Runner):
     """A runner that keeps what the program printed, of which a report for a mark tells nothing."""
 
-    said = ""
+    printed = ""
 
     def run(self, *args: Any, **options: Any) -> Run:
         """Run a plan, and listen."""
         found = super().run(*args, **options)
-        self.said += found.log
+        self.printed += found.log
         return found
 
 
@@ -118,7 +118,7 @@ class Trials:
         self._number = 0
         self._running: list[Heard] = []
         self._honest: dict[tuple[str, str], list[Report]] = {}
-        self.neighbours = [catalogue.neighbours[each % len(catalogue.neighbours)] for each in range(neighbours)]
+        self.neighbours = [catalogue.neighbours[number % len(catalogue.neighbours)] for number in range(neighbours)]
 
     def honest(self, exercise: str, wrong: str) -> list[Report]:
         """Return the reports on an honest submission, graded alone; once for each."""
@@ -136,15 +136,15 @@ class Trials:
         """Try one attack."""
         alone = self.honest(attack.exercise, attack.wrong)
         canary = self.catalogue.neighbours[-1]
-        before = {each: without_times(self.honest(*each)) for each in {*self.neighbours, canary}}
+        before = {neighbour: without_times(self.honest(*neighbour)) for neighbour in {*self.neighbours, canary}}
         folders = {"attack": self._folder("attack")}
         honest = honest_files(self.course, self.catalogue.exercises, attack.exercise, attack.wrong)
         parts = self.catalogue.folder / "parts"
         targets = {**self.traps.targets, "cache": str(self.kept)}
         write_submission(attack, honest, folders["attack"], parts, targets, ATTACKER)
-        for at, each in enumerate(self.neighbours):
+        for at, neighbour in enumerate(self.neighbours):
             folders[f"neighbour {at + 1}"] = self._folder("beside")
-            self._write_honest(folders[f"neighbour {at + 1}"], *each)
+            self._write_honest(folders[f"neighbour {at + 1}"], *neighbour)
         there = processes()
         self.traps.touched()
         started = time.monotonic()
@@ -155,21 +155,21 @@ class Trials:
         self._write_honest(folders["canary"], *canary)
         after = self._grade({"canary": folders["canary"]}, 60)
         reports = {**beside.reports, **after.reports}
-        kinds = {**{f"neighbour {at + 1}": each for at, each in enumerate(self.neighbours)}, "canary": canary}
+        kinds = {**{f"neighbour {at + 1}": neighbour for at, neighbour in enumerate(self.neighbours)}, "canary": canary}
         changed = [
-            name for name, each in kinds.items() if name in reports and without_times(reports[name]) != before[each]
+            name for name, kind in kinds.items() if name in reports and without_times(reports[name]) != before[kind]
         ]
         own = reports.get("attack", [])
-        left = [f"process {each}" for each in ended] + [f"file {each}" for each in files_left(self.traps)]
+        left = [f"process {number}" for number in ended] + [f"file {file}" for file in files_left(self.traps)]
         trial = Trial(
             attack=attack,
-            gained=max((gained(each, alone) for each in own), default=0),
-            leaks=(*self._leaks(own, beside.said.get("attack", "")), *self.traps.touched()),
+            gained=max((gained(report, alone) for report in own), default=0),
+            leaks=(*self._leaks(own, beside.printed.get("attack", "")), *self.traps.touched()),
             changed=tuple(changed),
             lost=(*beside.lost, *after.lost, *not_graded(reports)),
             left=tuple(left),
             seconds=seconds,
-            tried=attack.where == "intake" or self.traps.tried in beside.said.get("attack", ""),
+            tried=attack.where == "intake" or self.traps.tried in beside.printed.get("attack", ""),
         )
         for folder in folders.values():
             shutil.rmtree(folder, ignore_errors=True)
@@ -219,7 +219,7 @@ class Trials:
             for entry in entries:
                 runner = self._runner()
                 report = self.grader.grade(entry.read(self.course.files, caps), runner=runner)
-                graded.said[name] = graded.said.get(name, "") + runner.said
+                graded.printed[name] = graded.printed.get(name, "") + runner.printed
                 write_stored(self.out / folder.name / "reports" / f"{entry.student}.json", Stored(report, "", {}))
                 reports.append(report)
             graded.reports[name] = reports
@@ -227,7 +227,7 @@ class Trials:
             graded.lost.append(f"{name}: {type(error).__name__}: {error}")
 
     def _runner(self) -> Heard:
-        """Return the runner a grader would make, that keeps what is said."""
+        """Return a runner like that of a grader, which also keeps the output."""
         found = Heard(
             self.grader.suite,
             seed=self.grader.seed,
@@ -237,13 +237,13 @@ class Trials:
         self._running.append(found)
         return found
 
-    def _leaks(self, reports: Sequence[Report], said: str) -> list[str]:
+    def _leaks(self, reports: Sequence[Report], printed: str) -> list[str]:
         """Return what the program printed, and what came out by a report or anything else in the folder for reports."""
-        found = {f"{each} in its output" for each in self.traps.found_in(said.encode())}
+        found = {f"{secret} in its output" for secret in self.traps.found_in(printed.encode())}
         written = [file for file in self.out.rglob("*") if file.is_file() and not file.is_symlink()]
         for file in written:
             data = file.read_bytes()
-            found |= {f"{each} in a report" for each in self.traps.found_in(data)}
+            found |= {f"{secret} in a report" for secret in self.traps.found_in(data)}
             if len(data) > MOST_REPORT_BYTES:
                 found.add(f"a report of {len(data):,} bytes")
             with contextlib.suppress(UnicodeDecodeError):

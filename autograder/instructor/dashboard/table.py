@@ -1,4 +1,4 @@
-"""A table of the class page, once as HTML that can be sorted and once as CSV."""
+"""A table of the class page, as sortable HTML and as CSV."""
 
 import csv
 import io
@@ -10,19 +10,20 @@ from autograder.instructor.gradebook.scores import harmless
 from autograder.report.html_failure import text
 from autograder.report.printable import one_line
 
-NOT_TOLD = "–"
+EMPTY = "–"
 INTERVAL = "interval"
-DRAWN = "drawn"
+CHART = "chart"
+"""The kind of a column with charts; the style sheet and the script of the page know it by this name."""
 
 Value = str | int | float | tuple[float, float] | None
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell: its `value`, which goes to the CSV and which the column is sorted by, and how it is shown.
+    """One cell: its `value`, for the CSV and for sorting, and how it is shown.
 
-    `markup`, which is safe HTML, is shown in place of `shown`; without either the value is. None is not told, and two
-    numbers are an interval, sorted by the lower one.
+    `markup`, which is safe HTML, replaces `shown`, and `shown` replaces the value. None is an empty cell. Two numbers
+    are an interval, sorted by the lower one.
     """
 
     value: Value
@@ -33,32 +34,33 @@ class Cell:
     def html(self) -> str:
         if self.markup is not None:
             return self.markup
-        return text(self.shown if self.shown is not None else NOT_TOLD if self.value is None else str(self.value))
+        return text(self.shown if self.shown is not None else EMPTY if self.value is None else str(self.value))
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its title, what it tells (shown where one points), and whether its cells are words.
+    """A column: its name in the CSV, a `tooltip`, whether its cells are words, and its heading on the page.
 
-    Its `kind` may be `INTERVAL`: two columns of the CSV; or `DRAWN`: a picture, which the CSV leaves out.
+    Its `kind` may be `INTERVAL`, which is two columns of the CSV, or `CHART`, which is none.
     """
 
-    title: str
-    told: str = ""
+    name: str
+    tooltip: str = ""
     words: bool = False
     kind: str = ""
+    heading: str = ""
 
     @property
     def in_csv(self) -> tuple[str, ...]:
-        """The titles of its columns in the CSV."""
+        """The names of its columns in the CSV."""
         if self.kind == INTERVAL:
-            return f"{self.title} from", f"{self.title} to"
-        return () if self.kind == DRAWN else (self.title,)
+            return f"{self.name} from", f"{self.name} to"
+        return () if self.kind == CHART else (self.name,)
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table called `name`, of `columns`, whose rows have a cell for each. The first cell of a row names it."""
+    """A table: its name, its caption, its columns, and rows with a cell per column. The first cell names the row."""
 
     name: str
     caption: str
@@ -67,7 +69,7 @@ class Table:
 
     def html(self, folder: str) -> str:
         """Return the table with a link to its CSV file in `folder`."""
-        heads = "".join(_titled(each) for each in self.columns)
+        heads = "".join(_head(column) for column in self.columns)
         body = "\n".join(_row(self.columns, row) for row in self.rows)
         link = f'<a href="{text(folder)}/{self.name}.csv">as CSV</a>'
         caption = f"<caption>{text(self.caption)} <span>{link}</span></caption>"
@@ -78,8 +80,8 @@ class Table:
         )
 
     def csv(self) -> str:
-        """Return the table as CSV: numbers as they are, and what is not told empty."""
-        heads = [name for each in self.columns for name in each.in_csv]
+        """Return the table as CSV, with numbers unrounded and empty cells for None."""
+        heads = [name for column in self.columns for name in column.in_csv]
         rows = [
             [value for column, cell in zip(self.columns, row, strict=True) for value in _values(column, cell)]
             for row in self.rows
@@ -91,32 +93,32 @@ def csv_of(heads: Sequence[str], rows: Sequence[Sequence[Value]]) -> str:
     """Return rows as CSV that no spreadsheet takes for formulas; None is an empty cell."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerows([_plain(each) for each in row] for row in (heads, *rows))
+    writer.writerows([_plain(value) for value in row] for row in (heads, *rows))
     return out.getvalue()
 
 
 def percent(share: float) -> str:
-    """Return a share as whole percents."""
+    """Return a share as whole percent."""
     return f"{100 * share:.0f} %"
 
 
-def counted(share: Share) -> Cell:
-    """Return a share as a cell: in percent, and of how many; sorted by the share."""
+def share_cell(share: Share) -> Cell:
+    """Return a share as a cell, like `40 % (8 of 20)`; sorted by the share."""
     if share.value is None:
         return Cell(None)
     return Cell(round(share.value, 4), f"{percent(share.value)} ({share.count} of {share.of})")
 
 
-def interval(share: Share) -> Cell:
-    """Return the interval of a share as a cell."""
-    found = share.interval
-    return Cell(found and (round(found[0], 4), round(found[1], 4)), interval_told(share))
+def interval_cell(share: Share) -> Cell:
+    """Return the confidence interval of a share as a cell."""
+    interval = share.interval
+    return Cell(interval and (round(interval[0], 4), round(interval[1], 4)), interval_text(share))
 
 
-def interval_told(share: Share) -> str:
-    """Return the interval of a share in words: `24–61 %`."""
+def interval_text(share: Share) -> str:
+    """Return the confidence interval of a share as text, like `24–61 %`."""
     if share.interval is None:
-        return NOT_TOLD
+        return EMPTY
     low, high = share.interval
     return f"{100 * low:.0f}–{100 * high:.0f} %"
 
@@ -124,12 +126,12 @@ def interval_told(share: Share) -> str:
 def _values(column: Column, cell: Cell) -> Sequence[Value]:
     if column.kind == INTERVAL:
         return cell.value if isinstance(cell.value, tuple) else (None, None)
-    return () if column.kind == DRAWN else (cell.value,)
+    return () if column.kind == CHART else (cell.value,)
 
 
-def _titled(column: Column) -> str:
-    told = f' title="{text(column.told)}"' if column.told else ""
-    return f'<th scope="col"{told}{_class(column)}>{text(column.title)}</th>'
+def _head(column: Column) -> str:
+    tooltip = f' title="{text(column.tooltip)}"' if column.tooltip else ""
+    return f'<th scope="col"{tooltip}{_class(column)}>{text(column.heading or column.name)}</th>'
 
 
 def _class(column: Column) -> str:
@@ -139,11 +141,12 @@ def _class(column: Column) -> str:
 
 def _row(columns: Sequence[Column], row: Sequence[Cell]) -> str:
     cells = []
-    for at, (column, cell) in enumerate(zip(columns, row, strict=True)):
-        tag, scope = ("th", ' scope="row"') if at == 0 else ("td", "")
+    for position, (column, cell) in enumerate(zip(columns, row, strict=True)):
+        tag, scope = ("th", ' scope="row"') if position == 0 else ("td", "")
         value = cell.value[0] if isinstance(cell.value, tuple) else cell.value
-        by = "" if value is None else str(value)
-        order = f' data-by="{text(by)}"' if by != (cell.shown or by) or cell.markup is not None else ""
+        key = "" if value is None else str(value)
+        # The script sorts by the text of a cell unless it differs from the value.
+        order = f' data-by="{text(key)}"' if key != (cell.shown or key) or cell.markup is not None else ""
         cells.append(f"<{tag}{scope}{_class(column)}{order}>{cell.html}</{tag}>")
     return f"<tr>{''.join(cells)}</tr>"
 
