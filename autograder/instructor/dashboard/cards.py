@@ -7,7 +7,7 @@ from autograder.instructor.dashboard.similar import Lines, Pair
 from autograder.instructor.dashboard.tables import interval_told, percent
 from autograder.instructor.dashboard.why import Why
 from autograder.report.html_failure import code, text
-from autograder.report.words import number, opened, plural
+from autograder.report.words import number, plural
 
 MOST_CARDS, MOST_PAIRS, MOST_FILES, MOST_LINES = 12, 12, 3, 60
 """So many misconceptions and pairs are shown with their code, of so many files and lines; the tables have all."""
@@ -26,7 +26,6 @@ def similar_cards(names: Mapping[str, str], pairs: Sequence[Pair]) -> str:
 def _why_card(each: Why, is_open: bool) -> str:
     told = f"{each.share.count} of {each.share.of} who wrote it ({interval_told(each.share)})"
     page = each.described
-    shown = opened(each.name, "\n".join((*page.wrong, *page.right))) if page is not None else each.name
     parts = [f'<p class="soft">{text(f"Exercise {number(each.exercise)}; fails {checks_told(each.checks)}.")}</p>']
     parts += [f"<p>{text(page.explanation)}</p>"] if page is not None else []
     sides = []
@@ -44,7 +43,7 @@ def _why_card(each: Why, is_open: bool) -> str:
     if page is not None:
         labelled = (("Why it tempts", page.tempting), ("To ask the class", page.hint), ("To see it", page.experiment))
         parts += [f"<p><strong>{head}:</strong> {text(said)}</p>" for head, said in labelled if said.strip()]
-    return _details(shown, told, "".join(parts), is_open)
+    return _details(each.name, told, "".join(parts), is_open)
 
 
 def _pair(names: Mapping[str, str], pair: Pair) -> str:
