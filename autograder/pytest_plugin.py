@@ -1,10 +1,9 @@
-"""The pytest plugin: every check of a course is an item, run in a worker and judged outside of it.
+"""The pytest plugin: every check of a course is a test item, run in a worker process and judged outside of it.
 
-`pytest tests/exercises` checks exercises/; `--submission DIR` another folder or zip, `--device` another device. What
-pytest finds beside the student's files (conftest.py, pytest.ini) is refused, not used.
+`pytest tests/exercises` checks exercises/; `--submission` names another folder or zip, `--device` another device.
+Files for pytest in a submission (conftest.py, pytest.ini) are refused, not used.
 """
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -26,12 +25,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("course", "checks of a course")
     group.addoption("--submission", metavar="DIR", help="the folder or zip to check (default: exercises/)")
     group.addoption("--device", default="cpu", metavar="NAME", help="cpu, cuda or mps")
-    group.addoption("--seed", type=int, metavar="N", help="trial other inputs and weights")
+    group.addoption("--seed", type=int, metavar="N", help="use other inputs and weights")
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
-    """Refuse to import a course that nobody trusts, or to run under what lies beside a student's files."""
+    """Refuse to import an untrusted course, or to run with the configuration of a submission."""
     for argument in early_config.known_args_namespace.file_or_dir or [str(early_config.invocation_params.dir)]:
         _require_trust(Path(early_config.invocation_params.dir, argument.split("::")[0]))
     submission = _submission_path(early_config.known_args_namespace.submission)
@@ -49,7 +48,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """Say that somebody's files are run unconfined."""
+    """Warn that the files of a submission run without a sandbox."""
     submission = _submission_path(config.getoption("--submission"))
     return unconfined(submission) if submission is not None else None
 
@@ -65,7 +64,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 
 def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: object) -> "CheckItem | None":
-    """Turn every declared check into an item."""
+    """Make a test item of every declared check."""
     check = getattr(obj, "__check__", None)
     if not isinstance(check, Check):
         return None
@@ -73,7 +72,7 @@ def pytest_pycollect_makeitem(collector: pytest.Collector, name: str, obj: objec
 
 
 class CheckItem(pytest.Item):
-    """One check. Anything but a pass is a failure: a check that could not run is never skipped."""
+    """One check. Everything but a pass is a failure: a check that could not run is never skipped."""
 
     def __init__(self, *, check: Check, **kwargs: object) -> None:
         super().__init__(**kwargs)  # type: ignore[arg-type]
@@ -91,7 +90,7 @@ class CheckItem(pytest.Item):
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:  # noqa: ARG002
         if isinstance(excinfo.value, CheckFailedError):
-            return sentences(excinfo.value.result)
+            return failure_report(excinfo.value.result)
         if isinstance(excinfo.value, CourseError | SubmissionError | EnvironmentProblem):
             return f"{type(excinfo.value).__name__}: {excinfo.value}"
         return str(super().repr_failure(excinfo))
@@ -108,31 +107,18 @@ class CheckFailedError(Exception):
         self.result = result
 
 
-def sentences(result: CheckResult) -> str:
-    """Return why a check failed, one fact a line."""
-    return "\n".join(_facts(result))
+def failure_report(result: CheckResult) -> str:
+    """Return why a check failed, and the first hint."""
+    from autograder.report.failure_text import failure_text
+    from autograder.report.failure_view import failure_view
 
-
-def _facts(result: CheckResult) -> Iterator[str]:
-    from autograder.report.words import STATES, line_of
-
-    yield f"{STATES[result.status].word}: {result.title}"
-    finding = result.finding
-    if finding is not None:
-        yield finding.message
-        if finding.detail:
-            yield finding.detail
-        if finding.place is not None:
-            at = f":{finding.place.line}" if finding.place.cell is None else f", {line_of(finding.place)}"
-            yield f"{finding.place.file}{at}"
-    elif result.status != "fail":
-        yield STATES[result.status].meaning
-    if result.hints:
-        yield f"Hint 1 of {len(result.hints)}: {result.hints[0]}"
+    view = failure_view(result)
+    hints = [f"{label}: {hint}" for label, hint in view.hints]
+    return "\n".join([f"{view.state.word}: {view.title}", failure_text(view), *hints])
 
 
 class CourseSession:
-    """Grades an exercise when the first of its checks is asked for, and keeps what came of it."""
+    """Grade an exercise when the first of its checks is run, and keep the results."""
 
     def __init__(self, config: pytest.Config) -> None:
         self.config = config
@@ -144,35 +130,35 @@ class CourseSession:
         """Return the result of one check."""
         if item.exercise_id not in self._results:
             report = self._grade(item)
-            self._results[item.exercise_id] = {each.id: each for each in report.exercises[0].checks}
+            self._results[item.exercise_id] = {check.id: check for check in report.exercises[0].checks}
         return self._results[item.exercise_id][item.check.id]
 
     def close(self) -> None:
-        """Forget everything."""
+        """Drop the results."""
         self._results.clear()
 
     def _grade(self, item: CheckItem) -> Report:
         course = self._course = self._course or read_course(find_course(item.path.parent))
-        named = [each for each in course.exercises if each.id == item.exercise_id]
-        if not named:
+        exercises = [exercise for exercise in course.exercises if exercise.id == item.exercise_id]
+        if not exercises:
             raise pytest.UsageError(f"{item.path.name} belongs to no exercise of {course.root / 'course.toml'}")
         path = _submission_path(self.config.getoption("--submission"))
         submission = self._submission = self._submission or read_own(course, folder=path)
-        suite = load_suite(course, course.with_needs(named[0]))
+        suite = load_suite(course, course.with_needs(exercises[0]))
         seed = self.config.getoption("--seed")
         device = self.config.getoption("--device")
         with Grader(suite, seed=course.seed if seed is None else seed, device=device, evidence=True) as grader:
-            return grader.grade(submission, named)
+            return grader.grade(submission, exercises)
 
 
 def _require_trust(path: Path) -> None:
-    """Refuse to import the checks of a course that this user has not said to trust."""
+    """Refuse to import the checks of a course that this user does not trust yet."""
     try:
         require(find_course(path))
     except Untrusted as error:
         raise pytest.UsageError(str(error)) from None
     except CourseError:
-        pass  # these are no checks of ours
+        pass  # not a folder of a course, so there are no checks to import
 
 
 def _submission_path(given: str | None) -> Path | None:

@@ -1,11 +1,14 @@
-"""What the reports of a class add up to."""
+"""The summary of a class: submissions, mean, frequent misconceptions, and who needs a look."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from autograder.report.exercise_summary import notes, number, student
+from autograder.report.failure_view import failure_view
 from autograder.report.printable import one_line
-from autograder.report.words import STATES, explanation, notes, number, points, student
+from autograder.report.quantities import plural, points
+from autograder.report.states import STATES
 from autograder.results.model import Report
 
 
@@ -23,12 +26,12 @@ class ClassSummary:
     @property
     def sentence(self) -> str:
         """Return how many were graded, how many have full marks, and the mean."""
-        count = f"{self.submissions} submission{'' if self.submissions == 1 else 's'}"
+        count = plural(self.submissions, "submission")
         return f"{count}, {self.full} with full marks, mean {self.mean / 100:.1f} of {points(self.max_score)} points"
 
 
 def summarize(reports: Sequence[Report]) -> ClassSummary:
-    """Count what a class has in common; each misconception counts once a student, the most frequent first."""
+    """Summarise a class. A misconception counts once a student; the most frequent comes first."""
     names: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for report in reports:
@@ -36,13 +39,13 @@ def summarize(reports: Sequence[Report]) -> ClassSummary:
         names |= theirs
         counts.update(theirs.keys())
     marked = [report for report in reports if "grader_error" not in report.statuses]
-    ordered = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+    ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return ClassSummary(
         submissions=len(reports),
         full=sum(0 < report.max_score <= report.score for report in reports),
         mean=sum(report.score for report in marked) / len(marked) if marked else 0.0,
         max_score=max((report.max_score for report in reports), default=0),
-        misconceptions=tuple((names[each], each, count) for each, count in ordered),
+        misconceptions=tuple((names[key], key, count) for key, count in ordered),
         need_a_look=tuple((student(report), why) for report in reports for why in _reasons(report)),
     )
 
@@ -50,17 +53,17 @@ def summarize(reports: Sequence[Report]) -> ClassSummary:
 def _misconceptions(report: Report) -> dict[str, str]:
     """Return the misconceptions in one report, id to name."""
     findings = (check.finding for exercise in report.exercises for check in exercise.checks)
-    named = (each for each in findings if each is not None and each.kind == "misconception")
-    return {one_line(each.id): one_line(each.name or each.id) for each in named}
+    named = (finding for finding in findings if finding is not None and finding.kind == "misconception")
+    return {one_line(finding.id): one_line(finding.name or finding.id) for finding in named}
 
 
 def _reasons(report: Report) -> list[str]:
-    """Return why a person should look at a submission: the grader's own faults, and the notes of the intake."""
+    """Return why a person should look at a submission: problems of the grader, and notes of the intake."""
     reasons = []
     for exercise in report.exercises:
-        faulty = [each for each in exercise.checks if each.status == "grader_error"]
+        faulty = [check for check in exercise.checks if check.status == "grader_error"]
         if faulty or exercise.status == "grader_error":
-            messages = [one_line(explanation(each.status, each.finding)) for each in faulty if each.finding]
+            messages = [one_line(" ".join(failure_view(check).detail)) for check in faulty if check.finding]
             problem = f"{number(exercise.id)} {exercise.title}: {STATES['grader_error'].word}"
             reasons.append(": ".join([problem, *messages[:1]]))
     return reasons + notes(report)

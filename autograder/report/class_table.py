@@ -1,12 +1,14 @@
-"""A class as a table: a line for each student, a column for each exercise, and what they add up to."""
+"""A class as a table: a line for each student, a column for each exercise, and a summary."""
 
 from collections.abc import Sequence
 
 from rich.text import Text
 
 from autograder.report.class_summary import ClassSummary, summarize
+from autograder.report.exercise_summary import number, student
 from autograder.report.layout import SECONDARY, Page, blocks, breadth, columns
-from autograder.report.words import STATES, number, points, student
+from autograder.report.quantities import points
+from autograder.report.states import STATES
 from autograder.results.model import ExerciseResult, Report
 
 _MOST_NAMES = 5
@@ -22,12 +24,12 @@ def class_lines(page: Page, reports: Sequence[Report]) -> list[Text]:
 
 
 def exercise_ids(reports: Sequence[Report]) -> list[str]:
-    """Return the exercises that any of the reports has, in their order."""
+    """Return the ids of all exercises in the reports, in order."""
     return sorted({exercise.id for report in reports for exercise in report.exercises})
 
 
 def _table(page: Page, reports: Sequence[Report]) -> list[Text]:
-    """Return the table with whole words, else with short ones and their legend, else with marks alone."""
+    """Return the table with whole words; on a narrow page with short words, or with marks, and a legend."""
     if not reports:
         return []
     ids = exercise_ids(reports)
@@ -39,13 +41,13 @@ def _table(page: Page, reports: Sequence[Report]) -> list[Text]:
 
 
 def _spread(page: Page, reports: Sequence[Report], ids: Sequence[str], short: bool) -> list[Text]:
-    head = [page.text(each, SECONDARY) for each in ("student", *map(number, ids), "total")]
+    head = [page.text(word, SECONDARY) for word in ("student", *map(number, ids), "total")]
     rows = []
     for report in reports:
-        found = {each.id: each for each in report.exercises}
-        cells = [_cell(page, found.get(each), short) for each in ids]
+        exercises = {exercise.id: exercise for exercise in report.exercises}
+        cells = [_cell(page, exercises.get(key), short) for key in ids]
         rows.append([page.cut(page.text(student(report)), _WIDE_NAME), *cells, page.text(points(report.score), "bold")])
-    best = [page.text(points(_best(reports, each)), SECONDARY) for each in ids]
+    best = [page.text(points(_best(reports, key)), SECONDARY) for key in ids]
     total = page.text(points(max(report.max_score for report in reports)), SECONDARY)
     last = [page.text("of", SECONDARY), *best, total]
     return columns([head, *rows, last], (False, *(True for _ in ids), True))
@@ -53,11 +55,11 @@ def _spread(page: Page, reports: Sequence[Report], ids: Sequence[str], short: bo
 
 def _compact(page: Page, reports: Sequence[Report], ids: Sequence[str]) -> list[Text]:
     """Return a line for each student with a mark for each exercise."""
-    head = [page.text(each, SECONDARY) for each in ("student", f"{number(ids[0])} to {number(ids[-1])}", "total")]
+    head = [page.text(word, SECONDARY) for word in ("student", f"{number(ids[0])} to {number(ids[-1])}", "total")]
     rows = []
     for report in reports:
-        found = {each.id: each for each in report.exercises}
-        marks = Text.assemble(*(_sign(page, found.get(each)) for each in ids))
+        exercises = {exercise.id: exercise for exercise in report.exercises}
+        marks = Text.assemble(*(_sign(page, exercises.get(key)) for key in ids))
         rows.append(
             [page.cut(page.text(student(report)), _NARROW_NAME), marks, page.text(points(report.score), "bold")]
         )
@@ -65,7 +67,7 @@ def _compact(page: Page, reports: Sequence[Report], ids: Sequence[str]) -> list[
 
 
 def _cell(page: Page, exercise: ExerciseResult | None, short: bool) -> Text:
-    """Return the points; or the word of a state that earned none and is more than a wrong result."""
+    """Return the points, or the word of a state that earned none for another reason than a wrong result."""
     if exercise is None:
         return Text()
     state = STATES[exercise.status]
@@ -80,20 +82,21 @@ def _sign(page: Page, exercise: ExerciseResult | None) -> Text:
 
 
 def _legend(page: Page, reports: Sequence[Report], short: bool) -> list[Text]:
-    """Return what the short words, or the marks, mean; only those that differ from the whole word."""
+    """Return the meaning of the marks, or of the short words that differ from the whole word."""
     used = {exercise.status for report in reports for exercise in report.exercises}
     states = [state for status, state in STATES.items() if status in used]
     if short:
-        meanings = [f"{each.short} {each.word.lower()}" for each in states if each.short != each.word]
+        meanings = [f"{state.short} {state.word.lower()}" for state in states if state.short != state.word]
     else:
-        marks = dict.fromkeys(each.mark for each in states)
+        marks = dict.fromkeys(state.mark for state in states)
         words = {"passed": "passes", "failed": "does not pass", "waiting": "not done", "problem": "grader problem"}
-        meanings = [f"{getattr(page.glyphs, each)} {words[each]}" for each in marks]
+        meanings = [f"{getattr(page.glyphs, mark)} {words[mark]}" for mark in marks]
     return page.wrap(page.text(", ".join(meanings), SECONDARY), 0) if meanings else []
 
 
 def _best(reports: Sequence[Report], exercise_id: str) -> int:
-    return max(each.max_score for report in reports for each in report.exercises if each.id == exercise_id)
+    exercises = (exercise for report in reports for exercise in report.exercises)
+    return max(exercise.max_score for exercise in exercises if exercise.id == exercise_id)
 
 
 def _misconceptions(page: Page, summary: ClassSummary) -> list[Text]:
@@ -105,7 +108,7 @@ def _misconceptions(page: Page, summary: ClassSummary) -> list[Text]:
     if breadth(lines) > page.width:
         lines = columns([row[:3] for row in rows], (False, True, False))
     more = len(summary.misconceptions) - len(most)
-    rest = [page.text(f"  and {more} more, each no more often", SECONDARY)] if more else []
+    rest = [page.text(f"  and {more} more", SECONDARY)] if more else []
     return [page.text("Most frequent misconceptions", "bold"), *(page.cut(line, page.width) for line in lines), *rest]
 
 

@@ -1,4 +1,4 @@
-"""`course diff`: everything that is known about a failure, however long it is."""
+"""`course diff`: every measurement of a failure, however long that is."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,12 +7,15 @@ from rich.console import Console
 from rich.text import Text
 
 from autograder.report import plain as sentences
-from autograder.report.failure import WHOLE, extended
+from autograder.report.comparison import map_pair
+from autograder.report.exercise_summary import number, spoken
+from autograder.report.failure_view import Command, failure_view
 from autograder.report.glyphs import Glyphs
 from autograder.report.header import title_line
 from autograder.report.layout import NARROWEST, Page, blocks, next_lines
-from autograder.report.maps import number_lines, number_sentences, slice_lines
-from autograder.report.words import STATES, number, spoken
+from autograder.report.states import STATES
+from autograder.report.terminal_failure import WHOLE, failure_lines
+from autograder.report.terminal_maps import number_lines, number_sentences, slice_lines
 from autograder.results.model import CheckResult, ExerciseResult, Maps
 
 
@@ -25,23 +28,24 @@ def render_evidence(
     plain: bool = False,
     file_path: Path | None = None,
     slices: Sequence[Maps] = (),
-    next_commands: Sequence[tuple[str, str]] = (),
+    next_commands: Sequence[Command] = (),
 ) -> None:
-    """Show the whole evidence of a check that fails; `slices` are more slices of the same result, each a pair."""
-    own = check.finding.evidence.maps if check.finding and check.finding.evidence else None
+    """Show every measurement of a failed check; `slices` are more slices of the same result."""
+    view = failure_view(check, hints_shown=0, every_measurement=True)
+    more = list(filter(None, map(map_pair, slices)))
     if plain or console.width < NARROWEST:
         head = f"{STATES[check.status].word}. Exercise {number(exercise.id)}, {exercise.title}: {spoken(check.id)}."
-        numbers = [line for each in (own, *slices) if each for line in number_sentences(each)]
-        said = [head, *sentences.failure_sentences(check), *numbers, *sentences.next_sentences(next_commands)]
-        sentences.show(console, said)
+        numbers = [line for maps in (view.maps, *more) if maps for line in number_sentences(maps)]
+        lines = [head, *sentences.failure_sentences(view), *numbers, *sentences.next_sentences(next_commands)]
+        sentences.show(console, lines)
         return
     page = Page.on(console, glyphs, widest=console.width)
     title = Text.assemble(title_line(page, exercise), page.text(f", {spoken(check.id)}", "bold"))
     parts = (
         page.wrap(title, 0),
-        extended(page, check, file_path, WHOLE, hint=0),
-        number_lines(page, own) if own else [],
-        *(lines for each in slices for lines in (slice_lines(page, each), number_lines(page, each))),
+        failure_lines(page, view, file_path, WHOLE),
+        number_lines(page, view.maps) if view.maps else [],
+        *(lines for maps in more for lines in (slice_lines(page, maps), number_lines(page, maps))),
         next_lines(page, next_commands),
     )
     page.show(blocks(parts))

@@ -1,4 +1,4 @@
-"""The marks a rendering is drawn with: one set for terminals that can show them, one in ASCII for all others."""
+"""The glyphs of the output: one set for terminals that can show them, one in ASCII for all others."""
 
 from dataclasses import dataclass, fields
 
@@ -36,10 +36,10 @@ _ASCII_SPELLING = str.maketrans(
 
 @dataclass(frozen=True)
 class Glyphs:
-    """The marks. `passed`, `failed`, `waiting` and `problem` never stand alone: a word is always beside them.
+    """A set of glyphs. `passed`, `failed`, `waiting` and `problem` always have a word beside them.
 
-    A map is drawn with `same` and `differs`, or in colour with `half`, the upper half of a cell; a picture without
-    colour with `shades`, from the least to the most.
+    A map consists of `same` and `differs`, or in colour of `half`, the upper half of a cell. A picture without colour
+    consists of `shades`, from the smallest number to the largest.
     """
 
     passed: str
@@ -55,7 +55,7 @@ class Glyphs:
     shades: str
 
     def spell(self, text: str) -> str:
-        """Return our own text in the letters of this set, e.g. `√d` as `sqrt d` in ASCII."""
+        """Return text of ours in the letters of this set: `√d` is `sqrt d` in ASCII."""
         return text.translate(_ASCII_SPELLING) if self is ASCII else text
 
 
@@ -64,9 +64,9 @@ ASCII = Glyphs("+", "x", ".", "!", ">", "|", "...", ".", "x", "", " .:-=+*#%@")
 
 
 def glyphs_for(encoding: str) -> Glyphs:
-    """Return the set for a stream of that encoding: all of the first set, or none of it."""
+    """Return the Unicode set if the encoding has all of it, else the ASCII set."""
     try:
-        "".join(getattr(UNICODE, each.name) for each in fields(Glyphs)).encode(encoding)
+        "".join(getattr(UNICODE, field.name) for field in fields(Glyphs)).encode(encoding)
     except (UnicodeEncodeError, LookupError):
         return ASCII
     return UNICODE

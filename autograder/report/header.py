@@ -1,15 +1,17 @@
-"""The top of a verdict: what became of the exercise, and of each of its checks."""
+"""The top of a verdict: the state of the exercise, and of each of its checks."""
 
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from rich.text import Text
 
+from autograder.report.exercise_summary import checks_pass, number, reference_parts, spoken
 from autograder.report.layout import SECONDARY, Page, apart, packed
-from autograder.report.words import STATES, checks_pass, number, plural, reference_parts, spoken
+from autograder.report.quantities import plural
+from autograder.report.states import STATES
 from autograder.results.model import CheckResult, ExerciseResult
 
-_SHORTEST_RUN = 3
+_SHORTEST_RUN = 3  # fewer checks of one state are named, not counted
 
 
 def title_line(page: Page, exercise: ExerciseResult) -> Text:
@@ -30,25 +32,25 @@ def top_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
 
 
 def part_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
-    """Return which parts of the student's were not used."""
-    said = reference_parts(exercise)
-    return page.wrap(page.text(said, SECONDARY)) if said else []
+    """Return which of the student's parts were replaced by reference parts."""
+    sentence = reference_parts(exercise)
+    return page.wrap(page.text(sentence, SECONDARY)) if sentence else []
 
 
 def _marks(page: Page, exercise: ExerciseResult) -> list[Text]:
-    """Return a mark for each check; where they take too many lines, only a number of those that fare alike."""
+    """Return a mark for each check; if they take too many lines, runs of one state are counted instead."""
     first, most = exercise.first_failure, 2 if page.width >= 80 else 3
-    lines = packed([_mark(page, each, each is first) for each in exercise.checks], page.width - 2)
+    lines = packed([_mark(page, check, check is first) for check in exercise.checks], page.width - 2)
     if len(lines) <= most:
         return lines
     return packed(list(_runs(page, exercise.checks, first)), page.width - 2)
 
 
 def _runs(page: Page, checks: Sequence[CheckResult], first: CheckResult | None) -> Iterator[Text]:
-    for (mark, _), group in groupby(checks, lambda each: (STATES[each.status].mark, each is first)):
+    for (mark, _), group in groupby(checks, lambda check: (STATES[check.status].mark, check is first)):
         run = list(group)
         if len(run) < _SHORTEST_RUN:
-            yield from (_mark(page, each, each is first) for each in run)
+            yield from (_mark(page, check, check is first) for check in run)
         else:
             style = STATES[run[0].status].style
             word = "other" if mark == "failed" else "check"

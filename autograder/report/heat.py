@@ -1,29 +1,21 @@
-"""Two-dimensional numbers as cells: half blocks in colour, or shades and marks where there is none."""
+"""Two-dimensional numbers as a heat map in the terminal: half blocks in colour, else shades and marks."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from rich.style import Style
 from rich.text import Text
 
+from autograder.report import grids
+from autograder.report.grids import Grid, finite, strength
 from autograder.report.layout import Page
 
-Grid = Sequence[Sequence[float | None]]
 RGB = tuple[int, int, int]
 
 _BLUE, _WHITE, _ORANGE, _GREY = (0, 114, 178), (240, 240, 236), (213, 94, 0), (128, 128, 128)
-_FAINT = 0.7
-"""Below 1, so that a small number beside a large one is no white."""
-
-_NOTICEABLE = 1e-4
-
-
-def greatest(*grids: Grid) -> float:
-    """Return the largest magnitude of any finite number in them."""
-    return max((abs(each) for grid in grids for each in _finite(grid)), default=0.0)
 
 
 def color_of(value: float | None, most: float) -> RGB:
-    """Return the colour of a number on a scale that goes from blue over white to orange; no finite number is grey."""
+    """Return the colour of a number on a scale from blue over white to orange; grey if it is not finite."""
     if value is None:
         return _GREY
     share = strength(value, most)
@@ -32,34 +24,19 @@ def color_of(value: float | None, most: float) -> RGB:
     return red, green, blue
 
 
-def strength(value: float, most: float) -> float:
-    """Return how strong the colour of a number is, from 0 to 1."""
-    return float(min(abs(value) / most, 1.0) ** _FAINT) if most else 0.0
-
-
-def cut_from(shown: Sequence[Sequence[object]], whole: Grid) -> str:
-    """Say which part of an array is shown; nothing where all of it is."""
-    sizes = ((len(shown), len(whole), "rows"), (len(shown[0]), len(whole[0]), "columns"))
-    return ", ".join(f"first {some} of {every} {word}" for some, every, word in sizes if some < every)
-
-
-def legend(page: Page, *grids: Grid) -> str:
-    """Return what the colours of these numbers mean, without those that do not occur."""
-    numbers = [each for grid in grids for each in _finite(grid)]
-    missing = any(each is None for grid in grids for row in grid for each in row)
-    signs = ((any(each > 0 for each in numbers), "orange +"), (any(each < 0 for each in numbers), "blue −"))
-    return page.glyphs.spell(
-        ", ".join(["white 0", *(word for there, word in (*signs, (missing, "grey not finite")) if there)])
-    )
+def legend(page: Page, *shown: Grid) -> str:
+    """Return what the colours of these numbers mean."""
+    return page.glyphs.spell(", ".join(["white 0", *grids.legend(shown)]))
 
 
 def half_blocks(page: Page, grid: Grid, most: float, cell: int = 2) -> list[Text]:
-    """Return two rows of numbers a line, each number that many columns wide."""
+    """Return two rows of numbers a line, each number `cell` columns wide."""
     lines = []
-    for upper, lower in _pairs(grid):
+    for first in range(0, len(grid), 2):
+        upper, lower = grid[first], grid[first + 1] if first + 1 < len(grid) else ()
         line = Text()
-        for position, value in enumerate(upper):
-            ground = f" on {_css(color_of(lower[position], most))}" if lower else ""
+        for column, value in enumerate(upper):
+            ground = f" on {_css(color_of(lower[column], most))}" if lower else ""
             line.append(page.glyphs.half * cell, Style.parse(_css(color_of(value, most)) + ground))
         lines.append(line)
     return lines
@@ -67,7 +44,7 @@ def half_blocks(page: Page, grid: Grid, most: float, cell: int = 2) -> list[Text
 
 def full_blocks(page: Page, grid: Grid, most: float, cell: int = 2) -> list[Text]:
     """Return a row of numbers a line."""
-    return half_blocks(page, [row for each in grid for row in (each, each)], most, cell)
+    return half_blocks(page, [row for line in grid for row in (line, line)], most, cell)
 
 
 def shades(page: Page, grid: Grid, cell: int = 2) -> list[Text]:
@@ -76,57 +53,27 @@ def shades(page: Page, grid: Grid, cell: int = 2) -> list[Text]:
     marks, spread = page.glyphs.shades, (most - least) or 1.0
     lines = []
     for row in grid:
-        dense = (round((each - least) / spread * (len(marks) - 1)) if each is not None else -1 for each in row)
-        lines.append(Text("".join((marks[place] if place >= 0 else "?") * cell for place in dense)))
+        dense = (round((value - least) / spread * (len(marks) - 1)) if value is not None else -1 for value in row)
+        lines.append(Text("".join((marks[level] if level >= 0 else "?") * cell for level in dense)))
     return lines
 
 
 def shade_range(grid: Grid) -> tuple[float, float]:
-    """Return the numbers of the lightest and the densest shade; the lightest is 0 where none is below."""
-    numbers = list(_finite(grid))
+    """Return the numbers of the lightest and the densest shade; the lightest is 0 if no number is below."""
+    numbers = list(finite(grid))
     return min([0.0, *numbers]), max(numbers, default=0.0)
 
 
-def where_differs(expected: Grid, yours: Grid) -> list[list[bool]]:
-    """Return for each number whether yours is another one, seen at the scale of both."""
-    least = _NOTICEABLE * greatest(expected, yours)
-    return [
-        [
-            (one is None) != (other is None) or (one is not None and other is not None and abs(one - other) > least)
-            for one, other in zip(*rows, strict=False)
-        ]
-        for rows in zip(expected, yours, strict=False)
-    ]
-
-
-def where_not_zero(expected: Grid, yours: Grid) -> list[list[bool]]:
-    """Return for each number whether 0 is expected and yours is another one: what a mask lets through."""
-    differs = where_differs(expected, yours)
-    return [
-        [apart and one == 0 for apart, one in zip(*rows, strict=True)] for rows in zip(differs, expected, strict=True)
-    ]
-
-
-def marks(page: Page, differs: Sequence[Sequence[bool]], gap: str = " ") -> list[Text]:
-    """Return a map of where numbers differ."""
+def marks(page: Page, marked: Sequence[Sequence[bool]], gap: str = " ") -> list[Text]:
+    """Return a map of the marked elements."""
     lines = []
-    for row in differs:
+    for row in marked:
         line = Text()
-        for position, each in enumerate(row):
-            line.append(gap if position else "")
-            line.append(page.glyphs.differs if each else page.glyphs.same, "bold red" if each else "")
+        for column, is_marked in enumerate(row):
+            line.append(gap if column else "")
+            line.append(page.glyphs.differs if is_marked else page.glyphs.same, "bold red" if is_marked else "")
         lines.append(line)
     return lines
-
-
-def _pairs(grid: Grid) -> Iterable[tuple[Sequence[float | None], Sequence[float | None]]]:
-    rows = list(grid)
-    for place in range(0, len(rows), 2):
-        yield rows[place], rows[place + 1] if place + 1 < len(rows) else ()
-
-
-def _finite(grid: Grid) -> Iterable[float]:
-    return (each for row in grid for each in row if each is not None)
 
 
 def _css(color: RGB) -> str:

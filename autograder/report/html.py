@@ -3,32 +3,24 @@
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import dedent
 
+from autograder.report.exercise_summary import achieved, bonus_left, checks_pass, number, reference_parts, spoken
+from autograder.report.failure_view import Command as Command
+from autograder.report.failure_view import failure_view
 from autograder.report.html_bars import bars_svg
-from autograder.report.html_failure import code, failure_parts, table, text
+from autograder.report.html_failure import failure_parts
 from autograder.report.html_grid import grid_svg
 from autograder.report.html_style import NAME, style
+from autograder.report.html_text import code, table, text
 from autograder.report.passing import MOST_PICTURES
-from autograder.report.picture_words import is_whole, sentence
+from autograder.report.picture_words import in_words, is_whole
+from autograder.report.quantities import points_of
+from autograder.report.states import STATES
 from autograder.report.why import WhyPage
-from autograder.report.words import (
-    STATES,
-    achieved,
-    bonus_left,
-    checks_pass,
-    number,
-    opened,
-    points_of,
-    reference_parts,
-    spoken,
-)
 from autograder.results.model import CheckResult, ExerciseResult, Picture
-
-Command = tuple[str, str]
-"""What to type next, and what it does."""
 
 SIGNS = {"passed": "✓", "failed": "✗", "waiting": "·", "problem": "!"}
 _KINDS = {"passed": "pass", "failed": "fail", "waiting": "wait", "problem": "problem"}
-_SAID = {"passed": "passes: ", "failed": "fails: ", "waiting": "waits: ", "problem": "could not be checked: "}
+_SPOKEN = {"passed": "passes: ", "failed": "fails: ", "waiting": "waits: ", "problem": "could not be checked: "}
 
 
 def exercise_card(
@@ -42,10 +34,10 @@ def exercise_card(
     next_commands: Sequence[Command] = (),
     styled: bool = True,
 ) -> str:
-    """Return the card of one exercise: what was achieved when it passes, else its first failure.
+    """Return the card of one exercise: what was achieved if it passes, else its first failure.
 
-    `notes` are sentences about what was checked; a page that has the style once leaves it out of its cards. The other
-    arguments are those of `render_exercise`.
+    `notes` are sentences about what was checked. A page that contains the style wants cards that are not `styled`. The
+    other arguments are those of `render_exercise`.
     """
     state = STATES[exercise.status]
     passes = exercise.status == "pass"
@@ -54,49 +46,50 @@ def exercise_card(
     return _card(
         _KINDS[state.mark],
         _top(f"{SIGNS[state.mark]} {state.word}", f"{number(exercise.id)} {exercise.title}", beside),
-        [*parts, *(f'<p class="soft">{text(each)}</p>' for each in notes), *_next(next_commands)],
+        [*parts, *(f'<p class="soft">{text(note)}</p>' for note in notes), *_next(next_commands)],
         styled,
     )
 
 
 def why_card(page: WhyPage, next_commands: Sequence[Command] = ()) -> str:
     """Return the page of a misconception as a card."""
-    name = opened(page.name, "\n".join((*page.wrong, *page.right)))
     labelled = (("Why it tempts", page.tempting), ("A question", page.hint), ("Lesson", page.lesson))
     parts = [f"<p>{text(page.explanation)}</p>"]
-    parts += [_code_block(said, lines) for said, lines in (("✗ wrong", page.wrong), ("✓ right", page.right)) if lines]
-    parts += [f"<p><strong>{head}</strong> {text(said)}</p>" for head, said in labelled if said.strip()]
+    parts += [_code_block(head, lines) for head, lines in (("✗ wrong", page.wrong), ("✓ right", page.right)) if lines]
+    parts += [f"<p><strong>{head}</strong> {text(words)}</p>" for head, words in labelled if words.strip()]
     experiment = page.experiment.strip("\n").split("\n")
     if len(experiment) > 1:
         parts.append(_code_block("To see it", experiment))
     elif page.experiment.strip():
         parts.append(f"<p><strong>To see it</strong> {text(page.experiment)}</p>")
-    return _card("wait", _top("", name, page.exercise), [*parts, *_next(next_commands)])
+    return _card("wait", _top("", f"Misconception: {page.name}", page.exercise), [*parts, *_next(next_commands)])
 
 
 def note_card(
     title: str, sentences: Sequence[str], *, kind: str = "wait", next_commands: Sequence[Command] = ()
 ) -> str:
-    """Return a card of a title and some sentences; `kind` is pass, fail, problem or wait."""
-    return _card(kind, _top("", title, ""), [*(f"<p>{text(each)}</p>" for each in sentences), *_next(next_commands)])
+    """Return a card with a title and some sentences; `kind` is pass, fail, problem or wait."""
+    parts = (f"<p>{text(sentence)}</p>" for sentence in sentences)
+    return _card(kind, _top("", title, ""), [*parts, *_next(next_commands)])
 
 
 def hint_card(title: str, hints: Sequence[str], everything: int, notes: Sequence[str] = ()) -> str:
     """Return the hints given so far as a card, the last one open."""
-    shown = [
-        f"<details{' open' if place == len(hints) else ''}><summary>Hint {place} of {everything}</summary>"
-        f"{text(each)}</details>"
-        for place, each in enumerate(hints, 1)
+    parts = [
+        f"<details{' open' if level == len(hints) else ''}><summary>Hint {level} of {everything}</summary>"
+        f"{text(hint)}</details>"
+        for level, hint in enumerate(hints, 1)
     ]
-    return _card("wait", _top("", title, ""), [*shown, *(f'<p class="soft">{text(each)}</p>' for each in notes)])
+    return _card("wait", _top("", title, ""), [*parts, *(f'<p class="soft">{text(note)}</p>' for note in notes)])
 
 
 def table_card(
     title: str, beside: str, head: Sequence[str], rows: Sequence[Sequence[str]], below: Sequence[str]
 ) -> str:
     """Return a card of a table whose cells are words."""
-    cells = [[text(each) for each in row] for row in rows]
-    parts = [table([text(each) for each in head], cells, words="words"), *(f"<p>{text(each)}</p>" for each in below)]
+    cells = [[text(cell) for cell in row] for row in rows]
+    sentences = (f"<p>{text(sentence)}</p>" for sentence in below)
+    parts = [table([text(cell) for cell in head], cells, words="words"), *sentences]
     return _card("wait", _top("", title, beside), parts)
 
 
@@ -106,34 +99,33 @@ def _card(kind: str, top: str, parts: Iterable[str], styled: bool = True) -> str
 
 
 def _top(state: str, title: str, beside: str) -> str:
-    said = f'<span class="state">{text(state)}</span>' if state else ""
+    word = f'<span class="state">{text(state)}</span>' if state else ""
     aside = f'<span class="soft">{text(beside)}</span>' if beside else ""
-    head = f'<span class="title" role="heading" aria-level="3">{said} {text(title)}</span>'
+    head = f'<span class="title" role="heading" aria-level="3">{word} {text(title)}</span>'
     return f'<div class="top">{head} {aside}</div>'
 
 
 def _count(exercise: ExerciseResult) -> str:
     if exercise.status == "grader_error":
-        return ""  # what was not judged is no zero
-    earned = points_of(exercise.score, exercise.max_score)
-    return ", ".join(filter(None, (checks_pass(exercise.checks), earned)))
+        return ""  # an exercise that was not judged has no score, not zero
+    return ", ".join(filter(None, (checks_pass(exercise.checks), points_of(exercise.score, exercise.max_score))))
 
 
 def _failing(exercise: ExerciseResult, hints_shown: int, log: str) -> Iterator[str]:
     first = exercise.first_failure
     if exercise.status not in ("missing", "not_started"):
-        yield f'<ul class="checks">{"".join(_check(each, each is first) for each in exercise.checks)}</ul>'
-    if said := reference_parts(exercise):
-        yield f'<p class="soft">{text(said)}</p>'
+        yield f'<ul class="checks">{"".join(_check(check, check is first) for check in exercise.checks)}</ul>'
+    if sentence := reference_parts(exercise):
+        yield f'<p class="soft">{text(sentence)}</p>'
     if first is None:
         yield f"<p>{text(STATES[exercise.status].meaning)}</p>"
     else:
-        yield from failure_parts(first, hints_shown, log)
+        yield from failure_parts(failure_view(first, log=log, hints_shown=hints_shown))
 
 
 def _check(check: CheckResult, first: bool) -> str:
     mark = STATES[check.status].mark
-    sign = f'<b aria-hidden="true">{SIGNS[mark]}</b><span class="unseen">{_SAID[mark]}</span>'
+    sign = f'<b aria-hidden="true">{SIGNS[mark]}</b><span class="unseen">{_SPOKEN[mark]}</span>'
     name = f'<span class="first">{text(spoken(check.id))}</span>' if first else text(spoken(check.id))
     return f'<li class="{mark}" title="{text(check.title)}">{sign} {name}</li>'
 
@@ -141,24 +133,24 @@ def _check(check: CheckResult, first: bool) -> str:
 def _passing(exercise: ExerciseResult, unused_hints: Sequence[str]) -> Iterator[str]:
     if exercise.built:
         yield f"<p><strong>{text(exercise.built)}</strong></p>"
-    if said := reference_parts(exercise):
-        yield f'<p class="soft">{text(said)}</p>'
-    yield from (f'<p class="soft">Still open: {text(each)}</p>' for each in bonus_left(exercise))
-    pictures = [_picture(each) for each in exercise.pictures[:MOST_PICTURES] if is_whole(each)]
+    if sentence := reference_parts(exercise):
+        yield f'<p class="soft">{text(sentence)}</p>'
+    yield from (f'<p class="soft">Still open: {text(check)}</p>' for check in bonus_left(exercise))
+    pictures = [_picture(picture) for picture in exercise.pictures[:MOST_PICTURES] if is_whole(picture)]
     if pictures:
         yield f'<div class="shown">{"".join(pictures)}</div>'
     if unused_hints:
-        hints = "".join(f"<p>{text(each)}</p>" for each in unused_hints)
+        hints = "".join(f"<p>{text(hint)}</p>" for hint in unused_hints)
         yield f"<details><summary>Hints you did not need</summary>{hints}</details>"
 
 
 def _picture(picture: Picture) -> str:
-    said, names = sentence(picture), (("rows", picture.rows), ("columns", picture.columns))
+    alt, names = in_words(picture), (("rows", picture.rows), ("columns", picture.columns))
     if picture.bars:
-        drawing = bars_svg(picture.values[0], said, labels=picture.column_labels)
+        drawing = bars_svg(picture.values[0], alt, labels=picture.column_labels)
         names = (("height", picture.rows), ("bars", picture.columns))
     else:
-        drawing = grid_svg(picture.values, said, row_labels=picture.row_labels, column_labels=picture.column_labels)
+        drawing = grid_svg(picture.values, alt, row_labels=picture.row_labels, column_labels=picture.column_labels)
     axes = ", ".join(f"{word}: {text(name)}" for word, name in names if name)
     return (
         f"<figure><figcaption><strong>{text(picture.title)}</strong></figcaption>{drawing}"
@@ -167,15 +159,15 @@ def _picture(picture: Picture) -> str:
 
 
 def _code_block(head: str, lines: Sequence[str]) -> str:
-    shown = dedent("\n".join(lines)).split("\n")
+    block = dedent("\n".join(lines)).split("\n")
     return (
         f'<figure class="place"><figcaption>{text(head)}</figcaption>'
-        f"<pre>{chr(10).join(code(each) for each in shown)}</pre></figure>"
+        f"<pre>{chr(10).join(map(code, block))}</pre></figure>"
     )
 
 
 def _next(commands: Sequence[Command]) -> list[str]:
     if not commands:
         return []
-    said = "; ".join(f"<code>{text(command)}</code> {text(does)}".strip() for command, does in commands)
-    return [f'<p class="next">Next: {said}</p>']
+    items = "; ".join(f"<code>{text(command)}</code> {text(effect)}".strip() for command, effect in commands)
+    return [f'<p class="next">Next: {items}</p>']

@@ -1,69 +1,64 @@
-"""Numbers in a row as inline SVG: a bar each, from 0 up or down, beside the numbers of the axis."""
+"""Numbers in a row as inline SVG: one bar for each, up or down from 0, beside an axis."""
 
 from collections.abc import Sequence
-from html import escape
 
+from autograder.report.grids import finite
 from autograder.report.html_style import LIGHT
-from autograder.report.printable import one_line
+from autograder.report.html_text import text
 
 WIDEST, HIGH = 400, 170
-"""Pixels of the bars together."""
+"""Pixels of all bars together."""
 WIDEST_BAR = 24.0
 MARKS = 3
-"""So many numbers stand beside the axis, from the lowest to the highest."""
+"""Numbers beside the axis, from the lowest to the highest."""
 
 _LEFT, _TOP, _BELOW = 46, 8, 18
-_LETTER = 6.4
+_LETTER = 6.4  # pixels
 
 
 def bars_svg(heights: Sequence[float | None], alt: str, *, labels: Sequence[str] = ()) -> str:
-    """Return the bars; what is no finite number has none. `alt` says them in words, `labels` name them from left."""
-    numbers = [each for each in heights if each is not None]
+    """Return the bars, without one for a number that is not finite. `alt` describes them, `labels` name them."""
+    numbers = list(finite([heights]))
     least, most = min([0.0, *numbers]), max([0.0, *numbers])
     spread = most - least or 1.0
-    each = min(WIDEST_BAR, WIDEST / len(heights))
-    wide = each * len(heights)
+    bar = min(WIDEST_BAR, WIDEST / len(heights))
+    wide = bar * len(heights)
 
     def y(value: float) -> float:
         return _TOP + HIGH * (least + spread - value) / spread
 
-    marks = "".join(
+    axis = "".join(
         f'<path class="axis" stroke="{LIGHT["none"]}" stroke-opacity=".4" d="M{_LEFT} {y(at):.1f}h{wide:.1f}"/>'
         f'<text x="{_LEFT - 6}" y="{y(at) + 4:.1f}" text-anchor="end">{at:.3g}</text>'
-        for at in (least + spread * place / (MARKS - 1) for place in range(MARKS))
+        for at in (least + spread * mark / (MARKS - 1) for mark in range(MARKS))
     )
-    drawn = "".join(
+    bars = "".join(
         f'<rect class="{"high" if value >= 0 else "low"}" fill="{LIGHT["high" if value >= 0 else "low"]}" '
-        f'x="{_LEFT + (place + 0.1) * each:.1f}" y="{min(y(value), y(0)):.1f}" '
-        f'width="{0.8 * each:.1f}" height="{abs(y(value) - y(0)):.1f}">'
-        f"<title>{_text(_name(labels, place))}: {value:.4g}</title></rect>"
-        for place, value in enumerate(heights)
+        f'x="{_LEFT + (index + 0.1) * bar:.1f}" y="{min(y(value), y(0)):.1f}" '
+        f'width="{0.8 * bar:.1f}" height="{abs(y(value) - y(0)):.1f}">'
+        f"<title>{text(_name(labels, index))}: {value:.4g}</title></rect>"
+        for index, value in enumerate(heights)
         if value is not None
     )
-    places = _named(labels, len(heights), each)
     names = "".join(
-        f'<text x="{_LEFT + (place + 0.5) * each:.1f}" y="{_TOP + HIGH + 14}" text-anchor="middle">'
-        f"{_text(_name(labels, place))}</text>"
-        for place in places
+        f'<text x="{_LEFT + (index + 0.5) * bar:.1f}" y="{_TOP + HIGH + 14}" text-anchor="middle">'
+        f"{text(_name(labels, index))}</text>"
+        for index in _labelled(labels, len(heights), bar)
     )
     size = f'width="{_LEFT + wide + 10:.0f}" height="{_TOP + HIGH + _BELOW}"'
     box = f'viewBox="0 0 {_LEFT + wide + 10:.0f} {_TOP + HIGH + _BELOW}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" {box} aria-label="{_text(alt)}">'
-        f"{marks}{drawn}{names}</svg>"
+        f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img" {box} aria-label="{text(alt)}">'
+        f"{axis}{bars}{names}</svg>"
     )
 
 
-def _named(labels: Sequence[str], count: int, each: float) -> Sequence[int]:
-    """Return which bars are named: all where there is room, else the first, the middle and the last."""
-    longest = max(len(_name(labels, place)) for place in range(count))
-    return range(count) if longest * _LETTER <= each - 4 else sorted({0, (count - 1) // 2, count - 1})
+def _labelled(labels: Sequence[str], count: int, bar: float) -> Sequence[int]:
+    """Return which bars have a label: all if there is room, else the first, the middle and the last."""
+    longest = max(len(_name(labels, index)) for index in range(count))
+    return range(count) if longest * _LETTER <= bar - 4 else sorted({0, (count - 1) // 2, count - 1})
 
 
-def _name(labels: Sequence[str], place: int) -> str:
+def _name(labels: Sequence[str], index: int) -> str:
     """Return the label of a bar, or its number, from 1."""
-    return labels[place] if place < len(labels) else str(place + 1)
-
-
-def _text(words: str) -> str:
-    return escape(one_line(words))
+    return labels[index] if index < len(labels) else str(index + 1)

@@ -1,20 +1,19 @@
-"""Two-dimensional numbers as inline SVG: orange is positive, blue negative, the stronger the larger."""
+"""Two-dimensional numbers as inline SVG: orange is positive, blue negative, a larger number stronger."""
 
 from collections import defaultdict
 from collections.abc import Sequence
-from html import escape
 
-from autograder.report.heat import Grid, greatest, strength
+from autograder.report.grids import Grid, greatest, strength
 from autograder.report.html_style import LIGHT
-from autograder.report.printable import one_line
+from autograder.report.html_text import text
 
 WIDEST, TALLEST = 440, 280
-"""Pixels that the cells of a grid take at most."""
+"""Pixels of all cells of a grid, at most."""
 LARGEST_CELL, SMALLEST_CELL = 20.0, 2.0
 MOST_TITLES = 400
-"""A grid of more cells does not say the number of each: the file would be large, and nobody points at such cells."""
+"""A grid of more cells has no tooltips: the file would be large, and the cells are too small to point at."""
 
-_LEVELS = 16
+_LEVELS = 16  # of strength: one path for each keeps the file small
 _LETTER = 6.4  # pixels, of the labels
 _LABEL_CELL = 11.0  # a label fits beside a cell from this size on
 
@@ -29,12 +28,12 @@ def grid_svg(
     column_labels: Sequence[str] = (),
     largest_cell: float = LARGEST_CELL,
 ) -> str:
-    """Return a grid on the scale from 0 to `most`, with a cross on what is `marked`; `alt` says it in words."""
+    """Return a grid on the scale from 0 to `most`, with a cross on the `marked` cells; `alt` describes it."""
     cell = max(min(largest_cell, WIDEST / len(values[0]), TALLEST / len(values)), SMALLEST_CELL)
     rows = row_labels if any(row_labels) and cell >= _LABEL_CELL else ()
     columns = column_labels if any(column_labels) and cell >= _LABEL_CELL else ()
-    left = max((len(each) for each in rows), default=0) * _LETTER + (6 if rows else 0)
-    upright = max((len(each) for each in columns), default=0) * _LETTER > cell - 3
+    left = max((len(label) for label in rows), default=0) * _LETTER + (6 if rows else 0)
+    upright = max((len(label) for label in columns), default=0) * _LETTER > cell - 3
     top = _height_of(columns, upright)
     wide = left + cell * len(values[0]) + (0.5 * _height_of(columns[-1:], upright) if upright else 0)
     high = top + cell * len(values)
@@ -48,12 +47,12 @@ def grid_svg(
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide:.0f}" height="{high:.0f}" role="img" '
-        f'viewBox="0 0 {wide:.0f} {high:.0f}" aria-label="{escape(one_line(alt))}">{"".join(parts)}</svg>'
+        f'viewBox="0 0 {wide:.0f} {high:.0f}" aria-label="{text(alt)}">{"".join(parts)}</svg>'
     )
 
 
 def _cells(values: Grid, most: float, gap: float) -> str:
-    """Return the ground, and a path for all cells of one strength."""
+    """Return the background, and one path for all cells of one strength."""
     paths: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
     size = 1 - gap
     for row, line in enumerate(values):
@@ -64,8 +63,8 @@ def _cells(values: Grid, most: float, gap: float) -> str:
             if level:
                 paths["none" if value is None else "high" if value > 0 else "low", level].append(at)
     return "".join(
-        f'<path class="{kind}" fill="{LIGHT[kind]}"{_opacity(level)} d="{"".join(drawn)}"/>'
-        for (kind, level), drawn in sorted(paths.items(), key=lambda each: each[0][0] != "zero")
+        f'<path class="{kind}" fill="{LIGHT[kind]}"{_opacity(level)} d="{"".join(cells)}"/>'
+        for (kind, level), cells in sorted(paths.items(), key=lambda item: item[0][0] != "zero")
     )
 
 
@@ -74,7 +73,7 @@ def _opacity(level: int) -> str:
 
 
 def _titles(values: Grid) -> str:
-    """Return what is said of each cell when it is pointed at."""
+    """Return a tooltip for each cell."""
     cells = "".join(
         f'<rect x="{column}" y="{row}" width="1" height="1">'
         f"<title>{row}, {column}: {'not finite' if value is None else format(value, '.4g')}</title></rect>"
@@ -86,35 +85,31 @@ def _titles(values: Grid) -> str:
 
 def _crosses(marked: Sequence[Sequence[bool]], cell: float, left: float, top: float) -> str:
     reach, size = 0.28 * cell, 0.56 * cell
-    drawn = "".join(
+    path = "".join(
         f"M{left + (column + 0.46) * cell - reach:.1f} {top + (row + 0.46) * cell - reach:.1f}"
         f"l{size:.1f} {size:.1f}m0 -{size:.1f}l-{size:.1f} {size:.1f}"
         for row, line in enumerate(marked)
-        for column, each in enumerate(line)
-        if each
+        for column, is_marked in enumerate(line)
+        if is_marked
     )
-    return f'<path class="differs" stroke="{LIGHT["bad"]}" fill="none" d="{drawn}"/>' if drawn else ""
+    return f'<path class="differs" stroke="{LIGHT["bad"]}" fill="none" d="{path}"/>' if path else ""
 
 
 def _labels(rows: Sequence[str], columns: Sequence[str], cell: float, left: float, top: float, upright: bool) -> str:
     beside = (
-        f'<text x="{left - 5:.1f}" y="{top + (place + 0.5) * cell + 4:.1f}" text-anchor="end">{_text(each)}</text>'
-        for place, each in enumerate(rows)
+        f'<text x="{left - 5:.1f}" y="{top + (row + 0.5) * cell + 4:.1f}" text-anchor="end">{text(label)}</text>'
+        for row, label in enumerate(rows)
     )
-    above = (_above(each, left + (place + 0.46) * cell, top - 5, upright) for place, each in enumerate(columns))
+    above = (_above(label, left + (column + 0.46) * cell, top - 5, upright) for column, label in enumerate(columns))
     return "".join((*beside, *above))
 
 
 def _above(label: str, x: float, y: float, upright: bool) -> str:
     if upright:
-        return f'<text transform="translate({x + 3:.1f} {y:.1f}) rotate(-60)">{_text(label)}</text>'
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle">{_text(label)}</text>'
+        return f'<text transform="translate({x + 3:.1f} {y:.1f}) rotate(-60)">{text(label)}</text>'
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="middle">{text(label)}</text>'
 
 
 def _height_of(labels: Sequence[str], upright: bool) -> float:
-    longest = max((len(each) for each in labels), default=0)
+    longest = max((len(label) for label in labels), default=0)
     return 0.0 if not longest else 0.87 * longest * _LETTER + 12 if upright else 17.0
-
-
-def _text(label: str) -> str:
-    return escape(one_line(label))

@@ -1,4 +1,4 @@
-"""The look of the cards in notebooks: it follows the theme of JupyterLab, VS Code and Colab, else that of the system.
+"""The style of all HTML pages: colours, cards, and their themes in JupyterLab, VS Code, Colab and the system.
 
 Every text has a contrast of 4.5 or more on its ground, in both themes.
 """

@@ -1,4 +1,4 @@
-"""Lines of styled text, laid out by hand so that their number and width are known before they are printed."""
+"""Lines of styled text whose number and width are known before they are printed."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ from autograder.report.printable import printable
 
 WIDEST = 100
 NARROWEST = 40
-"""Below so many columns there are sentences."""
-_LEAST_ROOM = 24
+"""A terminal with fewer columns gets plain sentences."""
+_LEAST_ROOM = 24  # columns; with less, the effect of a command stands below it
 SECONDARY = "bright_black"
 LABEL = "bold cyan"
 
 
 @dataclass(frozen=True)
 class Page:
-    """What lines are laid out for: a console, its usable width and its marks."""
+    """A console, its usable width and its glyphs."""
 
     console: Console
     glyphs: Glyphs
@@ -30,7 +30,7 @@ class Page:
 
     @property
     def paints(self) -> bool:
-        """Whether cells can have any colour here, not only the sixteen of the theme."""
+        """Whether cells can have any colour, not only the sixteen of the theme."""
         colors = self.console.color_system in ("256", "truecolor") and not self.console.no_color
         return colors and bool(self.glyphs.half)
 
@@ -40,18 +40,18 @@ class Page:
         return cls(console, glyphs, min(console.width, widest))
 
     def text(self, text: str, style: str | Style = "") -> Text:
-        """Return text of ours, or of a student, that is safe to show."""
+        """Return any text, of ours or of a student, safe to show."""
         return Text(self.glyphs.spell(printable(text)), style)
 
     def wrap(self, text: Text, indent: int = 2) -> list[Text]:
-        """Return the lines of a paragraph, indented and without white space at their ends."""
+        """Return the lines of a paragraph, indented, without white space at their ends."""
         lines = list(text.wrap(self.console, max(self.width - indent, 8)))
         for line in lines:
             line.rstrip()
         return [indented(line, indent) for line in lines]
 
     def cut(self, text: Text, width: int) -> Text:
-        """Return the text, shortened with an ellipsis where it is wider than that."""
+        """Return the text, shortened with an ellipsis if it is wider than `width`."""
         if text.cell_len <= width:
             return text
         short = text.copy()
@@ -70,7 +70,7 @@ def indented(line: Text, indent: int) -> Text:
 
 
 def apart(left: Text, right: Text, width: int) -> Text | None:
-    """Return one line with a part at either end; None where both do not fit."""
+    """Return one line with a part at each end; None if both do not fit."""
     space = width - left.cell_len - right.cell_len
     return Text.assemble(left, " " * space, right) if right.plain and space >= 2 else None
 
@@ -106,7 +106,7 @@ def beside(left: Sequence[Text], right: Sequence[Text], gap: int) -> list[Text]:
 
 
 def packed(items: Sequence[Text], width: int, gap: int = 2) -> list[Text]:
-    """Return the items side by side, on as many lines as they need."""
+    """Return the items side by side, on as few lines as possible."""
     lines: list[Text] = []
     for item in items:
         if lines and lines[-1].cell_len + gap + item.cell_len <= width:
@@ -117,7 +117,7 @@ def packed(items: Sequence[Text], width: int, gap: int = 2) -> list[Text]:
 
 
 def blocks(parts: Iterable[Sequence[Text]]) -> list[Text]:
-    """Return the parts that have lines, with an empty line between any two."""
+    """Return the parts that have lines, with an empty line between two of them."""
     lines: list[Text] = []
     for part in filter(None, parts):
         lines += [Text(), *part] if lines else part
@@ -125,20 +125,20 @@ def blocks(parts: Iterable[Sequence[Text]]) -> list[Text]:
 
 
 def next_lines(page: Page, next_commands: Sequence[tuple[str, str]]) -> list[Text]:
-    """Return the commands to run next, with what each does beside it, or below it on a narrow page."""
+    """Return the commands to run next, with the effect of each beside it, or below it on a narrow page."""
     label = page.text("Next", LABEL)
     indent = 2 + label.cell_len + 2
     beside = max((cell_len(command) for command, _ in next_commands), default=0) + 2
     room = page.width - indent - beside
-    below = any(room < min(cell_len(what), _LEAST_ROOM) for _, what in next_commands)
+    below = any(room < min(cell_len(effect), _LEAST_ROOM) for _, effect in next_commands)
     lines = []
-    for command, what in next_commands:
-        run, does = page.text(command, "cyan"), page.text(what, SECONDARY)
+    for command, words in next_commands:
+        run, effect = page.text(command, "cyan"), page.text(words, SECONDARY)
         if below:
-            lines += [run, *Page(page.console, page.glyphs, page.width - indent).wrap(does)]
+            lines += [run, *Page(page.console, page.glyphs, page.width - indent).wrap(effect)]
         else:
-            first, *others = does.wrap(page.console, room)
+            first, *others = effect.wrap(page.console, room)
             run.pad_right(beside - run.cell_len)
-            lines += [Text.assemble(run, first), *(indented(each, beside) for each in others)]
+            lines += [Text.assemble(run, first), *(indented(line, beside) for line in others)]
     heads = [label, *(Text(" " * label.cell_len) for _ in lines)]
     return columns([[Text(), head, line] for head, line in zip(heads, lines, strict=False)], (False,) * 3)

@@ -1,94 +1,99 @@
-"""What a picture shows, in words: for who cannot see it, and where nothing is drawn."""
+"""A picture in words: for readers who cannot see it, and for plain output."""
 
 from collections.abc import Iterable, Sequence
 
+from autograder.report.grids import finite
 from autograder.report.printable import one_line
 from autograder.results.model import Picture
 
-MOST_TOLD = 32
-"""A picture of more rows, or bars, is told by its size and range alone: nobody listens to so many numbers."""
+MOST_SPOKEN = 32
+"""A picture with more rows or bars is described by its size and range alone: nobody listens to so many numbers."""
 
 
 def is_whole(picture: Picture) -> bool:
-    """Return whether a picture has numbers, and as many in each row; bars have one row."""
+    """Return whether a picture has numbers, the same count in each row; bars have one row."""
     rows = picture.values
     return bool(rows and rows[0]) and len({len(row) for row in rows}) == 1 and (not picture.bars or len(rows) == 1)
 
 
-def sentence(picture: Picture) -> str:
-    """Return in words what a picture shows: its size, its range, and what there is to see in it.
+def in_words(picture: Picture) -> str:
+    """Describe a picture: its size, its range and its content.
 
-    That is every number of bars, where the ones are in a picture of noughts and ones, and else what is largest in each
-    row that has a name.
+    The content is every number of bars, the places of the ones in a picture of 0 and 1, and else the largest number
+    of each row that has a label.
     """
-    numbers = [each for row in picture.values for each in row if each is not None]
+    numbers = list(finite(picture.values))
     if not is_whole(picture) or not numbers:
         return ""
-    said = _bars(picture, numbers) if picture.bars else _grid(picture, numbers)
-    return f"Picture: {one_line(picture.title).rstrip('.')}: {said}."
+    description = _bars(picture, numbers) if picture.bars else _grid(picture, numbers)
+    return f"Picture: {one_line(picture.title).rstrip('.')}: {description}."
 
 
 def _bars(picture: Picture, numbers: Sequence[float]) -> str:
     count = len(picture.values[0])
     size = f"{count} bars{_of(picture.columns)}, heights{_of(picture.rows)} from {_range(numbers)}"
-    if count > MOST_TOLD:
+    if count > MOST_SPOKEN:
         return f"{size}; {_largest(picture)}"
     names = picture.column_labels
-    told = (f"{one_line(names[place])} " if place < len(names) else "" for place in range(count))
-    return f"{size}; {', '.join(f'{name}{_number(each)}' for name, each in zip(told, picture.values[0], strict=True))}"
+    labels = (f"{one_line(names[index])} " if index < len(names) else "" for index in range(count))
+    bars = (f"{label}{_number(height)}" for label, height in zip(labels, picture.values[0], strict=True))
+    return f"{size}; {', '.join(bars)}"
 
 
 def _grid(picture: Picture, numbers: Sequence[float]) -> str:
     rows, columns = len(picture.values), len(picture.values[0])
     size = f"{rows} rows{_of(picture.rows)} and {columns} columns{_of(picture.columns)}"
-    if set(numbers) == {0.0, 1.0} and rows <= MOST_TOLD:
+    if set(numbers) == {0.0, 1.0} and rows <= MOST_SPOKEN:
         return (
             f"{size}, 1 in these columns and 0 in the others: {'; '.join(_ones(picture, row) for row in range(rows))}"
         )
-    told = f"{size}, values from {_range(numbers)}"
-    if any(picture.row_labels) and rows <= MOST_TOLD:
-        return f"{told}; the largest of each row: {'; '.join(_peaks(picture))}"
-    return f"{told}; {_largest(picture)}"
+    extent = f"{size}, values from {_range(numbers)}"
+    if any(picture.row_labels) and rows <= MOST_SPOKEN:
+        return f"{extent}; the largest of each row: {'; '.join(_peaks(picture))}"
+    return f"{extent}; {_largest(picture)}"
 
 
 def _ones(picture: Picture, row: int) -> str:
-    """Return the columns of a row that hold 1, those beside each other as a range."""
-    there = [column for column, each in enumerate(picture.values[row]) if each == 1]
+    """Return the columns of a row that hold 1, neighbours as a range."""
     ranges: list[list[int]] = []
-    for column in there:
+    for column in (index for index, value in enumerate(picture.values[row]) if value == 1):
         if ranges and column == ranges[-1][-1] + 1:
             ranges[-1] = [ranges[-1][0], column]
         else:
             ranges.append([column])
-    told = (" to ".join(_short(picture.column_labels, each) for each in ends) for ends in ranges)
-    return f"{_short(picture.row_labels, row)}: {', '.join(told) or 'none'}"
+    columns = (" to ".join(_label(picture.column_labels, end) for end in ends) for ends in ranges)
+    return f"{_label(picture.row_labels, row)}: {', '.join(columns) or 'none'}"
 
 
 def _peaks(picture: Picture) -> Iterable[str]:
     """Yield for each row of numbers which column holds the largest."""
     for row, line in enumerate(picture.values):
-        there = [(each, -column) for column, each in enumerate(line) if each is not None]
-        if there:
-            value, column = max(there)
-            at = _short(picture.column_labels, -column) if picture.column_labels else f"column {-column}"
-            yield f"{_short(picture.row_labels, row)}: {at} ({_number(value)})"
+        numbers = [(value, -column) for column, value in enumerate(line) if value is not None]
+        if numbers:
+            value, column = max(numbers)
+            at = _label(picture.column_labels, -column) if picture.column_labels else f"column {-column}"
+            yield f"{_label(picture.row_labels, row)}: {at} ({_number(value)})"
 
 
 def _largest(picture: Picture) -> str:
-    values = ((each, -row, -column) for row, line in enumerate(picture.values) for column, each in enumerate(line))
-    _, row, column = max(each for each in values if each[0] is not None)
+    _, row, column = max(
+        (value, -row, -column)
+        for row, line in enumerate(picture.values)
+        for column, value in enumerate(line)
+        if value is not None
+    )
     if picture.bars:
         return f"the largest is bar {1 - column}"
     at = f"row {_name(picture.row_labels, -row)}, column {_name(picture.column_labels, -column)}"
     return f"the largest is in {at}"
 
 
-def _name(labels: Sequence[str], place: int) -> str:
-    return f"{place}" if place >= len(labels) else f"{place} ({one_line(labels[place])})"
+def _name(labels: Sequence[str], index: int) -> str:
+    return f"{index}" if index >= len(labels) else f"{index} ({one_line(labels[index])})"
 
 
-def _short(labels: Sequence[str], place: int) -> str:
-    return f"{place}" if place >= len(labels) else one_line(labels[place])
+def _label(labels: Sequence[str], index: int) -> str:
+    return f"{index}" if index >= len(labels) else one_line(labels[index])
 
 
 def _of(axis: str) -> str:

@@ -1,4 +1,4 @@
-"""Text from a student's program, made safe to show: it comes out verbatim, or visibly escaped."""
+"""Make text from a student's program safe to show: unchanged, or visibly escaped."""
 
 import re
 
@@ -6,7 +6,7 @@ _CONTROL_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
 
 
 def printable(text: str) -> str:
-    """Return text that a terminal shows as it is, in lines ended by `\\n`.
+    """Return text that a terminal shows unchanged, in lines ended by `\\n`.
 
     ANSI control sequences are dropped; any other character that is invisible, or moves the cursor, or reorders its
     neighbours, is shown as its escape (`\\x07`, `\\u202e`).

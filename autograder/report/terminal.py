@@ -1,4 +1,4 @@
-"""A verdict in the terminal: finding, place, evidence, hint, and the next command last."""
+"""A verdict in the terminal: the failure, or what was achieved, and the next command last."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -9,31 +9,22 @@ from rich.text import Text
 from autograder.report import plain as sentences
 from autograder.report.class_table import class_lines
 from autograder.report.console import make_console as make_console
-from autograder.report.failure import failure_lines
+from autograder.report.exercise_summary import achieved, notes, number, passing, shown_first, student
+from autograder.report.failure_view import Command as Command
+from autograder.report.failure_view import FailureView, failure_view
 from autograder.report.glyphs import Glyphs
 from autograder.report.header import part_lines, title_line, top_lines
 from autograder.report.layout import NARROWEST, SECONDARY, Page, blocks, breadth, columns, next_lines
-from autograder.report.maps import NARROWEST_WITH_MAPS
 from autograder.report.passing import bonus_lines, built_lines, picture_lines, unused_lines
-from autograder.report.words import (
-    STATES,
-    achieved,
-    notes,
-    number,
-    passing,
-    plural,
-    points,
-    points_of,
-    shown_first,
-    student,
-)
+from autograder.report.quantities import plural, points, points_of
+from autograder.report.states import STATES
+from autograder.report.terminal_failure import fitted_lines
+from autograder.report.terminal_maps import NARROWEST_WITH_MAPS
 from autograder.results.model import ExerciseResult, Report
 
 TALLEST = 34
 LOW = 30
 """A terminal with fewer lines shows no tables and no maps."""
-
-Command = tuple[str, str]
 
 
 def render_exercise(
@@ -49,23 +40,24 @@ def render_exercise(
     attempt: int | None = None,
     unused_hints: Sequence[str] = (),
 ) -> None:
-    """Show one exercise: what was achieved when it passes; else its first failure, at most 34 lines at 80 columns.
+    """Show one exercise: what was achieved if it passes, else its first failure, in at most 34 lines of 80 columns.
 
-    `file_path` is where the student's file lies, for a link; `next_commands` are commands and what each does. With a
-    failure goes the last of the hints shown so far; with a pass, which attempt it was and the hints not needed.
+    `file_path` is the student's file, for a link. `next_commands` are commands and what each does. A failure shows the
+    last of the `hints_shown`; a pass shows the `attempt` and the `unused_hints`.
     """
     if plain or console.width < NARROWEST:
         about = sentences.exercise_sentences(exercise, next_commands, log, hints_shown, attempt, unused_hints)
         sentences.show(console, about)
         return
     page = Page.on(console, glyphs)
-    last = next_lines(page, next_commands)
-    rows = _rows(page) - len(last) - 1
     if exercise.status == "pass":
-        lines = pass_lines(page, exercise, rows, attempt, unused_hints)
-    else:
-        lines = exercise_lines(page, exercise, file_path, rows, log, hints_shown)
-    page.show(blocks((lines, last)))
+        last = next_lines(page, next_commands)
+        page.show(blocks((_pass_lines(page, exercise, _rows(page) - len(last) - 1, attempt, unused_hints), last)))
+        return
+    check = exercise.first_failure
+    view = failure_view(check, log=log, hints_shown=hints_shown, next_commands=next_commands) if check else None
+    last = [] if view else next_lines(page, next_commands)
+    page.show(blocks((_failing_lines(page, exercise, view, file_path), last)))
 
 
 def render_report(
@@ -77,7 +69,7 @@ def render_report(
     glyphs: Glyphs,
     plain: bool = False,
 ) -> None:
-    """Show several exercises: a line for each, the first failure in full, the total; `file_paths` by file name."""
+    """Show a line for each exercise, the first failure in full, and the total. `file_paths` are by file name."""
     if plain or console.width < NARROWEST:
         sentences.show(console, sentences.report_sentences(report, next_commands))
         return
@@ -86,16 +78,16 @@ def render_report(
     several = len(report.exercises) > 1
     parts = (
         [name] if name.plain else [],
-        list_lines(page, report) if several else [],
+        _list_lines(page, report) if several else [],
         _first_in_full(page, report, file_paths),
-        total_lines(page, report) if several else note_lines(page, report),
+        _total_lines(page, report) if several else _note_lines(page, report),
         next_lines(page, next_commands),
     )
     page.show(blocks(parts))
 
 
 def render_class(console: Console, reports: Sequence[Report], *, glyphs: Glyphs, plain: bool = False) -> None:
-    """Show a class after it was graded: points by student and exercise, and below them what they add up to."""
+    """Show a graded class: points by student and exercise, and a summary."""
     if plain or console.width < NARROWEST:
         sentences.show(console, sentences.class_sentences(reports))
         return
@@ -103,24 +95,21 @@ def render_class(console: Console, reports: Sequence[Report], *, glyphs: Glyphs,
     page.show(class_lines(page, reports))
 
 
-def exercise_lines(
-    page: Page, exercise: ExerciseResult, file_path: Path | None, rows: int, log: str, hint: int = 1
+def _failing_lines(
+    page: Page, exercise: ExerciseResult, view: FailureView | None, file_path: Path | None
 ) -> list[Text]:
-    """Return the header of an exercise, its checks, and its first failure; one line where it passes."""
-    if exercise.status == "pass":
-        return _pass_line(page, exercise, None)
+    """Return the header of an exercise, its checks, and its first failure."""
     head = top_lines(page, exercise)
-    check = exercise.first_failure
-    if check is None:
+    if view is None:
         return blocks((head, page.wrap(page.text(STATES[exercise.status].meaning))))
     brief = _height(page) < LOW
-    return blocks((head, failure_lines(page, check, file_path, rows - len(head) - 1, log, hint, brief)))
+    return blocks((head, fitted_lines(page, view, file_path, _rows(page) - len(head) - 1, brief)))
 
 
-def pass_lines(
+def _pass_lines(
     page: Page, exercise: ExerciseResult, rows: int, attempt: int | None, unused_hints: Sequence[str]
 ) -> list[Text]:
-    """Return one line that says what was achieved, what was built and what it does, and the hints left over."""
+    """Return what was achieved in one line, what was built, pictures of it, and the hints left over."""
     unused = unused_lines(page, unused_hints)
     built = [*built_lines(page, exercise), *bonus_lines(page, exercise)]
     head = [*_pass_line(page, exercise, attempt), *built]
@@ -134,50 +123,52 @@ def _pass_line(page: Page, exercise: ExerciseResult, attempt: int | None) -> lis
     return [*page.wrap(line, 0), *part_lines(page, exercise)]
 
 
-def list_lines(page: Page, report: Report) -> list[Text]:
+def _list_lines(page: Page, report: Report) -> list[Text]:
     """Return a line for each exercise: mark, title, state, checks and points, with fewer of them on a narrow page."""
-    rows = [_summary(page, each) for each in report.exercises]
-    for shown in ((0, 1, 2, 3), (0, 1, 3), (0, 3)):
-        lines = columns([[row[each] for each in shown] for row in rows], [each == 3 for each in shown])
+    rows = [_summary(page, exercise) for exercise in report.exercises]
+    for kept in ((0, 1, 2, 3), (0, 1, 3), (0, 3)):
+        lines = columns([[row[column] for column in kept] for row in rows], [column == 3 for column in kept])
         if breadth(lines) <= page.width:
             break
     return [page.cut(line, page.width) for line in lines]
 
 
-def total_lines(page: Page, report: Report) -> list[Text]:
+def _total_lines(page: Page, report: Report) -> list[Text]:
     """Return the points of a report together, and its notes."""
-    done = sum(each.status == "pass" for each in report.exercises)
+    done = sum(exercise.status == "pass" for exercise in report.exercises)
     count = (
         f"{done} of {plural(len(report.exercises), 'exercise')} {'passes' if len(report.exercises) == 1 else 'pass'}"
     )
     total = Text.assemble(
         page.text("Total", "bold"), f"  {points_of(report.score, report.max_score)}  ", page.text(count, SECONDARY)
     )
-    return page.wrap(total) + note_lines(page, report)
+    return page.wrap(total) + _note_lines(page, report)
 
 
-def note_lines(page: Page, report: Report) -> list[Text]:
+def _note_lines(page: Page, report: Report) -> list[Text]:
     """Return what the intake noted about a submission."""
-    return [line for each in notes(report) for line in page.wrap(page.text(f"Note  {each}"))]
+    return [line for note in notes(report) for line in page.wrap(page.text(f"Note  {note}"))]
 
 
 def _first_in_full(page: Page, report: Report, file_paths: Mapping[str, Path]) -> list[Text]:
+    """Return the exercise to look at first; of a single exercise, what was achieved if it passes."""
     several = len(report.exercises) > 1
     first = shown_first(report) if several else next(iter(report.exercises), None)
     if first is None:
         return []
-    if not several and first.status == "pass":
-        return pass_lines(page, first, _rows(page), None, ())
-    return exercise_lines(page, first, file_paths.get(f"{first.id}.py"), _rows(page), report.log)
+    if first.status == "pass":
+        return _pass_lines(page, first, _rows(page), None, ())
+    view = failure_view(first.first_failure, log=report.log) if first.first_failure else None
+    return _failing_lines(page, first, view, file_paths.get(f"{first.id}.py"))
 
 
 def _rows(page: Page) -> int:
-    """Return how tall a failure may be: more lines where they are short, and never more than the terminal shows."""
+    """Return how tall a failure may be: more lines on a narrow page, and never more than the terminal shows."""
     return min(TALLEST * 80 // min(page.width, 80), _height(page) - 1)
 
 
 def _height(page: Page) -> int:
-    """Return the lines of the terminal; what is no terminal has as many as one likes."""
+    """Return the lines of the terminal; a file or a pipe has no limit."""
     return page.console.height if page.console.file.isatty() else 1000
 
 

@@ -1,4 +1,4 @@
-"""`course why`: the page of a misconception, what it is, why it tempts, and how to see it."""
+"""`course why`: the page of a misconception: what it is, why it tempts, and how to see it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,16 +11,15 @@ from autograder.report import plain as sentences
 from autograder.report.glyphs import Glyphs
 from autograder.report.layout import LABEL, NARROWEST, SECONDARY, Page, apart, blocks, indented, next_lines
 from autograder.report.printable import one_line, printable
-from autograder.report.words import opened
 
-_MOST_CODE = 12
+_MOST_CODE = 12  # lines
 
 
 @dataclass(frozen=True)
 class WhyPage:
-    """What is known of one misconception. The code of both, and all below, may be absent.
+    """A misconception of the catalogue. Everything from `tempting` on may be empty.
 
-    `wrong` and `right` are lines of code that belong to each other; `lesson` is the file that teaches the point.
+    `wrong` and `right` are the same lines of code; `lesson` is the file that teaches the point.
     """
 
     id: str
@@ -63,7 +62,7 @@ def render_why(
 
 
 def _top(on: Page, page: WhyPage) -> list[Text]:
-    name = on.text(opened(one_line(page.name), "\n".join((*page.wrong, *page.right))), "bold")
+    name = on.text(f"Misconception: {one_line(page.name)}", "bold")
     exercise = on.text(one_line(page.exercise), SECONDARY)
     together = apart(name, exercise, on.width)
     first = [together] if together else [*on.wrap(name, 0), *on.wrap(exercise, 0)]
@@ -71,22 +70,22 @@ def _top(on: Page, page: WhyPage) -> list[Text]:
 
 
 def _labelled(on: Page, label: str, text: str) -> list[Text]:
-    """Return a paragraph behind its label; lines of code stand below it as they are."""
+    """Return a paragraph behind its label; lines of code stand below it, unchanged."""
     if not text.strip():
         return []
     if "\n" in text.strip():
-        lines = (on.cut(on.text(f"    {each}"), on.width) for each in _lines(text.strip("\n").split("\n")))
+        lines = (on.cut(on.text(f"    {line}"), on.width) for line in _lines(text.strip("\n").split("\n")))
         return [on.text(f"  {label}", LABEL), *lines]
     return on.wrap(Text.assemble(on.text(label, LABEL), "  ", on.text(one_line(text))))
 
 
 def _code(on: Page, code: Sequence[str], word: str, mark: str, style: str) -> list[Text]:
-    """Return lines of code behind a gutter, a long one on several lines: its end may be what matters."""
+    """Return lines of code behind a gutter; a long one is folded, because its end may be what matters."""
     if not code:
         return []
     gutter = Text.assemble("    ", on.text(on.glyphs.gutter, SECONDARY), " ")
     lines = [
-        Text.assemble(gutter, part) for each in _lines(code) for part in _folded(on, each, on.width - gutter.cell_len)
+        Text.assemble(gutter, part) for line in _lines(code) for part in _folded(on, line, on.width - gutter.cell_len)
     ]
     return [Text.assemble("  ", on.text(f"{mark} {word}", style)), *lines]
 
@@ -94,35 +93,35 @@ def _code(on: Page, code: Sequence[str], word: str, mark: str, style: str) -> li
 def _folded(on: Page, line: str, room: int) -> list[Text]:
     indent = len(line) - len(line.lstrip())
     first, *others = list(Text(line.lstrip()).wrap(on.console, max(room - indent - 4, 8)))
-    parts = [indented(first, indent), *(indented(each, indent + 4) for each in others)]
-    for each in parts:
-        each.rstrip()
+    parts = [indented(first, indent), *(indented(part, indent + 4) for part in others)]
+    for part in parts:
+        part.rstrip()
     return parts
 
 
 def _lines(code: Iterable[str]) -> list[str]:
-    shown = [printable(each).replace("\n", " ").rstrip() for each in code][:_MOST_CODE]
-    return dedent("\n".join(shown)).split("\n")
+    lines = [printable(line).replace("\n", " ").rstrip() for line in code][:_MOST_CODE]
+    return dedent("\n".join(lines)).split("\n")
 
 
 def sentences_of_page(page: WhyPage, next_commands: Sequence[tuple[str, str]]) -> list[str]:
-    """Return the page one fact a line."""
+    """Return the page as sentences, one fact a line."""
     facts = (
-        ("Misconception", f"{page.name}. Its id: {page.id}"),
+        ("Misconception", f"{page.id}, {page.name}"),
         ("Exercise", page.exercise),
         ("Explanation", page.explanation),
         ("Why it tempts", page.tempting),
     )
     code = (
-        *(("Wrong line", each) for each in _lines(page.wrong)),
-        *(("Right line", each) for each in _lines(page.right)),
+        *(("Wrong line", line) for line in _lines(page.wrong)),
+        *(("Right line", line) for line in _lines(page.right)),
     )
-    seen = [("To see it", each) for each in _lines(page.experiment.strip("\n").split("\n"))]
+    experiment = [("To see it", line) for line in _lines(page.experiment.strip("\n").split("\n"))]
     return [
         *(sentences.fact(label, one_line(text)) for label, text in facts if text.strip()),
         *(f"{label}: {one_line(text)}" for label, text in code if text.strip()),
         *([sentences.fact("A question", one_line(page.hint))] if page.hint else []),
-        *(f"{label}: {one_line(text)}" for label, text in seen if text.strip()),
+        *(f"{label}: {one_line(text)}" for label, text in experiment if text.strip()),
         *([sentences.fact("Lesson", one_line(page.lesson))] if page.lesson else []),
         *sentences.next_sentences(next_commands),
     ]

@@ -7,7 +7,7 @@ from autograder.instructor.dashboard.similar import Lines, Pair
 from autograder.instructor.dashboard.table import interval_text, percent
 from autograder.instructor.dashboard.why import HeldMisconception
 from autograder.report.html_failure import code, text
-from autograder.report.words import number, opened, plural
+from autograder.report.words import number, plural
 
 MOST_CARDS, MOST_PAIRS, MOST_FILES, MOST_LINES = 12, 12, 3, 60
 """The page shows the code of this many misconceptions and pairs, files and lines; the tables list all of them."""
@@ -41,8 +41,7 @@ def _misconception(held: HeldMisconception, is_open: bool) -> str:
         "Experiment": described.experiment,
     }
     parts += [f"<p><strong>{label}:</strong> {text(words)}</p>" for label, words in labelled.items() if words.strip()]
-    title = opened(held.name, "\n".join((*described.wrong, *described.right)))
-    return _details(title, share, "".join(parts), is_open)
+    return _details(held.name, share, "".join(parts), is_open)
 
 
 def _example(held: HeldMisconception) -> str:

@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
-from autograder.instructor.gradebook.feedback import told, written_checks
+from autograder.instructor.gradebook.feedback import check_sources, check_text
 from autograder.instructor.gradebook.graded import Exporter, Graded, Mark
 from autograder.report.printable import one_line, printable
-from autograder.report.words import STATES
+from autograder.report.states import STATES
 from autograder.results import CheckResult, Report
 
 MOST_MESSAGE = 65_535
@@ -16,39 +16,39 @@ NOT_RUN = ("missing", "not_started", "grader_error")
 
 
 def exercism(graded: Graded) -> Exporter:
-    """Return what makes a student's results.json; a task is an exercise, by its place in the course."""
-    written = written_checks(graded.course)
-    tasks = {each.id: place for place, each in enumerate(graded.course.exercises, 1)}
+    """Return the exporter of a student's results.json; a task is an exercise, numbered by its place in the course."""
+    sources = check_sources(graded.course)
+    tasks = {exercise.id: number for number, exercise in enumerate(graded.course.exercises, 1)}
 
     def test(exercise: str, check: CheckResult) -> dict[str, Any]:
-        code = written.get((exercise, check.id))
+        source = sources.get((exercise, check.id))
         status = {"pass": "pass", "fail": "fail"}.get(check.status, "error")
         return {
             "name": one_line(check.title),
             "status": status,
-            **({} if status == "pass" else {"message": told(check)[:MOST_MESSAGE]}),
-            "test_code": code.code if code else "",
+            **({} if status == "pass" else {"message": check_text(check)[:MOST_MESSAGE]}),
+            "test_code": source.code if source else "",
             "task_id": tasks[exercise],
         }
 
     def results(_: Graded, mark: Mark) -> str:
         report = mark.report
         assert report is not None
-        tests = [test(each.id, check) for each in report.exercises for check in each.checks]
+        tests = [test(exercise.id, check) for exercise in report.exercises for check in exercise.checks]
         return json.dumps(_results(report, tests), indent=1, ensure_ascii=False) + "\n"
 
     return results
 
 
 def _results(report: Report, tests: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the results: the status is `error` only where no check was run, and then the message says why."""
-    ran = [each for each in report.exercises if each.status not in NOT_RUN]
+    """Return the results. The status is `error` only if no check was run; the message then says why."""
+    ran = [exercise for exercise in report.exercises if exercise.status not in NOT_RUN]
     if "grader_error" in report.statuses or not ran:
         status = "grader_error" if "grader_error" in report.statuses else report.exercises[0].status
         return {"version": 3, "status": "error", "message": STATES[status].meaning, "tests": []}
     if tests and report.log.strip():
         tests[0]["output"] = _cut(printable(report.log))
-    passed = all(each["status"] == "pass" for each in tests)
+    passed = all(test["status"] == "pass" for test in tests)
     return {"version": 3, "status": "pass" if passed else "fail", "tests": tests}
 
 

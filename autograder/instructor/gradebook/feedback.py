@@ -1,4 +1,4 @@
-"""What is told about a check where there is room for plain text, and where in the course a check is written."""
+"""The plain text of a mark: its checks that do not pass, and what the class adds to it; and the code of the checks."""
 
 import ast
 from collections.abc import Mapping
@@ -6,23 +6,27 @@ from dataclasses import dataclass
 
 from autograder.course import Course
 from autograder.instructor.gradebook.graded import Mark
+from autograder.report.exercise_summary import checks_pass
+from autograder.report.failure_text import failure_text
+from autograder.report.failure_view import failure_view
 from autograder.report.printable import one_line
-from autograder.report.words import STATES, checks_pass, explanation, function, message_of, points_of
+from autograder.report.quantities import points_of
+from autograder.report.states import STATES
 from autograder.results import CheckResult, ExerciseResult
 
 
 @dataclass(frozen=True)
-class Written:
-    """Where a check is written, from the root of the course, and its code."""
+class CheckSource:
+    """The code of a check, and its file and line from the root of the course."""
 
     file: str
     line: int
     code: str
 
 
-def written_checks(course: Course) -> Mapping[tuple[str, str], Written]:
-    """Return where each check is written, by exercise and check. The files are read, not run."""
-    found = {}
+def check_sources(course: Course) -> Mapping[tuple[str, str], CheckSource]:
+    """Return the source of each check, by exercise and check. The files are read, not run."""
+    sources = {}
     for exercise in course.exercises:
         file = course.checks_file(exercise)
         try:
@@ -34,43 +38,26 @@ def written_checks(course: Course) -> Mapping[tuple[str, str], Written]:
         for node in tree.body:
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
                 code = ast.get_source_segment(text, node) or ""
-                found[exercise.id, node.name.removeprefix("test_")] = Written(name, node.lineno, code)
-    return found
+                sources[exercise.id, node.name.removeprefix("test_")] = CheckSource(name, node.lineno, code)
+    return sources
 
 
-def told(check: CheckResult) -> str:
-    """Return why a check does not pass, in a few lines of safe text; nothing where it passes."""
-    if check.status == "pass":
-        return ""
-    lines = [message_of(check.status, check.finding), explanation(check.status, check.finding)]
-    return "\n".join(filter(None, (*lines, _place(check))))
+def check_text(check: CheckResult) -> str:
+    """Return why a check does not pass, in a few lines of safe text; nothing if it passes."""
+    return "" if check.status == "pass" else failure_text(failure_view(check))
 
 
 def summary(exercise: ExerciseResult) -> str:
-    """Return everything about one exercise in safe lines: its points, then each check that does not pass."""
+    """Return the points of an exercise, then each check that does not pass, in lines of safe text."""
     lines = [f"{STATES[exercise.status].word}: {points_of(exercise.score, exercise.max_score)}"]
     lines += [f"{checks_pass(exercise.checks)}."] if exercise.checks else []
     for check in exercise.checks:
         if check.status != "pass":
-            lines += [f"- {STATES[check.status].word} {one_line(check.title)}", *_indented(told(check))]
+            lines.append(f"- {STATES[check.status].word} {one_line(check.title)}")
+            lines += [f"  {line}" for line in check_text(check).splitlines()]
     return "\n".join(lines)
 
 
 def notes(mark: Mark) -> list[str]:
-    """Return what the class makes of the score, where that is not the score itself."""
-    return [f"{each[:1].upper()}{each[1:]}." for each in map(one_line, mark.final.notes)] if mark.final else []
-
-
-def _indented(text: str) -> list[str]:
-    return [f"  {line}" for line in text.splitlines()]
-
-
-def _place(check: CheckResult) -> str:
-    finding = check.finding
-    if finding is None or finding.place is None:
-        return ""
-    code = dict(finding.source).get(finding.place.line, "").strip()
-    within = f", in {name}" if (name := function(finding)) else ""
-    sure = "" if finding.certain else "probably "
-    where = f"{sure}{one_line(finding.place.file)}:{finding.place.line}{within}"
-    return f"{where}: {one_line(code)}" if code else where
+    """Return how the class changes the score, as sentences; nothing if it does not."""
+    return [f"{note[:1].upper()}{note[1:]}." for note in map(one_line, mark.final.notes)] if mark.final else []

@@ -1,21 +1,21 @@
-"""What a student is told to do next: the exercise to begin with, and why that one."""
+"""What a student should do next: the exercise to begin with, and why that one."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autograder.course import Course
-from autograder.report.words import STATES, listed, number, points
+from autograder.report.exercise_summary import number
+from autograder.report.failure_view import Command
+from autograder.report.quantities import listed, points
+from autograder.report.states import STATES
 from autograder.results import ExerciseResult
 
 MOST_NAMED = 5
 
-Command = tuple[str, str]
-"""What to type, and what it does."""
-
 
 @dataclass(frozen=True)
 class Next:
-    """The exercise to begin with, why, the commands that help, and what comes after it, in the course's order."""
+    """The exercise to begin with, why, the commands that help, and the exercises after it, in course order."""
 
     exercise: ExerciseResult
     why: tuple[str, ...]
@@ -24,53 +24,57 @@ class Next:
 
 
 def next_of(course: Course, exercises: Sequence[ExerciseResult]) -> Next | None:
-    """Return what to begin with: the first exercise that fails, else the first that is not done; None without one.
+    """Return what to begin with: the first exercise that fails, else the first that is not done; None if all pass.
 
-    What the grader failed on is left out: there is nothing in it for a student to do.
+    An exercise that the grader failed on is left out: the student can do nothing about it.
     """
-    failing = [each for each in exercises if _wrong(each)]
-    unwritten = [each for each in exercises if each.status in ("missing", "not_started", "waits")]
+    failing = [exercise for exercise in exercises if _is_wrong(exercise)]
+    unwritten = [exercise for exercise in exercises if exercise.status in ("missing", "not_started", "waits")]
     order = [*failing, *unwritten]
     if not order:
         return None
     first, *after = order
-    reason = "Nothing is written yet." if len(unwritten) == len(exercises) else _first_of(first, failing, unwritten)
-    why = (reason, _left(first), _builds(course, first))
+    why = (_reason(first, failing, unwritten, len(exercises)), _left(first), _builds(course, first))
     return Next(first, tuple(filter(None, why)), _commands(first), tuple(after))
 
 
 def named(exercises: Sequence[ExerciseResult]) -> str:
     """Return the first few exercises by number and title, and how many more there are."""
-    names = [f"{number(each.id)} {each.title}" for each in exercises[:MOST_NAMED]]
+    names = [f"{number(exercise.id)} {exercise.title}" for exercise in exercises[:MOST_NAMED]]
     more = len(exercises) - len(names)
     return listed([*names, *([f"{more} more"] if more else [])])
 
 
-def _wrong(exercise: ExerciseResult) -> bool:
+def _is_wrong(exercise: ExerciseResult) -> bool:
     return exercise.status != "missing" and STATES[exercise.status].mark == "failed"
 
 
-def _first_of(first: ExerciseResult, failing: Sequence[ExerciseResult], unwritten: Sequence[ExerciseResult]) -> str:
-    if not _wrong(first):
-        others = "the first of those that are not written" if len(unwritten) > 1 else "the only one that is not written"
-        return f"Nothing that you have written fails, and this is {others}."
+def _reason(
+    first: ExerciseResult, failing: Sequence[ExerciseResult], unwritten: Sequence[ExerciseResult], total: int
+) -> str:
+    if len(unwritten) == total:
+        return "You have not written anything yet."
+    if not _is_wrong(first):
+        others = f"the first of the {len(unwritten)}" if len(unwritten) > 1 else "the only one"
+        return f"Everything you have written passes. This is {others} that you have not written yet."
     if len(failing) > 1:
-        return f"It is the first of the {len(failing)} that are written and do not pass."
-    return "It is the only one that is written and does not pass."
+        return f"It is the first of the {len(failing)} exercises that fail."
+    return "It is the only exercise that fails."
 
 
 def _left(exercise: ExerciseResult) -> str:
     left = exercise.max_score - exercise.score
-    return f"{points(left)} of its {points(exercise.max_score)} points are still to be had." if left > 0 else ""
+    return f"You can still earn {points(left)} of its {points(exercise.max_score)} points." if left > 0 else ""
 
 
 def _builds(course: Course, first: ExerciseResult) -> str:
-    """Say which exercises build on it, directly or not."""
-    known = {each.id: each for each in course.exercises}
+    """Return which exercises build on it, directly or not."""
+    known = {exercise.id: exercise for exercise in course.exercises}
     if first.id not in known:
         return ""
-    wanted = known[first.id]
-    numbers = [each.number for each in course.exercises if each is not wanted and wanted in course.with_needs(each)]
+    needed = known[first.id]
+    others = (exercise for exercise in course.exercises if exercise is not needed)
+    numbers = [exercise.number for exercise in others if needed in course.with_needs(exercise)]
     if not numbers:
         return ""
     one = len(numbers) == 1
@@ -79,11 +83,11 @@ def _builds(course: Course, first: ExerciseResult) -> str:
 
 def _commands(exercise: ExerciseResult) -> tuple[Command, ...]:
     name, check = number(exercise.id), exercise.first_failure
-    found = [(f"course check {name}", "checks it, and shows the numbers as well")]
-    if not _wrong(exercise) or check is None:
-        return tuple(found)
+    commands = [(f"course check {name}", "checks it, and also shows the numbers")]
+    if not _is_wrong(exercise) or check is None:
+        return tuple(commands)
     if check.hints:
-        found.append((f"course hint {name}", "gives the next hint"))
+        commands.append((f"course hint {name}", "gives the next hint"))
     if check.finding is not None and check.finding.kind == "misconception":
-        found.append((f"course why {check.finding.id}", "explains the mistake"))
-    return tuple(found)
+        commands.append((f"course why {check.finding.id}", "explains the mistake"))
+    return tuple(commands)

@@ -5,29 +5,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from autograder.instructor.gradebook.feedback import notes, told
+from autograder.instructor.gradebook.feedback import check_text, notes
 from autograder.instructor.gradebook.graded import Exporter, ExportError, Graded, Mark, handed_in_at
 from autograder.report.printable import one_line
-from autograder.report.words import STATES
+from autograder.report.states import STATES
 from autograder.results import CheckResult, ExerciseResult
 from autograder.submission.found import printable
 from autograder.submission.names import Clue
 from autograder.submission.times import parse_time
 
 Visibility = Literal["visible", "after_due_date", "after_published", "hidden"]
-UNFINISHED = "The grader has not finished, so there is no score. This is no fault of yours: ask for it to be run again."
+UNFINISHED = "The grader has not finished, so there is no score. This is no fault of yours: ask for another run."
 
 
 @dataclass(frozen=True)
 class Seen:
-    """When a student sees the results, and when the single checks: where any is hidden, there is no total."""
+    """When a student sees the results, and the single checks. Gradescope shows no total if a check is hidden."""
 
     results: Visibility = "visible"
     checks: Visibility | None = None
 
 
 def gradescope(graded: Graded, seen: Seen) -> Exporter:
-    """Return what makes a student's results.json."""
+    """Return the exporter of a student's results.json."""
 
     def results(_: Graded, mark: Mark) -> str:
         return _text(_results(graded, mark, seen))
@@ -36,20 +36,20 @@ def gradescope(graded: Graded, seen: Seen) -> Exporter:
 
 
 def unfinished() -> str:
-    """Return the results.json that counts until there is another: no score, and why."""
+    """Return the results.json of a grading that has not finished: no score, and why."""
     test = {"name": "grading", "status": "failed", "output": UNFINISHED}
     return _text({"output": UNFINISHED, "output_format": "text", "tests": [test]})
 
 
 def handed_in(graded: Graded, metadata: Path) -> Graded:
-    """Return a class of one report as that of the student, and of the moment, in a submission_metadata.json.
+    """Return a class of one report, with the student and the time of a submission_metadata.json.
 
-    The moment is when it was handed in, also where it is graded again later. Raises `ExportError`.
+    The time is when it was handed in, even if it is graded again later. Raises `ExportError`.
     """
     try:
-        found: Any = json.loads(metadata.read_bytes())
-        time = parse_time(str(found["created_at"]), graded.policy.grading.zone)
-        users = [(str(each.get("email") or ""), str(each.get("name") or "")) for each in found["users"]]
+        data: Any = json.loads(metadata.read_bytes())
+        time = parse_time(str(data["created_at"]), graded.policy.grading.zone)
+        users = [(str(user.get("email") or ""), str(user.get("name") or "")) for user in data["users"]]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         time, users = None, []
     if time is None or not users:
@@ -66,17 +66,18 @@ def handed_in(graded: Graded, metadata: Path) -> Graded:
 
 
 def _results(graded: Graded, mark: Mark, seen: Seen) -> dict[str, Any]:
-    """Return the results; of what the grader failed on there is no score, so that none is taken for one."""
+    """Return the results. A report that the grader failed on has no score, so that no score counts by mistake."""
     exercises = mark.report.exercises if mark.report else ()
     tests = [
-        _test(graded, mark, exercise, check, f"{at}.{place}", seen)
-        for at, exercise in enumerate(exercises, 1)
-        for place, check in enumerate(exercise.checks, 1)
+        _test(graded, mark, exercise, check, f"{number}.{part}", seen)
+        for number, exercise in enumerate(exercises, 1)
+        for part, check in enumerate(exercise.checks, 1)
     ]
-    failed = [f"{each.title}: {STATES['grader_error'].meaning}" for each in exercises if each.status == "grader_error"]
+    failing = (exercise for exercise in exercises if exercise.status == "grader_error")
+    failed = [f"{exercise.title}: {STATES['grader_error'].meaning}" for exercise in failing]
     lines = [UNFINISHED, *failed] if mark.failed else notes(mark)
     score = {} if mark.score is None else {"score": mark.score / 100}
-    seconds = sum(check.seconds for each in exercises for check in each.checks)
+    seconds = sum(check.seconds for exercise in exercises for check in exercise.checks)
     return {
         **score,
         "execution_time": round(seconds, 3),
@@ -102,7 +103,7 @@ def _test(
         "status": "passed" if check.status == "pass" else "failed",
         "name": f"{one_line(exercise.title)}: {one_line(check.title)}",
         "number": number,
-        "output": told(check),
+        "output": check_text(check),
         "tags": [exercise.id, check.id],
         **({"visibility": seen.checks} if seen.checks else {}),
     }

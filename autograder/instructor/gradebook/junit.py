@@ -1,10 +1,10 @@
-"""JUnit XML as pytest 9 writes it: an exercise is a class, a check a case, and its points are properties."""
+"""JUnit XML as pytest 9 writes it: an exercise is a class, a check is a case, its points are properties."""
 
 import re
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
-from autograder.instructor.gradebook.feedback import told
+from autograder.instructor.gradebook.feedback import check_text
 from autograder.instructor.gradebook.graded import Graded, Mark
 from autograder.report.printable import one_line, printable
 from autograder.results import CheckResult
@@ -14,7 +14,7 @@ KINDS = ("failure", "error", "skipped")
 
 
 def junit(_: Graded, mark: Mark) -> str:
-    """Return a report as XML. What waits is skipped, and only what the grader failed on is an error."""
+    """Return a report as XML. A check that waits is skipped; only a problem of the grader is an error."""
     report = mark.report
     assert report is not None
     suites = Element("testsuites", name="pytest tests")
@@ -27,7 +27,7 @@ def junit(_: Graded, mark: Mark) -> str:
     suite.set("failures", counts["failure"])
     suite.set("skipped", counts["skipped"])
     suite.set("tests", str(len(suite)))
-    suite.set("time", f"{sum(check.seconds for each in report.exercises for check in each.checks):.3f}")
+    suite.set("time", f"{sum(check.seconds for exercise in report.exercises for check in exercise.checks):.3f}")
     if mark.final is not None and mark.final.handed_in is not None:
         suite.set("timestamp", mark.final.handed_in.isoformat())
     if report.log.strip():
@@ -45,14 +45,14 @@ def _case(suite: Element, exercise: str, check: CheckResult) -> None:
         SubElement(properties, "property", name=key, value=_safe(value))
     if check.status == "pass":
         return
-    message = _safe(told(check))
+    message = _safe(check_text(check))
     kind = {"waits": "skipped", "grader_error": "error"}.get(check.status, "failure")
-    found = SubElement(case, kind, message=message.split("\n")[0])
-    found.text = message
+    outcome = SubElement(case, kind, message=message.split("\n")[0])
+    outcome.text = message
     if kind == "skipped":
-        found.set("type", "pytest.skip")
+        outcome.set("type", "pytest.skip")
 
 
 def _safe(text: str) -> str:
-    """Return text without what XML cannot hold."""
+    """Return text without the characters that XML does not allow."""
     return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

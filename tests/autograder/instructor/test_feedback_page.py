@@ -82,22 +82,22 @@ def test_it_has_the_score_what_became_of_it_and_every_check_that_fails(graded: G
     assert '<h1>Feedback for <bdi dir="auto">Bob Ünal</bdi></h1>' in bob
     assert '<p class="total">51.43 of 100 points</p>' in bob
     said = words(bob)
-    assert "what the checks gave 71.43 2 days late: 20 % of the maximum taken off −20 what counts 51.43" in said
-    assert "1 of 2 exercises, and 7 of 9 checks pass. None of the checks is hidden" in said
+    assert "checks 71.43 2 days late: 20 % of the maximum taken off −20 score 51.43" in said
+    assert "1 of 2 exercises, and 7 of 9 checks pass. No check is hidden" in said
     assert "the values are right ✗ FAIL 0 of 17.14 the axes are right ✗ FAIL 0 of 11.43 the dtype are right ✓" in said
-    assert "By the same mistake this check fails: the axes are right." in said
+    assert "This check fails because of the same mistake: the axes are right." in said
     assert "handed in 2026-03-03 00:10 (UTC) due 2026-03-01 23:59 (UTC)" in said
 
 
 def test_a_score_that_is_what_the_checks_gave_is_not_explained(graded: Graded) -> None:
-    assert "points by hand +2.5 what counts 102.5" in words(page(graded, "ada"))
-    assert "how it comes about" not in page(graded, "=cmd")
+    assert "points by hand +2.5 score 102.5" in words(page(graded, "ada"))
+    assert "part of the score" not in page(graded, "=cmd")
 
 
 def test_it_has_no_score_where_the_grader_failed(graded: Graded) -> None:
     fay = words(page(graded, "fay"))
     assert "No score yet" in fay
-    assert "The grader failed on a part of it, which is no fault of yours" in fay
+    assert "The grader failed on a part of it. This is no fault of yours" in fay
     assert "0 of 40" not in fay
     assert "Begin with" not in fay, "there is nothing that she could do"
 
@@ -119,15 +119,15 @@ def test_the_line_is_marked_and_one_mistake_is_told_once() -> None:
     assert "<u>query @ key.transpose(-2, -1)</u>" in html
     assert html.count("Every score is 2.449") == 2, "on the card, and where it is said what to begin with"
     said = words(html)
-    assert f"By the same mistake this check fails: {same.title}." in said
-    assert f"What fails besides, at the same line: {here.title} Another one." in said
-    assert "What else does not pass scores is 2.449 × the expected tensor" in said
+    assert f"This check fails because of the same mistake: {same.title}." in said
+    assert f"Other checks fail at the same line: {here.title} Another one." in said
+    assert "Other failures scores is 2.449 × the expected tensor" in said
     assert said.count(other.title) == 2, "in the table, and beside its own lines"
 
 
 def test_a_file_that_cannot_be_read_is_told_once() -> None:
     checks = tuple(replace(each, finding=examples.UNREADABLE) for each in examples.SYNTAX.checks)
-    assert "By the same mistake every other check of the exercise fails." in words(
+    assert "Every other check of the exercise fails because of the same mistake." in words(
         page_of(replace(examples.SYNTAX, checks=checks))
     )
 
@@ -157,7 +157,7 @@ def test_it_says_how_the_submission_was_read() -> None:
     note = "ex09_gpt.py is not a file of this course; it was left out"
     told = examples.report("ada", examples.PASS, notes=(note,)).submission
     assert note in words(page_of(examples.PASS, submission=told))
-    assert "There was nothing to note." in words(page_of(examples.PASS))
+    assert "Your files were read without problems." in words(page_of(examples.PASS))
 
 
 # What to begin with.
@@ -173,12 +173,12 @@ def exercises(first: Status, second: Status) -> tuple[ExerciseResult, ExerciseRe
 @pytest.mark.parametrize(
     ("first", "second", "begin", "why"),
     [
-        ("fail", "fail", tiny.FIRST, "the first of the 2 that are written and do not pass"),
-        ("pass", "error", tiny.SECOND, "the only one that is written and does not pass"),
-        ("not_started", "fail", tiny.SECOND, "the only one that is written and does not pass"),
-        ("missing", "not_started", tiny.FIRST, "Nothing is written yet."),
-        ("pass", "missing", tiny.SECOND, "the only one that is not written"),
-        ("grader_error", "fail", tiny.SECOND, "the only one that is written and does not pass"),
+        ("fail", "fail", tiny.FIRST, "the first of the 2 exercises that fail"),
+        ("pass", "error", tiny.SECOND, "the only exercise that fails"),
+        ("not_started", "fail", tiny.SECOND, "the only exercise that fails"),
+        ("missing", "not_started", tiny.FIRST, "You have not written anything yet."),
+        ("pass", "missing", tiny.SECOND, "the only one that you have not written yet"),
+        ("grader_error", "fail", tiny.SECOND, "the only exercise that fails"),
     ],
 )
 def test_it_is_the_first_that_fails_else_the_first_that_is_not_written(
@@ -196,7 +196,9 @@ def test_of_several_that_are_not_written_it_is_the_first() -> None:
     found = next_of(tiny.COURSE, [passing, missing, replace(missing, id="ex03_x", status="not_started")])
     assert found is not None
     assert found.exercise is missing
-    assert found.why[0] == "Nothing that you have written fails, and this is the first of those that are not written."
+    assert (
+        found.why[0] == "Everything you have written passes. This is the first of the 2 that you have not written yet."
+    )
 
 
 @pytest.mark.parametrize("first", ["pass", "grader_error"])
@@ -210,7 +212,7 @@ def test_what_builds_on_it_is_a_reason() -> None:
     )
     found = next_of(course, exercises("fail", "fail"))
     assert found is not None
-    assert found.why[1:] == ("5 of its 10 points are still to be had.", "Exercise 02 builds on it.")
+    assert found.why[1:] == ("You can still earn 5 of its 10 points.", "Exercise 02 builds on it.")
 
 
 def test_the_commands_are_those_that_help_with_the_mistake() -> None:

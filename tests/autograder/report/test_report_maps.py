@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from autograder.report.evidence import apart_by
+from autograder.report.comparison import gap_of, map_pair
 from autograder.report.glyphs import ASCII, UNICODE, Glyphs
 from autograder.report.heat import color_of
 from autograder.report.layout import Page
-from autograder.report.maps import drawn, number_lines, number_sentences
 from autograder.report.terminal import render_exercise
+from autograder.report.terminal_maps import map_lines, number_lines, number_sentences
 from autograder.results.model import Evidence, Finding, Maps
 from tests.support import report_examples as examples
 from tests.support.screens import NEXT, on_terminal, printed
@@ -39,8 +39,9 @@ def shown(console: Console, name: str = "mask", glyphs: Glyphs = UNICODE) -> str
 
 
 def map_of(maps: Maps, width: int = 80, rows: int = 8, colors: bool = False, glyphs: Glyphs = UNICODE) -> list[str]:
-    found = drawn(page(width, colors, glyphs), maps, rows)
-    return [*(line.plain for line in found.lines), found.caption] if found else []
+    pair = map_pair(maps)
+    drawing = map_lines(page(width, colors, glyphs), pair, rows) if pair else None
+    return [*(line.plain for line in drawing.lines), drawing.caption] if drawing else []
 
 
 def test_cells_set_foreground_and_background_and_only_cells_have_such_colours() -> None:
@@ -61,7 +62,9 @@ def test_both_maps_are_on_one_scale_around_white() -> None:
 def test_256_colours_are_enough_for_maps_and_16_are_not() -> None:
     numbers = Maps("used only here: rich keeps the codes of a style", ((0.123, 4.56),) * 2, ((0.789, 0.012),) * 2)
     console = on_terminal(colors="256")
-    cells = drawn(Page.on(console, UNICODE), numbers, 8)
+    pair = map_pair(numbers)
+    assert pair is not None
+    cells = map_lines(Page.on(console, UNICODE), pair, 8)
     assert cells is not None
     console.print(cells.lines[1])
     assert isinstance(console.file, io.StringIO)
@@ -103,7 +106,7 @@ def test_a_map_in_which_nothing_can_be_seen_is_not_drawn() -> None:
 def test_slices_of_different_shapes_are_not_drawn(yours: tuple[tuple[float, ...], ...]) -> None:
     for colors in (True, False):
         assert map_of(replace(SMALL, yours=yours), colors=colors) == []
-    assert number_lines(page(), replace(SMALL, yours=yours)) == []
+    assert map_pair(replace(SMALL, yours=yours)) is None
 
 
 def test_what_is_not_finite_is_grey_and_said_so() -> None:
@@ -148,14 +151,14 @@ def test_with_maps_a_failure_is_at_most_34_lines(name: str, colors: str) -> None
 
 
 def test_single_elements_have_a_ratio_where_all_have_the_same_and_else_a_difference() -> None:
-    assert apart_by((("0", "2.0", "4.0"), ("1", "-1.5", "-3.0"))) == ("ratio", ["2", "2"])
-    assert apart_by((("0", "0.000", "0.072"), ("1", "0.500", "0.450"))) == ("diff", ["+0.072", "-0.050"])
-    assert apart_by((("0", "1e-7", "2.5"),)) == ("diff", ["+2.500"])
+    assert gap_of((("0", "2.0", "4.0"), ("1", "-1.5", "-3.0"))) == ("ratio", ["2", "2"])
+    assert gap_of((("0", "0.000", "0.072"), ("1", "0.500", "0.450"))) == ("diff", ["+0.072", "-0.050"])
+    assert gap_of((("0", "1e-7", "2.5"),)) == ("diff", ["+2.500"])
 
 
 @pytest.mark.parametrize("pair", [("True", "False"), ("3", "7"), ("nan", "1.0"), ("1.0", "inf"), ("a", "b")])
 def test_what_cannot_be_subtracted_is_not(pair: tuple[str, str]) -> None:
-    assert apart_by((("0", *pair),)) == ("", [])
+    assert gap_of((("0", *pair),)) == ("", [])
 
 
 def test_a_table_without_numbers_of_a_mask_is_a_table() -> None:
@@ -167,11 +170,13 @@ def test_a_table_without_numbers_of_a_mask_is_a_table() -> None:
 
 
 def test_the_numbers_of_a_slice_are_marked_where_they_differ() -> None:
-    lines = [line.plain for line in number_lines(page(), SMALL)]
+    pair = map_pair(SMALL)
+    assert pair is not None
+    lines = [line.plain for line in number_lines(page(), pair)]
     assert lines == [
         "  expected    yours",
         "  0 1 2       0 1   2",
         "  3 4 5       3 4 ×-5",
         "  row × column; × marks a number that differs",
     ]
-    assert number_sentences(SMALL)[1:] == ["Row 0: as expected: 0, 1, 2.", "Row 1: expected 3, 4, 5; yours 3, 4, -5."]
+    assert number_sentences(pair)[1:] == ["Row 0: as expected: 0, 1, 2.", "Row 1: expected 3, 4, 5; yours 3, 4, -5."]

@@ -12,9 +12,9 @@ from rich.console import Console
 from autograder.report.glyphs import ASCII, UNICODE, Glyphs
 from autograder.report.layout import Page
 from autograder.report.passing import TALLEST_PICTURE, one_picture, picture_lines
-from autograder.report.picture_words import sentence
+from autograder.report.picture_words import in_words
+from autograder.report.quantities import ordinal
 from autograder.report.terminal import render_exercise
-from autograder.report.words import ordinal
 from autograder.results.model import ExerciseResult, Picture
 from tests.support import report_examples as examples
 from tests.support.screens import on_terminal
@@ -151,12 +151,12 @@ def test_plain_says_a_picture_in_a_sentence() -> None:
 def test_a_mask_is_said_by_its_columns() -> None:
     mask = Picture("mask", ((1.0, 0.0, 1.0), (1.0, 1.0, 1.0), (0.0, 0.0, 0.0)), "query", "key", ("a", "b", "c"))
     told = "1 in these columns and 0 in the others: a: 0, 2; b: 0 to 2; c: none."
-    assert sentence(mask) == f"Picture: mask: 3 rows (query) and 3 columns (key), {told}"
+    assert in_words(mask) == f"Picture: mask: 3 rows (query) and 3 columns (key), {told}"
 
 
 def test_many_bars_are_said_by_their_range() -> None:
     many = Picture("many", (tuple(float(-abs(each - 20)) for each in range(50)),), bars=True)
-    assert sentence(many) == "Picture: many: 50 bars, heights from -29 to 0; the largest is bar 21."
+    assert in_words(many) == "Picture: many: 50 bars, heights from -29 to 0; the largest is bar 21."
 
 
 def test_bars_are_piled_to_their_heights() -> None:
@@ -171,7 +171,7 @@ def test_bars_are_piled_to_their_heights() -> None:
 @pytest.mark.parametrize("values", [(), ((),), ((1.0,), (1.0, 2.0)), ((None, None),)])
 def test_a_picture_that_is_none_is_left_out(values: tuple[tuple[float | None, ...], ...]) -> None:
     broken = Picture("broken", values)
-    assert sentence(broken) == ""
+    assert in_words(broken) == ""
     for colors in (True, False):
         lines = picture_lines(page(colors=colors), [broken], 16)
         assert not lines or values == ((None, None),)

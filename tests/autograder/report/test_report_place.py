@@ -1,4 +1,4 @@
-"""Where a finding points: the line, the caret under it, and what is said of it."""
+"""The location of a fault: the line, the carets under it, and the words beside it."""
 
 import io
 from dataclasses import replace
@@ -7,10 +7,10 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from autograder.report.glyphs import ASCII, UNICODE
+from autograder.report.glyphs import ASCII, UNICODE, Glyphs
 from autograder.report.layout import Page
-from autograder.report.place import place_lines
-from autograder.report.words import AGREES
+from autograder.report.location import AGREES, location_of
+from autograder.report.terminal_location import location_lines
 from autograder.results.model import Finding, Place
 from tests.support import report_examples as examples
 
@@ -22,8 +22,14 @@ def pointing(
 ) -> list[str]:
     """Return the lines that show this place."""
     finding = replace(Finding("place", "p", "It differs.", place=place, source=source), **fields)  # type: ignore[arg-type]
-    page = Page.on(Console(file=io.StringIO(), width=width), UNICODE)
-    return [line.plain for line in place_lines(page, "fail", finding, None)]
+    return lines_of(finding, width)
+
+
+def lines_of(finding: Finding, width: int = 80, glyphs: Glyphs = UNICODE) -> list[str]:
+    location = location_of("fail", finding)
+    assert location is not None
+    page = Page.on(Console(file=io.StringIO(), width=width), glyphs)
+    return [line.plain for line in location_lines(page, location, None)]
 
 
 def at(column: int | None, end: int | None) -> Place:
@@ -83,8 +89,7 @@ def test_a_line_that_leaves_no_room_has_the_word_below() -> None:
 
 
 def test_a_place_that_is_not_certain_is_probable() -> None:
-    assert "probably the first line that goes astray" in pointing(at(17, 28), certain=False, width=100)[0]
-    assert "probably goes astray here" in pointing(at(17, 28), certain=False)[0]
+    assert "in Attention.forward(), probably first divergence" in pointing(at(17, 28), certain=False)[0]
     assert "probably" not in pointing(at(17, 28))[0]
 
 
@@ -106,12 +111,11 @@ def test_a_function_is_named_with_its_class(function: str | None, shown: str) ->
 def test_a_return_is_called_one() -> None:
     place = replace(at(None, None), line=22)
     assert "returned here" in pointing(place, kind="pattern")[0]
-    assert "where this value is made" in pointing(at(None, None), kind="pattern")[0]
+    assert "set here" in pointing(at(None, None), kind="pattern")[0]
 
 
 def test_ascii_has_a_caret_too() -> None:
-    page = Page.on(Console(file=io.StringIO(), width=80), ASCII)
-    text = "\n".join(line.plain for line in place_lines(page, "fail", examples.UNSCALED, None))
+    text = "\n".join(lines_of(examples.UNSCALED, glyphs=ASCII))
     assert text.isascii()
     assert "^^^^" in text
     assert "its size grows with sqrt K" in text

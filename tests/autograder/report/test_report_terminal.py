@@ -156,7 +156,7 @@ def test_not_started_and_waits_have_no_red_and_no_hint() -> None:
 
 def test_a_problem_of_the_grader_is_not_put_on_the_student() -> None:
     text = shown("grader-problem")
-    assert "The grader failed here, and not your code." in text
+    assert "The grader failed here, not your code." in text
     assert "✗" not in text
 
 

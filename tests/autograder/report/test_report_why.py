@@ -10,7 +10,6 @@ from rich.console import Console
 from autograder.report.diff import render_evidence
 from autograder.report.glyphs import ASCII, UNICODE, Glyphs
 from autograder.report.why import WhyPage, render_why
-from autograder.report.words import opened
 from tests.support import report_examples as examples
 from tests.support.screens import assert_as_read
 
@@ -69,14 +68,9 @@ def test_the_wrong_and_the_right_line_can_be_told_apart_on_a_narrow_page() -> No
     assert "math.sqrt(query.shape[-1])" in why(WHOLE, 40)
 
 
-def test_a_name_that_begins_with_prose_is_capitalised_and_code_is_not() -> None:
-    for prose in ("the scores are not divided", "input and labels are the same", "cross-attention takes keys"):
-        assert opened(prose) == prose[0].upper() + prose[1:]
-    for code in ("attention_weights are returned first", "x.std() is taken", "max(0, x)", "√K divides", "zero_grad is"):
-        assert opened(code) == code
-    for code in ("eps is added", "view where transpose is needed"):
-        assert opened(code, "    x = x.view(3) + self.eps") == code
-        assert opened(code, "    x = preview + steps") != code
+def test_a_name_is_shown_as_the_catalogue_writes_it() -> None:
+    for plain in (True, False):
+        assert "x.std() is taken" in why(replace(BRIEF, name="x.std() is taken"), plain=plain)
 
 
 @pytest.mark.parametrize("width", [80, 100])

@@ -1,0 +1,38 @@
+"""How each status is shown: its word, its mark, its colour and its meaning."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from autograder.results.model import Status
+
+Mark = Literal["passed", "failed", "waiting", "problem"]
+
+
+@dataclass(frozen=True)
+class State:
+    """How a status is shown. `short` is the word in narrow tables; `meaning` is a sentence for the learner."""
+
+    word: str
+    short: str
+    mark: Mark
+    style: str
+    meaning: str
+
+
+STATES: dict[Status, State] = {
+    "pass": State("PASS", "PASS", "passed", "green", "Every check passes."),
+    "fail": State("FAIL", "FAIL", "failed", "red", "Your result differs from the expected one."),
+    "error": State("ERROR", "ERROR", "failed", "red", "Your code raised an exception."),
+    "timeout": State("TIMEOUT", "TIME", "failed", "red", "Your code was stopped: it ran longer than its time limit."),
+    "memory": State("MEMORY", "MEM", "failed", "red", "Your code was stopped: it used more memory than its limit."),
+    "waits": State("WAITS", "WAITS", "waiting", "bright_black", "This waits until an earlier part passes."),
+    "not_started": State("NOT STARTED", "NEW", "waiting", "bright_black", "You have not written this part yet."),
+    "missing": State("MISSING", "MISS", "failed", "red", "The submission does not contain its file."),
+    "grader_error": State(
+        "GRADER PROBLEM",
+        "GRADER",
+        "problem",
+        "yellow",
+        "The grader failed here, not your code. Run the command again. If it fails again, report it.",
+    ),
+}
