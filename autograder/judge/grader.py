@@ -17,7 +17,6 @@ from autograder.course import Exercise
 from autograder.course.suite import Suite
 from autograder.diagnosis.location.locator import FindTraces
 from autograder.judge.marking import Marking, Remembered
-from autograder.judge.notebook_cells import in_cells
 from autograder.judge.verdict import Verdicts
 from autograder.results import Report
 from autograder.runner.runner import Cancelled, GraderProblem, Runner
@@ -185,7 +184,7 @@ class Grader:
         self.find_keys(present)
         marking = Marking(self.suite, submission, runner, self._verdicts, self._traces, self._remembered)
         marking.run_own(present)
-        results = [in_cells(marking.result(each), submission.cells) for each in wanted]
+        results = [marking.result(exercise) for exercise in wanted]
         if self.evidence:
             results = [marking.shown(each, result) for each, result in zip(wanted, results, strict=True)]
         return Report(

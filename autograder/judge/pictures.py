@@ -1,4 +1,4 @@
-"""Pictures of what a student's finished parts do. What a worker told is hostile: what is no small picture is none."""
+"""Pictures of what a student's finished parts do. A worker's data is hostile: only small pictures pass."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -28,13 +28,13 @@ def plan_of(exercise: Exercise, drawings: Sequence[Drawing]) -> Plan:
     return {exercise.id: [(each.id, 0) for each in drawings]} if drawings else {}
 
 
-def drawn(drawings: Sequence[Drawing], outcomes: Mapping[Key, Outcome]) -> tuple[Picture, ...]:
-    """Return the pictures that came out; of the others there is nothing to say to a student."""
+def pictures_of(drawings: Sequence[Drawing], outcomes: Mapping[Key, Outcome]) -> tuple[Picture, ...]:
+    """Return the pictures that can be drawn; the others are no matter of a student's."""
     return tuple(found for found in _read_all(drawings, outcomes) if isinstance(found, Picture))
 
 
 def failures(drawings: Sequence[Drawing], outcomes: Mapping[Key, Outcome]) -> list[str]:
-    """Return for the author why the others did not come out, a sentence each."""
+    """Return for the author why the others cannot be drawn, a sentence each."""
     return [str(found) for found in _read_all(drawings, outcomes) if isinstance(found, NoPicture)]
 
 

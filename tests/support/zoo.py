@@ -621,7 +621,7 @@ def scaled_and_moved(draw: Draw) -> Pair:
 # Activations.
 
 
-@wrong("lacks-ReLU", "its ReLU is taken: that step is missing")
+@wrong("lacks-ReLU", "its ReLU is taken; that step is missing")
 def relu_missing(draw: Draw) -> Pair:
     x = draw.normal("B T F")
     return x, np.maximum(x, 0)

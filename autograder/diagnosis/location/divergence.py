@@ -1,49 +1,32 @@
-"""The first of a student's own lines that goes astray: what was computed on the way, held against the solution's.
+"""Finds the first of a student's lines whose value diverges from the reference solution's.
 
-Steps are matched by value alone, so the style of a program does not matter. From what came out wrong the walk goes back
-through the steps that match nothing, to where their inputs still agree.
+Steps are matched by value alone, so the style of a program does not matter. From a wrong result the search goes back
+through the steps that match nothing, to those whose inputs still agree.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from autograder.diagnosis.location.deadline import MOST_CULPRITS, Deadline
-from autograder.diagnosis.location.matching import BLANK, NEUTRAL, Matching, State, Where, is_check_step
+from autograder.diagnosis.location.matching import BLANK, NEUTRAL, Matching, Where, is_check_step
+from autograder.messages.locations import Divergence, State
 from autograder.protocol.operations import KINDS, writes
 from autograder.results import Place
 from autograder.runner.traces import Step, Trace
 
 
-@dataclass(frozen=True)
-class Astray:
-    """The step that goes astray and what is known of it; `agreeing` are the lines before it that lead to it and agree.
-
-    `factor` is by how much it is too large, where that is all, and `constant` what that number is; `number` is a
-    variable with a plain number that it was made with, and that number.
-    """
-
-    place: Place
-    state: State
-    factor: float | None
-    agreeing: tuple[int, ...]
-    certain: bool
-    constant: str | None = None
-    number: tuple[str, float] | None = None
-
-
-def find_astray(trace: Trace, reference: Trace, where: Where, deadline: Deadline | None = None) -> Astray | None:
-    """Return the first step that goes astray, None where it cannot be told. Raises `OutOfTime`.
+def find_astray(trace: Trace, reference: Trace, where: Where, deadline: Deadline | None = None) -> Divergence | None:
+    """Return the first step that diverges, None where it cannot be found. Raises `OutOfTime`.
 
     The trace is a worker's: all work on it is linear in its steps, and sets of steps are the bits of a number.
     """
     if not trace.steps or not reference.steps:
         return None
-    return Search(Matching(trace, reference, where, deadline), deadline).astray()
+    return Search(Matching(trace, reference, where, deadline), deadline).divergence()
 
 
 class Search:
-    """The way back from what came out wrong, through the steps that do not agree."""
+    """The search from a wrong result back through the steps that do not agree."""
 
     def __init__(self, matching: Matching, deadline: Deadline | None = None) -> None:
         self.matching = matching
@@ -57,19 +40,19 @@ class Search:
         self._going_on: dict[tuple[int, str], bool] = {}
         self.places = list(matching.places)
 
-    def astray(self) -> Astray | None:
-        """Return the first step that goes astray."""
+    def divergence(self) -> Divergence | None:
+        """Return the first step that diverges."""
         misused = [at for at in self._differing_results() if self.good(at)]
         if first := self._first():
-            return self._told([self._culprit(each) for each in first[:MOST_CULPRITS]])
+            return self._shown([self._culprit(each) for each in first[:MOST_CULPRITS]])
         written = [each for each in misused if self.places[each] is not None and writes(self.trace.steps[each].name)]
         if written:
-            return self._told([(each, State.WRITTEN) for each in written])
+            return self._shown([(each, State.WRITTEN) for each in written])
         copies = [copy for each in misused if (copy := self._copy(each)) is not None]
         if copies:
-            return self._told([(each, State.MISUSED) for each in copies])
+            return self._shown([(each, State.MISUSED) for each in copies])
         if not misused and (cut := self._cut()) is not None:
-            return self._told([(cut, State.CUT)])
+            return self._shown([(cut, State.CUT)])
         return None
 
     def _first(self) -> list[int]:
@@ -239,7 +222,7 @@ class Search:
             return at
         return None
 
-    def _told(self, found: Sequence[tuple[int, State]]) -> Astray:
+    def _shown(self, found: Sequence[tuple[int, State]]) -> Divergence:
         """Return the one to show of several: the first that depends on what was given, not on constants alone."""
         for at, state in found:
             if state is not State.UNFINISHED:
@@ -251,7 +234,7 @@ class Search:
         assert place is not None
         certain = len(lines) == 1 and not self._unjudged(at, place)
         number = self.trace.steps[at].number
-        return Astray(place, state, self.matching.factor(at), self._agreeing(at), certain, number=number)
+        return Divergence(place, state, self.matching.factor(at), self._agreeing(at), certain, number=number)
 
     def _unjudged(self, at: int, place: Place) -> bool:
         """Whether a step is made of values of other lines that nothing could be held against."""

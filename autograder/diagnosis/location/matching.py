@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from enum import Enum
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograder.diagnosis.location.deadline import Deadline
+from autograder.messages.locations import State
 from autograder.protocol.prints import LOOSE, Prints, factors, part_shapes, same_order, same_values
 from autograder.results import Place
 from autograder.runner.traces import Step, Trace
@@ -36,19 +36,6 @@ Numbers: TypeAlias = NDArray[np.intp]
 
 Where = Callable[[Sequence[Place]], Place | None]
 """Chooses, of the places in the student's frames, the one to show."""
-
-
-class State(Enum):
-    """How a step stands to the solution's: it agrees, holds its numbers in another form or order, or matches none."""
-
-    AGREES = "agrees"
-    RESHAPED = "reshaped"
-    MOVED = "moved"
-    UNKNOWN = "unknown"
-    UNFINISHED = "unfinished"
-    WRITTEN = "written"
-    MISUSED = "misused"
-    CUT = "cut"
 
 
 class Matching:

@@ -1,0 +1,12 @@
+"""Misconceptions: their authors' texts as messages."""
+
+from collections.abc import Collection
+
+from autograder.messages.wording import opened, sentence
+
+MORE_MISTAKES = "That is not all: a later value is not as expected either."
+
+
+def named(name: str, functions: Collection[str] = ()) -> str:
+    """Return the name of a misconception as a sentence; the name of a function keeps its small first letter."""
+    return sentence(opened(name, functions))
