@@ -279,7 +279,7 @@ def plain(value: Value) -> Any:
     if isinstance(value, Array):
         return numbers(value)
     if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
+        return [plain(item) for item in value]
     if isinstance(value, Mapping):
-        return {key: plain(each) for key, each in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     return value

@@ -18,7 +18,7 @@ from autograder.protocol.part_code import FORMAT
 
 JUDGES = (
     *("checks/*.py", "protocol/*.py", "worker/*.py", "runner/**/*.py", "comparison/*.py", "answer_key/*.py"),
-    *("diagnosis/**/*.py", "judge/*.py", "course/suite.py"),
+    *("messages/*.py", "diagnosis/**/*.py", "judge/*.py", "course/suite.py"),
 )
 """The code that makes observations and judges them: a verdict depends on it."""
 

@@ -20,10 +20,10 @@ def place_in(cells: Mapping[str, Cells], place: Place) -> Place:
     return replace(place, file=notebook_of(place.file), line=found[1], cell=found[0]) if found else place
 
 
-def line_in(cells: Mapping[str, Cells], shown: Place, number: int) -> Line:
+def line_in(cells: Mapping[str, Cells], place: Place, number: int) -> Line:
     """Return a line of a place's file for a sentence: with its cell where that is another one than the place's."""
-    own = cells.get(shown.file, ())
-    found, here = cell_of(own, number), cell_of(own, shown.line)
+    own = cells.get(place.file, ())
+    found, here = cell_of(own, number), cell_of(own, place.line)
     if found is None:
         return Line(number)
     return Line(found[1], None if here is not None and here[0] == found[0] else found[0])

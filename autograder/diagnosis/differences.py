@@ -34,8 +34,8 @@ class Trial:
 def of_difference(check: Check, trials: Sequence[Trial], *, evidence: bool, named: bool = False) -> Diagnosis:
     """Diagnose wrong observations; a pattern counts only if a second wrong trial shows it too.
 
-    Without `evidence` no number of the answer key is told. Where the mistake is `named` all the same, a pattern is
-    looked for only if it stands beside the name.
+    Without `evidence` the diagnosis holds no number of the answer key. Where the mistake is `named` anyway, a pattern
+    is looked for only if it stands beside the name.
     """
     wrong = [trial for trial in trials if trial.difference is not None]
     first, second = wrong[0], wrong[1] if len(wrong) > 1 else None
@@ -63,7 +63,7 @@ def of_difference(check: Check, trials: Sequence[Trial], *, evidence: bool, name
 _KINDS: dict[str, FindingKind] = {"dtype": "dtype", "device": "device", "type": "structure", "shape": "structure"}
 
 BESIDE_A_NAME: Collection[FindingKind] = ("structure", "device")
-"""The kinds of facts that are told below the name of a misconception."""
+"""The kinds of facts that stand below the name of a misconception."""
 
 
 def _subject(difference: Difference) -> str:
@@ -140,5 +140,5 @@ def _unexplained(difference: Difference, case: Case | None, *, evidence: bool) -
         return NumberDiffers(float(case.yours.flat[0]), float(case.expected.flat[0]), case.dtypes[1])
     wrong = case.wrong
     index = tuple(int(at) for at in np.argwhere(wrong)[0])
-    shown = (float(case.expected[index]), float(case.yours[index])) if evidence else None
-    return ValuesDiffer(int(wrong.sum()), wrong.size, case.dtypes[1], case.position(index), shown)
+    values = (float(case.expected[index]), float(case.yours[index])) if evidence else None
+    return ValuesDiffer(int(wrong.sum()), wrong.size, case.dtypes[1], case.position(index), values)

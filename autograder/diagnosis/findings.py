@@ -33,7 +33,7 @@ class Source:
 
 
 def finding_of(diagnosis: Diagnosis, source: Source, location: Location | None = None) -> Finding:
-    """Put a diagnosis into words, with the place of the mistake, and the lines of a notebook told by its cells."""
+    """Put a diagnosis into words, with the place of the mistake; lines of a notebook become those of its cells."""
     known = diagnosis.misconception
     first_mistake = location.first_mistake if location is not None else None
     if known is not None:
@@ -64,9 +64,9 @@ def _unnamed(diagnosis: Diagnosis, source: Source, location: Location | None) ->
     divergence = location.divergence if location is not None and not location.is_origin else None
     if divergence is None or not divergence.certain or diagnosis.kind != "pattern" or fact.id not in UNEXPLAINED:
         return finding
-    shown = Diverges(divergence, line_in(source.cells, divergence.place, divergence.place.line))
+    place = Diverges(divergence, line_in(source.cells, divergence.place, divergence.place.line))
     detail = f"{text}\n{finding.detail}" if finding.detail else text
-    return replace(finding, kind="place", id=shown.id, message=message("", shown.wording()), detail=detail)
+    return replace(finding, kind="place", id=place.id, message=message("", place.wording()), detail=detail)
 
 
 def _reason(diagnosis: Diagnosis) -> str:
@@ -87,10 +87,10 @@ def _with_line(diagnosis: Diagnosis, source: Source, location: Location | None) 
     fact, before = diagnosis.fact, diagnosis.place
     if location is None or location.divergence is None or location.is_origin or before is None:
         return fact
-    shown = location.place
-    if not isinstance(fact, Raised) or (before.file, before.line) == (shown.file, shown.line):
+    place = location.place
+    if not isinstance(fact, Raised) or (before.file, before.line) == (place.file, place.line):
         return fact
-    return replace(fact, line=line_in(source.cells, shown, before.line))
+    return replace(fact, line=line_in(source.cells, place, before.line))
 
 
 def _in_notebook(fact: Fact, source: Source) -> Fact:

@@ -131,7 +131,7 @@ class Grader:
         """
         wanted = tuple(exercises) if exercises is not None else self.suite.exercises
         self.find_keys(wanted, with_misconceptions=True)
-        keys = [self._found[each.id, True] for each in wanted]
+        keys = [self._found[exercise.id, True] for exercise in wanted]
         done: SimpleQueue[Future[AnswerKey]] = SimpleQueue()
         for key in keys:
             key.add_done_callback(done.put)  # which is called when one is cancelled too, unlike `as_completed`
@@ -177,7 +177,7 @@ class Grader:
 
     def report(self, submission: Submission, wanted: Sequence[Exercise], runner: Runner) -> Report:
         """Return the report on a submission, run by a runner that goes on to live."""
-        present = [each for each in wanted if each.file in submission.sources]
+        present = [exercise for exercise in wanted if exercise.file in submission.sources]
         if present:
             with suppress(GraderProblem):  # a run meets it again, and then it costs a submission no points
                 runner.prepare()
@@ -186,7 +186,9 @@ class Grader:
         marking.run_own(present)
         results = [marking.result(exercise) for exercise in wanted]
         if self.evidence:
-            results = [marking.shown(each, result) for each, result in zip(wanted, results, strict=True)]
+            results = [
+                marking.with_pictures(exercise, result) for exercise, result in zip(wanted, results, strict=True)
+            ]
         return Report(
             course=self.suite.course.title,
             submission={"student": submission.student, "digest": submission.digest, "notes": list(submission.notes)},

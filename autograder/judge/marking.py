@@ -62,8 +62,12 @@ class Marking:
 
     def run_own(self, exercises: Iterable[Exercise]) -> None:
         """Run exercises as they were handed in, all in one go."""
-        wanted = [each for each in exercises if each.id not in self._own and each.file in self.submission.sources]
-        parts = {each.id: [part.id for part in self._replaceable(each)] for each in wanted}
+        wanted = [
+            exercise
+            for exercise in exercises
+            if exercise.id not in self._own and exercise.file in self.submission.sources
+        ]
+        parts = {exercise.id: [part.id for part in self._replaceable(exercise)] for exercise in wanted}
         run = self._run(self.suite.plan(wanted), (), parts=parts)
         for exercise in wanted:
             self._own[exercise.id] = self._judge(exercise, run)
@@ -83,7 +87,7 @@ class Marking:
             self._settled[exercise.id] = self._settle(exercise)
         return self._settled[exercise.id]
 
-    def shown(self, exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
+    def with_pictures(self, exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
         """Return the result of an exercise with what was built, and with its pictures, where it passes.
 
         Ask for it when every result that matters is known: so nothing that a picture does can change one.
@@ -135,13 +139,13 @@ class Marking:
         """Return the earlier exercises that there are reference parts for, and that do not pass."""
         earlier = self._replaceable(exercise)
         self._recall(earlier)
-        self.run_own(each for each in earlier if each.id not in self._recalled)
-        return [each for each in earlier if not self._passes(each)]
+        self.run_own(other for other in earlier if other.id not in self._recalled)
+        return [other for other in earlier if not self._passes(other)]
 
     def _replaceable(self, exercise: Exercise) -> list[Exercise]:
         """Return the earlier exercises that there are reference parts for."""
         needed = self.suite.course.with_needs(exercise)[:-1]
-        return [each for each in needed if each.file in self.suite.reference_parts]
+        return [other for other in needed if other.file in self.suite.reference_parts]
 
     def _passes(self, exercise: Exercise) -> bool:
         if exercise.id not in self._recalled:
@@ -151,10 +155,10 @@ class Marking:
         return self._recalled[exercise.id]
 
     def _recall(self, earlier: Iterable[Exercise]) -> None:
-        for each in earlier:
-            known = self.remembered.get((each.id, self._digest(each))) if self.remembered is not None else None
-            if known is not None and each.id not in self._own:
-                self._recalled[each.id], self._loads[each.id] = known
+        for exercise in earlier:
+            known = self.remembered.get((exercise.id, self._digest(exercise))) if self.remembered is not None else None
+            if known is not None and exercise.id not in self._own:
+                self._recalled[exercise.id], self._loads[exercise.id] = known
 
     def _keep(self, exercise: Exercise, judgement: Judgement) -> None:
         """Remember what the same files give every time; a time-out may be the machine's fault."""
@@ -164,7 +168,7 @@ class Marking:
 
     def _digest(self, exercise: Exercise) -> str:
         sources, needed = self.submission.sources, self.suite.course.with_needs(exercise)
-        return digest({each.file: sources[each.file] for each in needed if each.file in sources})
+        return digest({other.file: sources[other.file] for other in needed if other.file in sources})
 
     def _located(self, judgement: Judgement) -> dict[str, Location]:
         """Run what failed once more with tracing, and return where the values diverge from the reference solution's.
@@ -206,9 +210,9 @@ class Marking:
         if not plan:
             return Run()
         timeouts = self._patience.timeouts
-        broken = {each.file for each in wrong if alone or not self._loads.get(each.id, False)}
+        broken = {exercise.file for exercise in wrong if alone or not self._loads.get(exercise.id, False)}
         sources = {file: source for file, source in self.submission.sources.items() if file not in broken}
-        reference_parts = {each.file: self.suite.reference_parts[each.file] for each in wrong}
+        reference_parts = {exercise.file: self.suite.reference_parts[exercise.file] for exercise in wrong}
         try:
             run = self.runner.run(
                 sources,

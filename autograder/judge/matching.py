@@ -87,7 +87,7 @@ def _wrong_numbers(yours: Value, expected: Expected) -> int:
             return 0
         return int(wrong(numbers(yours), numbers(expected.exact), 1e-3).sum())
     if isinstance(yours, dict) and isinstance(expected.nominal, dict):
-        parts = [(yours.get(each), Expected(expected.nominal[each], expected.exact[each])) for each in expected.nominal]
+        parts = [(yours.get(name), Expected(expected.nominal[name], expected.exact[name])) for name in expected.nominal]
     elif isinstance(yours, list) and isinstance(expected.nominal, list):
         parts = [(mine, Expected(*both)) for mine, *both in zip(yours, expected.nominal, expected.exact, strict=False)]
     else:
@@ -138,7 +138,7 @@ def _same_dropout(mine: Mapping[str, Value], theirs: Mapping[str, Value], rate: 
         return type(yours) is type(others)
     if yours.shape != others.shape or yours.shape != full.shape:
         return yours.shape == others.shape
-    if len({shared_axes(numbers(each), numbers(full), rate) for each in (yours, others)}) > 1:
+    if len({shared_axes(numbers(array), numbers(full), rate) for array in (yours, others)}) > 1:
         return False
     one, two = _kept(numbers(yours), numbers(full)), _kept(numbers(others), numbers(full))
     return bool(abs(one - two).max() < SAME_SHARE)

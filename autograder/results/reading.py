@@ -29,14 +29,14 @@ def from_json(data: Mapping[str, Any]) -> Report:
         suite=data["suite"],
         device=data["device"],
         isolation=data["isolation"],
-        exercises=tuple(_exercise(each) for each in data["exercises"]),
+        exercises=tuple(_exercise(exercise) for exercise in data["exercises"]),
         log=data.get("log", ""),
         level=data.get("level", "L0"),
     )
 
 
 def _exercise(data: Mapping[str, Any]) -> ExerciseResult:
-    checks = tuple(_check(each) for each in data["checks"])
+    checks = tuple(_check(check) for check in data["checks"])
     return ExerciseResult(
         data["id"],
         data["title"],
@@ -47,7 +47,7 @@ def _exercise(data: Mapping[str, Any]) -> ExerciseResult:
         data["parts"],
         tuple(data.get("stood_in", ())),
         data.get("built"),
-        tuple(_picture(each) for each in data.get("pictures", ())),
+        tuple(_picture(picture) for picture in data.get("pictures", ())),
     )
 
 
@@ -108,7 +108,9 @@ def _picture(data: Mapping[str, Any]) -> Picture:
 
 def _grid(data: Any) -> tuple[tuple[float | None, ...], ...]:
     """Return rows of numbers; what is no finite number is None, whoever wrote the file."""
-    return tuple(tuple(each if each is not None and math.isfinite(each) else None for each in row) for row in data)
+    return tuple(
+        tuple(number if number is not None and math.isfinite(number) else None for number in row) for row in data
+    )
 
 
 def _rows(data: Any) -> tuple[tuple[str, str, str], ...]:

@@ -11,7 +11,7 @@ CLOSE = 2e-4
 """A number has a name if it is this near to it, relative to its size."""
 
 MOST_NAMES = 2
-"""Of more names for a number none is told: any choice would be a guess."""
+"""A number with more possible names gets none: any choice would be a guess."""
 
 _NUMBERS = {
     **{str(n): float(n) for n in (2, 3, 4, 5, 8, 10, 100, 1000)},

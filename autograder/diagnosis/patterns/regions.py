@@ -37,7 +37,7 @@ def detect(case: Case) -> Iterator[Pattern]:
 
 def _corner(case: Case, wrong: Places) -> Iterator[Pattern]:
     """Yield one index of several axes, where all over the others is wrong."""
-    index = [int(each) for each in np.argwhere(wrong)[0]]
+    index = [int(at) for at in np.argwhere(wrong)[0]]
     single = [at for at in range(wrong.ndim) if _is_single(case, at, wrong)]
     rest = [count for at, count in enumerate(wrong.shape) if at not in single]
     if len(single) < 2 or wrong.sum() * 2 <= np.prod(rest):

@@ -45,8 +45,8 @@ def _nan_fact(case: Case, nan: Places, count: int, size: int) -> Fact:
     rest_is_right = not bool((case.wrong & ~nan).any())
     if row := _whole_rows(nan):
         rows, total = int(nan.all(axis=-1).sum()), size // nan.shape[-1]
-        each = case.at(nan.ndim - 2)
-        return facts.RowsNaN(each, rest_is_right, case.at(nan.ndim - 1), rows, total, case.position(row))
+        row_axis = case.at(nan.ndim - 2)
+        return facts.RowsNaN(row_axis, rest_is_right, case.at(nan.ndim - 1), rows, total, case.position(row))
     return facts.SomeNaN(rest_is_right, count, size, case.position(_first(nan)))
 
 
