@@ -1,10 +1,12 @@
 """Diagnoses what did not end with an observation: an exception, or a worker process that ended."""
 
+import re
 from dataclasses import replace
 from typing import overload
 
 from autograder.diagnosis.diagnosis import Diagnosis
 from autograder.messages import exceptions as facts
+from autograder.messages.locations import Line
 from autograder.messages.statuses import WorkerEnded
 from autograder.protocol.source_text import lines_of
 from autograder.results import Evidence, Place
@@ -26,12 +28,22 @@ def of_fault(fault: Fault, file: str, source: bytes) -> Diagnosis:
     if not fault.frames and not fault.at_import:
         return _of_misfit(fault)
     if "SyntaxError" in fault.bases and place:
-        return Diagnosis("exception", facts.SyntaxInvalid(fault.type, place.file, fault.message), place=place)
+        fact = facts.SyntaxInvalid(fault.type, place.file, _with_lines(fault.message))
+        return Diagnosis("exception", fact, place=place)
     if fault.type == "SystemExit":
         return Diagnosis("exception", facts.ExitCalled(), place=place)
     rows = tuple((name, "", value) for of, name, value in fault.values if place is not None and of == place.file)
     evidence = Evidence("the tensors in that line's function", rows=rows) if rows else None
     return Diagnosis("exception", _raised(fault, deepest, place), quoted=fault.message, place=place, evidence=evidence)
+
+
+_LINE = re.compile(r"\bline (\d+)\b")
+
+
+def _with_lines(text: str) -> tuple[str | Line, ...]:
+    """Return Python's own message, in which the lines that it names are data."""
+    parts = _LINE.split(text)
+    return tuple(Line(int(part)) if at % 2 else part for at, part in enumerate(parts))
 
 
 def _raised(fault: Fault, deepest: Place | None, place: Place | None) -> facts.Raised:

@@ -7,10 +7,9 @@ from autograder.answer_key.model import Misconception
 from autograder.diagnosis.cells import line_in, name_of, place_in, within
 from autograder.diagnosis.diagnosis import UNEXPLAINED, Diagnosis, Location
 from autograder.diagnosis.differences import BESIDE_A_NAME
-from autograder.messages import Fact, message, misconceptions
-from autograder.messages.constants import question, reason
+from autograder.messages import Fact, constants, message, misconceptions
 from autograder.messages.exceptions import Raised, SyntaxInvalid
-from autograder.messages.locations import Diverges, label, origin_label
+from autograder.messages.locations import Diverges, Line, label, origin_label
 from autograder.messages.statuses import EarlierUnwritten
 from autograder.protocol.source_text import lines_of
 from autograder.results import Finding, Place
@@ -58,7 +57,7 @@ def _named(known: Misconception, diagnosis: Diagnosis, source: Source) -> Findin
 
 def _unnamed(diagnosis: Diagnosis, source: Source, location: Location | None) -> Finding:
     """Say what is known of a mistake without a name; where that is only its line, say so first."""
-    fact = _in_notebook(_with_line(diagnosis, source, location), source)
+    fact = _in_notebook(_with_line(diagnosis, source, location), diagnosis.place, source)
     text = message(diagnosis.subject, fact.wording(), _reason(diagnosis))
     finding = Finding(diagnosis.kind, fact.id, text, None, _detail(diagnosis, fact), evidence=diagnosis.evidence)
     divergence = location.divergence if location is not None and not location.is_origin else None
@@ -70,7 +69,7 @@ def _unnamed(diagnosis: Diagnosis, source: Source, location: Location | None) ->
 
 
 def _reason(diagnosis: Diagnosis) -> str:
-    return reason(diagnosis.coefficient) if diagnosis.coefficient is not None else ""
+    return constants.reason(diagnosis.coefficient) if diagnosis.coefficient is not None else ""
 
 
 def _detail(diagnosis: Diagnosis, fact: Fact) -> str | None:
@@ -78,7 +77,7 @@ def _detail(diagnosis: Diagnosis, fact: Fact) -> str | None:
     if diagnosis.quoted is not None:
         return diagnosis.quoted
     names = diagnosis.coefficient.names if diagnosis.coefficient is not None else ()
-    asks = fact.wording().asks or question(names, diagnosis.words)
+    asks = fact.wording().asks or constants.question(names, diagnosis.words)
     return " ".join(filter(None, (asks, ONLY_SOME_SIZES if diagnosis.only_some_sizes else ""))) or None
 
 
@@ -93,13 +92,14 @@ def _with_line(diagnosis: Diagnosis, source: Source, location: Location | None) 
     return replace(fact, line=line_in(source.cells, place, before.line))
 
 
-def _in_notebook(fact: Fact, source: Source) -> Fact:
-    """Return the fact with the names of notebooks in place of the files made of them."""
+def _in_notebook(fact: Fact, place: Place | None, source: Source) -> Fact:
+    """Return the fact with notebooks in place of the files made of them, and the lines of their cells."""
     match fact:
         case Raised(file=str(file)):
             return replace(fact, file=name_of(source.cells, file))
-        case SyntaxInvalid(file=file):
-            return replace(fact, file=name_of(source.cells, file))
+        case SyntaxInvalid(file=file, reason=reason) if place is not None:
+            parts = (line_in(source.cells, place, part.number) if isinstance(part, Line) else part for part in reason)
+            return replace(fact, file=name_of(source.cells, file), reason=tuple(parts))
         case EarlierUnwritten(file=file, earlier=earlier):
             return replace(fact, file=name_of(source.cells, file), earlier=name_of(source.cells, earlier))
     return fact

@@ -110,8 +110,8 @@ class MergedUntransposed(Fact):
     id = "merge-without-transpose"
 
     def wording(self) -> Wording:
-        says = f"merged into {self.into} without the transpose before it"
-        return Wording(says, (f"it brings the {self.parts} parts behind {self.between}",), _VIEW, _MOVED)
+        says = f"merged into {self.into} without a transpose"
+        return Wording(says, (f"it has to bring the {self.parts} parts behind {self.between}",), _VIEW, _MOVED)
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,7 @@ class WrongAlong(Fact):
             "only one": (f"wrong only at {axis} {first}", ""),
             "right first": (
                 f"right only at the first {axis}",
-                f"What reaches the later ones that {axis} 0 does without?",
+                f"What do later ones depend on that {axis} 0 does not?",
             ),
             "right last": (
                 f"right only at the last {axis}",

@@ -186,7 +186,7 @@ class GradientMissing(Fact):
     id = "type"
 
     def wording(self) -> Wording:
-        return Wording("None", asks="Is there a detach(), .data, .item() or torch.no_grad() on the way?")
+        return Wording("no gradient arrives", asks="Is there a detach(), .data, .item() or torch.no_grad() on the way?")
 
 
 @dataclass(frozen=True)
@@ -213,7 +213,7 @@ class DeviceDiffers(Fact):
     id = "device"
 
     def wording(self) -> Wording:
-        return Wording(f"on the {self.yours}, expected where the input is")
+        return Wording(f"on the device {self.yours}, expected the device of the input")
 
 
 # Exceptions that a check asks for.
@@ -261,7 +261,7 @@ class MessageLacks(Fact):
     id = "raises"
 
     def wording(self) -> Wording:
-        return Wording(f"The message of the {self.raised} does not name {joined(self.missing)}", whole=True)
+        return Wording(f"The message of the {self.raised} does not mention {joined(self.missing)}", whole=True)
 
 
 @dataclass(frozen=True)

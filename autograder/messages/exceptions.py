@@ -33,18 +33,18 @@ class Raised(Fact):
 
 @dataclass(frozen=True)
 class SyntaxInvalid(Fact):
-    """Python cannot read the file; `reason` is what Python says."""
+    """Python cannot read the file; `reason` is what Python says, with the lines that it speaks of as data."""
 
     type: str
     file: str
-    reason: str
+    reason: tuple[str | Line, ...]
 
     @property
     def id(self) -> str:
         return self.type
 
     def wording(self) -> Wording:
-        return Wording(f"Python cannot read {self.file}: {self.reason}", whole=True)
+        return Wording(f"Python cannot read {self.file}: {''.join(map(str, self.reason))}", whole=True)
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class SignatureWrong(Fact):
     id = "signature"
 
     def wording(self) -> Wording:
-        says = "Your code cannot be called as its contract says"
+        says = "Your code cannot be called as the contract says"
         return Wording(says, ("compare its parameters with the stub's",), whole=True)
 
 

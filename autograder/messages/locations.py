@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from enum import Enum
 
-from autograder.messages.wording import Fact, Wording
+from autograder.messages.wording import Fact, Wording, opened
 from autograder.results import Place
 
 
@@ -86,16 +86,22 @@ class Diverges(Fact):
     def wording(self) -> Wording:
         line, state = self.line, self.divergence.state
         if state in (State.UNKNOWN, State.UNFINISHED) and self.divergence.factor is not None:
-            return Wording(f"What {line} computes is {label(self.divergence)}", whole=True)
+            return Wording(opened(f"{line} computes {label(self.divergence)}"), whole=True)
         if state is State.UNKNOWN and self.divergence.agreeing:
-            says = f"Up to {line} your values are the expected ones; what {line} computes is not"
+            says = f"Your values are the expected ones up to {line}; the value of {line} is not"
             return Wording(says, whole=True)
         if state is State.UNKNOWN:
-            return Wording(f"What {line} computes is the first value that is not the expected one", whole=True)
+            return Wording(opened(f"{line} computes the first value that is not the expected one"), whole=True)
         if state is State.UNFINISHED:
-            says = f"Up to {line} your values are the expected ones, but a step is missing there"
+            says = f"Your values are the expected ones up to {line}, but a step is missing there"
             return Wording(says, whole=True)
         if state is State.CUT:
             asks = "is something detached there, or made a plain number?"
             return Wording(f"No gradient passes {line}: {asks}", whole=True)
-        return Wording(f"In {line}: {label(self.divergence)}", whole=True)
+        computes = {
+            State.RESHAPED: "computes the right numbers, in another shape",
+            State.MOVED: "computes the right numbers, in other places",
+            State.WRITTEN: "writes into what it was given",
+            State.MISUSED: "computes again what another line has already computed",
+        }
+        return Wording(opened(f"{line} {computes.get(state, label(self.divergence))}"), whole=True)

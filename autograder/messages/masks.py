@@ -30,8 +30,9 @@ class Inverted(Fact):
     def wording(self) -> Wording:
         if self.off_diagonal:
             return _relation(self.of, "inverted everywhere but on the diagonal")
-        asks = "Which of the two means that a place may be seen?"
-        return _relation(self.of, "inverted: true and false are exchanged everywhere", asks)
+        asks = "Which one marks a visible place, True or False?"
+        says = "inverted: true and false are exchanged everywhere" if self.of == "mask" else "inverted everywhere"
+        return _relation(self.of, says, asks)
 
 
 @dataclass(frozen=True)
@@ -110,9 +111,9 @@ class PlacesDiffer(Fact):
         says = f"{places} too {'many' if self.is_more else 'few'}, right at the others"
         if self.is_bool:
             says = f"{places} {verb} {self.is_more} where {not self.is_more} is expected, the others are right"
-        asks = "Which condition rules these out that should not?"
+        asks = "Which condition blocks these by mistake?"
         if self.is_more:
-            asks = "Which condition that should rule these out is missing, or joined by or instead of and?"
+            asks = "Is a condition missing that should block these, or joined by `or` instead of `and`?"
         return _relation(self.of, says, asks)
 
 
@@ -162,7 +163,7 @@ class HiddenWeight(Fact):
                 asks = "Does the mask reach the scores before the softmax?"
                 says = f"nothing is masked: every hidden {self.axis} gets {weight}"
             case "number":
-                asks = "They get the same weight in a row: their score became a number, such as 0, and e^0 = 1."
+                asks = "Their weights in a row are equal: their score became a number, such as 0, and e^0 = 1."
                 says = f"every hidden {self.axis} still gets {weight}"
             case "unknown" if self.is_all:
                 asks, says = "Does the mask reach these scores?", f"every hidden {self.axis} gets {weight}"
@@ -182,7 +183,7 @@ class WeightsInverted(Fact):
 
     def wording(self) -> Wording:
         says = f"the mask is inverted: weight only where none is expected along {self.axis}"
-        return Wording(says, (), "Which of true and false means that a place may be seen?", _EXCHANGED)
+        return Wording(says, (), "Which one marks a visible place, True or False?", _EXCHANGED)
 
 
 @dataclass(frozen=True)
@@ -213,10 +214,12 @@ class SumsWrong(Fact):
     def wording(self) -> Wording:
         sums = span(self.low, self.high)
         if self.is_masked:
-            asks = "Is the mask applied after the softmax? Then nothing shares out the weight that it takes away."
+            asks = "Is the mask applied after the softmax? Then the rows lose the weight that it removes."
             return Wording(f"zeros are right, but rows no longer sum to 1: from {sums}", (), asks)
         says = "each row is the expected one times a number"
-        return Wording(says, (f"rows sum to {sums}, expected 1",), f"What are they divided by, along {self.axis}?")
+        return Wording(
+            says, (f"rows sum to {sums}, expected 1",), f"What do you divide the weights by, along {self.axis}?"
+        )
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from autograder.messages.wording import opened, sentence
 
-MORE_MISTAKES = "That is not all: a later value is not as expected either."
+MORE_MISTAKES = "This is not your only mistake: a later value is wrong too."
 
 
 def named(name: str, functions: Collection[str] = ()) -> str:

@@ -56,7 +56,7 @@ class RowsNaN(Fact):
     id = "nan-rows"
 
     def wording(self) -> Wording:
-        says = f"{self.count} of {self.size} rows, whole, {_are(self.count)} NaN, {_rest(self.rest_is_right)}"
+        says = f"{self.count} of {self.size} whole rows {_are(self.count)} NaN, {_rest(self.rest_is_right)}"
         asks = f"A row along {self.axis} becomes NaN if all of it is -inf before a softmax, or if 0 is divided by 0."
         return Wording(says, (f"the first at {position(self.first)}",), asks, "where it is NaN")
 
@@ -109,7 +109,7 @@ class NumberForInfinity(Fact):
     def wording(self) -> Wording:
         asks = {
             "zero": "What does a softmax make of a score of 0? e^0 = 1.",
-            "low": "A very low number is not -inf, nor is it one in every dtype.",
+            "low": "A very low number is not -inf: what do you fill the blocked scores with?",
             "number": "",
         }
         rest = ", the others are right" if self.rest_is_right else ""
@@ -138,7 +138,7 @@ class Unwritten(Fact):
     id = "unwritten"
 
     def wording(self) -> Wording:
-        asks = "torch.empty gives memory as it is: is every place of it filled?"
+        asks = "torch.empty does not clear its memory: do you fill every place of it?"
         return Wording("looks like memory that nothing was written to", (), asks, "odd numbers")
 
 
@@ -151,9 +151,9 @@ class AllZero(Fact):
     id = "zero"
 
     def wording(self) -> Wording:
-        asks = "Is what you compute ever written there, or is it multiplied by 0?"
+        asks = "Do you ever write there what you compute, or do you multiply it by 0?"
         if self.in_gradient:
-            asks = "The result does not depend on it: is it detached on the way, or is what it makes not used?"
+            asks = "The result does not depend on it: is it detached on the way, or is its value not used?"
         return Wording("0 everywhere", (), asks)
 
 
@@ -195,7 +195,7 @@ class Rounded(Fact):
 
     def wording(self) -> Wording:
         says = f"right up to the rounding of {self.dtype}, expected that of {self.expected}"
-        return Wording(says, (), "Where does a tensor become coarser on the way, or is made in a dtype of its own?")
+        return Wording(says, (), "Where do you convert a tensor to a coarser dtype, or create one in it?")
 
 
 @dataclass(frozen=True)

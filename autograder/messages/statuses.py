@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from autograder.messages.elements import joined
-from autograder.messages.wording import Fact, Wording
+from autograder.messages.wording import Fact, Wording, opened
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class WorkerEnded(Fact):
         return self.status
 
     def wording(self) -> Wording:
-        return Wording(self.reason, whole=True)
+        return Wording(opened(self.reason), whole=True)
 
 
 @dataclass(frozen=True)

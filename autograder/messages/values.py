@@ -89,7 +89,7 @@ class RuleAlong(Fact):
 
     def wording(self) -> Wording:
         each = f"each row along {self.axis}" if self.is_row else f"each {self.axis}"
-        numbers = (span(self.low, self.high), *([f"that is {self.owner}"] if self.owner else []))
+        numbers = (f"from {span(self.low, self.high)}", *([f"that is {self.owner}"] if self.owner else []))
         match self.rule:
             case "ratio":
                 asks = "Is a scale per index missing or applied twice, or is something normalized over the wrong axis?"
@@ -135,7 +135,7 @@ class FunctionApplied(Fact):
             title = f"{over} of one is the other"
             return Wording(f"the {over} of the expected", ("one softmax too many",), asks, title)
         cure = f"take its {self.inverse}, or leave the {self.function} out"
-        also = cure if self.inverse else "a step too many, or one twice"
+        also = cure if self.inverse else "that step is too much, or applied twice"
         return Wording(f"the {self.function} of the expected", (also,), "", f"{self.function} of one is the other")
 
 
@@ -152,7 +152,7 @@ class FunctionMissing(Fact):
 
     def wording(self) -> Wording:
         name = self.function if self.axis is None else f"{self.function} over {self.axis}"
-        return Wording(f"right once its {name} is taken", ("that step is missing",), "", f"{name} of one is the other")
+        return Wording(f"the {name} is missing", ("with it the result is right",), "", f"{name} of one is the other")
 
 
 # Other parts of the same observation.

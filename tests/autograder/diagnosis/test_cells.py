@@ -3,11 +3,13 @@
 from dataclasses import replace
 
 from autograder.diagnosis.diagnosis import Diagnosis, Location
+from autograder.diagnosis.exceptions import of_fault
 from autograder.diagnosis.findings import Source, finding_of
-from autograder.messages.exceptions import Raised, SyntaxInvalid
+from autograder.messages.exceptions import Raised
 from autograder.messages.locations import Divergence, State
 from autograder.messages.values import SignFlipped
 from autograder.results import Finding, Place
+from autograder.runner.outcomes import Fault
 
 FILE = "ex05_attention.py"
 PLACE = Place(FILE, 21, "attend", 4, 9)
@@ -46,9 +48,10 @@ def test_the_line_that_makes_a_wrong_number_speaks_of_the_line_that_uses_it() ->
 
 
 def test_a_file_is_told_by_the_name_of_its_notebook() -> None:
-    syntax = Diagnosis("exception", SyntaxInvalid("SyntaxError", FILE, "invalid syntax"), place=Place(FILE, 6))
-    finding = finding_of(syntax, NOTEBOOK)
-    assert finding.message == "Python cannot read ex05_attention.ipynb: invalid syntax."
+    text = "expected an indented block after 'for' statement on line 6"
+    fault = Fault("IndentationError", ("SyntaxError",), text, "other", (Place(FILE, 20),), at_import=True)
+    finding = finding_of(of_fault(fault, FILE, CODE), NOTEBOOK)
+    assert finding.message == f"Python cannot read ex05_attention.ipynb: {text.replace('6', '2 of cell 6')}."
 
 
 def test_what_was_a_file_stays_as_it_is() -> None:

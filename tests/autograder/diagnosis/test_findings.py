@@ -216,7 +216,7 @@ def test_what_stands_in_place_of_the_expected_is_told_and_whether_it_is_right(
 def test_a_gradient_that_is_missing_asks_for_what_stops_it() -> None:
     difference = compare({"gradient of the input": None}, Expected(*[{"gradient of the input": RIGHT}] * 2), Same())
     result = finding([Trial(difference, AXES), Trial(difference, AXES)])
-    assert result.message == "gradient of the input: None."
+    assert result.message == "gradient of the input: no gradient arrives."
     assert "Is there a detach()" in str(result.detail)
 
 

@@ -199,7 +199,7 @@ def test_an_exception_is_right_by_its_type_or_a_base_and_by_what_its_message_nam
     assert difference(raised("ValueError", message="not -2!"), expected, Raises()) is None
     assert difference(raised("MyError", "ValueError", message="-2"), expected, Raises()) is None
     assert difference(raised("TypeError", message="-2"), expected, Raises(("ValueError", "TypeError"))) is None
-    assert "does not name -2" in sentence(raised("ValueError", message="no"), expected, Raises())
+    assert "does not mention -2" in sentence(raised("ValueError", message="no"), expected, Raises())
     assert "Your code raised TypeError, expected ValueError" in sentence(
         raised("TypeError", message="-2"), expected, Raises()
     )
