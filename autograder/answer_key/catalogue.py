@@ -61,15 +61,15 @@ def patched(solution: str, misconception: WrongProgram) -> str:
 
 def marks_of(misconception: WrongProgram, solution: str) -> tuple[str, ...]:
     """Return the hashes of the statements that the wrong program has and the solution has not."""
-    right = {each for each, _, _ in statements(ast.parse(solution))}
+    right = {hash_ for hash_, _, _ in statements(ast.parse(solution))}
     wrong = statements(ast.parse(patched(solution, misconception)))
-    found = (each for each, _, _ in wrong if each not in right)
+    found = (hash_ for hash_, _, _ in wrong if hash_ not in right)
     return tuple(dict.fromkeys(found))
 
 
 def _patches(entry: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     patches = entry.get("patches", [entry])
-    return tuple((_trimmed(each["find"]), _trimmed(each["replace"])) for each in patches)
+    return tuple((_trimmed(patch["find"]), _trimmed(patch["replace"])) for patch in patches)
 
 
 def _trimmed(text: str) -> str:

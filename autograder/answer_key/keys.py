@@ -88,13 +88,13 @@ class Keys:
         """Return what the solution computes on its way, by trial: shapes and fingerprints, no text of it."""
         sources = self._solutions(exercise)
         file = self._file(exercise, sources, f".traces-{check.id}")
-        kept = _read(file, lambda record: {(check.id, trial): read_trace(each) for trial, each in record})
+        kept = _read(file, lambda record: {(check.id, trial): read_trace(trace) for trial, trace in record})
         if kept is not None:
             return kept
         plan = {exercise.id: [(check.id, trial) for trial in range(check.trials)]}
         run = self._runner.run(sources, plan, exact=self.device == "cpu", trace=True)
         traces: Mapping[Key, Trace] = run.traces.get(exercise.id, {})
-        _store(file, [[trial, to_traced(each)] for (_, trial), each in traces.items()])
+        _store(file, [[trial, to_traced(trace)] for (_, trial), trace in traces.items()])
         return traces
 
     def kept(self, exercise: Exercise) -> list[Path]:
@@ -121,7 +121,9 @@ class Keys:
     def _solutions(self, exercise: Exercise) -> dict[str, bytes]:
         course = self.suite.course
         try:
-            return {each.file: (course.solutions_dir / each.file).read_bytes() for each in course.with_needs(exercise)}
+            return {
+                needed.file: (course.solutions_dir / needed.file).read_bytes() for needed in course.with_needs(exercise)
+            }
         except OSError as error:
             raise GraderProblem(f"the solution {error.filename} cannot be read: {error.strerror}") from error
 
@@ -153,19 +155,19 @@ class Keys:
         solution = sources[exercise.file].decode("utf-8")
         judges = {check.id: check.judge for check in self.suite.checks[exercise.id]}
         entries = []
-        for done, each in enumerate(catalogue):
+        for done, wrong in enumerate(catalogue):
             if self.on_progress is not None:
                 self.on_progress(exercise.id, done, len(catalogue))
-            program = {**sources, exercise.file: patched(solution, each).encode()}
+            program = {**sources, exercise.file: patched(solution, wrong).encode()}
             run = runner.run(program, self.suite.plan([exercise]))
             outcomes = {
                 at: outcome
                 for at, outcome in run.outcomes[exercise.id].items()
                 if not passes(outcome, reference[at], judges[at[0]])
             }
-            marks = marks_of(each, solution)
+            marks = marks_of(wrong, solution)
             entries.append(
-                Misconception(each.id, each.name, each.explanation, each.hint, each.same_as, outcomes, marks)
+                Misconception(wrong.id, wrong.name, wrong.explanation, wrong.hint, wrong.same_as, outcomes, marks)
             )
         return AnswerKey(reference, tuple(entries))
 

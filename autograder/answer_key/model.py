@@ -34,7 +34,7 @@ class AnswerKey:
 def to_record(key: AnswerKey) -> Value:
     """Return a key as a plain value."""
     return {
-        "reference": [[*at, each.nominal, each.exact] for at, each in key.reference.items()],
+        "reference": [[*at, expected.nominal, expected.exact] for at, expected in key.reference.items()],
         "bank": [
             {
                 "id": entry.id,
@@ -43,7 +43,7 @@ def to_record(key: AnswerKey) -> Value:
                 "hint": entry.hint,
                 "same_as": list(entry.same_as),
                 "marks": list(entry.marks),
-                "outcomes": [[*at, _outcome(each)] for at, each in entry.outcomes.items()],
+                "outcomes": [[*at, _outcome(outcome)] for at, outcome in entry.outcomes.items()],
             }
             for entry in key.misconceptions
         ],
@@ -56,15 +56,15 @@ def from_record(record: Any) -> AnswerKey:
         {(check, trial): Expected(nominal, exact) for check, trial, nominal, exact in record["reference"]},
         tuple(
             Misconception(
-                each["id"],
-                each["name"],
-                each["explanation"],
-                each["hint"],
-                tuple(each["same_as"]),
-                _outcomes(each["outcomes"]),
-                tuple(each["marks"]),
+                entry["id"],
+                entry["name"],
+                entry["explanation"],
+                entry["hint"],
+                tuple(entry["same_as"]),
+                _outcomes(entry["outcomes"]),
+                tuple(entry["marks"]),
             )
-            for each in record["bank"]
+            for entry in record["bank"]
         ),
     )
 

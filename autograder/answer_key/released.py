@@ -91,7 +91,8 @@ class KitKeys(Keys):
         return self._unpacked(
             key_file(exercise, check.id),
             lambda record: {
-                (check.id, trial): read_trace({**each, "prints": from_steps(each["prints"])}) for trial, each in record
+                (check.id, trial): read_trace({**trace, "prints": from_steps(trace["prints"])})
+                for trial, trace in record
             },
         )
 

@@ -17,6 +17,7 @@ from autograder.course import Exercise
 from autograder.course.stubs import StubError
 from autograder.course.suite import Suite
 from autograder.judge.pictures import failures, plan_of
+from autograder.judge.result import result_of
 from autograder.judge.verdict import Verdicts
 from autograder.results import ExerciseResult
 from autograder.runner.outcomes import Observed
@@ -154,7 +155,8 @@ def _prove(suite: Suite, runner: Runner, program: Program, key: AnswerKey) -> Pr
     plan, parts = suite.plan([exercise]), program.reference_parts
     run = _run_in_key(program, key) or runner.run(program.sources, plan, reference_parts=parts)
     verdicts = Verdicts(suite, exercise, lambda _: key, seed=runner.seed, evidence=True)
-    result = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), program.sources[exercise.file])
+    judgement = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), program.sources[exercise.file])
+    result = result_of(judgement)
     sentences = [*_problems(program, result), *_missing_pictures(suite, runner, program)]
     problems = tuple(f"{program.exercise}: {sentence}" for sentence in sentences)
     checks = {check.id: check.status for check in result.checks}

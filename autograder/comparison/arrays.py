@@ -18,7 +18,7 @@ Right programs stay below 3e-7 in float32, 1e-3 in float16 and 6e-3 in bfloat16;
 float32. In float64 there is room for a constant that was made in float32.
 """
 
-_LITTLE_ENDIAN = {each: np.dtype(each).newbyteorder("<") for each in ITEM_SIZES if each != "bfloat16"}
+_LITTLE_ENDIAN = {dtype: np.dtype(dtype).newbyteorder("<") for dtype in ITEM_SIZES if dtype != "bfloat16"}
 
 SMALLEST_SCALE = 1e-3
 """Where everything expected is smaller, differences are taken relative to this."""
@@ -85,10 +85,10 @@ def resembles(yours: Numbers, expected: Numbers, likeness: float, factor: float 
         one, other, count = (
             _apart(yours, expected) if there.all() else (yours[there], expected[there], int(there.sum()))
         )
-        one, other = (each.ravel() - each.mean() for each in (one, other))
+        one, other = (array.ravel() - array.mean() for array in (one, other))
         if float(np.abs(one).max()) <= allowed(yours, TOLERANCES["float64"]):
             return False  # all alike but for rounding, which may resemble anything
-        mine, theirs = (math.sqrt(float(each @ each)) for each in (one, other))
+        mine, theirs = (math.sqrt(float(array @ array)) for array in (one, other))
         if factor is not None and not theirs / factor <= mine <= theirs * factor:
             return False
         return abs(float(one @ other)) >= max(likeness, by_chance(count)) * mine * theirs

@@ -1,8 +1,8 @@
-"""Is an observation what was expected, and if not, what is the first thing that differs?"""
+"""Compares an observation with the expected one, and returns the first difference as a fact."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 from autograder.checks import Dropout, Judge, Like, Raises, Same
 from autograder.comparison.arrays import TOLERANCES, Numbers, is_floating, numbers, resembles, wrong
 from autograder.comparison.dropout import dropped_wrongly
-from autograder.protocol import Array, Opaque, Value
+from autograder.messages import Fact
+from autograder.messages import comparisons as facts
+from autograder.messages.shapes import ShapeDiffers
+from autograder.protocol import Array, Value
 from autograder.runner.outcomes import Observed, Outcome
-
-Kind = Literal["type", "shape", "dtype", "device", "special", "value", "raises", "dropout", "other"]
 
 
 @dataclass(frozen=True)
@@ -26,18 +27,22 @@ class Expected:
 
 @dataclass(frozen=True)
 class Difference:
-    """The first thing that differs: its kind, the name of the part, a sentence, and the arrays if there are two.
+    """The first difference: what it is, the name of the part, and the arrays if there are two.
 
     `dtypes` are those of yours and of the expected; `off` is where they differ, for arrays of one shape and dtype.
     """
 
-    kind: Kind
+    fact: Fact
     name: str
-    sentence: str
     yours: Numbers | None = None
     expected: Numbers | None = None
     dtypes: tuple[str, str] = ("float32", "float32")
     off: NDArray[np.bool_] | None = None
+
+    @property
+    def kind(self) -> str:
+        """What differs: type, shape, dtype, device, special, value, raises, dropout or other."""
+        return self.fact.id
 
 
 def judge_observation(yours: Value, expected: Expected, judge: Judge) -> Difference | None:
@@ -66,13 +71,13 @@ def compare(yours: Value, expected: Expected, judge: Same | Like, name: str = ""
         return _compare_ways(yours, nominal, exact, judge, name or "result")
     if isinstance(nominal, dict) and isinstance(yours, dict):
         if extra := [key for key in yours if key not in nominal]:
-            return Difference("type", name, f"{_the(name)}: {extra[0]!r} is there, which is not expected")
+            return Difference(facts.PartUnexpected(extra[0]), name)
         parts: list[tuple[str, Value, Value, Value]] = [
             (key, yours.get(key), value, exact[key]) for key, value in nominal.items()
         ]
     elif isinstance(nominal, list) and isinstance(yours, list):
         if len(nominal) != len(yours):
-            return Difference("type", name, f"{_the(name)}: {len(yours)} parts, expected {len(nominal)}")
+            return Difference(facts.LengthDiffers(len(yours), len(nominal)), name)
         parts = [(f"item {i}", *three) for i, three in enumerate(zip(yours, nominal, exact, strict=True))]
     else:
         return _compare_plain(yours, nominal, exact, judge, name)
@@ -86,15 +91,14 @@ def compare(yours: Value, expected: Expected, judge: Same | Like, name: str = ""
 def _compare_plain(yours: Value, nominal: Value, exact: Value, judge: Same | Like, name: str) -> Difference | None:
     if isinstance(nominal, float) and isinstance(yours, float):
         tolerance = judge.tolerance or TOLERANCES["float32"]
-        if not wrong(np.array(yours), np.array(float(exact)), tolerance).any():
+        expected = float(exact)
+        if not wrong(np.array(yours), np.array(expected), tolerance).any():
             return None
-        sentence = f"{_the(name)}: {yours:.6g}, expected {exact:.6g}"
-        return Difference("value", name, sentence, np.array(yours), np.array(float(exact)), ("number", "number"))
+        fact = facts.NumberDiffers(yours, expected)
+        return Difference(fact, name, np.array(yours), np.array(expected), ("number", "number"))
     if type(yours) is type(nominal) and yours == nominal:
         return None
-    kind: Kind = "value" if type(yours) is type(nominal) else "type"
-    right = "; its value is right" if _is_right(yours, nominal) else ""
-    return Difference(kind, name, f"{_the(name)}: {describe(yours)}, expected {describe(nominal)}{right}")
+    return Difference(facts.PlainDiffers(yours, nominal, _is_right(yours, nominal)), name)
 
 
 def _is_right(yours: Value, nominal: Value) -> bool:
@@ -102,7 +106,7 @@ def _is_right(yours: Value, nominal: Value) -> bool:
     if not isinstance(yours, Array) or isinstance(nominal, str | dict) or nominal is None:
         return False
     wanted = as_numbers(nominal)
-    return wanted is not None and wanted.shape == yours.shape and not wrong(numbers(yours), wanted, 3e-5).any()
+    return wanted is not None and _are_equal(numbers(yours), wanted)
 
 
 def as_numbers(value: Value) -> Numbers | None:
@@ -150,15 +154,15 @@ def _compare_ways(yours: Value, nominal: Any, exact: Any, judge: Like, name: str
     """Compare two ways to the same numbers with each other, and the first with the reference."""
     if yours == nominal:
         return None
-    for each, theirs, exactly in zip(yours, nominal, exact, strict=True):
-        if found := _compare_forms(each, theirs, exactly, judge, name):
+    for way, theirs, exactly in zip(yours, nominal, exact, strict=True):
+        if found := _compare_forms(way, theirs, exactly, judge, name):
             return found
-    one, other = (numbers(each) for each in yours)
+    one, other = (numbers(way) for way in yours)
     theirs, there = numbers(exact[0] if isinstance(exact[0], Array) else nominal[0]), np.isfinite(numbers(nominal[1]))
     dtypes = nominal[0].dtype, nominal[1].dtype
     if (gone := there & ~np.isfinite(other)).any():
         return _differing(other, theirs, dtypes, gone, name)
-    tolerances = [TOLERANCES[each.dtype] for each in nominal if is_floating(each)]
+    tolerances = [TOLERANCES[way.dtype] for way in nominal if is_floating(way)]
     off = wrong(one, other, (judge.tolerance or max(tolerances)) if tolerances else 0.0) & there
     if judge.exact_zeros:
         off |= ((one == 0) != (other == 0)) & there
@@ -173,21 +177,18 @@ def _compare_ways(yours: Value, nominal: Any, exact: Any, judge: Like, name: str
 def _compare_forms(yours: Value, nominal: Array, exact: Value, judge: Same | Like, name: str) -> Difference | None:
     """Compare all of a tensor but its numbers."""
     if not isinstance(yours, Array):
-        return Difference("type", name, _instead_of_a_tensor(yours, nominal, exact, judge, name))
+        return Difference(_in_place_of_tensor(yours, nominal, exact, judge, name), name)
+    mine, theirs = numbers(yours), numbers(exact if isinstance(exact, Array) else nominal)
     dtypes = yours.dtype, nominal.dtype
     if yours.shape != nominal.shape:
-        sentence = f"{_the(name)}: shape {yours.shape}, expected {nominal.shape}"
-        theirs = numbers(exact if isinstance(exact, Array) else nominal)
-        return Difference("shape", name, sentence, numbers(yours), theirs, dtypes)
+        return Difference(ShapeDiffers(yours.shape, nominal.shape), name, mine, theirs, dtypes)
     if yours.device.split(":")[0] != nominal.device.split(":")[0]:
-        return Difference("device", name, f"{_the(name)}: on the {yours.device}, expected where the input is")
+        return Difference(facts.DeviceDiffers(yours.device), name)
     if yours.dtype == nominal.dtype:
         return None
-    mine, theirs = numbers(yours), numbers(exact if isinstance(exact, Array) else nominal)
     tolerance = judge.tolerance or TOLERANCES.get(nominal.dtype, 0.0)
-    values = "its values are right" if not wrong(mine, theirs, max(tolerance, 3e-5)).any() else "its values differ too"
-    sentence = f"{_the(name)}: {yours.dtype}, expected {nominal.dtype}; {values}"
-    return Difference("dtype", name, sentence, mine, theirs, dtypes)
+    is_right = not wrong(mine, theirs, max(tolerance, TOLERANCES["float32"])).any()
+    return Difference(facts.DtypeDiffers(*dtypes, is_right), name, mine, theirs, dtypes)
 
 
 def _differing(
@@ -197,50 +198,51 @@ def _differing(
     if not off.any():
         return None
     odd = off & ~np.isfinite(mine) & np.isfinite(theirs)
+    fact: Fact = facts.ValuesDiffer(int(off.sum()), off.size)
     if odd.any():
-        what = (
-            "NaN" if np.isnan(mine[odd]).all() else "infinite" if not np.isnan(mine[odd]).any() else "NaN or infinite"
-        )
-        sentence = f"{_the(name)}: {int(odd.sum())} of {odd.size} numbers are {what}, expected finite ones"
-        return Difference("special", name, sentence, mine, theirs, dtypes, off)
-    sentence = f"{_the(name)}: {int(off.sum())} of {off.size} numbers differ from the expected"
-    return Difference("value", name, sentence, mine, theirs, dtypes, off)
+        nan = np.isnan(mine[odd])
+        fact = facts.NotFinite(int(odd.sum()), odd.size, bool(nan.any()), not nan.all())
+    return Difference(fact, name, mine, theirs, dtypes, off)
 
 
-def _instead_of_a_tensor(yours: Value, nominal: Array, exact: Value, judge: Same | Like, name: str) -> str:
-    """Say what stands where a tensor is expected, and whether the right one is in it."""
-    expected = f"expected a tensor of shape {nominal.shape}"
+def _in_place_of_tensor(yours: Value, nominal: Array, exact: Value, judge: Same | Like, name: str) -> Fact:
+    """Return what stands where a tensor is expected, and whether the right one is in it."""
     if yours is None and "gradient" in name:
-        return f"{name}: none gets there: is there a detach(), .data, .item() or torch.no_grad() on the way?"
+        return facts.GradientMissing()
     if yours is None and name in ("result", ""):
-        return f"Your code returned None, {expected}: is the return missing?"
+        return facts.NoneReturned(nominal.shape)
     parts = enumerate(yours) if isinstance(yours, list) else yours.items() if isinstance(yours, dict) else ()
     for key, part in parts:
         if isinstance(part, Array) and compare(part, Expected(nominal, exact), judge) is None:
-            return f"{_the(name)}: item {key} of the {len(yours)} you return is right; return it alone"
+            return facts.TensorInside(key, len(yours) if isinstance(yours, list | dict) else 1)
     plain_numbers = as_numbers(yours) if isinstance(yours, list | int | float) else None
     theirs = numbers(exact if isinstance(exact, Array) else nominal)
-    if (
-        plain_numbers is not None
-        and plain_numbers.shape == theirs.shape
-        and not wrong(plain_numbers, theirs, 3e-5).any()
-    ):
-        return f"{_the(name)}: {describe(yours)} with the right values, {expected}"
-    return f"{_the(name)}: {describe(yours)}, {expected}"
+    is_right = plain_numbers is not None and _are_equal(plain_numbers, theirs)
+    return facts.NotATensor(yours, nominal.shape, is_right)
+
+
+def _are_equal(one: Numbers, other: Numbers) -> bool:
+    """Whether two arrays hold the same numbers in the same shape, up to the rounding of float32."""
+    return one.shape == other.shape and not wrong(one, other, TOLERANCES["float32"]).any()
 
 
 def _raises(yours: Value, expected: Expected, judge: Raises) -> Difference | None:
-    raised = yours.get("raised") if isinstance(yours, dict) else None
-    if not isinstance(raised, list) or not all(isinstance(each, str) for each in raised):
-        return Difference("type", "", f"The call gave {describe(yours)}, expected {judge.types[0]}")
     wanted = judge.types[0]
-    if not yours["raised"]:
-        return Difference("raises", "", f"Expected {wanted}; nothing was raised, the call {yours.get('message')}")
-    if not set(judge.types) & set(yours["raised"]):
-        return Difference("raises", "", f"Expected {wanted}; {yours['raised'][0]} was raised: {yours.get('message')}")
-    unsaid = [each for each in expected.nominal["mentions"] if each not in str(yours.get("message"))]
-    if unsaid and yours["raised"][0] != "AssertionError":
-        return Difference("raises", "", f"The message of the {wanted} does not name {' and '.join(unsaid)}")
+    raised = yours.get("raised") if isinstance(yours, dict) else None
+    if (
+        not isinstance(yours, dict)
+        or not isinstance(raised, list)
+        or not all(isinstance(type_, str) for type_ in raised)
+    ):
+        return Difference(facts.NoExceptionObserved(yours, wanted), "")
+    text = str(yours.get("message"))
+    if not raised:
+        return Difference(facts.NothingRaised(wanted, text), "")
+    if not set(judge.types) & set(raised):
+        return Difference(facts.OtherRaised(wanted, raised[0], text), "")
+    missing = tuple(word for word in expected.nominal["mentions"] if word not in text)
+    if missing and raised[0] != "AssertionError":
+        return Difference(facts.MessageLacks(wanted, missing), "")
     return None
 
 
@@ -254,8 +256,8 @@ def _dropout(yours: Value, expected: Expected, judge: Dropout) -> Difference | N
     train, full = yours["train"], yours["eval"]
     if found := _compare_forms(train, expected.nominal["train"], expected.exact["train"], Like(), "train"):
         return found
-    wrong_so = dropped_wrongly(numbers(train), numbers(full), judge.rate)
-    return Difference(wrong_so[0], "train", wrong_so[1], numbers(train), numbers(full)) if wrong_so else None
+    fact = dropped_wrongly(numbers(train), numbers(full), judge.rate)
+    return Difference(fact, "train", numbers(train), numbers(full)) if fact else None
 
 
 def _without_train(value: Mapping[str, Value]) -> dict[str, Value]:
@@ -265,11 +267,11 @@ def _without_train(value: Mapping[str, Value]) -> dict[str, Value]:
 def _custom(judge: Callable[[Any, Any], str | None], yours: Value, expected: Expected) -> Difference | None:
     right = plain(expected.exact)
     try:
-        sentence = judge(plain(yours), right)
+        text = judge(plain(yours), right)
     except Exception:
         judge(right, right)  # a judge that cannot even read what is right is the course's fault
-        sentence = f"the result is {describe(yours)}, which cannot be compared with {describe(expected.nominal)}"
-    return Difference("other", "", sentence) if sentence else None
+        return Difference(facts.Incomparable(yours, expected.nominal), "")
+    return Difference(facts.CustomJudgement(str(text)), "") if text else None
 
 
 def plain(value: Value) -> Any:
@@ -277,27 +279,7 @@ def plain(value: Value) -> Any:
     if isinstance(value, Array):
         return numbers(value)
     if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
+        return [plain(item) for item in value]
     if isinstance(value, Mapping):
-        return {key: plain(each) for key, each in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     return value
-
-
-def describe(value: Value) -> str:
-    """Name a value in a few words."""
-    match value:
-        case Array():
-            return f"a tensor of shape {value.shape}"
-        case Opaque():
-            return f"a {value.type_name}" if " " not in value.type_name else value.type_name
-        case list():
-            return f"a list of {len(value)}"
-        case dict():
-            return f"a dict of {', '.join(map(str, value))}"
-        case str():
-            return repr(value[:60])
-    return str(value)
-
-
-def _the(name: str) -> str:
-    return name or "your result"

@@ -18,7 +18,7 @@ from autograder.protocol.part_code import FORMAT
 
 JUDGES = (
     *("checks/*.py", "protocol/*.py", "worker/*.py", "runner/**/*.py", "comparison/*.py", "answer_key/*.py"),
-    *("diagnosis/**/*.py", "judge/*.py", "course/suite.py"),
+    *("messages/*.py", "diagnosis/**/*.py", "judge/*.py", "course/suite.py"),
 )
 """The engine's code that makes and judges observations: verdicts depend on it, so it is part of every digest."""
 

@@ -1,4 +1,4 @@
-"""The numbers behind a difference: a table, single elements that show what is said, and a slice to be drawn."""
+"""The numbers behind a difference: a table, single elements that show the fact, and a slice to draw."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -8,15 +8,15 @@ import numpy as np
 
 from autograder.comparison.arrays import Numbers
 from autograder.comparison.compare import Difference
-from autograder.diagnosis.patterns import Case, Row, Shown
-from autograder.diagnosis.patterns.axes import is_named, item
+from autograder.diagnosis.patterns import Case, Row, Sample
 from autograder.diagnosis.patterns.case import Places
+from autograder.messages.elements import DIGITS, element, is_named
 from autograder.results import Evidence
 from autograder.results.model import Maps
 
 MOST_WITNESSES = 5
 LARGEST_MAP = 24
-DIGITS = 4
+"""Rows and columns; more do not fit on a screen."""
 
 _NOTHING = 1e-6
 """A mean that is smaller, relative to the largest number, is 0 but for rounding."""
@@ -24,46 +24,27 @@ _NOTHING = 1e-6
 Index = tuple[int, ...]
 
 
-def evidence_of(difference: Difference, case: Case, shown: Shown) -> Evidence:
-    """Return the numbers behind a difference, already formatted; `shown` says which of them tell most."""
+def evidence_of(difference: Difference, case: Case, sample: Sample, title: str) -> Evidence:
+    """Return the numbers behind a difference, formatted; `title` stands above those that the sample selects."""
     name = difference.name or "result"
-    rows = tuple(_rows(case, shown))
+    rows = tuple(_rows(case, sample))
     if case.yours.shape != case.expected.shape or not case.expected.size or not case.expected.ndim:
         return Evidence(name, rows)
-    worst = _worst(case, shown.places)
-    axes, told = axes_told(case)
-    witnesses = tuple(_witness(case, at, told) for at in _chosen(case, shown, worst))
-    return Evidence(name, rows, witnesses, shown.title, axes, _maps(case, worst) if shown.map else None)
+    worst = _worst(case, sample.places)
+    axes, counted = counted_axes(case)
+    witnesses = tuple(_witness(case, index, counted) for index in _chosen(case, sample, worst))
+    return Evidence(name, rows, witnesses, title, axes, _maps(case, worst) if sample.has_map else None)
 
 
-def axes_told(case: Case) -> tuple[str, tuple[int, ...]]:
-    """Return the names of the axes that an index has to tell, and which they are; without any word it tells all."""
+def counted_axes(case: Case) -> tuple[str, tuple[int, ...]]:
+    """Return the names of the axes that an index needs, and which they are; all of them where none has a word."""
     counted = tuple(at for at, size in enumerate(case.expected.shape) if size > 1)
     if any(is_named(case.at(at)) for at in counted):
         return ", ".join(case.at(at) for at in counted), counted
     return "at", tuple(range(case.expected.ndim))
 
 
-def place_of(case: Case, index: Index) -> str:
-    """Return a place in words: `query 0, feature 1`, or `[0, 1]` where no axis has a word."""
-    axes, told = axes_told(case)
-    if axes == "at":
-        return str(list(index))
-    return ", ".join(item(case.at(at), index[at]) for at in told)
-
-
-def number(value: float, case: Case) -> str:
-    """Return one element as it is shown."""
-    if math.isnan(value):
-        return "NaN"
-    if case.dtypes[1] == "bool" and value in (0, 1):
-        return str(bool(value))
-    if case.is_whole and float(value).is_integer():
-        return str(int(value))
-    return f"{value:.{DIGITS}g}"
-
-
-def _rows(case: Case, shown: Shown) -> list[Row]:
+def _rows(case: Case, sample: Sample) -> list[Row]:
     yours, expected = case.yours, case.expected
     rows = [("shape", str(expected.shape), str(yours.shape)), ("dtype", case.dtypes[1], case.dtypes[0])]
     measures: dict[str, Callable[[Any], Any]] = {"min": np.min, "mean": np.mean, "max": np.max}
@@ -71,11 +52,14 @@ def _rows(case: Case, shown: Shown) -> list[Row]:
         measures = {"True": np.count_nonzero}
     elif case.is_whole:
         measures = {"min": np.min, "max": np.max}
-    elif shown.row is None:
+    elif sample.row is None:
         measures["std"] = np.std
-    telling = shown.row if shown.row is not None and shown.row[0] not in measures else None
-    rows += [(label, _measured(each, expected, case), _measured(each, yours, case)) for label, each in measures.items()]
-    return rows + ([telling] if telling else [])
+    last = sample.row if sample.row is not None and sample.row[0] not in measures else None
+    rows += [
+        (label, _measured(measure, expected, case), _measured(measure, yours, case))
+        for label, measure in measures.items()
+    ]
+    return rows + ([last] if last else [])
 
 
 def _measured(measure: Callable[[Any], Any], array: Numbers, case: Case) -> str:
@@ -85,7 +69,7 @@ def _measured(measure: Callable[[Any], Any], array: Numbers, case: Case) -> str:
     value = float(measure(finite))
     if measure in (np.mean, np.std) and abs(value) < _NOTHING * float(np.abs(finite).max()):
         value = 0.0
-    return str(int(value)) if measure is np.count_nonzero else number(value, case)
+    return str(int(value)) if measure is np.count_nonzero else element(value, case.dtypes[1])
 
 
 def _gaps(case: Case) -> Numbers:
@@ -100,29 +84,30 @@ def _worst(case: Case, places: Places | None) -> Index:
     gaps = _gaps(case)
     if places is not None and places.any():
         gaps = np.where(places, gaps, -1.0)
-    return tuple(int(each) for each in np.unravel_index(int(gaps.argmax()), gaps.shape))
+    return tuple(int(at) for at in np.unravel_index(int(gaps.argmax()), gaps.shape))
 
 
-def _chosen(case: Case, shown: Shown, worst: Index) -> list[Index]:
-    """Return the witnesses' places: spread over those of the pattern in one slice, else the largest differences."""
-    if shown.places is None or not shown.places.any():
+def _chosen(case: Case, sample: Sample, worst: Index) -> list[Index]:
+    """Return the indices to show: spread over those of the sample in one slice, else the largest differences."""
+    if sample.places is None or not sample.places.any():
         gaps = _gaps(case)
         least = np.partition(gaps, max(0, gaps.size - MOST_WITNESSES), axis=None)[max(0, gaps.size - MOST_WITNESSES)]
         among = np.flatnonzero(gaps >= least)
         largest = among[np.argsort(-gaps.reshape(-1)[among], kind="stable")][:MOST_WITNESSES]
         places = [tuple(map(int, np.unravel_index(int(flat), gaps.shape))) for flat in largest]
         return [at for at in places if gaps[at] > 0]
-    found = [tuple(map(int, each)) for each in np.argwhere(shown.places)]
+    found = [tuple(map(int, index)) for index in np.argwhere(sample.places)]
     leading = worst[:-2]
-    there = [each for each in found if each[: len(leading)] == leading]
+    there = [index for index in found if index[: len(leading)] == leading]
     found = there if len(there) >= 2 else found
     step = max(1, math.ceil(len(found) / MOST_WITNESSES))
     return found[::step][:MOST_WITNESSES]
 
 
-def _witness(case: Case, index: Index, told: Sequence[int]) -> Row:
-    where = ", ".join(str(index[at]) for at in told)
-    return where, number(float(case.expected[index]), case), number(float(case.yours[index]), case)
+def _witness(case: Case, index: Index, counted: Sequence[int]) -> Row:
+    where = ", ".join(str(index[at]) for at in counted)
+    expected, yours = (element(float(array[index]), case.dtypes[1]) for array in (case.expected, case.yours))
+    return where, expected, yours
 
 
 def _maps(case: Case, worst: Index) -> Maps | None:
@@ -133,7 +118,7 @@ def _maps(case: Case, worst: Index) -> Maps | None:
         return None
     windows = [_window(size, at) for size, at in zip(case.expected.shape[-2:], worst[-2:], strict=True)]
     part: tuple[int | slice, ...] = (*worst[:-2], *windows)
-    return Maps(_caption(case, worst, windows), _drawn(case.expected[part]), _drawn(case.yours[part]))
+    return Maps(_caption(case, worst, windows), _rounded(case.expected[part]), _rounded(case.yours[part]))
 
 
 def _window(size: int, at: int) -> slice:
@@ -141,7 +126,7 @@ def _window(size: int, at: int) -> slice:
     return slice(start, min(start + LARGEST_MAP, size))
 
 
-def _drawn(array: Numbers) -> tuple[tuple[float | None, ...], ...]:
+def _rounded(array: Numbers) -> tuple[tuple[float | None, ...], ...]:
     return tuple(
         tuple(float(f"{value:.{DIGITS}g}") if math.isfinite(value) else None for value in row) for row in array.tolist()
     )

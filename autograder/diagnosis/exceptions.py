@@ -1,48 +1,57 @@
-"""Findings of what did not come to an end: an exception, or a worker that is no more."""
+"""Diagnoses what did not end with an observation: an exception, or a worker process that ended."""
 
+import re
 from dataclasses import replace
 from typing import overload
 
-from autograder.diagnosis.findings import as_sentence
+from autograder.diagnosis.diagnosis import Diagnosis
+from autograder.messages import exceptions as facts
+from autograder.messages.locations import Line
+from autograder.messages.statuses import WorkerEnded
 from autograder.protocol.source_text import lines_of
-from autograder.results import Evidence, Finding, Place
+from autograder.results import Evidence, Place
 from autograder.runner.outcomes import Died, Fault
 
 
-def of_fault(fault: Fault, file: str, source: bytes) -> Finding:
-    """Return the finding of an exception: the learner's own last line first, the library's words below it.
+def of_fault(fault: Fault, file: str, source: bytes) -> Diagnosis:
+    """Diagnose an exception: the last line of the learner's that ran, and the library's own words.
 
     The line is of the exercise's own file, if any of its functions was running.
     """
     deepest = fault.frames[-1] if fault.frames else None
-    place = next((each for each in reversed(fault.frames) if each.file == file), deepest)
+    place = next((frame for frame in reversed(fault.frames) if frame.file == file), deepest)
     place = in_characters(place, source) if place is not None and place.file == file else _whole_line(place)
     if fault.kind == "structure":
-        return Finding("structure", "structure", as_sentence(f"{fault.message}."), place=place)
+        return Diagnosis("structure", facts.StructureWrong(fault.message), place=place)
     if fault.kind == "device":
-        what = f"{fault.tensor} stays on the CPU" if fault.tensor else "A tensor stays on the CPU"
-        message = f"{what} while the others are on another device: make it, or keep it, where they are."
-        return Finding("device", "device", as_sentence(message, fault.tensor or ""), detail=fault.message, place=place)
+        return Diagnosis("device", facts.DevicesMixed(fault.tensor), quoted=fault.message, place=place)
     if not fault.frames and not fault.at_import:
         return _of_misfit(fault)
     if "SyntaxError" in fault.bases and place:
-        message = f"Python cannot read {place.file}: {fault.message}."
-        return Finding("exception", fault.type, as_sentence(message), place=place)
+        fact = facts.SyntaxInvalid(fault.type, place.file, _with_lines(fault.message))
+        return Diagnosis("exception", fact, place=place)
     if fault.type == "SystemExit":
-        return Finding("exception", fault.type, "Your code calls exit() instead of returning.", place=place)
-    when = "while it was imported" if fault.at_import else _within(deepest, place)
+        return Diagnosis("exception", facts.ExitCalled(), place=place)
     rows = tuple((name, "", value) for of, name, value in fault.values if place is not None and of == place.file)
     evidence = Evidence("the tensors in that line's function", rows=rows) if rows else None
-    message = as_sentence(f"Your code raised {fault.type} {when}.")
-    return Finding("exception", fault.type, message, detail=fault.message, place=place, evidence=evidence)
+    return Diagnosis("exception", _raised(fault, deepest, place), quoted=fault.message, place=place, evidence=evidence)
 
 
-def _within(deepest: Place | None, place: Place | None) -> str:
-    """Say in which function something was raised, and in which file where that is not the one that is shown."""
-    if deepest is None or not deepest.function:
-        return ""
-    other = f" of {deepest.file}" if place is not None and place.file != deepest.file else ""
-    return f"in {deepest.function}()" + other
+_LINE = re.compile(r"\bline (\d+)\b")
+
+
+def _with_lines(text: str) -> tuple[str | Line, ...]:
+    """Return Python's own message, in which the lines that it names are data."""
+    parts = _LINE.split(text)
+    return tuple(Line(int(part)) if at % 2 else part for at, part in enumerate(parts))
+
+
+def _raised(fault: Fault, deepest: Place | None, place: Place | None) -> facts.Raised:
+    """Return what was raised in which function, and in which file where that is not the one shown."""
+    if fault.at_import or deepest is None:
+        return facts.Raised(fault.type, fault.at_import)
+    other = deepest.file if place is not None and place.file != deepest.file else None
+    return facts.Raised(fault.type, False, deepest.function, other)
 
 
 def in_characters(place: Place, source: bytes) -> Place:
@@ -51,7 +60,7 @@ def in_characters(place: Place, source: bytes) -> Place:
     if place.column is None or place.end is None or not 0 < place.line <= len(lines):
         return _whole_line(place)
     data = lines[place.line - 1].encode("utf-8")  # Python's columns are bytes of this, whatever the file is in
-    column, end = (len(data[:each].decode("utf-8", "replace")) for each in (place.column, place.end))
+    column, end = (len(data[:at].decode("utf-8", "replace")) for at in (place.column, place.end))
     return replace(place, column=column, end=end)
 
 
@@ -67,18 +76,15 @@ def _whole_line(place: Place | None) -> Place | None:
     return replace(place, column=None, end=None) if place is not None else None
 
 
-def _of_misfit(fault: Fault) -> Finding:
-    """Return the finding of an exception outside the student's code: the check could not use what it got."""
+def _of_misfit(fault: Fault) -> Diagnosis:
+    """Diagnose an exception outside the student's code: the check could not use what it got."""
     if "NoneType" in fault.message:
-        message = "Your code returned None where a value was expected: is a return missing?"
-        return Finding("structure", "none", message, detail=fault.message)
+        return Diagnosis("structure", facts.NoneGiven(), quoted=fault.message)
     if fault.type == "TypeError":
-        message = "Your code cannot be called as the contract says: compare its parameters with the stub's."
-        return Finding("structure", "signature", message, detail=fault.message)
-    message = f"What your code returned cannot be used ({fault.type}): is it of the kind the contract says?"
-    return Finding("exception", fault.type, as_sentence(message), detail=fault.message)
+        return Diagnosis("structure", facts.SignatureWrong(), quoted=fault.message)
+    return Diagnosis("exception", facts.ResultUnusable(fault.type), quoted=fault.message)
 
 
-def of_death(died: Died) -> Finding:
-    """Return the finding of a worker that ended."""
-    return Finding("exception", died.status, as_sentence(died.sentence), place=died.place)
+def of_death(died: Died) -> Diagnosis:
+    """Diagnose a worker process that ended."""
+    return Diagnosis("exception", WorkerEnded(died.status, died.sentence), place=died.place)

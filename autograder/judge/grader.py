@@ -17,7 +17,6 @@ from autograder.course import Exercise
 from autograder.course.suite import Suite
 from autograder.diagnosis.location.locator import FindTraces
 from autograder.judge.marking import Marking, Remembered
-from autograder.judge.notebook_cells import in_cells
 from autograder.judge.verdict import Verdicts
 from autograder.results import Report
 from autograder.runner.runner import Cancelled, GraderProblem, Runner
@@ -132,7 +131,7 @@ class Grader:
         """
         wanted = tuple(exercises) if exercises is not None else self.suite.exercises
         self.find_keys(wanted, with_misconceptions=True)
-        keys = [self._found[each.id, True] for each in wanted]
+        keys = [self._found[exercise.id, True] for exercise in wanted]
         done: SimpleQueue[Future[AnswerKey]] = SimpleQueue()
         for key in keys:
             key.add_done_callback(done.put)  # which is called when one is cancelled too, unlike `as_completed`
@@ -178,16 +177,18 @@ class Grader:
 
     def report(self, submission: Submission, wanted: Sequence[Exercise], runner: Runner) -> Report:
         """Return the report on a submission, run by a runner that goes on to live."""
-        present = [each for each in wanted if each.file in submission.sources]
+        present = [exercise for exercise in wanted if exercise.file in submission.sources]
         if present:
             with suppress(GraderProblem):  # a run meets it again, and then it costs a submission no points
                 runner.prepare()
         self.find_keys(present)
         marking = Marking(self.suite, submission, runner, self._verdicts, self._traces, self._remembered)
         marking.run_own(present)
-        results = [in_cells(marking.result(each), submission.cells) for each in wanted]
+        results = [marking.result(exercise) for exercise in wanted]
         if self.evidence:
-            results = [marking.shown(each, result) for each, result in zip(wanted, results, strict=True)]
+            results = [
+                marking.with_pictures(exercise, result) for exercise, result in zip(wanted, results, strict=True)
+            ]
         return Report(
             course=self.suite.course.title,
             submission={"student": submission.student, "digest": submission.digest, "notes": list(submission.notes)},

@@ -1,4 +1,4 @@
-"""One submission, exercise by exercise: with its own parts first, then with reference parts for those that are wrong.
+"""Marks one submission, exercise by exercise: with its own parts first, then with reference parts for wrong ones.
 
 So one mistake costs its points once: an exercise that is right by itself is not lost to an earlier one it builds on.
 """
@@ -8,9 +8,12 @@ from dataclasses import replace
 
 from autograder.course import Exercise
 from autograder.course.suite import Suite
+from autograder.diagnosis.diagnosis import Location
+from autograder.diagnosis.judgement import Judgement
 from autograder.diagnosis.location.deadline import EXERCISE_SECONDS, SUBMISSION_SECONDS, Deadline
-from autograder.diagnosis.location.locator import FindTraces
-from autograder.judge.pictures import drawn, plan_of
+from autograder.diagnosis.location.locator import FindTraces, locate, to_trace
+from autograder.judge.pictures import pictures_of, plan_of
+from autograder.judge.result import result_of
 from autograder.judge.verdict import Verdicts
 from autograder.results import ExerciseResult, Status
 from autograder.runner.outcomes import Died, Fault
@@ -22,14 +25,13 @@ from autograder.submission.submission import digest
 
 FindVerdicts = Callable[[Exercise], Verdicts]
 FindReferences = Callable[[Exercise], FindTraces]
-Judged = tuple[ExerciseResult, Verdicts]
 
 Remembered = MutableMapping[tuple[str, str], tuple[bool, bool]]
 """Whether an exercise passes and its file can be imported, by its id and the digest of all files it needs."""
 
 
 class Marking:
-    """The results of one submission, made as they are asked for. The runner keeps its worker from run to run.
+    """The results of one submission, made as they are requested. The runner keeps its worker from run to run.
 
     Results of earlier exercises are taken from `remembered`, and put there for the next submission.
     """
@@ -50,9 +52,9 @@ class Marking:
         self.traces = traces
         self.remembered = remembered
         self.log = ""
-        self._own: dict[str, Judged] = {}
+        self._own: dict[str, Judgement] = {}
         self._loads: dict[str, bool] = {}
-        self._settled: dict[str, Judged] = {}
+        self._settled: dict[str, Judgement] = {}
         self._recalled: dict[str, bool] = {}
         self._patience = Patience(suite.course.limits)
         self._seconds_to_locate = SUBMISSION_SECONDS
@@ -60,8 +62,12 @@ class Marking:
 
     def run_own(self, exercises: Iterable[Exercise]) -> None:
         """Run exercises as they were handed in, all in one go."""
-        wanted = [each for each in exercises if each.id not in self._own and each.file in self.submission.sources]
-        parts = {each.id: [part.id for part in self._replaceable(each)] for each in wanted}
+        wanted = [
+            exercise
+            for exercise in exercises
+            if exercise.id not in self._own and exercise.file in self.submission.sources
+        ]
+        parts = {exercise.id: [part.id for part in self._replaceable(exercise)] for exercise in wanted}
         run = self._run(self.suite.plan(wanted), (), parts=parts)
         for exercise in wanted:
             self._own[exercise.id] = self._judge(exercise, run)
@@ -73,114 +79,116 @@ class Marking:
 
     def result(self, exercise: Exercise) -> ExerciseResult:
         """Return the result of an exercise, by the better of its own parts and reference parts for the wrong ones."""
-        return self._located(exercise, *self._judged(exercise))
+        judgement = self._judged(exercise)
+        return result_of(judgement, self._located(judgement), self.submission.cells)
 
-    def _judged(self, exercise: Exercise) -> Judged:
+    def _judged(self, exercise: Exercise) -> Judgement:
         if exercise.id not in self._settled:
             self._settled[exercise.id] = self._settle(exercise)
         return self._settled[exercise.id]
 
-    def shown(self, exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
+    def with_pictures(self, exercise: Exercise, result: ExerciseResult) -> ExerciseResult:
         """Return the result of an exercise with what was built, and with its pictures, where it passes.
 
         Ask for it when every result that matters is known: so nothing that a picture does can change one.
         """
         if result.status != "pass" or self._hangs_in_help:
             return result
-        wrong = [self.suite.course.exercise(each) for each in result.stood_in]
+        wrong = [self.suite.course.exercise(name) for name in result.stood_in]
         drawings = self.suite.pictures.get(exercise.id, ())
         try:
             run = self._run(plan_of(exercise, drawings), wrong, pictures=True)
         except EnvironmentProblem:
             run = Run()
-        return replace(result, built=exercise.built, pictures=drawn(drawings, run.outcomes.get(exercise.id, {})))
+        return replace(result, built=exercise.built, pictures=pictures_of(drawings, run.outcomes.get(exercise.id, {})))
 
-    def _settle(self, exercise: Exercise) -> Judged:
+    def _settle(self, exercise: Exercise) -> Judgement:
         if exercise.file not in self.submission.sources:
             verdicts, why = self.verdicts(exercise), self.submission.unread.get(exercise.file)
-            return (verdicts.unread(why) if why else verdicts.missing(self.submission.unseen)), verdicts
+            return verdicts.unread(why) if why else verdicts.missing(self.submission.unseen)
         self.run_own([exercise])
-        own, verdicts = self._own[exercise.id]
+        own = self._own[exercise.id]
         if own.status in ("pass", "grader_error") or not exercise.needs:
-            return own, verdicts
+            return own
         wrong = self._wrong_before(exercise)
         replaced = wrong or (self._replaceable(exercise) if _has(own, "timeout", "memory") else [])
         if not replaced:
-            return own, verdicts
-        helped, verdicts_helped = self._helped(exercise, replaced)
+            return own
+        helped = self._helped(exercise, replaced)
         if self._passed(helped) < self._passed(own) or (not wrong and self._passed(helped) == self._passed(own)):
-            return own, verdicts
-        return replace(helped, parts="stand-in", stood_in=tuple(each.id for each in replaced)), verdicts_helped
+            return own
+        return replace(helped, stood_in=tuple(earlier.id for earlier in replaced))
 
-    def _helped(self, exercise: Exercise, replaced: Sequence[Exercise]) -> Judged:
-        """Judge an exercise with stand-ins; where memory is short, also without the files they take the place of."""
+    def _helped(self, exercise: Exercise, replaced: Sequence[Exercise]) -> Judgement:
+        """Judge an exercise with reference parts; where memory is short, also without the files they replace."""
         run = self._run(self.suite.plan([exercise]), replaced)
         self._note_import(exercise, run)
-        judged = self._judge(exercise, run)
-        if not _has(judged[0], "memory"):
-            return judged
+        judgement = self._judge(exercise, run)
+        if not _has(judgement, "memory"):
+            return judgement
         alone = self._judge(exercise, self._run(self.suite.plan([exercise]), replaced, alone=True))
-        return alone if self._passed(alone[0]) > self._passed(judged[0]) else judged
+        return alone if self._passed(alone) > self._passed(judgement) else judgement
 
-    def _passed(self, result: ExerciseResult) -> float:
+    def _passed(self, judgement: Judgement) -> float:
         """Return the shares of the checks that pass: so the choice is the same whatever the exercise is worth."""
-        passed = {each.id for each in result.checks if each.status == "pass"}
-        return round(sum(check.points for check in self.suite.checks[result.id] if check.id in passed), 6)
+        passed = {verdict.check.id for verdict in judgement.verdicts if verdict.status == "pass"}
+        checks = self.suite.checks[judgement.exercise.id]
+        return round(sum(check.points for check in checks if check.id in passed), 6)
 
     def _wrong_before(self, exercise: Exercise) -> list[Exercise]:
         """Return the earlier exercises that there are reference parts for, and that do not pass."""
         earlier = self._replaceable(exercise)
         self._recall(earlier)
-        self.run_own(each for each in earlier if each.id not in self._recalled)
-        return [each for each in earlier if not self._passes(each)]
+        self.run_own(other for other in earlier if other.id not in self._recalled)
+        return [other for other in earlier if not self._passes(other)]
 
     def _replaceable(self, exercise: Exercise) -> list[Exercise]:
-        """Return the earlier exercises that there are stand-ins for."""
+        """Return the earlier exercises that there are reference parts for."""
         needed = self.suite.course.with_needs(exercise)[:-1]
-        return [each for each in needed if each.file in self.suite.reference_parts]
+        return [other for other in needed if other.file in self.suite.reference_parts]
 
     def _passes(self, exercise: Exercise) -> bool:
         if exercise.id not in self._recalled:
-            result, _ = self._judged(exercise)
-            self._recalled[exercise.id] = result.status == "pass"
-            self._keep(exercise, result)
+            judgement = self._judged(exercise)
+            self._recalled[exercise.id] = judgement.status == "pass"
+            self._keep(exercise, judgement)
         return self._recalled[exercise.id]
 
     def _recall(self, earlier: Iterable[Exercise]) -> None:
-        for each in earlier:
-            known = self.remembered.get((each.id, self._digest(each))) if self.remembered is not None else None
-            if known is not None and each.id not in self._own:
-                self._recalled[each.id], self._loads[each.id] = known
+        for exercise in earlier:
+            known = self.remembered.get((exercise.id, self._digest(exercise))) if self.remembered is not None else None
+            if known is not None and exercise.id not in self._own:
+                self._recalled[exercise.id], self._loads[exercise.id] = known
 
-    def _keep(self, exercise: Exercise, result: ExerciseResult) -> None:
+    def _keep(self, exercise: Exercise, judgement: Judgement) -> None:
         """Remember what the same files give every time; a time-out may be the machine's fault."""
-        if self.remembered is not None and result.status in ("pass", "fail", "not_started"):
-            known = result.status == "pass", self._loads.get(exercise.id, False)
+        if self.remembered is not None and judgement.status in ("pass", "fail", "not_started"):
+            known = judgement.status == "pass", self._loads.get(exercise.id, False)
             self.remembered[exercise.id, self._digest(exercise)] = known
 
     def _digest(self, exercise: Exercise) -> str:
         sources, needed = self.submission.sources, self.suite.course.with_needs(exercise)
-        return digest({each.file: sources[each.file] for each in needed if each.file in sources})
+        return digest({other.file: sources[other.file] for other in needed if other.file in sources})
 
-    def _located(self, exercise: Exercise, result: ExerciseResult, verdicts: Verdicts) -> ExerciseResult:
-        """Run what failed once more, told what it computes on its way, and find where it goes astray.
+    def _located(self, judgement: Judgement) -> dict[str, Location]:
+        """Run what failed once more with tracing, and return where the values diverge from the reference solution's.
 
-        That is help, not a verdict: where it cannot be had, the result stays as it is.
+        That is help, not a verdict: where it cannot be had, there is no location.
         """
-        if result.status not in ("fail", "error") or exercise.file not in self.submission.sources:
-            return result
+        exercise = judgement.exercise
+        if judgement.status not in ("fail", "error") or exercise.file not in self.submission.sources:
+            return {}
         if self._hangs_in_help:
-            return result
-        locator = verdicts.locator()
-        keys = locator.to_trace(result)
-        wrong = [self.suite.course.exercise(each) for each in result.stood_in]
+            return {}
+        keys = to_trace(judgement)
+        wrong = [self.suite.course.exercise(name) for name in judgement.stood_in]
         run = self._run({exercise.id: keys}, wrong, trace=True) if keys else Run()
         seconds = min(EXERCISE_SECONDS, self._seconds_to_locate)
         deadline = Deadline(seconds)
         try:
-            return locator.locate(result, run.traces.get(exercise.id, {}), self.traces(exercise), deadline)
+            return locate(judgement, run.traces.get(exercise.id, {}), self.traces(exercise), deadline)
         except Exception:
-            return result
+            return {}
         finally:
             self._seconds_to_locate -= seconds - deadline.left
 
@@ -202,9 +210,9 @@ class Marking:
         if not plan:
             return Run()
         timeouts = self._patience.timeouts
-        broken = {each.file for each in wrong if alone or not self._loads.get(each.id, False)}
+        broken = {exercise.file for exercise in wrong if alone or not self._loads.get(exercise.id, False)}
         sources = {file: source for file, source in self.submission.sources.items() if file not in broken}
-        reference_parts = {each.file: self.suite.reference_parts[each.file] for each in wrong}
+        reference_parts = {exercise.file: self.suite.reference_parts[exercise.file] for exercise in wrong}
         try:
             run = self.runner.run(
                 sources,
@@ -223,19 +231,19 @@ class Marking:
         self.log = self.log or run.log
         return run
 
-    def _judge(self, exercise: Exercise, run: Run) -> Judged:
-        """Whatever goes wrong on this side of the pipe is the kit's own fault, and must not cost points unseen."""
+    def _judge(self, exercise: Exercise, run: Run) -> Judgement:
+        """Judge a run. Whatever goes wrong on this side of the pipe is the kit's fault, and must not cost points."""
         verdicts = self.verdicts(exercise)
         try:
             if run.problem is not None:
                 raise GraderProblem(run.problem)
             source = self.submission.sources[exercise.file]
-            return verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), source), verdicts
+            return verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), source)
         except Exception as error:
             text = str(error) if isinstance(error, GraderProblem) else f"{type(error).__name__}: {error}"
-            return verdicts.grader_error(text), verdicts
+            return verdicts.grader_error(text)
 
 
-def _has(result: ExerciseResult, *statuses: Status) -> bool:
+def _has(judgement: Judgement, *statuses: Status) -> bool:
     """Whether some check has one of these statuses."""
-    return any(each.status in statuses for each in result.checks)
+    return any(verdict.status in statuses for verdict in judgement.verdicts)

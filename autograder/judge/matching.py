@@ -1,4 +1,4 @@
-"""Which misconception is it? A wrong program is named only when it gives what a known wrong program gives."""
+"""Matches a submission with the misconceptions: it is named only if it gives what a known wrong program gives."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -15,10 +15,10 @@ from autograder.protocol import Array, Value
 from autograder.runner.outcomes import Fault, Observed, Outcome
 
 SAME_SHARE = 0.04
-"""Two programs that drop at random do the same if shares and quantiles differ by less."""
+"""Two programs that drop at random do the same if shares and quantiles differ by less: more than chance makes them."""
 
 RICH = 8
-"""So many wrong floating-point numbers equal to a misconception's are no coincidence."""
+"""The minimum of wrong values that counts as a match: fewer may equal those of a misconception by chance."""
 
 
 @dataclass(frozen=True)
@@ -56,20 +56,20 @@ def _agreement(
 
 def name(check: Check, outcomes: Mapping[Key, Outcome], key: AnswerKey, found: list[Agreement]) -> Misconception | None:
     """Return the misconception behind a failed check, or None where there is doubt."""
-    candidates = [each for each in found if check.id in each.checks]
-    full = [each for each in candidates if each.full]
+    candidates = [agreement for agreement in found if check.id in agreement.checks]
+    full = [agreement for agreement in candidates if agreement.full]
     if full:
         return full[0].entry if _one_group(full) else None
     if not _is_rich(check, outcomes, key):
         return candidates[0].entry if candidates and _one_group(candidates) else None
-    most = max((len(each.checks) for each in candidates), default=0)
-    best = [each for each in candidates if len(each.checks) == most]
+    most = max((len(agreement.checks) for agreement in candidates), default=0)
+    best = [agreement for agreement in candidates if len(agreement.checks) == most]
     return best[0].entry if best and _one_group(best) else None
 
 
 def _one_group(found: list[Agreement]) -> bool:
     first = found[0].entry
-    return all(each.entry.id in (first.id, *first.same_as) for each in found)
+    return all(agreement.entry.id in (first.id, *first.same_as) for agreement in found)
 
 
 def _is_rich(check: Check, outcomes: Mapping[Key, Outcome], key: AnswerKey) -> bool:
@@ -87,7 +87,7 @@ def _wrong_numbers(yours: Value, expected: Expected) -> int:
             return 0
         return int(wrong(numbers(yours), numbers(expected.exact), 1e-3).sum())
     if isinstance(yours, dict) and isinstance(expected.nominal, dict):
-        parts = [(yours.get(each), Expected(expected.nominal[each], expected.exact[each])) for each in expected.nominal]
+        parts = [(yours.get(name), Expected(expected.nominal[name], expected.exact[name])) for name in expected.nominal]
     elif isinstance(yours, list) and isinstance(expected.nominal, list):
         parts = [(mine, Expected(*both)) for mine, *both in zip(yours, expected.nominal, expected.exact, strict=False)]
     else:
@@ -99,18 +99,18 @@ def same_outcome(yours: Outcome, theirs: Outcome, check: Check, expected: Expect
     """Whether two wrong programs did the same."""
     match yours, theirs:
         case Observed(mine), Observed(other):
-            return _same_value(mine, other, check) or _same_sentence(mine, other, check, expected)
+            return _same_value(mine, other, check) or _same_judgement(mine, other, check, expected)
         case Fault(), Fault():
             return (yours.type, yours.message) == (theirs.type, theirs.message)
     return False
 
 
-def _same_sentence(mine: Value, theirs: Value, check: Check, expected: Expected) -> bool:
-    """Whether a judge of the course's own says the same of both: what is drawn at random need not be the same."""
+def _same_judgement(mine: Value, theirs: Value, check: Check, expected: Expected) -> bool:
+    """Whether a judge of the course's own says the same of both: random results need not be the same."""
     if not callable(check.judge):
         return False
-    said = judge_observation(mine, expected, check.judge)
-    return said is not None and said == judge_observation(theirs, expected, check.judge)
+    one, other = (judge_observation(value, expected, check.judge) for value in (mine, theirs))
+    return one is not None and other is not None and one.fact.wording() == other.fact.wording()
 
 
 def _same_value(mine: Value, theirs: Value, check: Check) -> bool:
@@ -138,14 +138,14 @@ def _same_dropout(mine: Mapping[str, Value], theirs: Mapping[str, Value], rate: 
         return type(yours) is type(others)
     if yours.shape != others.shape or yours.shape != full.shape:
         return yours.shape == others.shape
-    if len({shared_axes(numbers(each), numbers(full), rate) for each in (yours, others)}) > 1:
+    if len({shared_axes(numbers(array), numbers(full), rate) for array in (yours, others)}) > 1:
         return False
     one, two = _kept(numbers(yours), numbers(full)), _kept(numbers(others), numbers(full))
     return bool(abs(one - two).max() < SAME_SHARE)
 
 
 def _kept(train: Numbers, full: Numbers) -> Numbers:
-    """Return what share is zero, what share is no number, and the quantiles of what is kept over its full value."""
+    """Return the quantiles of the kept elements over their full values, the share of zeros, and that of NaN."""
     there = abs(full) > 1e-2 * abs(full).max(initial=0.0)
     if not there.any():
         return np.zeros(7)

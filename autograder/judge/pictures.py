@@ -1,4 +1,4 @@
-"""Pictures of what a student's finished parts do. What a worker told is hostile: what is no small picture is none."""
+"""Pictures of what a student's finished parts do. A worker's data is hostile: only small pictures pass."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -25,25 +25,25 @@ class NoPicture(Exception):
 
 def plan_of(exercise: Exercise, drawings: Sequence[Drawing]) -> Plan:
     """Return the plan of some pictures of an exercise."""
-    return {exercise.id: [(each.id, 0) for each in drawings]} if drawings else {}
+    return {exercise.id: [(drawing.id, 0) for drawing in drawings]} if drawings else {}
 
 
-def drawn(drawings: Sequence[Drawing], outcomes: Mapping[Key, Outcome]) -> tuple[Picture, ...]:
-    """Return the pictures that came out; of the others there is nothing to say to a student."""
+def pictures_of(drawings: Sequence[Drawing], outcomes: Mapping[Key, Outcome]) -> tuple[Picture, ...]:
+    """Return the pictures that can be drawn; the others are no matter of a student's."""
     return tuple(found for found in _read_all(drawings, outcomes) if isinstance(found, Picture))
 
 
 def failures(drawings: Sequence[Drawing], outcomes: Mapping[Key, Outcome]) -> list[str]:
-    """Return for the author why the others did not come out, a sentence each."""
+    """Return for the author why the others cannot be drawn, a sentence each."""
     return [str(found) for found in _read_all(drawings, outcomes) if isinstance(found, NoPicture)]
 
 
 def _read_all(drawings: Sequence[Drawing], outcomes: Mapping[Key, Outcome]) -> Iterator[Picture | NoPicture]:
-    for each in drawings:
+    for drawing in drawings:
         try:
-            yield _picture(each, outcomes.get((each.id, 0)))
+            yield _picture(drawing, outcomes.get((drawing.id, 0)))
         except NoPicture as error:
-            yield NoPicture(f"the picture {each.id} {error}")
+            yield NoPicture(f"the picture {drawing.id} {error}")
 
 
 def _picture(drawing: Drawing, outcome: Outcome | None) -> Picture:
@@ -88,7 +88,7 @@ def _grid(values: Value) -> tuple[tuple[tuple[float | None, ...], ...], bool]:
     if not np.isfinite(found).any():
         raise NoPicture("has no finite value")
     grid = found.reshape(rows, columns).tolist()
-    return tuple(tuple(_shortened(each) for each in row) for row in grid), len(values.shape) == 1
+    return tuple(tuple(_shortened(value) for value in row) for row in grid), len(values.shape) == 1
 
 
 def _shortened(value: float) -> float | None:
@@ -96,11 +96,11 @@ def _shortened(value: float) -> float | None:
 
 
 def _labels(labels: Value, count: int, axis: str) -> tuple[str, ...]:
-    if not isinstance(labels, list) or not all(isinstance(each, str) for each in labels):
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
         raise NoPicture(f"has {axis} labels that are no list of strings")
     if len(labels) not in (0, count):
         expected = f"{count}, or none" if count else "none, as bars have no rows"
         raise NoPicture(f"has {len(labels)} {axis} labels, expected {expected}")
-    if any(len(each) > LONGEST_LABEL for each in labels):
+    if any(len(label) > LONGEST_LABEL for label in labels):
         raise NoPicture(f"has a {axis} label of more than {LONGEST_LABEL} characters")
     return tuple(labels)

@@ -1,8 +1,8 @@
-"""The report as frozen types. Its JSON has one shape, and every rendering is made from it alone."""
+"""The report as frozen types. Its JSON has one shape, and every rendering reads it alone."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Protocol, TypeVar
 
 SCHEMA = 1
 
@@ -113,6 +113,38 @@ class CheckResult:
     bonus: bool = False
     output: str | None = None
 
+    @property
+    def is_named(self) -> bool:
+        """Whether a misconception explains the failure."""
+        return self.finding is not None and self.finding.kind == "misconception"
+
+
+class Checked(Protocol):
+    """A check that was judged."""
+
+    @property
+    def status(self) -> Status: ...
+
+    @property
+    def bonus(self) -> bool: ...
+
+    @property
+    def is_named(self) -> bool:
+        """Whether a misconception explains the failure."""
+
+
+Failed = TypeVar("Failed", bound=Checked)
+
+
+def first_failing(checks: Sequence[Failed]) -> Failed | None:
+    """Return the check to look at first: the first that fails by a named mistake, else the first that does not pass.
+
+    One that only waits, or is a bonus, comes last.
+    """
+    failing = sorted((check for check in checks if check.status != "pass"), key=lambda check: check.bonus)
+    named = (check for check in failing if check.is_named)
+    return next(named, next((check for check in failing if check.status != "waits"), failing[0] if failing else None))
+
 
 @dataclass(frozen=True)
 class ExerciseResult:
@@ -135,13 +167,8 @@ class ExerciseResult:
 
     @property
     def first_failure(self) -> CheckResult | None:
-        """The check to look at first: the first that fails by a mistake with a name, else the first that does not pass.
-
-        One that merely waits, or is a bonus, comes last.
-        """
-        failing = sorted((each for each in self.checks if each.status != "pass"), key=lambda each: each.bonus)
-        named = (each for each in failing if each.finding is not None and each.finding.kind == "misconception")
-        return next(named, next((each for each in failing if each.status != "waits"), failing[0] if failing else None))
+        """The check to look at first."""
+        return first_failing(self.checks)
 
 
 @dataclass(frozen=True)
@@ -162,15 +189,15 @@ class Report:
 
     @property
     def score(self) -> int:
-        return sum(each.score for each in self.exercises)
+        return sum(exercise.score for exercise in self.exercises)
 
     @property
     def max_score(self) -> int:
-        return sum(each.max_score for each in self.exercises)
+        return sum(exercise.max_score for exercise in self.exercises)
 
     @property
     def statuses(self) -> set[Status]:
-        return {each.status for each in self.exercises}
+        return {exercise.status for exercise in self.exercises}
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON-ready data, in the shape that is promised."""
@@ -184,7 +211,7 @@ class Report:
             "level": self.level,
             "score": self.score,
             "max_score": self.max_score,
-            "exercises": [_data(each) for each in self.exercises],
+            "exercises": [_data(exercise) for exercise in self.exercises],
             "log": self.log,
         }
 
@@ -195,7 +222,7 @@ def _data(value: Any) -> Any:
         case None | bool() | int() | float() | str():
             return value
         case list() | tuple():
-            return [_data(each) for each in value]
+            return [_data(item) for item in value]
         case dict():
-            return {key: _data(each) for key, each in value.items()}
-    return {name: _data(each) for name, each in vars(value).items()}
+            return {key: _data(item) for key, item in value.items()}
+    return {name: _data(field) for name, field in vars(value).items()}

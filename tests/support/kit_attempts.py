@@ -185,7 +185,7 @@ def earned(suite: Suite, runner: Runner, attempt: Attempt, key: Callable[[Exerci
 
     marking = Marking(marked, submission, runner, verdicts, no_traces)
     marking.run_own(suite.exercises)
-    results = {exercise.id: marking._judged(exercise)[0] for exercise in suite.exercises}
+    results = {exercise.id: marking._judged(exercise) for exercise in suite.exercises}
     broken = [name for name, result in results.items() if result.status == "grader_error"]
     assert not broken, f"{attempt.name} in {broken}"
     return {name: result.score for name, result in results.items() if result.score}

@@ -1,15 +1,17 @@
-"""Values as a worker observes them, and one trial of a check in which they were observed."""
+"""Values as a worker observes them, trials of a check in which they were observed, and the finding of them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from autograder.checks import Check, Same
 from autograder.comparison.compare import Expected, compare
-from autograder.diagnosis.findings import Drawn
+from autograder.diagnosis.differences import Trial, of_difference
+from autograder.diagnosis.findings import Source, finding_of
 from autograder.diagnosis.patterns import Axes
 from autograder.protocol import Array, Value
+from autograder.results import Finding
 from tests.support.zoo import COLUMNS, WORDS
 
 CHECK = Check("scaled", "a title", lambda *_: None, 1, Same(), None, 2)
@@ -26,8 +28,13 @@ def observed(value: Any, dtype: str | None = None) -> Value:
     return Array(kind, array.shape, data.tobytes())
 
 
-def drawn(yours: Any, expected: Any, number: int, dtype: str | None = None) -> Drawn:
+def trial_of(yours: Any, expected: Any, number: int, dtype: str | None = None) -> Trial:
     """Return one trial of a check in which yours was observed."""
     exact = observed(expected) if np.asarray(expected).dtype.kind in "bi" else observed(expected, "float64")
     reference = Expected(observed(expected), exact)
-    return Drawn(compare(observed(yours, dtype), reference, Same()), Axes(COLUMNS[number], WORDS), reference.exact)
+    return Trial(compare(observed(yours, dtype), reference, Same()), Axes(COLUMNS[number], WORDS), reference.exact)
+
+
+def finding(trials: Sequence[Trial], check: Check = CHECK, *, evidence: bool = True) -> Finding:
+    """Return the finding of a failed check."""
+    return finding_of(of_difference(check, trials, evidence=evidence), Source("ex05_attention.py"))

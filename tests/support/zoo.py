@@ -170,7 +170,7 @@ def softmax_over_everything(draw: Draw) -> Pair:
     return softmax(x, (0, 1, 2, 3)), softmax(x)
 
 
-@wrong("lacks-softmax", "softmax over key is taken")
+@wrong("lacks-softmax", "the softmax over key is missing")
 def softmax_missing(draw: Draw) -> Pair:
     x = scores(draw)
     return x, softmax(x)
@@ -299,7 +299,7 @@ def masked_scores_inverted(draw: Draw) -> Pair:
     return hidden(x, ~mask), hidden(x, mask)
 
 
-@wrong("nan-rows", "rows, whole, are NaN, the others are right")
+@wrong("nan-rows", "whole rows are NaN, the others are right")
 def softmax_of_nothing(draw: Draw) -> Pair:
     x, mask = scores(draw), draw.mask("B 1 T S".replace("1 ", ""))[:, None]
     right = softmax(hidden(x, mask))
@@ -431,7 +431,7 @@ def heads_split_as_features_of_heads(draw: Draw) -> Pair:
     return x.reshape(batch, length, size, heads).transpose(0, 3, 1, 2), split(draw, x)
 
 
-@wrong("merge-without-transpose", "without the transpose")
+@wrong("merge-without-transpose", "without a transpose")
 def heads_merged_by_a_view(draw: Draw) -> Pair:
     x = draw.normal("B H T K")
     right = merged(x)
@@ -624,7 +624,7 @@ def scaled_and_moved(draw: Draw) -> Pair:
 # Activations.
 
 
-@wrong("lacks-ReLU", "its ReLU is taken: that step is missing")
+@wrong("lacks-ReLU", "the ReLU is missing; with it the result is right")
 def relu_missing(draw: Draw) -> Pair:
     x = draw.normal("B T F")
     return x, np.maximum(x, 0)
@@ -648,7 +648,7 @@ def tanh_too_many(draw: Draw) -> Pair:
     return np.tanh(x), x
 
 
-@wrong("lacks-sigmoid", "its sigmoid is taken")
+@wrong("lacks-sigmoid", "the sigmoid is missing")
 def sigmoid_missing(draw: Draw) -> Pair:
     x = draw.normal("B T D")
     return x, 1 / (1 + np.exp(-x))
@@ -678,13 +678,13 @@ def complement(draw: Draw) -> Pair:
     return 1 - right, right
 
 
-@wrong("lacks-ReLU", "its ReLU is taken")
+@wrong("lacks-ReLU", "the ReLU is missing")
 def leaky_relu(draw: Draw) -> Pair:
     x = draw.normal("B T F")
     return np.where(x > 0, x, 0.01 * x - 0.3), np.maximum(x, 0)
 
 
-@wrong("lacks-log-softmax", "log-softmax over token is taken")
+@wrong("lacks-log-softmax", "the log-softmax over token is missing")
 def logits_for_logarithms(draw: Draw) -> Pair:
     x = draw.normal("B T V")
     return x, np.log(softmax(x))

@@ -1,49 +1,32 @@
-"""The first of a student's own lines that goes astray: what was computed on the way, held against the solution's.
+"""Finds the first of a student's lines whose value diverges from the reference solution's.
 
-Steps are matched by value alone, so the style of a program does not matter. From what came out wrong the walk goes back
-through the steps that match nothing, to where their inputs still agree.
+Steps are matched by value alone, so the style of a program does not matter. From a wrong result the search goes back
+through the steps that match nothing, to those whose inputs still agree.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 from autograder.diagnosis.location.deadline import MOST_CULPRITS, Deadline
-from autograder.diagnosis.location.matching import BLANK, NEUTRAL, Matching, State, Where, is_check_step
+from autograder.diagnosis.location.matching import BLANK, NEUTRAL, Matching, Where, is_check_step
+from autograder.messages.locations import Divergence, State
 from autograder.protocol.operations import KINDS, writes
 from autograder.results import Place
 from autograder.runner.traces import Step, Trace
 
 
-@dataclass(frozen=True)
-class Astray:
-    """The step that goes astray and what is known of it; `agreeing` are the lines before it that lead to it and agree.
-
-    `factor` is by how much it is too large, where that is all, and `constant` what that number is; `number` is a
-    variable with a plain number that it was made with, and that number.
-    """
-
-    place: Place
-    state: State
-    factor: float | None
-    agreeing: tuple[int, ...]
-    certain: bool
-    constant: str | None = None
-    number: tuple[str, float] | None = None
-
-
-def find_astray(trace: Trace, reference: Trace, where: Where, deadline: Deadline | None = None) -> Astray | None:
-    """Return the first step that goes astray, None where it cannot be told. Raises `OutOfTime`.
+def find_astray(trace: Trace, reference: Trace, where: Where, deadline: Deadline | None = None) -> Divergence | None:
+    """Return the first step that diverges, None where it cannot be found. Raises `OutOfTime`.
 
     The trace is a worker's: all work on it is linear in its steps, and sets of steps are the bits of a number.
     """
     if not trace.steps or not reference.steps:
         return None
-    return Search(Matching(trace, reference, where, deadline), deadline).astray()
+    return Search(Matching(trace, reference, where, deadline), deadline).divergence()
 
 
 class Search:
-    """The way back from what came out wrong, through the steps that do not agree."""
+    """The search from a wrong result back through the steps that do not agree."""
 
     def __init__(self, matching: Matching, deadline: Deadline | None = None) -> None:
         self.matching = matching
@@ -57,19 +40,21 @@ class Search:
         self._going_on: dict[tuple[int, str], bool] = {}
         self.places = list(matching.places)
 
-    def astray(self) -> Astray | None:
-        """Return the first step that goes astray."""
+    def divergence(self) -> Divergence | None:
+        """Return the first step that diverges."""
         misused = [at for at in self._differing_results() if self.good(at)]
         if first := self._first():
-            return self._told([self._culprit(each) for each in first[:MOST_CULPRITS]])
-        written = [each for each in misused if self.places[each] is not None and writes(self.trace.steps[each].name)]
+            return self._shown([self._culprit(index) for index in first[:MOST_CULPRITS]])
+        written = [
+            index for index in misused if self.places[index] is not None and writes(self.trace.steps[index].name)
+        ]
         if written:
-            return self._told([(each, State.WRITTEN) for each in written])
-        copies = [copy for each in misused if (copy := self._copy(each)) is not None]
+            return self._shown([(index, State.WRITTEN) for index in written])
+        copies = [copy for index in misused if (copy := self._copy(index)) is not None]
         if copies:
-            return self._told([(each, State.MISUSED) for each in copies])
+            return self._shown([(index, State.MISUSED) for index in copies])
         if not misused and (cut := self._cut()) is not None:
-            return self._told([(cut, State.CUT)])
+            return self._shown([(cut, State.CUT)])
         return None
 
     def _first(self) -> list[int]:
@@ -77,14 +62,14 @@ class Search:
 
         What is made of constants alone is in doubt only where nothing else is.
         """
-        suspects = [each for each in self._suspects() if self.places[each] is not None]
-        inputs = {each: self.trace.steps[each].inputs for each in suspects}
+        suspects = [index for index in self._suspects() if self.places[index] is not None]
+        inputs = {index: self.trace.steps[index].inputs for index in suspects}
         first = [
-            each
-            for each in suspects
-            if not self.constant[each] and all(self.good(at) or self.constant[at] for at in inputs[each])
+            index
+            for index in suspects
+            if not self.constant[index] and all(self.good(at) or self.constant[at] for at in inputs[index])
         ]
-        return first or [each for each in suspects if all(self.good(at) for at in inputs[each])]
+        return first or [index for index in suspects if all(self.good(at) for at in inputs[index])]
 
     def _differing_results(self) -> list[int]:
         """Return the steps that made a part of the result, where the solution's part is another."""
@@ -99,7 +84,7 @@ class Search:
         Where nothing is known of what is wrong, they may lead to whatever the check goes on to compute with.
         """
         differing = set(self._differing_results())
-        rest = [each for each in self.trace.results if not self.good(each) or self._in_doubt(each, differing)]
+        rest = [index for index in self.trace.results if not self.good(index) or self._in_doubt(index, differing)]
         if not rest:
             rest = [at for at, step in enumerate(self.trace.steps) if is_check_step(step) and not self.good(at)]
         found: set[int] = set()
@@ -110,7 +95,7 @@ class Search:
             found.add(at)
             inputs = self.trace.steps[at].inputs
             handed = set(inputs) if is_check_step(self.trace.steps[at]) else set()
-            rest += [each for each in inputs if not self.good(each) or self._in_doubt(each, handed)]
+            rest += [index for index in inputs if not self.good(index) or self._in_doubt(index, handed)]
         return sorted(found)
 
     def _in_doubt(self, at: int, handed: Collection[int]) -> bool:
@@ -124,8 +109,8 @@ class Search:
         made_of = self._made_of(at)
         if (before := self._left_out(at, made_of)) is not None:
             return before, State.UNFINISHED
-        for each in made_of:
-            if (copy := self._copy(each)) is not None:
+        for index in made_of:
+            if (copy := self._copy(index)) is not None:
                 return copy, State.MISUSED
         return at, self.states[at]
 
@@ -135,20 +120,20 @@ class Search:
         seen: set[int] = set()
         rest = list(reversed(self.trace.steps[at].inputs))
         while rest:
-            each = rest.pop()
-            if each in seen:
+            index = rest.pop()
+            if index in seen:
                 continue
-            seen.add(each)
-            if self.states[each] is State.UNKNOWN and self.good(each):
-                rest += reversed(self.trace.steps[each].inputs)
+            seen.add(index)
+            if self.states[index] is State.UNKNOWN and self.good(index):
+                rest += reversed(self.trace.steps[index].inputs)
             else:
-                found[each] = None
+                found[index] = None
         return list(found)
 
     def _left_out(self, at: int, made_of: Sequence[int]) -> int | None:
         """Return the input of a step after which the solution does something more on the same line, if any."""
-        for each in made_of:
-            start, source = self.matched[each], self._source(each)
+        for index in made_of:
+            start, source = self.matched[index], self._source(index)
             if start is None or source is None or _line_of(self.places[source]) == _line_of(self.places[at]):
                 continue
             if self._goes_on(start, self.trace.steps[at]):
@@ -180,8 +165,8 @@ class Search:
     def _used_by(self) -> dict[int, list[int]]:
         users: dict[int, list[int]] = {}
         for at, step in enumerate(self.reference.steps):
-            for each in step.inputs:
-                users.setdefault(each, []).append(at)
+            for index in step.inputs:
+                users.setdefault(index, []).append(at)
         return users
 
     def _copy(self, at: int) -> int | None:
@@ -212,8 +197,8 @@ class Search:
         found: list[int] = []
         for step in self.trace.steps:
             before = 0
-            for each in step.inputs:
-                before |= found[each] | 1 << each
+            for index in step.inputs:
+                before |= found[index] | 1 << index
             found.append(before)
         return found
 
@@ -239,33 +224,33 @@ class Search:
             return at
         return None
 
-    def _told(self, found: Sequence[tuple[int, State]]) -> Astray:
+    def _shown(self, found: Sequence[tuple[int, State]]) -> Divergence:
         """Return the one to show of several: the first that depends on what was given, not on constants alone."""
         for at, state in found:
             if state is not State.UNFINISHED:
                 self.places[at] = self._place(at)
-        at, state = next((each for each in found if self.trace.steps[each[0]].inputs), found[0])
-        places = {self.places[each] for each, _ in found}
-        lines = {(each.file, each.line) for each in places if each is not None}
+        at, state = next((culprit for culprit in found if self.trace.steps[culprit[0]].inputs), found[0])
+        places = {self.places[index] for index, _ in found}
+        lines = {(place.file, place.line) for place in places if place is not None}
         place = self.places[at]
         assert place is not None
         certain = len(lines) == 1 and not self._unjudged(at, place)
         number = self.trace.steps[at].number
-        return Astray(place, state, self.matching.factor(at), self._agreeing(at), certain, number=number)
+        return Divergence(place, state, self.matching.factor(at), self._agreeing(at), certain, number=number)
 
     def _unjudged(self, at: int, place: Place) -> bool:
         """Whether a step is made of values of other lines that nothing could be held against."""
         seen: set[int] = set()
-        rest = [each for each in self.trace.steps[at].inputs if each not in self._matched_inputs]
+        rest = [index for index in self.trace.steps[at].inputs if index not in self._matched_inputs]
         while rest:
-            each = rest.pop()
-            if each in seen:
+            index = rest.pop()
+            if index in seen:
                 continue
-            seen.add(each)
-            own = self.places[each]
-            if own is not None and own.line != place.line and self.trace.steps[each].name not in BLANK:
+            seen.add(index)
+            own = self.places[index]
+            if own is not None and own.line != place.line and self.trace.steps[index].name not in BLANK:
                 return True
-            rest += [before for before in self.trace.steps[each].inputs if before not in self._matched_inputs]
+            rest += [before for before in self.trace.steps[index].inputs if before not in self._matched_inputs]
         return False
 
     @cached_property
@@ -297,11 +282,11 @@ class Search:
         before = self._ancestors[at]
         here = self.places[at]
         lines: dict[int, bool] = {}
-        for each, place in enumerate(self.places):
+        for index, place in enumerate(self.places):
             if place is None or here is None or place.file != here.file or place.line == here.line:
                 continue
-            agrees = self.states[each] is State.AGREES or self.trace.steps[each].name in BLANK
-            if before >> each & 1 or not self.good(each):
+            agrees = self.states[index] is State.AGREES or self.trace.steps[index].name in BLANK
+            if before >> index & 1 or not self.good(index):
                 lines[place.line] = lines.get(place.line, True) and agrees
         return tuple(sorted(line for line, agrees in lines.items() if agrees))
 

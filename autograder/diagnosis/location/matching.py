@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from enum import Enum
 from functools import lru_cache
 from typing import TypeAlias
 
@@ -10,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograder.diagnosis.location.deadline import Deadline
+from autograder.messages.locations import State
 from autograder.protocol.prints import LOOSE, Prints, factors, part_shapes, same_order, same_values
 from autograder.results import Place
 from autograder.runner.traces import Step, Trace
@@ -36,19 +36,6 @@ Numbers: TypeAlias = NDArray[np.intp]
 
 Where = Callable[[Sequence[Place]], Place | None]
 """Chooses, of the places in the student's frames, the one to show."""
-
-
-class State(Enum):
-    """How a step stands to the solution's: it agrees, holds its numbers in another form or order, or matches none."""
-
-    AGREES = "agrees"
-    RESHAPED = "reshaped"
-    MOVED = "moved"
-    UNKNOWN = "unknown"
-    UNFINISHED = "unfinished"
-    WRITTEN = "written"
-    MISUSED = "misused"
-    CUT = "cut"
 
 
 class Matching:
@@ -94,10 +81,10 @@ class Matching:
             state = State.AGREES
             found = candidates[np.flatnonzero(ordered & fitting)]
             matched = self.calls[int(found[-1])]
-            part = not any(int(each) in self.wholes for each in found)
+            part = not any(int(candidate) in self.wholes for candidate in found)
         else:
             state = State.RESHAPED if ordered.any() else State.MOVED if alike.any() else State.UNKNOWN
-        handed_on = all(self._good[each] for each in step.inputs)
+        handed_on = all(self._good[before] for before in step.inputs)
         if state is State.AGREES and step.name in NEUTRAL and not handed_on and part:
             state, matched = State.MOVED, None
         self.states.append(state)
@@ -106,7 +93,7 @@ class Matching:
         alone = not comparable and not is_check_step(step)
         innocent = step.name in BLANK or _loads(step)
         self._good.append(state is State.AGREES or innocent or (alone and (state is State.RESHAPED or handed_on)))
-        self.constant.append(bool(step.stack) and all(self.constant[each] for each in step.inputs))
+        self.constant.append(bool(step.stack) and all(self.constant[before] for before in step.inputs))
 
     def _candidates(self, done: int, marks: bool) -> tuple[Numbers, Prints, Numbers]:
         """Return what a step may be matched with, after so many steps of the check: numbers, fingerprints, shapes."""
@@ -115,7 +102,7 @@ class Matching:
             found = self.check_steps[done : done + 1]
             if not marks:
                 found = np.concatenate([self.own_of_call.get(done, _NONE), earlier])
-            shapes = np.array([self._number_of(self.shapes[each]) for each in found], dtype=np.intp)
+            shapes = np.array([self._number_of(self.shapes[candidate]) for candidate in found], dtype=np.intp)
             self._kept[done, marks] = found, self.reference.prints[found], shapes
         return self._kept[done, marks]
 
@@ -145,11 +132,11 @@ class Matching:
             return None
         found = factors(self.trace.print_of(step), self.reference.prints, TOLERANCES.get(step.dtype, TOLERANCE))
         alike = [
-            float(each)
-            for each, shape in zip(found, self.shapes, strict=True)
-            if shape == _squeezed(step.shape) and np.isfinite(each)
+            float(factor)
+            for factor, shape in zip(found, self.shapes, strict=True)
+            if shape == _squeezed(step.shape) and np.isfinite(factor)
         ]
-        return next((each for each in reversed(alike) if abs(each - 1) > 1e-3), None)
+        return next((factor for factor in reversed(alike) if abs(factor - 1) > 1e-3), None)
 
 
 _NONE = np.empty(0, dtype=np.intp)
@@ -162,7 +149,7 @@ def is_check_step(step: Step) -> bool:
 
 def _loads(step: Step) -> bool:
     """Whether a step only brings the weights it was given into another layout."""
-    return any((each.function or "").split(".")[-1] == "from_reference" for each in step.stack)
+    return any((place.function or "").split(".")[-1] == "from_reference" for place in step.stack)
 
 
 def _calls(reference: Trace) -> tuple[list[int], dict[int, np.ndarray], np.ndarray]:
@@ -177,7 +164,7 @@ def _calls(reference: Trace) -> tuple[list[int], dict[int, np.ndarray], np.ndarr
             check_steps.append(first)
         elif step.stack:
             of_call.setdefault(len(check_steps), []).extend(range(first, first + count))
-    return behind, {call: np.array(each) for call, each in of_call.items()}, np.array(check_steps, dtype=np.intp)
+    return behind, {call: np.array(prints) for call, prints in of_call.items()}, np.array(check_steps, dtype=np.intp)
 
 
 def _shapes(reference: Trace) -> list[tuple[int, ...]]:
@@ -186,10 +173,10 @@ def _shapes(reference: Trace) -> list[tuple[int, ...]]:
     for step in reference.steps:
         shapes.append(_squeezed(step.shape))
         if step.prints[1] > 1:
-            shapes += [_squeezed(each) for each in part_shapes(step.shape)]
+            shapes += [_squeezed(part) for part in part_shapes(step.shape)]
     return shapes
 
 
 @lru_cache(maxsize=4096)
 def _squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
-    return tuple(each for each in shape if each != 1)
+    return tuple(size for size in shape if size != 1)

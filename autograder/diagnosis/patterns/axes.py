@@ -1,7 +1,9 @@
-"""What the axes of a tensor count, in the words of the course."""
+"""Names the axes of a tensor by their sizes, in the words of the course."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+
+from autograder.messages.elements import unnamed
 
 Words = Mapping[str, tuple[str, ...]]
 """For each symbol of a size its words; the first that no earlier axis of a shape has is used."""
@@ -36,29 +38,9 @@ class Axes:
             words = self.words.get(self.symbol(size) or "", ())
             free = next((word for word in words if word not in named), None)
             if free is None and words:
-                free = next((name for each in _ORDINALS if (name := f"{each} {words[-1]}") not in named), None)
+                free = next((name for ordinal in _ORDINALS if (name := f"{ordinal} {words[-1]}") not in named), None)
             named.append(free or unnamed(at))
         return tuple(named)
-
-
-def unnamed(axis: int) -> str:
-    """Return what an axis is called that has no word."""
-    return f"axis {axis}"
-
-
-def item(name: str, index: int) -> str:
-    """Return one place along an axis: `head 2`, or `index 2 of axis 1`."""
-    return f"{name} {index}" if is_named(name) else f"index {index} of {name}"
-
-
-def one_of(name: str) -> str:
-    """Return what an axis counts, in the singular: `head`, or `index of axis 1`."""
-    return name if is_named(name) else f"index of {name}"
-
-
-def is_named(name: str) -> bool:
-    """Whether an axis has a word."""
-    return not name.startswith("axis ")
 
 
 def agreed(names: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:

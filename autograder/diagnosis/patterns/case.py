@@ -1,4 +1,4 @@
-"""Two arrays that differ, what is known about them, and when two numbers are the same."""
+"""A case for the detectors: two arrays that differ, what is known about them, and when numbers are the same."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from autograder.comparison.arrays import Numbers
 from autograder.diagnosis.patterns.axes import Axes
+from autograder.messages import elements
 
 Places = NDArray[np.bool_]
 
@@ -18,10 +19,10 @@ CLOSE = 1e-4
 _CLOSE_OF = {"float16": 4e-3, "bfloat16": 2e-2}
 
 FEW = 4
-"""So few numbers are explained by anything: for them only a constant with a name counts."""
+"""So few numbers fit many patterns by chance: for them only a constant with a name counts."""
 
 LARGE = 300_000
-"""Arrays with more elements are only held against the cheap patterns."""
+"""Elements; larger arrays are compared with the cheap patterns only, so that a check stays fast."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ class Case:
     @cached_property
     def tau(self) -> float:
         """The largest relative difference that still is rounding, for the coarser of the two dtypes."""
-        return max(_CLOSE_OF.get(each, CLOSE) for each in self.dtypes)
+        return max(_CLOSE_OF.get(dtype, CLOSE) for dtype in self.dtypes)
 
     @cached_property
     def finite(self) -> bool:
@@ -64,11 +65,11 @@ class Case:
     @cached_property
     def is_whole(self) -> bool:
         """Whether whole numbers are expected: ids, counts, or true and false."""
-        return self.dtypes[1] == "bool" or "int" in self.dtypes[1]
+        return elements.is_whole(self.dtypes[1])
 
     @cached_property
     def values(self) -> int:
-        """How many different numbers are expected, counted up to 20."""
+        """The number of different values that are expected, counted up to 20."""
         scale = max(float(np.abs(self.expected).max(initial=0.0)), 1e-30) if self.finite else 1.0
         return min(20, len(np.unique(np.round(self.expected.reshape(-1)[:2000] / scale, 5))))
 
@@ -102,6 +103,12 @@ class Case:
         """Return the name of an axis of the expected."""
         return self.names[axis]
 
+    def position(self, index: Sequence[int]) -> elements.Position:
+        """Return an index with the names of its axes; where any has a word, those of size 1 are left out."""
+        pairs = tuple((self.at(axis), int(at)) for axis, at in enumerate(index))
+        counted = tuple(pair for axis, pair in enumerate(pairs) if self.expected.shape[axis] > 1)
+        return counted if any(elements.is_named(name) for name, _ in counted) else pairs
+
 
 def are_bits(array: Numbers) -> bool:
     """Whether an array holds nothing but 0 and 1."""
@@ -128,9 +135,4 @@ def close(one: Numbers, other: Numbers, tau: float) -> bool:
 
 def others(count: int, axis: int) -> tuple[int, ...]:
     """Return all axes but one."""
-    return tuple(each for each in range(count) if each != axis)
-
-
-def joined(words: Sequence[str]) -> str:
-    """Return `a`, `a and b`, `a, b and c`."""
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
+    return tuple(at for at in range(count) if at != axis)

@@ -1,15 +1,17 @@
-"""Names for numbers: what a wrong factor or offset is made of."""
+"""Finds names for numbers: what a wrong factor or offset is made of."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, permutations
+
+from autograder.messages.constants import Constant
 
 CLOSE = 2e-4
 """A number has a name if it is this near to it, relative to its size."""
 
 MOST_NAMES = 2
+"""A number with more possible names gets none: any choice would be a guess."""
 
 _NUMBERS = {
     **{str(n): float(n) for n in (2, 3, 4, 5, 8, 10, 100, 1000)},
@@ -17,20 +19,6 @@ _NUMBERS = {
     **{"√2": math.sqrt(2), "1/√2": math.sqrt(0.5), "π": math.pi, "1/π": 1 / math.pi, "2π": 2 * math.pi},
     **{"ln 2": math.log(2), "1/ln 2": 1 / math.log(2), "ln 10": math.log(10), "1/ln 10": 1 / math.log(10)},
 }
-
-
-@dataclass(frozen=True)
-class Constant:
-    """A number with a name: `√K`; `family` says how it is made of the sizes."""
-
-    text: str
-    value: float
-    family: str
-    sizes: tuple[tuple[str, int], ...] = ()
-
-    @property
-    def symbols(self) -> tuple[str, ...]:
-        return tuple(symbol for symbol, _ in self.sizes)
 
 
 def factors(sizes: Mapping[str, int], own: Mapping[str, float]) -> Iterator[Constant]:
@@ -87,30 +75,13 @@ def terms(sizes: Mapping[str, int]) -> Iterator[Constant]:
 
 def named(value: float, candidates: Iterator[Constant]) -> tuple[Constant, ...]:
     """Return the constants that a number may be, whatever its sign."""
-    return tuple(each for each in candidates if abs(abs(value) / each.value - 1) < CLOSE)
+    return tuple(constant for constant in candidates if abs(abs(value) / constant.value - 1) < CLOSE)
 
 
 def simplest(found: Sequence[Constant]) -> tuple[Constant, ...]:
     """Return the constants of the fewest sizes, symbols before numbers; none where there are too many to choose."""
-    fewest = min((len(each.sizes) for each in found if each.sizes), default=0)
-    best = [each for each in found if len(each.sizes) == fewest]
+    fewest = min((len(constant.sizes) for constant in found if constant.sizes), default=0)
+    best = [constant for constant in found if len(constant.sizes) == fewest]
     if fewest == 1:
-        best += [each for each in found if not each.sizes][: MOST_NAMES - len(best)]
+        best += [constant for constant in found if not constant.sizes][: MOST_NAMES - len(best)]
     return tuple(best) if len(best) <= MOST_NAMES else ()
-
-
-def question(constants: Sequence[Constant], words: Mapping[str, str | None]) -> str:
-    """Return what a factor of that name asks for; nothing where it has none."""
-    if not constants:
-        return ""
-    first = constants[0]
-    over = " and ".join(words.get(symbol) or symbol for symbol in first.symbols)
-    questions = {
-        "size": f"Is something added up over {over} where a mean is expected?",
-        "inverse": f"Is a mean taken over {over} where a sum is expected?",
-        "root": f"Where does {first.text.removeprefix('1/')} belong: is it missing, there twice, or on the wrong side?",
-        "one less": "Is something divided by n where n - 1 is expected, or the other way round?",
-        "ratio": f"Which size belongs there, {' or '.join(first.symbols)}?",
-        "logarithm": f"Is something normalized over {over} once too often, or not at all?",
-    }
-    return questions.get(first.family, "Where does this number come in, or go missing?")

@@ -15,7 +15,7 @@ from autograder.diagnosis.patterns import (
     regions,
     scaled,
     shape,
-    shares,
+    softmax_weights,
     special,
 )
 from autograder.diagnosis.patterns.case import LARGE, Case
@@ -30,7 +30,7 @@ _ALL = (
     scaled,
     elementwise,
     rearrangement,
-    shares,
+    softmax_weights,
     dropout,
     precision,
     regions,
@@ -49,24 +49,24 @@ def recognise(case: Case) -> Iterator[Pattern]:
             return
     if not case.expected.size:
         return
-    for each in _NEAR if case.nearly_right else _CHEAP if case.expected.size > LARGE else _ALL:
-        yield from each.detect(case)
+    for detector in _NEAR if case.nearly_right else _CHEAP if case.expected.size > LARGE else _ALL:
+        yield from detector.detect(case)
 
 
 def explain(first: Case, second: Case | None) -> Pattern | None:
     """Return the first pattern of a case that a second trial confirms, or that is sure by itself if there is none."""
     if second is None:
-        return next((found for each in recognise(first) if (found := each.alone())), None)
+        return next((found for pattern in recognise(first) if (found := pattern.alone())), None)
     seen: list[Pattern] = []
     unseen = recognise(second)
-    for each in recognise(first):
-        if found := each.confirmed_by(chain(seen, _kept(unseen, seen))):
+    for pattern in recognise(first):
+        if found := pattern.confirmed_by(chain(seen, _kept(unseen, seen))):
             return found
     return None
 
 
 def _kept(patterns: Iterator[Pattern], seen: list[Pattern]) -> Iterator[Pattern]:
-    """Yield patterns, and keep each of them for whoever asks later."""
-    for each in patterns:
-        seen.append(each)
-        yield each
+    """Yield patterns, and keep each of them, so that none is looked for twice."""
+    for pattern in patterns:
+        seen.append(pattern)
+        yield pattern

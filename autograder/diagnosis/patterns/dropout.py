@@ -1,13 +1,15 @@
-"""Numbers that were dropped at random, and how the others were scaled."""
+"""Detects numbers that were dropped at random, and how the others were scaled."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
 from autograder.diagnosis.patterns.case import Case, Places, others
-from autograder.diagnosis.patterns.pattern import Pattern, Shown
+from autograder.diagnosis.patterns.pattern import Pattern, Sample
+from autograder.messages.dropout import DropoutActive
 
 _FEWEST = 20
+"""Elements; the share that was dropped of fewer says nothing about a rate."""
 
 
 def detect(case: Case) -> Iterator[Pattern]:
@@ -26,18 +28,14 @@ def detect(case: Case) -> Iterator[Pattern]:
     factor = float(np.median(ratio))
     if np.abs(ratio - factor).max() > 1e-3 * abs(factor):
         return
+    # Four standard errors of a share, so that chance hides dropout once in 16,000 times.
     margin = 4 * (rate * (1 - rate) / int(there.sum())) ** 0.5
     row = ("zeros", f"{(case.expected == 0).mean():.0%}", f"{(case.yours == 0).mean():.0%}")
-    shown = Shown("dropped", dropped, row)
+    sample = Sample(dropped, row)
     if abs(factor - 1) < 1e-3:
-        phrase = f"{rate:.0%} of the numbers are dropped, and the others are not rescaled"
-        yield Pattern("dropout-unscaled", phrase, detail="Is something set to 0 at random here?", shown=shown)
+        yield Pattern(DropoutActive(rate, factor, is_scaled=False), sample)
     elif factor > 1 and abs(1 - 1 / factor - rate) < margin:
-        phrase = (
-            f"{rate:.0%} of the numbers are dropped and the others are {factor:.3g} × the expected: dropout is active"
-        )
-        question = "Is dropout told whether it is training? It is a module that follows train() and eval()."
-        yield Pattern("dropout", phrase, detail=question, shown=shown)
+        yield Pattern(DropoutActive(rate, factor, is_scaled=True), sample)
 
 
 def _is_regular(dropped: Places, there: Places) -> bool:

@@ -1,12 +1,14 @@
-"""A function of each number, or a softmax along an axis, turns the one into the other."""
+"""Detects a function of each number, or a softmax along an axis, that turns one array into the other."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
 from autograder.comparison.arrays import Numbers
 from autograder.diagnosis.patterns.case import FEW, Case
-from autograder.diagnosis.patterns.pattern import Pattern, Shown
+from autograder.diagnosis.patterns.pattern import Pattern
+from autograder.messages.values import FunctionApplied, FunctionMissing, OneMinus
 
 Function = Callable[[Numbers], Numbers]
 
@@ -15,13 +17,12 @@ def _sigmoid(x: Numbers) -> Numbers:
     return 1 / (1 + np.exp(-x))
 
 
-def _shares(x: Numbers, axis: int) -> Numbers:
-    """Return the softmax along an axis."""
+def _softmax(x: Numbers, axis: int) -> Numbers:
     powers = np.exp(x - x.max(axis=axis, keepdims=True))
     return np.asarray(powers / powers.sum(axis=axis, keepdims=True))
 
 
-def _log_shares(x: Numbers, axis: int) -> Numbers:
+def _log_softmax(x: Numbers, axis: int) -> Numbers:
     low = x - x.max(axis=axis, keepdims=True)
     return np.asarray(low - np.log(np.exp(low).sum(axis=axis, keepdims=True)))
 
@@ -46,7 +47,7 @@ _FUNCTIONS: dict[str, Function] = {
 _OWN_INVERSE = ("1 minus", "reciprocal")
 _INVERSES = {"logarithm": "exponential", "exponential": "logarithm", "square": "square root", "square root": "square"}
 _TOO_LARGE = 80.0
-"""No power of e beyond it is a number one computes with."""
+"""exp of more is no number that a program computes with."""
 
 
 def detect(case: Case) -> Iterator[Pattern]:
@@ -67,7 +68,7 @@ def detect(case: Case) -> Iterator[Pattern]:
 
 def _is_plain(case: Case) -> bool:
     """Whether a few numbers are 0 or 1, up to their sign, which many functions turn into each other."""
-    return any(bool((np.abs(each - plain) < 1e-2).any()) for each in map(np.abs, _both(case)) for plain in (0, 1))
+    return any(bool((np.abs(array - plain) < 1e-2).any()) for array in map(np.abs, _both(case)) for plain in (0, 1))
 
 
 def _both(case: Case) -> tuple[Numbers, Numbers]:
@@ -75,19 +76,17 @@ def _both(case: Case) -> tuple[Numbers, Numbers]:
 
 
 def _by(case: Case, name: str, function: Function) -> Iterator[Pattern]:
-    shown = Shown(f"{name} of one is the other")
     if _makes(case, function, case.expected, case.yours):
         if name == "1 minus":
-            yield Pattern("1-x", "1 minus the expected", detail="Are yes and no exchanged?", shown=shown)
-        elif name in _INVERSES and _fits_inverse(case, _FUNCTIONS[_INVERSES[name]]):
-            phrase = f"the {name} of the expected: take its {_INVERSES[name]}, or leave the {name} out"
-            yield Pattern(f"is-{name}", phrase, shown=shown)
-        else:
-            yield Pattern(f"is-{name}", f"the {name} of the expected: a step too many, or one twice", shown=shown)
+            yield Pattern(OneMinus())
+            return
+        inverse = _INVERSES.get(name)
+        is_undone = inverse is not None and _fits_inverse(case, _FUNCTIONS[inverse])
+        yield Pattern(FunctionApplied(name, inverse=inverse if is_undone else None))
     elif name not in _OWN_INVERSE and _makes(case, function, case.yours, case.expected):
-        inverse = _FUNCTIONS.get(_INVERSES.get(name, ""))
-        if inverse is None or not _makes(case, inverse, case.expected, case.yours):
-            yield Pattern(f"lacks-{name}", f"right once its {name} is taken: that step is missing", shown=shown)
+        inverse_function = _FUNCTIONS.get(_INVERSES.get(name, ""))
+        if inverse_function is None or not _makes(case, inverse_function, case.expected, case.yours):
+            yield Pattern(FunctionMissing(name))
 
 
 def _fits_inverse(case: Case, inverse: Function) -> bool:
@@ -111,11 +110,11 @@ def _makes(case: Case, function: Function, one: Numbers, other: Numbers) -> bool
 
 def _along(case: Case, axis: int) -> Iterator[Pattern]:
     word = case.at(axis)
-    for name, function in (("softmax", _shares), ("log-softmax", _log_shares)):
-        shown = Shown(f"{name} over {word} of one is the other")
-        if _makes(case, lambda x, f=function: f(x, axis), case.expected, case.yours):  # type: ignore[misc]
-            phrase = f"the {name} over {word} of the expected: one softmax too many"
-            yield Pattern(f"is-{name}", phrase, word, "Is it applied twice, or where raw scores are asked for?", shown)
-        elif _makes(case, lambda x, f=function: f(x, axis), case.yours, case.expected):  # type: ignore[misc]
-            phrase = f"right once its {name} over {word} is taken: that step is missing"
-            yield Pattern(f"lacks-{name}", phrase, word, "", shown)
+    for name, function in (
+        ("softmax", partial(_softmax, axis=axis)),
+        ("log-softmax", partial(_log_softmax, axis=axis)),
+    ):
+        if _makes(case, function, case.expected, case.yours):
+            yield Pattern(FunctionApplied(name, word))
+        elif _makes(case, function, case.yours, case.expected):
+            yield Pattern(FunctionMissing(name, word))

@@ -1,24 +1,16 @@
-"""Two sets of places, and how the one is made of the other: inverted, turned, shifted, more or fewer."""
+"""Detects how one set of places is made of another: inverted, turned, shifted, more or fewer."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from autograder.diagnosis.patterns.case import Case, Places, are_bits
-from autograder.diagnosis.patterns.pattern import Pattern, Row, Shown
+from autograder.diagnosis.patterns.pattern import Pattern, Row, Sample
+from autograder.messages import Fact
+from autograder.messages.masks import Blocked, DiagonalWrong, Flipped, Inverted, PlacesDiffer, Turned
 
 _FEWEST = 6
-
-
-@dataclass(frozen=True)
-class Relation:
-    """How one set of places differs from another."""
-
-    id: str
-    phrase: str
-    claim: str = ""
-    detail: str = ""
+"""Places; smaller masks fit several relations by chance."""
 
 
 def detect(case: Case) -> Iterator[Pattern]:
@@ -31,78 +23,44 @@ def detect(case: Case) -> Iterator[Pattern]:
     if not yours.any() or yours.all() or not expected.any() or expected.all():
         return
     row: Row = ("True", str(int(expected.sum())), str(int(yours.sum())))
-    for relation in relations(yours, expected, case):
-        places = case.wrong
-        yield Pattern(
-            f"mask-{relation.id}",
-            relation.phrase,
-            relation.claim,
-            relation.detail,
-            Shown("some of them", places, row),
-        )
+    for relation in relations(yours, expected, case, "mask"):
+        yield Pattern(relation, Sample(case.wrong, row))
 
 
-def relations(yours: Places, expected: Places, case: Case) -> Iterator[Relation]:
-    """Yield how the places of yours come from the expected ones, the most telling first."""
+def relations(yours: Places, expected: Places, case: Case, of: Blocked) -> Iterator[Fact]:
+    """Yield how the places of yours come from the expected ones, the most specific relation first."""
     if np.array_equal(yours, ~expected):
-        yield Relation(
-            "inverted",
-            "inverted: true and false are exchanged everywhere",
-            "",
-            "Which of the two means that it may be seen?",
-        )
+        yield Inverted(of)
         return
     if yours.ndim >= 2:
-        yield from _of_square(yours, expected, case)
+        yield from _of_square(yours, expected, case, of)
     for axis in range(yours.ndim):
-        word = case.at(axis)
         if yours.shape[axis] > 2 and np.array_equal(np.flip(yours, axis), expected):
-            yield Relation("flipped", f"in reverse order along {word}", word)
+            yield Flipped(of, case.at(axis))
     more, fewer = int((yours & ~expected).sum()), int((expected & ~yours).sum())
-    if more and not fewer:
-        question = "Which condition that should rule these out is missing, or joined by or instead of and?"
-        yield Relation("more", _one_way(case, more, True), "", question)
-    elif fewer and not more:
-        yield Relation("fewer", _one_way(case, fewer, False), "", "Which condition rules these out that should not?")
+    if (more > 0) != (fewer > 0):
+        yield PlacesDiffer(of, more > 0, more + fewer, case.expected.size, case.is_bool)
 
 
-def _one_way(case: Case, count: int, there: bool) -> str:
-    places = f"{count} of {case.expected.size} places"
-    if case.is_bool:
-        return f"{places} {'is' if count == 1 else 'are'} {there} where {not there} is expected, the others are right"
-    return f"{places} too {'many' if there else 'few'}, right at the others"
-
-
-def _of_square(yours: Places, expected: Places, case: Case) -> Iterator[Relation]:
-    """Relations of masks whose last two axes are alike, as those of a sequence to itself."""
+def _of_square(yours: Places, expected: Places, case: Case, of: Blocked) -> Iterator[Fact]:
+    """Yield relations of masks whose last two axes are alike, as those of a sequence to itself."""
     rows, columns = yours.shape[-2:]
     if rows != columns or rows < 3:
         return
-    one, other = case.at(yours.ndim - 2), case.at(yours.ndim - 1)
+    names = case.at(yours.ndim - 2), case.at(yours.ndim - 1)
     turned = np.swapaxes(yours, -1, -2)
-    both = f"{one} {other}"
-    if np.array_equal(turned, expected):
-        question = f"Which index counts {one}, and which {other}? Lower and upper triangle are exchanged."
-        yield Relation("transposed", f"right after swapping {one} and {other}", both, question)
-        return
-    if np.array_equal(~turned, expected):
-        phrase = f"right after swapping {one} and {other} and exchanging true and false"
-        yield Relation("transposed-inverted", phrase, both, "Is the diagonal on the side where it belongs?")
-        return
+    for is_inverted in (False, True):
+        if np.array_equal(turned != is_inverted, expected):
+            yield Turned(of, *names, is_inverted)
+            return
     diagonal = np.eye(rows, dtype=bool)
     wrong = yours != expected
-    if np.array_equal(~yours & ~diagonal, expected & ~diagonal) and np.array_equal(
-        yours & diagonal, expected & diagonal
-    ):
-        yield Relation("inverted-off-diagonal", "inverted everywhere but on the diagonal", both)
+    if not (wrong & diagonal).any() and (wrong | diagonal).all():
+        yield Inverted(of, names)
         return
     for offset in (0, 1, -1):
         band = np.broadcast_to(np.eye(rows, k=offset, dtype=bool), wrong.shape)
+        # Half of a diagonal is enough, as a padding mask may hide the rest of it.
         if wrong.any() and not (wrong & ~band).any() and wrong[band].mean() > 0.5:
-            which = {0: "the diagonal", 1: "the diagonal above the main one", -1: "the diagonal below the main one"}[
-                offset
-            ]
-            extra = "too much" if yours[wrong].all() else "missing"
-            detail = f"May a {one} see itself, or the one after it? The argument diagonal of tril and triu decides."
-            yield Relation("diagonal", f"right but for {which}, which is {extra}", f"{offset} {extra}", detail)
+            yield DiagonalWrong(of, offset, bool(yours[wrong].all()), names[0])
             return

@@ -1,4 +1,4 @@
-"""Wrong in one part only: at the first, the last, every other index of an axis, on one side of the diagonal."""
+"""Detects a result that is wrong in one region only: some indices of an axis, or one side of the diagonal."""
 
 import math
 from collections.abc import Iterator
@@ -6,12 +6,13 @@ from collections.abc import Iterator
 import numpy as np
 
 from autograder.comparison.arrays import Numbers
-from autograder.diagnosis.patterns.axes import is_named
-from autograder.diagnosis.patterns.case import FEW, Case, Places, joined, others
-from autograder.diagnosis.patterns.pattern import Pattern, Shown
+from autograder.diagnosis.patterns.case import FEW, Case, Places, others
+from autograder.diagnosis.patterns.pattern import Pattern, Sample
+from autograder.messages.arrangement import Region, WrongAlong, WrongAt, WrongSide, WrongZeros
+from autograder.messages.elements import is_named
 
-_SOME = "some"
 _MOST_LISTED = 5
+"""Indices; a list of more is no region."""
 
 _FULL, _SOME_BITS, _ENOUGH = 10.0, 5.0, 20.0
 """Bits of proof: of one right number, of an index that counts as right, and of a part that is right."""
@@ -22,32 +23,31 @@ def detect(case: Case) -> Iterator[Pattern]:
     wrong = case.wrong
     if case.expected.size <= FEW or not wrong.any() or wrong.all() or not np.isfinite(case.yours[wrong]).all():
         return
-    found = [(share, pattern) for axis in range(wrong.ndim) for share, pattern in _along(case, axis, wrong)]
+    found = [region for axis in range(wrong.ndim) if (region := _along(case, axis, wrong)) is not None]
     if case.nearly_right:
         yield from _zeros(case, wrong)
     yield from _corner(case, wrong)
     yield from _triangle(case, wrong)
-    ordered = [pattern for _, pattern in sorted(found, key=lambda each: each[0])]
-    yield from (each for each in ordered if not each.claim.startswith(_SOME))
+    sample = _sample(wrong)
+    ordered = [fact for _, fact in sorted(found, key=lambda region: region[0])]
+    yield from (Pattern(fact, sample) for fact in ordered if fact.region != "some")
     yield from _zeros(case, wrong)
-    yield from (each for each in ordered if each.claim.startswith(_SOME))
+    yield from (Pattern(fact, sample) for fact in ordered if fact.region == "some")
 
 
 def _corner(case: Case, wrong: Places) -> Iterator[Pattern]:
-    """Wrong at one index of several axes, and all over the others."""
-    index = [int(each) for each in np.argwhere(wrong)[0]]
+    """Yield one index of several axes, where all over the others is wrong."""
+    index = [int(at) for at in np.argwhere(wrong)[0]]
     single = [at for at in range(wrong.ndim) if _is_single(case, at, wrong)]
     rest = [count for at, count in enumerate(wrong.shape) if at not in single]
     if len(single) < 2 or wrong.sum() * 2 <= np.prod(rest):
         return
-    where = joined([f"{case.at(at)} {index[at]}" for at in single])
-    claim = joined([case.at(at) for at in single])
-    question = "What is special about this one?"
-    yield Pattern("region", f"wrong only at {where}", f"only {claim}", question, _shown(wrong))
+    where = tuple((case.at(at), index[at]) for at in single)
+    yield Pattern(WrongAt(tuple(case.at(at) for at in single), where), _sample(wrong))
 
 
 def _bits(case: Case) -> Numbers:
-    """Return how much each right place proves, in bits: what could hardly be wrong proves nothing."""
+    """Return how much each right place proves, in bits; one that is right in most programs proves nothing."""
     right = ~case.wrong
     if case.is_whole or 1 < case.values < 5:
         return np.asarray(right * math.log2(max(case.values, 2)))
@@ -63,10 +63,9 @@ def _known_right(case: Case, axis: int, right: Places) -> bool:
     return bool(bits.sum() >= _ENOUGH and (bits >= _SOME_BITS).sum() * 2 >= len(bits))
 
 
-def _shown(wrong: Places) -> Shown:
-    return Shown(
-        "where it is wrong", wrong, ("right", f"{wrong.size} of {wrong.size}", f"{int((~wrong).sum())} of {wrong.size}")
-    )
+def _sample(wrong: Places) -> Sample:
+    right = int((~wrong).sum())
+    return Sample(wrong, ("right", f"{wrong.size} of {wrong.size}", f"{right} of {wrong.size}"))
 
 
 def _is_single(case: Case, axis: int, wrong: Places) -> bool:
@@ -74,8 +73,8 @@ def _is_single(case: Case, axis: int, wrong: Places) -> bool:
     return is_named(case.at(axis)) and len(along) >= 2 and int(along.sum()) == 1
 
 
-def _along(case: Case, axis: int, wrong: Places) -> Iterator[tuple[float, Pattern]]:
-    """Yield what is wrong along one axis, with the share of it that is."""
+def _along(case: Case, axis: int, wrong: Places) -> tuple[float, WrongAlong] | None:
+    """Return what is wrong along one axis, with the share of it that is; None where that has no name."""
     along = np.asarray(wrong.any(axis=others(wrong.ndim, axis))).reshape(-1)
     count, off = len(along), int(along.sum())
     if (
@@ -84,55 +83,35 @@ def _along(case: Case, axis: int, wrong: Places) -> Iterator[tuple[float, Patter
         or not _known_right(case, axis, ~along)
         or not (is_named(case.at(axis)) or (wrong.ndim == 1 and not case.is_whole))
     ):
-        return
+        return None
+    where = [int(at) for at in np.flatnonzero(along)]
+    region = _region(where, count)
+    if region is None:
+        return None
     word = case.at(axis) if is_named(case.at(axis)) else "index"
-    for kind, phrase, question in _kinds(np.flatnonzero(along), count, word):
-        yield off / count, Pattern("region", phrase, f"{kind} {word}", question, _shown(wrong))
+    first = int(np.flatnonzero(~along)[0]) if region == "right one" else where[0]
+    return off / count, WrongAlong(region, word, first, where[-1], tuple(where) if region == "some" else ())
 
 
-def _kinds(where: np.ndarray, count: int, word: str) -> Iterator[tuple[str, str, str]]:
-    """Yield `(kind, phrase, question)` for the indices that are wrong along an axis."""
-    off, first, last = len(where), int(where[0]), int(where[-1])
-    together = last - first + 1 == off
-    if off == 1 and first == 0:
-        yield "only first", f"wrong only at the first {word}", f"What is special about {word} 0?"
-    elif off == 1 and last == count - 1:
-        yield "only last", f"wrong only at the last {word}", f"Does something end before the last {word}?"
-    elif off == 1:
-        yield "only one", f"wrong only at {word} {first}", ""
-    elif off == count - 1 and together and first == 1:
-        yield (
-            "right first",
-            f"right only at the first {word}",
-            f"What reaches the later ones that {word} 0 does without?",
-        )
-    elif off == count - 1 and together and first == 0:
-        question = f"What does the last {word} have, or see, that the others lack?"
-        yield "right last", f"right only at the last {word}", question
-    elif off == count - 1:
-        right = next(each for each in range(count) if each not in where)
-        yield "right one", f"right only at {word} {right}", ""
-    elif count >= 4 and np.array_equal(where, np.arange(first, count, 2)) and first < 2:
-        which = "odd" if first else "even"
-        yield which, f"wrong at every {which} {word}, right at the others", f"How are the {which} ones made?"
-    elif together and last == count - 1:
-        yield (
-            "from",
-            f"right up to {word} {first - 1}, wrong from {word} {first} on",
-            f"What changes at {word} {first}?",
-        )
-    elif together and first == 0:
-        yield (
-            "up to",
-            f"wrong up to {word} {last}, right from {word} {last + 1} on",
-            f"What changes after {word} {last}?",
-        )
-    elif off * 2 <= count and off <= _MOST_LISTED:
-        yield _SOME, f"wrong only at {word} {joined([str(each) for each in where])}", ""
+def _region(where: list[int], count: int) -> Region | None:
+    """Return the name of the region that these indices of an axis are."""
+    off, first, last = len(where), where[0], where[-1]
+    is_together = last - first + 1 == off
+    if off == 1:
+        return "only first" if first == 0 else "only last" if last == count - 1 else "only one"
+    if off == count - 1:
+        return "right one" if not is_together else "right first" if first == 1 else "right last"
+    if count >= 4 and first < 2 and where == list(range(first, count, 2)):
+        return "odd" if first else "even"
+    if is_together and last == count - 1:
+        return "from"
+    if is_together and first == 0:
+        return "up to"
+    return "some" if off * 2 <= count and off <= _MOST_LISTED else None
 
 
 def _triangle(case: Case, wrong: Places) -> Iterator[Pattern]:
-    """Wrong on one side of the diagonal of the last two axes, and all over that side."""
+    """Yield the side of the diagonal of the last two axes that is wrong all over."""
     if wrong.ndim < 2 or wrong.shape[-1] != wrong.shape[-2] or wrong.shape[-1] < 3:
         return
     rows, columns = np.indices(wrong.shape)[-2:]
@@ -145,20 +124,15 @@ def _triangle(case: Case, wrong: Places) -> Iterator[Pattern]:
     }
     for side, places in sides.items():
         if not (wrong & ~places).any() and wrong[places].mean() > 0.9 and _bits(case)[~places].sum() > _ENOUGH:
-            one, other = case.at(wrong.ndim - 2), case.at(wrong.ndim - 1)
-            phrase = f"wrong only {side} of {one} × {other}"
-            yield Pattern("triangle", phrase, side, f"On which side is the {other} after the {one}?", _shown(wrong))
+            yield Pattern(WrongSide(side, case.at(wrong.ndim - 2), case.at(wrong.ndim - 1)), _sample(wrong))
             return
 
 
 def _zeros(case: Case, wrong: Places) -> Iterator[Pattern]:
-    """Wrong only where 0 is expected."""
+    """Yield that only those places are wrong where 0 is expected."""
     zeros = case.expected == 0
     if case.is_whole or not zeros.any() or zeros.mean() > 0.9 or (wrong & ~zeros).any():
         return
     if _bits(case)[~zeros].sum() < _ENOUGH:
         return
-    phrase = f"wrong only where 0 is expected, at {wrong.sum()} of {zeros.sum()} such places"
-    yield Pattern(
-        "zeros", phrase, detail="What should be 0 there: is it blocked, padded or dropped?", shown=_shown(wrong)
-    )
+    yield Pattern(WrongZeros(int(wrong.sum()), int(zeros.sum())), _sample(wrong))

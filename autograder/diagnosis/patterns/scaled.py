@@ -1,4 +1,4 @@
-"""One constant explains everything: a sign, a factor, an offset, or both."""
+"""Detects one constant that explains everything: a sign, a factor, an offset, or both."""
 
 from collections.abc import Iterator
 
@@ -6,11 +6,14 @@ import numpy as np
 
 from autograder.diagnosis.patterns.case import FEW, Case
 from autograder.diagnosis.patterns.constants import factors, named, terms
-from autograder.diagnosis.patterns.pattern import Pattern, Shown
+from autograder.diagnosis.patterns.pattern import Pattern
+from autograder.messages.constants import Coefficient
+from autograder.messages.values import Affine, Offset, Scaled, SignFlipped
 
 CLOSE_TO_ONE = 1e-3
 
 _STEADY = 1e-3
+"""The largest relative spread of an offset that is the same everywhere."""
 
 
 def detect(case: Case) -> Iterator[Pattern]:
@@ -36,20 +39,11 @@ def _factor(case: Case) -> Iterator[Pattern]:
     factor = _fitted(case)
     if abs(factor) < 1e-12 or not case.same(case.yours / factor, case.expected):
         return
-    shown = Shown("every number by the same factor")
     if abs(factor + 1) < CLOSE_TO_ONE:
-        question = "Is a difference taken the wrong way round, or a minus missing?"
-        yield Pattern("sign", "the expected numbers with the sign flipped", detail=question, shown=shown)
-        return
-    if abs(factor - 1) < CLOSE_TO_ONE:
-        return
-    constants = named(factor, factors(case.axes.sizes, case.constants))
-    phrase = f"{factor:.4g} × the expected in every element"
-    yield Pattern("ratio", phrase, shown=shown, factor=factor, constants=constants)
-
-
-def _term(number: float) -> str:
-    return f"{'+' if number > 0 else '-'} {abs(number):.4g}"
+        yield Pattern(SignFlipped())
+    elif abs(factor - 1) >= CLOSE_TO_ONE:
+        names = named(factor, factors(case.axes.sizes, case.constants))
+        yield Pattern(Scaled(factor, is_few=False), coefficient=Coefficient(factor, names))
 
 
 def _offset(case: Case) -> Iterator[Pattern]:
@@ -58,11 +52,8 @@ def _offset(case: Case) -> Iterator[Pattern]:
     scale = float(np.abs(case.expected).max())
     if abs(middle) < 10 * case.tau * scale or np.abs(difference - middle).max() > _STEADY * abs(middle):
         return
-    phrase = f"the expected {_term(middle)} in every element"
-    constants = named(middle, terms(case.axes.sizes))
-    question = "What is added everywhere, or not taken away?"
-    shown = Shown("every number by the same amount")
-    yield Pattern("offset", phrase, detail=question, shown=shown, factor=middle, constants=constants)
+    coefficient = Coefficient(middle, named(middle, terms(case.axes.sizes)))
+    yield Pattern(Offset(middle, is_few=False), coefficient=coefficient)
 
 
 def _affine(case: Case) -> Iterator[Pattern]:
@@ -78,25 +69,20 @@ def _affine(case: Case) -> Iterator[Pattern]:
         return  # 1 - x is a function with a name
     if abs(shift) < 1e-3 * abs(slope) * float(np.abs(case.expected).max()):
         return
-    phrase = f"{slope:.4g} × the expected {_term(shift)} in every element"
-    question = "Is a mean taken away, or a scale or shift applied, that does not belong there?"
-    yield Pattern("affine", phrase, detail=question, shown=Shown("every number by the same rule"))
+    yield Pattern(Affine(slope, shift))
 
 
 def _of_few(case: Case) -> Iterator[Pattern]:
-    """A factor or a term of few numbers could be anything, so it needs a name."""
+    """Yield a factor or a term of few numbers; any would fit, so it needs a name."""
     factor = _fitted(case)
     if abs(factor) > 1e-12 and case.same(case.yours / factor, case.expected):
         if abs(factor + 1) < CLOSE_TO_ONE:
-            question = "Is a difference taken the wrong way round, or a minus missing?"
-            yield Pattern("sign", "the expected with the sign flipped", detail=question)
+            yield Pattern(SignFlipped())
         elif abs(factor - 1) > CLOSE_TO_ONE:
-            constants = named(factor, factors(case.axes.sizes, case.constants))
-            phrase = f"{factor:.4g} × the expected"
-            yield Pattern("ratio", phrase, factor=factor, constants=constants, needs_name=True)
+            names = named(factor, factors(case.axes.sizes, case.constants))
+            yield Pattern(Scaled(factor, is_few=True), coefficient=Coefficient(factor, names, needs_name=True))
     difference = case.yours - case.expected
     middle = float(difference.mean())
     if abs(middle) > 1e-3 and np.abs(difference - middle).max() <= _STEADY * abs(middle):
-        constants = tuple(each for each in named(middle, terms(case.axes.sizes)) if each.family != "number")
-        phrase = f"the expected {_term(middle)}"
-        yield Pattern("offset", phrase, factor=middle, constants=constants, needs_name=True)
+        names = tuple(name for name in named(middle, terms(case.axes.sizes)) if name.family != "number")
+        yield Pattern(Offset(middle, is_few=True), coefficient=Coefficient(middle, names, needs_name=True))

@@ -1,17 +1,21 @@
-"""NaN, infinity, one number everywhere, memory nobody wrote to."""
+"""Detects NaN, infinity, one number everywhere, and memory that nothing was written to."""
 
 from collections.abc import Iterator
 
 import numpy as np
 
-from autograder.diagnosis.patterns.axes import item
-from autograder.diagnosis.patterns.case import FEW, Case, Places, close, joined
+from autograder.diagnosis.patterns.case import FEW, Case, Places, close
 from autograder.diagnosis.patterns.masks import relations
-from autograder.diagnosis.patterns.pattern import Pattern, Row, Shown
+from autograder.diagnosis.patterns.pattern import Pattern, Row, Sample
+from autograder.messages import Fact
+from autograder.messages import special as facts
 
 _HUGE = 1e30
 _TINY = 1e-30
+"""Numbers that no program of a course computes: together they look like memory as it was."""
+
 _VERY_LOW = -1e4
+"""A score below it is meant to be -inf: exp of it is 0 in every dtype."""
 
 
 def detect(case: Case) -> Iterator[Pattern]:
@@ -30,27 +34,20 @@ def detect(case: Case) -> Iterator[Pattern]:
 def _nan(case: Case) -> Iterator[Pattern]:
     nan = np.isnan(case.yours) & ~np.isnan(case.expected)
     count, size = int(nan.sum()), nan.size
-    if not count:
-        return
-    shown = Shown("where it is NaN", nan, ("NaN", "0", str(count)))
-    origin = "inf - inf, 0 × inf, 0 / 0, and the root or logarithm of a negative number are NaN."
+    if count:
+        yield Pattern(_nan_fact(case, nan, count, size), Sample(nan, ("NaN", "0", str(count))))
+
+
+def _nan_fact(case: Case, nan: Places, count: int, size: int) -> Fact:
+    """Return which numbers are NaN: all, whole rows, or some."""
     if count == size:
-        phrase = "every number is NaN" if size > 1 else "NaN, expected a finite number"
-        yield Pattern("all-nan", phrase, detail=origin, shown=shown)
-        return
-    right = not bool((case.wrong & ~nan).any())
-    rest = "the others are right" if right else "others are wrong as well"
-    if whole := _whole_rows(nan):
-        rows = int(nan.all(axis=-1).sum())
-        total = size // nan.shape[-1]
-        word = case.at(nan.ndim - 2) if nan.ndim > 1 else "row"
-        phrase = f"{rows} of {total} rows, whole, are NaN, {rest}; the first at {_at(case, whole)}"
-        row = f"A row along {case.at(nan.ndim - 1)}"
-        why = f"{row} becomes NaN if all of it is -inf before a softmax, or if 0 is divided by 0."
-        yield Pattern("nan-rows", phrase, f"{word} {right}", why, shown)
-        return
-    phrase = f"{_share(count, size)} are NaN, {rest}; the first at {_at(case, _first(nan))}"
-    yield Pattern("some-nan", phrase, str(right), origin, shown)
+        return facts.AllNaN(size)
+    rest_is_right = not bool((case.wrong & ~nan).any())
+    if row := _whole_rows(nan):
+        rows, total = int(nan.all(axis=-1).sum()), size // nan.shape[-1]
+        row_axis = case.at(nan.ndim - 2)
+        return facts.RowsNaN(row_axis, rest_is_right, case.at(nan.ndim - 1), rows, total, case.position(row))
+    return facts.SomeNaN(rest_is_right, count, size, case.position(_first(nan)))
 
 
 def _whole_rows(places: Places) -> tuple[int, ...] | None:
@@ -66,46 +63,33 @@ def _infinite(case: Case) -> Iterator[Pattern]:
     count = int(infinite.sum())
     if not count:
         return
-    low = bool((case.yours[infinite] < 0).all())
-    shown = Shown("where it is infinite", infinite, ("infinite", "0", str(count)))
-    sign = "-inf" if low else "inf"
-    right = not bool((case.wrong & ~infinite).any())
-    rest = ", the others are right" if right and count < infinite.size else ""
-    phrase = f"{_share(count, infinite.size)} are {sign}{rest}; the first at {_at(case, _first(infinite))}"
-    if infinite.size == 1:
-        phrase = f"{sign}, expected a finite number"
-    why = "The logarithm of 0 is -inf: is a score blocked here that should not be?" if low else ""
-    yield Pattern(
-        sign, phrase, str(right), why or "exp of a large number is infinite, and so is what is divided by 0.", shown
-    )
+    is_negative = bool((case.yours[infinite] < 0).all())
+    rest_is_right = not bool((case.wrong & ~infinite).any())
+    fact = facts.Infinite(is_negative, rest_is_right, count, infinite.size, case.position(_first(infinite)))
+    yield Pattern(fact, Sample(infinite, ("infinite", "0", str(count))))
 
 
 def _minus_infinity(case: Case) -> Iterator[Pattern]:
-    """What is expected to be -inf is something else."""
+    """Yield what stands where -inf is expected."""
     expected, yours = np.isneginf(case.expected), np.isneginf(case.yours)
     if not expected.any() or np.isnan(case.yours).any():
         return
-    shown = Shown("where -inf is expected", expected, ("-inf", str(int(expected.sum())), str(int(yours.sum()))))
+    sample = Sample(expected, ("-inf", str(int(expected.sum())), str(int(yours.sum()))))
+    if yours.any():
+        if not np.array_equal(yours, expected):
+            yield from (Pattern(relation, sample) for relation in relations(yours, expected, case, "inf"))
+        return
     there = case.yours[expected]
     rest = bool(np.isfinite(case.yours[~expected]).all())
-    right = rest and close(case.yours[~expected], case.expected[~expected], case.tau)
-    others = ", the others are right" if right else ""
-    if not yours.any() and not there.any():
-        question = "What does a softmax make of a score of 0? e^0 = 1."
-        yield Pattern("zero-for-inf", f"0 where -inf is expected{others}", str(right), question, shown)
-    elif not yours.any() and (there < _VERY_LOW).all():
-        phrase = f"{there.max():.4g} where -inf is expected{others}"
-        yield Pattern(
-            "low-for-inf", phrase, str(right), "A very low number is not -inf, nor is it one in every dtype.", shown
-        )
-    elif not yours.any() and (there == there[0]).all():
-        yield Pattern("number-for-inf", f"{there[0]:.4g} where -inf is expected{others}", str(right), "", shown)
-    elif not yours.any() and rest:
-        yield Pattern("not-inf", f"nothing is -inf, expected {int(expected.sum())} of {expected.size}", "", "", shown)
-    elif not np.array_equal(yours, expected):
-        for relation in relations(yours, expected, case):
-            phrase = f"-inf at other places: {relation.phrase}"
-            yield Pattern(f"inf-{relation.id}", phrase, relation.claim, relation.detail, shown)
+    rest_is_right = rest and close(case.yours[~expected], case.expected[~expected], case.tau)
+    if not there.any():
+        yield Pattern(facts.NumberForInfinity("zero", rest_is_right, 0.0), sample)
+    elif (there < _VERY_LOW).all():
+        yield Pattern(facts.NumberForInfinity("low", rest_is_right, float(there.max())), sample)
+    elif (there == there[0]).all():
+        yield Pattern(facts.NumberForInfinity("number", rest_is_right, float(there[0])), sample)
+    elif rest:
+        yield Pattern(facts.NothingInfinite(int(expected.sum()), expected.size), sample)
 
 
 def _unwritten(case: Case) -> Iterator[Pattern]:
@@ -114,36 +98,25 @@ def _unwritten(case: Case) -> Iterator[Pattern]:
     odd, expected = huge | tiny, np.abs(case.expected)
     modest = not ((expected > _HUGE) | ((expected > 0) & (expected < _TINY))).any()
     if case.expected.size > FEW and modest and odd.mean() > 0.1 and huge.any() and tiny.any():
-        question = "torch.empty gives memory as it is: is every place of it filled?"
-        phrase = "looks like memory that nothing was written to"
-        yield Pattern("unwritten", phrase, detail=question, shown=Shown("odd numbers", odd, map=False))
+        yield Pattern(facts.Unwritten(), Sample(odd, has_map=False))
 
 
 def _one_number(case: Case) -> Iterator[Pattern]:
     if case.yours.size < 2 or case.yours.min() != case.yours.max():
         return
-    number = float(case.yours.flat[0])
-    value = str(bool(number)) if case.is_bool else f"{number:.4g}"
-    shown = Shown(row=_spread(case), map=False)
+    number, dtype = float(case.yours.flat[0]), "bool" if case.is_bool else "number"
+    sample = Sample(row=_spread(case), has_map=False)
     if case.expected.min() == case.expected.max():
         expected = float(case.expected.flat[0])
-        wanted = str(bool(expected)) if case.is_bool else f"{expected:.4g}"
-        yield Pattern("constant", f"{value} everywhere, expected {wanted} everywhere", shown=shown)
-    elif case.is_bool and case.expected.size <= FEW:
-        return
+        yield Pattern(facts.SameEverywhere(None, number, expected, dtype), sample)
     elif case.is_bool:
-        wrong, size = int(case.wrong.sum()), case.expected.size
-        phrase = f"{value} everywhere, expected {not number} at {wrong} of {size} places"
-        yield Pattern("constant", phrase, value, shown=shown)
+        if case.expected.size > FEW:
+            counts = int(case.wrong.sum()), case.expected.size
+            yield Pattern(facts.SameEverywhere(bool(number), number, None, dtype, *counts), sample)
     elif number == 0:
-        yield Pattern(
-            "zero",
-            "0 everywhere",
-            detail="Is what you compute ever written there, or is it multiplied by 0?",
-            shown=shown,
-        )
+        yield Pattern(facts.AllZero(), sample)
     else:
-        yield Pattern("constant", f"{value} everywhere, expected different numbers", shown=shown)
+        yield Pattern(facts.SameEverywhere(None, number, None, dtype), sample)
 
 
 def _spread(case: Case) -> Row | None:
@@ -151,14 +124,4 @@ def _spread(case: Case) -> Row | None:
 
 
 def _first(places: Places) -> tuple[int, ...]:
-    return tuple(int(each) for each in np.argwhere(places)[0])
-
-
-def _at(case: Case, index: tuple[int, ...]) -> str:
-    """Name a place by its axes, which may be the first few only; axes of size 1 need no saying."""
-    said = [item(case.at(at), each) for at, each in enumerate(index) if case.expected.shape[at] > 1]
-    return joined(said) if said else "its only place"
-
-
-def _share(count: int, size: int) -> str:
-    return f"all {size} numbers" if count == size else f"{count} of {size} numbers"
+    return tuple(int(at) for at in np.argwhere(places)[0])

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from autograder.course import Course, Exercise
 from autograder.judge.grader import Grader
-from autograder.judge.notebook_cells import in_cells
 from autograder.learner.progress import Progress, read_progress
 from autograder.learner.watch.keyboard import Keyboard
 from autograder.learner.watch.running_check import RunningCheck
@@ -150,8 +149,7 @@ class Session:
         if counted.problem is not None:
             self.screen.waiting(counted.name, counted.problem)
         elif fault := syntax_fault(counted.source, file):
-            result = syntax_result(self.suite, self.exercise, self.grader.seed, fault, counted.source)
-            result = in_cells(result, {file: counted.cells})
+            result = syntax_result(self.suite, self.exercise, self.grader.seed, fault, counted.source, counted.cells)
             self._show(
                 Report(self.course.title, {}, self.grader.suite_digest, "cpu", self.grader.isolation.name, (result,))
             )

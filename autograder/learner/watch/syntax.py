@@ -7,10 +7,12 @@ from autograder.answer_key.model import AnswerKey
 from autograder.comparison.compare import Expected
 from autograder.course import Exercise
 from autograder.course.suite import Suite
+from autograder.judge.result import result_of
 from autograder.judge.verdict import Verdicts
 from autograder.protocol.source_text import text_of
 from autograder.results import ExerciseResult, Place
 from autograder.runner.outcomes import Fault
+from autograder.submission.notebook import Cells
 
 
 @lru_cache(maxsize=32)
@@ -32,9 +34,11 @@ def syntax_fault(source: bytes, file: str) -> Fault | None:
     return None
 
 
-def syntax_result(suite: Suite, exercise: Exercise, seed: int, fault: Fault, source: bytes) -> ExerciseResult:
+def syntax_result(
+    suite: Suite, exercise: Exercise, seed: int, fault: Fault, source: bytes, cells: Cells
+) -> ExerciseResult:
     """Return the result of an exercise whose file has that syntax error: the same as that of a worker."""
     plan = suite.plan([exercise])[exercise.id]
     empty_key = AnswerKey(dict.fromkeys(plan, Expected(None, None)), ())
     verdicts = Verdicts(suite, exercise, lambda _: empty_key, seed=seed, evidence=False)
-    return verdicts.judge(dict.fromkeys(plan, fault), None, source)
+    return result_of(verdicts.judge(dict.fromkeys(plan, fault), None, source), cells={exercise.file: cells})

@@ -128,7 +128,7 @@ OTHER = np.random.RandomState(4).standard_normal((4, 5))
 
 def like(yours: Value, expected: Value, judge: Like | None = None) -> str | None:
     found = judge_observation({"it": yours}, Expected({"it": expected}, {"it": expected}), judge or Like())
-    return found.sentence if found else None
+    return found.fact.wording().says if found else None
 
 
 def test_what_resembles_the_reference_is_enough() -> None:
@@ -139,7 +139,7 @@ def test_what_resembles_the_reference_is_enough() -> None:
     assert "20 of 20" in str(like(observed(np.zeros((4, 5))), expected))
     assert "shape (4, 4)" in str(like(observed(DRAWN[:, :4]), expected))
     assert "float64, expected float32" in str(like(observed(DRAWN, "float64"), expected))
-    assert "1 of 20 numbers are NaN" in str(like(observed(np.where(LARGEST, np.nan, DRAWN)), expected))
+    assert "1 of 20 numbers is NaN" in str(like(observed(np.where(LARGEST, np.nan, DRAWN)), expected))
 
 
 def test_what_is_all_alike_has_to_be_just_that() -> None:
@@ -157,9 +157,9 @@ def test_two_ways_have_to_agree_and_the_first_to_resemble_the_reference() -> Non
     assert like([observed(DRAWN)], expected) == "it: 1 parts, expected 2"
     assert like([observed(DRAWN), None], expected) is not None
     gone = np.where(LARGEST, np.nan, DRAWN)
-    assert "1 of 20 numbers are NaN" in str(like([observed(DRAWN), observed(gone)], expected))
+    assert "1 of 20 numbers is NaN" in str(like([observed(DRAWN), observed(gone)], expected))
     assert like([observed(DRAWN), observed(DRAWN)], [observed(DRAWN), observed(gone)]) is None  # nothing to agree with
-    assert "1 of 20 numbers are NaN" in str(like([observed(gone), observed(DRAWN)], expected))
+    assert "1 of 20 numbers is NaN" in str(like([observed(gone), observed(DRAWN)], expected))
     assert like([observed(np.full((4, 5), np.nan))] * 2, expected) is not None
 
 

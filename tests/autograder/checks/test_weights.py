@@ -14,6 +14,7 @@ from autograder.checks.structure import StructureError
 from autograder.checks.weights import ReferencePart, fill
 from autograder.course import read_course
 from autograder.course.suite import Suite, load_suite
+from autograder.judge.result import result_of
 from autograder.judge.verdict import Verdicts
 from autograder.runner.runner import Runner
 from tests.support import tiny
@@ -209,7 +210,7 @@ def failures(
     found = []
     for each in suite.exercises:
         verdicts = Verdicts(suite, each, lambda _, id_=each.id: keys[id_], seed=3, evidence=False)
-        result = verdicts.judge(run.outcomes[each.id], run.surveys.get(each.id), sources[each.file])
+        result = result_of(verdicts.judge(run.outcomes[each.id], run.surveys.get(each.id), sources[each.file]))
         found += [f"{each.id} {check.id}: {check.finding}" for check in result.checks if check.status != "pass"]
     return found
 

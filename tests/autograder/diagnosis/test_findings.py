@@ -1,4 +1,4 @@
-"""How a difference is told: its words, the numbers shown beside it, and what two trials have to agree on."""
+"""The finding of a difference: its words, the numbers beside it, and what two trials have to agree on."""
 
 from dataclasses import replace
 from typing import Any
@@ -10,14 +10,18 @@ from autograder.answer_key.model import Misconception
 from autograder.checks import Same
 from autograder.comparison.compare import Expected, compare
 from autograder.comparison.dropout import dropped_wrongly
+from autograder.diagnosis.diagnosis import Diagnosis
+from autograder.diagnosis.differences import Trial
 from autograder.diagnosis.exceptions import of_fault
-from autograder.diagnosis.findings import LONGEST, ONLY_SOME_SIZES, Drawn, excerpt, of_difference, of_misconception
+from autograder.diagnosis.findings import ONLY_SOME_SIZES, Source, excerpt, finding_of
 from autograder.diagnosis.patterns import Axes, agreed
 from autograder.diagnosis.patterns.constants import factors, named, simplest
+from autograder.messages.dropout import DroppedTogether, KeptScaled
+from autograder.messages.wording import LONGEST
 from autograder.protocol import Opaque, Value
 from autograder.results import Evidence, Finding, Place
-from autograder.runner.outcomes import Fault, Survey
-from tests.support.observations import CHECK, drawn, observed
+from autograder.runner.outcomes import Fault
+from tests.support.observations import CHECK, finding, observed, trial_of
 from tests.support.zoo import COLUMNS, WORDS, Draw, causal, scores, softmax
 
 AXES = Axes(COLUMNS[0], WORDS)
@@ -26,12 +30,12 @@ AXES = Axes(COLUMNS[0], WORDS)
 def found(yours: Any, expected: Any, other: tuple[Any, Any] | None = None) -> Finding:
     """Return the finding of two trials; without another the first stands for both."""
     second = other or (yours, expected)
-    return of_difference(CHECK, [drawn(yours, expected, 0), drawn(*second, 0 if other is None else 1)], evidence=True)
+    return finding([trial_of(yours, expected, 0), trial_of(*second, 0 if other is None else 1)])
 
 
-def evidence(finding: Finding) -> Evidence:
-    assert finding.evidence is not None
-    return finding.evidence
+def evidence(of: Finding) -> Evidence:
+    assert of.evidence is not None
+    return of.evidence
 
 
 # Words for axes.
@@ -80,12 +84,12 @@ def test_a_number_without_a_name_has_none() -> None:
 
 def test_a_name_has_to_fit_both_draws() -> None:
     one, other = Draw(0, "names").normal("B T D"), Draw(1, "names").normal("B T D")
-    finding = found(4 * one, one, (4 * other, other))
-    assert finding.message == "Your result: 4 × the expected in every element."
-    finding = found(4 * one, one, (3 * other, other))
-    assert finding.message == "Your result: 4 × the expected in every element; 4 = H (H = 4)."
-    finding = found(1.7 * one, one, (1.7 * other, other))
-    assert finding.message == "Your result: 1.7 × the expected in every element; the same for other sizes."
+    result = found(4 * one, one, (4 * other, other))
+    assert result.message == "Your result: 4 × the expected in every element."
+    result = found(4 * one, one, (3 * other, other))
+    assert result.message == "Your result: 4 × the expected in every element; 4 = H (H = 4)."
+    result = found(1.7 * one, one, (1.7 * other, other))
+    assert result.message == "Your result: 1.7 × the expected in every element; the same for other sizes."
 
 
 # What two trials have to agree on.
@@ -93,27 +97,26 @@ def test_a_name_has_to_fit_both_draws() -> None:
 
 def test_a_pattern_that_the_second_draw_does_not_show_is_not_told() -> None:
     one, other = Draw(0, "second").normal("B T D"), Draw(1, "second").normal("B T D")
-    finding = found(2 * one, one, (other**3, other))
-    assert finding.id == "value"
-    assert "no known pattern fits" in finding.message
+    result = found(2 * one, one, (other**3, other))
+    assert result.id == "value"
+    assert "no known pattern fits" in result.message
 
 
 def test_a_check_that_runs_once_is_told_what_its_one_draw_shows() -> None:
     right = Draw(0, "once").normal("B T D")
-    finding = of_difference(replace(CHECK, trials=1), [drawn(-right, right, 0)], evidence=True)
-    assert finding.id == "sign"
+    result = finding([trial_of(-right, right, 0)], replace(CHECK, trials=1))
+    assert result.id == "sign"
 
 
 def test_a_draw_that_is_right_is_told_of() -> None:
     right = Draw(0, "sizes").normal("B T D")
-    trials = [drawn(-right, right, 0), Drawn(None, AXES)]
-    assert of_difference(CHECK, trials, evidence=True).detail == ONLY_SOME_SIZES
+    assert finding([trial_of(-right, right, 0), Trial(None, AXES)]).detail == ONLY_SOME_SIZES
 
 
 def test_a_part_whose_name_holds_a_size_is_the_same_part_in_both_draws() -> None:
     one, other = causal(7), causal(9)
-    finding = found({"size 7": one.T}, {"size 7": one}, ({"size 9": other.T}, {"size 9": other}))
-    assert finding.message == "size 7: right after swapping query and key."
+    result = found({"size 7": one.T}, {"size 7": one}, ({"size 9": other.T}, {"size 9": other}))
+    assert result.message == "size 7: right after swapping query and key."
 
 
 def test_what_is_not_finite_for_two_reasons_is_counted_and_placed() -> None:
@@ -122,7 +125,7 @@ def test_what_is_not_finite_for_two_reasons_is_counted_and_placed() -> None:
     lost[1, 2, 3], infinite[0, 0, 0] = np.nan, np.inf
     message = found(lost, one, (infinite, other)).message
     assert message == (
-        "Your result: 1 of 504 numbers are NaN, expected finite ones; the first at batch 1, query 2, feature 3."
+        "Your result: 1 of 504 numbers is NaN, expected finite ones; the first at batch 1, query 2, feature 3."
     )
 
 
@@ -133,10 +136,10 @@ def test_a_message_sheds_what_has_no_room_and_is_never_cut() -> None:
     name = "output for twice the value - twice the output, in a layer of its own, under a mask of two axes"
     one, other = Draw(0, "long"), Draw(1, "long")
     trials = [
-        drawn({name: trial.normal("B H T S")}, {name: trial.normal("B H T S")}, at)
+        trial_of({name: trial.normal("B H T S")}, {name: trial.normal("B H T S")}, at)
         for at, trial in enumerate((one, other))
     ]
-    message = of_difference(CHECK, trials, evidence=True).message
+    message = finding(trials).message
     assert len(message) <= LONGEST
     assert message.endswith(".")
 
@@ -153,17 +156,19 @@ def test_a_message_sheds_what_has_no_room_and_is_never_cut() -> None:
 )
 def test_a_name_that_begins_with_code_keeps_its_letters(name: str, message: str) -> None:
     entry = Misconception("an-id", name, "It is so.", "Is it?", (), {})
-    assert of_misconception(entry, None, Survey({"Model.forward": (1, 2)}, ())).message == message
+    known = Diagnosis("pattern", DroppedTogether(), misconception=entry)
+    assert finding_of(known, Source("a.py", functions=frozenset({"Model", "forward"}))).message == message
 
 
 def test_a_named_misconception_keeps_what_was_seen_of_a_device_and_the_numbers() -> None:
     entry = Misconception("an-id", "it stays on the CPU", "It is so.", "Is it?", (), {})
     place = Place("a.py", 3)
     fault = Fault("RuntimeError", (), "two devices", "device", (place,), tensor="positions")
-    seen = of_fault(fault, "ex01_first.py", b"")
-    assert seen.message.startswith("positions stays on the CPU")
-    named = of_misconception(entry, replace(seen, evidence=Evidence("output")))
-    assert named.detail == f"It is so.\n{seen.message}"
+    diagnosis, source = of_fault(fault, "ex01_first.py", b""), Source("ex01_first.py")
+    unnamed = finding_of(diagnosis, source)
+    assert unnamed.message.startswith("positions stays on the CPU")
+    named = finding_of(replace(diagnosis, evidence=Evidence("output"), misconception=entry), source)
+    assert named.detail == f"It is so.\n{unnamed.message}"
     assert (named.place, named.evidence) == (place, Evidence("output"))
 
 
@@ -173,50 +178,53 @@ RIGHT = observed(np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
 WRONG = observed(np.ones((2, 3)))
 
 
-def told(yours: Value, expected: Value) -> str:
+def sentence_of(yours: Value, expected: Value) -> str:
     difference = compare(yours, Expected(expected, expected), Same())
     assert difference is not None
-    return difference.sentence
+    wording = difference.fact.wording()
+    return "; ".join([wording.says, *wording.also])
 
 
 @pytest.mark.parametrize(
     ("yours", "expected", "sentence"),
     [
-        ([RIGHT, WRONG], RIGHT, "result: item 0 of the 2 you return is right; return it alone"),
-        ({"a": WRONG, "b": RIGHT}, RIGHT, "result: item b of the 2 you return is right; return it alone"),
-        ([WRONG, WRONG], RIGHT, "result: a list of 2, expected a tensor of shape (2, 3)"),
+        ([RIGHT, WRONG], RIGHT, "item 0 of the 2 you return is right; return it alone"),
+        ({"a": WRONG, "b": RIGHT}, RIGHT, "item b of the 2 you return is right; return it alone"),
+        ([WRONG, WRONG], RIGHT, "a list of 2, expected a tensor of shape (2, 3)"),
         (
             [[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]],
             RIGHT,
-            "result: a list of 2 with the right values, expected a tensor of shape (2, 3)",
+            "a list of 2 with the right values, expected a tensor of shape (2, 3)",
         ),
-        (2.5, observed(np.array(2.5)), "result: 2.5 with the right values, expected a tensor of shape ()"),
-        (Opaque("numpy.ndarray"), RIGHT, "result: a numpy.ndarray, expected a tensor of shape (2, 3)"),
-        (observed(np.array(2.5)), 2.5, "your result: a tensor of shape (), expected 2.5; its value is right"),
-        (observed(np.array(9.5)), 2.5, "your result: a tensor of shape (), expected 2.5"),
+        (2.5, observed(np.array(2.5)), "2.5 with the right values, expected a tensor of shape ()"),
+        (Opaque("numpy.ndarray"), RIGHT, "a numpy.ndarray, expected a tensor of shape (2, 3)"),
+        (observed(np.array(2.5)), 2.5, "a tensor of shape (), expected 2.5; its value is right"),
+        (observed(np.array(9.5)), 2.5, "a tensor of shape (), expected 2.5"),
         (
             observed(np.array([1, 2])),
             [1, 2],
-            "your result: a tensor of shape (2,), expected a list of 2; its value is right",
+            "a tensor of shape (2,), expected a list of 2; its value is right",
         ),
     ],
 )
 def test_what_stands_in_place_of_the_expected_is_told_and_whether_it_is_right(
     yours: Value, expected: Value, sentence: str
 ) -> None:
-    assert told(yours, expected) == sentence
+    assert sentence_of(yours, expected) == sentence
 
 
 def test_a_gradient_that_is_missing_asks_for_what_stops_it() -> None:
-    sentence = told({"gradient of the input": None}, {"gradient of the input": RIGHT})
-    assert sentence.startswith("gradient of the input: none gets there: is there a detach()")
+    difference = compare({"gradient of the input": None}, Expected(*[{"gradient of the input": RIGHT}] * 2), Same())
+    result = finding([Trial(difference, AXES), Trial(difference, AXES)])
+    assert result.message == "gradient of the input: no gradient arrives."
+    assert "Is there a detach()" in str(result.detail)
 
 
 def test_a_gradient_of_zeros_is_asked_about_as_one() -> None:
     right = Draw(0, "gradient").normal("D V")
-    finding = found({"gradient of w_q": 0 * right}, {"gradient of w_q": right})
-    assert finding.message == "gradient of w_q: 0 everywhere."
-    assert "detached" in (finding.detail or "")
+    result = found({"gradient of w_q": 0 * right}, {"gradient of w_q": right})
+    assert result.message == "gradient of w_q: 0 everywhere."
+    assert "detached" in (result.detail or "")
 
 
 def test_what_dropout_keeps_is_told_as_a_range_where_it_differs() -> None:
@@ -224,8 +232,8 @@ def test_what_dropout_keeps_is_told_as_a_range_where_it_differs() -> None:
     full = 1 + random.random((40, 50))
     kept = random.random(full.shape) >= 0.25
     uneven = dropped_wrongly(full * kept * (1 + random.random(full.shape)), full, 0.25)
-    assert uneven is not None
-    assert uneven[1].startswith("what is kept is 1.05 to 1.95 × its value")
+    assert isinstance(uneven, KeptScaled)
+    assert uneven.wording().says.startswith("In train mode what is kept is 1.05 to 1.95 × its value")
 
 
 def test_the_lines_of_an_excerpt_are_those_that_python_counts() -> None:
@@ -244,10 +252,10 @@ def test_a_mask_of_dropout_that_is_shared_along_an_axis_is_wrong_where_chance_ca
         own = full * (random.random(shape) >= 0.4) / 0.6
         assert dropped_wrongly(own, full, 0.4) is None
         for axis in range(len(shape)):
-            one = tuple(1 if each == axis else size for each, size in enumerate(shape))
+            one = tuple(1 if at == axis else size for at, size in enumerate(shape))
             shared = dropped_wrongly(full * (random.random(one) >= 0.4) / 0.6, full, 0.4)
             assert (shared is not None) == (full.size > 6), (shape, axis)
-            assert shared is None or shared[0] == "dropout"
+            assert shared is None or shared.id == "dropout"
 
 
 # The numbers beside a finding.
@@ -260,9 +268,9 @@ def attention() -> tuple[Any, Any]:
 
 
 def test_the_witnesses_are_those_of_the_pattern_not_the_largest_differences() -> None:
-    finding = found(*attention())
-    shown = evidence(finding)
-    assert finding.id == "mask-number"
+    result = found(*attention())
+    shown = evidence(result)
+    assert result.id == "mask-number"
     assert shown.witness_title == "where no weight is expected"
     assert len(shown.witnesses) == 5
     for index, expected, yours in shown.witnesses:
@@ -331,23 +339,23 @@ def test_there_is_no_map_where_it_says_nothing() -> None:
 
 def test_a_shape_that_follows_no_pattern_has_its_axes_named() -> None:
     trial = Draw(0, "shape")
-    finding = found(trial.random.standard_normal((5, 3, 2, 2)), trial.normal("B T D"))
-    assert finding.message == "Your result: shape (5, 3, 2, 2), expected (3, 7, 24)."
-    assert finding.detail == "Expected: batch 3, query 7, feature 24."
+    result = found(trial.random.standard_normal((5, 3, 2, 2)), trial.normal("B T D"))
+    assert result.message == "Your result: shape (5, 3, 2, 2), expected (3, 7, 24)."
+    assert result.detail == "Expected: batch 3, query 7, feature 24."
 
 
 def test_arrays_without_words_are_told_by_their_index() -> None:
     values = np.random.default_rng(1).standard_normal((2, 2, 51))
-    finding = found(values[0], values[1])
-    assert "first at [0, 0]: expected" in finding.message or "first at index 0 of axis 0" in finding.message
+    result = found(values[0], values[1])
+    assert "first at [0, 0]: expected" in result.message or "first at index 0 of axis 0" in result.message
 
 
 def test_a_few_bits_are_no_region() -> None:
     """A small tensor of true and false has no meaning along its axes that one could claim."""
     expected = np.array([[True, True, False, False], [True, True, True, False]])
     yours = np.array([[True, False, False, True], [True, False, True, False]])
-    finding = found({"seen, the likeliest first": yours}, {"seen, the likeliest first": expected})
-    assert finding.message.startswith("seen, the likeliest first: 3 of 8 places differ and no known pattern fits")
+    result = found({"seen, the likeliest first": yours}, {"seen, the likeliest first": expected})
+    assert result.message.startswith("seen, the likeliest first: 3 of 8 places differ and no known pattern fits")
 
 
 def test_zeros_that_have_to_be_exact_are_shown_where_they_are_not() -> None:
@@ -355,8 +363,8 @@ def test_zeros_that_have_to_be_exact_are_shown_where_they_are_not() -> None:
     yours = expected + np.array([[0, 1e-9, 0], [0, 0, 0]])
     exact = Expected(observed(expected), observed(expected, "float64"))
     difference = compare(observed(yours), exact, Same(exact_zeros=True))
-    finding = of_difference(CHECK, [Drawn(difference, AXES), Drawn(difference, AXES)], evidence=True)
-    assert finding.message.startswith("Your result: wrong only where 0 is expected, at 1 of 2 such places")
+    result = finding([Trial(difference, AXES), Trial(difference, AXES)])
+    assert result.message.startswith("Your result: wrong only where 0 is expected, at 1 of 2 such places")
 
 
 # Whatever a student's code returns.
@@ -395,7 +403,7 @@ def test_no_result_is_so_odd_that_it_cannot_be_told() -> None:
     for _ in range(1_500):
         shape = SHAPES[random.integers(len(SHAPES))]
         other = shape if random.random() < 0.7 else SHAPES[random.integers(len(SHAPES))]
-        trials = [drawn(odd(random, shape), odd(random, other), number) for number in range(2)]
-        if any(each.difference is not None for each in trials):
-            finding = of_difference(CHECK, trials, evidence=True)
-            assert 0 < len(finding.message) <= LONGEST, finding
+        trials = [trial_of(odd(random, shape), odd(random, other), number) for number in range(2)]
+        if any(trial.difference is not None for trial in trials):
+            result = finding(trials)
+            assert 0 < len(result.message) <= LONGEST, result

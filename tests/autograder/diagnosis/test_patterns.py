@@ -6,28 +6,32 @@ import time
 import numpy as np
 import pytest
 
-from autograder.diagnosis.findings import LONGEST, Drawn, of_difference
+from autograder.diagnosis.differences import Trial, of_difference
 from autograder.diagnosis.patterns import Axes, Case, explain
+from autograder.messages.wording import LONGEST, headline
 from autograder.results import Finding
-from tests.support.observations import CHECK, drawn
+from tests.support.observations import CHECK, finding, trial_of
 from tests.support.zoo import COLUMNS, WORDS, ZOO, Draw, Numbers, Wrong, softmax
 
 UNRELATED = 2_200
 """So many pairs of tensors that have nothing to do with each other are held against every pattern."""
 
 
-def finding_of(each: Wrong, *, evidence: bool = True) -> Finding:
-    return of_difference(CHECK, draws_of(each), evidence=evidence)
+def finding_of(wrong: Wrong, *, evidence: bool = True) -> Finding:
+    return finding(trials_of(wrong), evidence=evidence)
 
 
-def draws_of(each: Wrong) -> list[Drawn]:
+def trials_of(wrong: Wrong) -> list[Trial]:
     trials = []
     for number in range(2):
-        yours, expected = each.make(Draw(number, each.name))
-        dtype = "float64" if each.name == "another_dtype" else None
-        trials.append(drawn(yours, expected, number, dtype))
+        yours, expected = wrong.make(Draw(number, wrong.name))
+        dtype = "float64" if wrong.name == "another_dtype" else None
+        trials.append(trial_of(yours, expected, number, dtype))
     return trials
 
+
+HEADLINE = 90
+"""Characters: what is wrong fits one line of a terminal."""
 
 PLAIN = ("value", "special", "shape", "dtype")
 """The ids of findings that know no pattern."""
@@ -40,6 +44,12 @@ def test_a_wrong_result_is_called_what_it_is(each: Wrong) -> None:
     assert found.id == (each.id or "value"), found
     assert len(found.message) <= LONGEST
     assert "…" not in found.message
+
+
+@pytest.mark.parametrize("each", ZOO, ids=lambda each: each.name)
+def test_what_is_wrong_comes_first_and_is_short(each: Wrong) -> None:
+    diagnosis = of_difference(CHECK, trials_of(each), evidence=True)
+    assert len(headline(diagnosis.subject, diagnosis.fact.wording())) <= HEADLINE
 
 
 def test_the_zoo_is_large_and_almost_all_of_it_is_named() -> None:
@@ -90,7 +100,7 @@ def test_tensors_that_nothing_relates_are_given_no_name() -> None:
             cases.append(Case(yours + 0.0, expected + 0.0, Axes(COLUMNS[number], WORDS), dtypes=(dtype, dtype)))
         found = explain(*cases)
         if found is not None:
-            told.append(f"{kind}, {shape}: {found.id} {found.phrase}")
+            told.append(f"{kind}, {shape}: {found.fact}")
     print("\n".join(told), len(told), "of", UNRELATED)
     assert len(told) <= 0.005 * UNRELATED, told
 
@@ -99,7 +109,7 @@ def test_the_patterns_are_fast() -> None:
     """The median over the zoo stays below 10 ms, the slowest below 200 ms."""
     taken = []
     for each in ZOO:
-        trials = draws_of(each)
+        trials = trials_of(each)
         started = time.process_time()
         of_difference(CHECK, trials, evidence=True)
         taken.append(time.process_time() - started)

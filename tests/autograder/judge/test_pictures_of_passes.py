@@ -14,7 +14,7 @@ from autograder.authoring.validate import validate
 from autograder.checks import Drawing, checks_in, picture, pictures_in
 from autograder.checks.trials import Key
 from autograder.judge.grader import Grader
-from autograder.judge.pictures import drawn, failures
+from autograder.judge.pictures import failures, pictures_of
 from autograder.protocol import Array, Opaque
 from autograder.results import ExerciseResult, Report
 from autograder.results.model import Picture
@@ -69,7 +69,7 @@ def array(values: object, dtype: str = "float32") -> Array:
 def from_value(value: object) -> tuple[tuple[Picture, ...], list[str]]:
     """Return the pictures that a value gives, and what is said about one that gives none."""
     outcomes: Mapping[Key, Outcome] = {("seen", 0): Observed(value)}
-    return drawn([DRAWING], outcomes), failures([DRAWING], outcomes)
+    return pictures_of([DRAWING], outcomes), failures([DRAWING], outcomes)
 
 
 def test_a_tensor_becomes_a_picture_with_the_words_of_its_declaration() -> None:
@@ -136,7 +136,7 @@ def test_what_is_no_small_picture_is_none(value: object, why: str) -> None:
 )
 def test_a_picture_that_could_not_be_made_is_none(outcome: Outcome | None, sentence: str) -> None:
     outcomes = {("seen", 0): outcome} if outcome else {}
-    assert drawn([DRAWING], outcomes) == ()
+    assert pictures_of([DRAWING], outcomes) == ()
     assert failures([DRAWING], outcomes) == [sentence]
 
 

@@ -9,10 +9,10 @@ from hypothesis import example, given
 from hypothesis import strategies as some
 
 from autograder.diagnosis.exceptions import in_characters
-from autograder.diagnosis.findings import with_source
+from autograder.diagnosis.findings import excerpt
 from autograder.judge.grader import Grader
 from autograder.protocol.statements import statements
-from autograder.results import Finding, Place
+from autograder.results import Place
 from autograder.runner.outcomes import read_survey
 from autograder.runner.runner import Runner
 from autograder.worker.sources import Sources, compiled
@@ -97,7 +97,7 @@ def survey(source: bytes) -> None:
     for line in sorted(lines)[:: max(1, len(lines) // 3)]:
         outermost_loop(source, line)
         place = in_characters(Place(f"{NAME}.py", line, None, 1, 3), source)
-        with_source(Finding("place", "value", "", place=place), source)
+        excerpt(source, place)
 
 
 @pytest.mark.parametrize("depth", [10, 90, 150, 900, 2000, 2900])

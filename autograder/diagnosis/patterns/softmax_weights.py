@@ -1,17 +1,23 @@
-"""Weights that should sum to 1 along an axis, and what became of them."""
+"""Detects what is wrong with softmax weights: which axis sums to 1, and whether the mask reaches them."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from autograder.comparison.arrays import Numbers
 from autograder.diagnosis.patterns.case import Case, Places
 from autograder.diagnosis.patterns.constants import factors, named
-from autograder.diagnosis.patterns.pattern import Pattern, Row, Shown
+from autograder.diagnosis.patterns.pattern import Pattern, Row, Sample
+from autograder.messages import masks as facts
+from autograder.messages.constants import Coefficient
 
 _SUM = 1e-3
+"""The largest distance of a sum from 1 that is rounding, in the coarser dtypes too."""
+
 _ALMOST_0 = 1e-12
+"""A softmax gives a score of -1e9 a weight below it, so it counts as none."""
 
 
 @dataclass(frozen=True)
@@ -45,10 +51,10 @@ class Weights:
         text = f"{low:.4g}" if high - low < _SUM else f"{low:.3g} to {high:.3g}"
         return ("row sums", "1", text)
 
-    def shown(self, title: str, places: Places | None = None) -> Shown:
-        """Return evidence; `places` are in the order of these axes."""
+    def sample(self, places: Places | None = None) -> Sample:
+        """Return the numbers to show; `places` are in the order of these axes."""
         there = None if places is None else np.moveaxis(places, -1, self.axis)
-        return Shown(title, there, self.row)
+        return Sample(there, self.row)
 
 
 def detect(case: Case) -> Iterator[Pattern]:
@@ -59,7 +65,7 @@ def detect(case: Case) -> Iterator[Pattern]:
     weights = Weights(case, axis, np.moveaxis(case.yours, axis, -1), np.moveaxis(case.expected, axis, -1))
     if case.yours.min() < -1e-6:
         return
-    for detector in (_hard, _masked, _another_axis, _scaled_rows, _temperature):
+    for detector in (_argmax, _masked, _another_axis, _scaled_rows, _temperature):
         yield from detector(weights)
 
 
@@ -77,46 +83,34 @@ def _sums_to_1(array: Numbers, *axes: int) -> bool:
     return bool((np.abs(array.sum(axis=axes) - 1) < _SUM).all())
 
 
-def _hard(weights: Weights) -> Iterator[Pattern]:
+def _argmax(weights: Weights) -> Iterator[Pattern]:
     yours, expected = weights.yours, weights.expected
     top = yours.max(axis=-1, keepdims=True)
     one_hot = ((yours == top) | (yours == 0)).all() and (top == 1).all() and ((yours == 1).sum(axis=-1) == 1).all()
     if one_hot and (np.take_along_axis(expected, yours.argmax(-1)[..., None], -1)[..., 0] == expected.max(-1)).all():
-        phrase = f"all weight on the largest {weights.word}: an argmax where a softmax is expected"
-        yield Pattern("hard-max", phrase, weights.word, shown=weights.shown("largest differences"))
+        yield Pattern(facts.ArgMax(weights.word), weights.sample())
 
 
 def _masked(weights: Weights) -> Iterator[Pattern]:
-    """Places that get no weight in the expected, and some in yours; or the other way round."""
+    """Yield places that should get no weight and get some, or the other way round."""
     hidden = weights.hidden
     if not hidden.any() or hidden.all():
         return
     leaks = hidden & (weights.yours > _ALMOST_0)
-    shown = weights.shown("where no weight is expected", leaks)
     yield from _turned(weights, hidden)
     if not leaks.any():
         return
-    least, share = float(weights.yours[leaks].min()), f"{leaks.sum()} of {hidden.sum()}"
     visible = np.where(hidden, 0.0, weights.yours)
     total = visible.sum(axis=-1, keepdims=True)
-    right = bool((total > 0).all()) and weights.case.same(visible / np.where(total > 0, total, 1), weights.expected)
-    sums = "rows sum to 1, so the softmax is right" if (np.abs(weights.sums - 1) < _SUM).all() else ""
-    extra = f"; {sums}" if sums else ""
-    if not right:
-        if (leaks == hidden).all() and sums:
-            phrase = f"every hidden {weights.word} gets weight, {least:.3g} or more; expected 0{extra}"
-            yield Pattern("leak", phrase, f"{weights.word} all", "Does the mask reach these scores?", shown)
+    is_right = bool((total > 0).all()) and weights.case.same(visible / np.where(total > 0, total, 1), weights.expected)
+    is_all, sums_to_1 = bool((leaks == hidden).all()), bool((np.abs(weights.sums - 1) < _SUM).all())
+    if not is_right and not (is_all and sums_to_1):
         return
-    if (leaks != hidden).any():
-        phrase = f"{share} hidden places get weight, {least:.3g} or more; expected 0{extra}"
-        yield Pattern("leak", phrase, f"{weights.word} some", "Which condition of the mask is missing?", shown)
-    elif _alike_within_rows(weights.yours, hidden):
-        phrase = f"every hidden {weights.word} still gets weight, {least:.3g} or more; expected 0{extra}"
-        detail = "They get the same weight in a row: their score became a number, such as 0, and e^0 = 1."
-        yield Pattern("mask-number", phrase, weights.word, detail, shown)
-    else:
-        phrase = f"nothing is masked: every hidden {weights.word} gets weight, {least:.3g} or more; expected 0{extra}"
-        yield Pattern("mask-missing", phrase, weights.word, "Does the mask reach the scores before the softmax?", shown)
+    cause: Literal["missing", "number", "unknown"] = "unknown"
+    if is_right and is_all:
+        cause = "number" if _alike_within_rows(weights.yours, hidden) else "missing"
+    least, counts = float(weights.yours[leaks].min()), (int(leaks.sum()), int(hidden.sum()))
+    yield Pattern(facts.HiddenWeight(cause, weights.word, is_all, least, *counts, sums_to_1), weights.sample(leaks))
 
 
 def _alike_within_rows(yours: Numbers, hidden: Places) -> bool:
@@ -133,57 +127,43 @@ def _turned(weights: Weights, hidden: Places) -> Iterator[Pattern]:
     zeros = weights.yours <= _ALMOST_0
     if np.array_equal(zeros, hidden) or not zeros.any():
         return
-    shown = weights.shown("where weight and none are exchanged", zeros != hidden)
+    sample = weights.sample(zeros != hidden)
     if np.array_equal(zeros, ~hidden):
-        phrase = f"weight only where none is expected along {weights.word}: the mask is inverted"
-        yield Pattern("mask-inverted", phrase, "", "Which of true and false means that it may be seen?", shown)
+        yield Pattern(facts.WeightsInverted(weights.word), sample)
     elif zeros.shape[-1] == zeros.shape[-2] and np.array_equal(np.swapaxes(zeros, -1, -2), hidden):
-        phrase = "weight on the other side of the diagonal: sees what comes later, and not what was before"
-        yield Pattern("mask-transposed", phrase, "", "Are rows and columns of the mask exchanged?", shown)
+        yield Pattern(facts.WeightsTurned(), sample)
 
 
 def _scaled_rows(weights: Weights) -> Iterator[Pattern]:
-    """Rows that are the expected ones times a number each."""
+    """Yield rows that are the expected ones times a number each."""
     sums = weights.sums
     if (np.abs(sums - 1) < _SUM).all() or (sums <= _ALMOST_0).any():
         return
     if not weights.case.same(weights.yours / sums[..., None], weights.expected):
         return
-    shown = weights.shown("largest differences")
     low, high = float(sums.min()), float(sums.max())
-    if weights.hidden.any() and high < 1 + _SUM:
-        phrase = f"zeros are right, but rows no longer sum to 1: from {low:.3g} to {high:.3g}"
-        question = "Is the mask applied after the softmax? Then nobody shares out the weight it takes away."
-        yield Pattern("mask-after", phrase, weights.word, question, shown)
-    else:
-        phrase = f"each row is the expected one times a number; rows sum to {low:.3g} to {high:.3g}, expected 1"
-        yield Pattern("not-normalized", phrase, weights.word, f"What are they divided by, along {weights.word}?", shown)
+    is_masked = bool(weights.hidden.any()) and high < 1 + _SUM
+    yield Pattern(facts.SumsWrong(is_masked, weights.word, low, high), weights.sample())
 
 
 def _another_axis(weights: Weights) -> Iterator[Pattern]:
     case = weights.case
     if _sums_to_1(case.yours, weights.axis):
         return
-    shown = weights.shown("largest differences")
-    for axis in range(case.yours.ndim):
+    count = case.yours.ndim
+    for axis in range(count):
         if axis != weights.axis and case.yours.shape[axis] > 1 and _sums_to_1(case.yours, axis):
-            phrase = f"weights sum to 1 along {case.at(axis)}, expected along {weights.word}"
-            yield Pattern(
-                "other-axis", phrase, f"{axis - case.yours.ndim}", "Over which axis is the softmax taken?", shown
-            )
+            yield Pattern(facts.SumsAlong(axis - count, False, case.at(axis), weights.word), weights.sample())
             return
-    for start in reversed(range(case.yours.ndim - 1)):
-        if _sums_to_1(case.yours, *range(start, case.yours.ndim)):
-            over = "all weights together" if start == 0 else f"weights of each {case.at(start - 1)} together"
-            phrase = f"{over} sum to 1, expected those along {weights.word}"
-            yield Pattern(
-                "all-axes", phrase, f"{start - case.yours.ndim}", "Over which axis is the softmax taken?", shown
-            )
+    for start in reversed(range(count - 1)):
+        if _sums_to_1(case.yours, *range(start, count)):
+            name = case.at(start - 1) if start else None
+            yield Pattern(facts.SumsAlong(start - count, True, name, weights.word), weights.sample())
             return
 
 
 def _temperature(weights: Weights) -> Iterator[Pattern]:
-    """A softmax of the same scores times a number: the logarithms are proportional, but for a term in each row."""
+    """Yield a softmax of the same scores times a number: the logarithms are proportional, up to a term per row."""
     seen = (weights.expected > _ALMOST_0) & (weights.yours > _ALMOST_0)
     if seen.mean() < 0.3 or (seen.sum(axis=-1) < 2).any() or not (np.abs(weights.sums - 1) < _SUM).all():
         return
@@ -194,12 +174,11 @@ def _temperature(weights: Weights) -> Iterator[Pattern]:
     factor = float((yours * expected).sum()) / squares
     if abs(factor) < 1e-3 or abs(factor - 1) < 1e-3 or not _near(yours, factor * expected):
         return
-    constants = named(factor, factors(weights.case.axes.sizes, weights.case.constants))
-    how = "too sharp" if factor > 1 else "too even" if factor > 0 else "the wrong way round"
-    phrase = f"{how}: the softmax of {factor:.4g} × the scores"
-    yield Pattern(
-        "temperature", phrase, how, shown=weights.shown("largest differences"), factor=factor, constants=constants
-    )
+    names = named(factor, factors(weights.case.axes.sizes, weights.case.constants))
+    effect: Literal["too sharp", "too even", "the wrong way round"] = "the wrong way round"
+    if factor > 0:
+        effect = "too sharp" if factor > 1 else "too even"
+    yield Pattern(facts.Temperature(effect, factor), weights.sample(), Coefficient(factor, names))
 
 
 def _centred(array: Numbers, seen: Places) -> Numbers:

@@ -1,0 +1,147 @@
+"""Exceptions in a learner's code, and calls that it must not make."""
+
+from dataclasses import dataclass
+
+from autograder.messages.locations import Line
+from autograder.messages.wording import Fact, Wording, opened
+
+
+@dataclass(frozen=True)
+class Raised(Fact):
+    """The code raised an exception, in a function or at import.
+
+    `file` is named where it is not the one shown, `line` where another line than that one is shown.
+    """
+
+    type: str
+    at_import: bool
+    function: str | None = None
+    file: str | None = None
+    line: Line | None = None
+
+    @property
+    def id(self) -> str:
+        return self.type
+
+    def wording(self) -> Wording:
+        where = f" in {self.function}()" if self.function else ""
+        where += f" of {self.file}" if self.function and self.file else ""
+        where = " while it was imported" if self.at_import else where
+        line = f", in {self.line}" if self.line else ""
+        return Wording(f"Your code raised {self.type}{where}{line}", whole=True)
+
+
+@dataclass(frozen=True)
+class SyntaxInvalid(Fact):
+    """Python cannot read the file; `reason` is what Python says, with the lines that it speaks of as data."""
+
+    type: str
+    file: str
+    reason: tuple[str | Line, ...]
+
+    @property
+    def id(self) -> str:
+        return self.type
+
+    def wording(self) -> Wording:
+        return Wording(f"Python cannot read {self.file}: {''.join(map(str, self.reason))}", whole=True)
+
+
+@dataclass(frozen=True)
+class ExitCalled(Fact):
+    """The code ends the process."""
+
+    id = "SystemExit"
+
+    def wording(self) -> Wording:
+        return Wording("Your code calls exit() instead of returning", whole=True)
+
+
+@dataclass(frozen=True)
+class StructureWrong(Fact):
+    """A check refused what it got, in its own words."""
+
+    reason: str
+
+    id = "structure"
+
+    def wording(self) -> Wording:
+        return Wording(opened(self.reason), whole=True)
+
+
+@dataclass(frozen=True)
+class DevicesMixed(Fact):
+    """A tensor stays on the CPU while the others are on another device; `tensor` is its name, if it has one."""
+
+    tensor: str | None
+
+    id = "device"
+
+    def wording(self) -> Wording:
+        says = f"{self.tensor or 'A tensor'} stays on the CPU while the others are on another device"
+        return Wording(says, ("make it, or keep it, where they are",), whole=True)
+
+
+@dataclass(frozen=True)
+class NoneGiven(Fact):
+    """A check got None where it needs a value."""
+
+    id = "none"
+
+    def wording(self) -> Wording:
+        return Wording("Your code returned None where a value is expected: is a return missing?", whole=True)
+
+
+@dataclass(frozen=True)
+class SignatureWrong(Fact):
+    """A check cannot call the code."""
+
+    id = "signature"
+
+    def wording(self) -> Wording:
+        says = "Your code cannot be called as the contract says"
+        return Wording(says, ("compare its parameters with the stub's",), whole=True)
+
+
+@dataclass(frozen=True)
+class ResultUnusable(Fact):
+    """A check cannot use what the code returned."""
+
+    type: str
+
+    @property
+    def id(self) -> str:
+        return self.type
+
+    def wording(self) -> Wording:
+        says = f"What your code returned cannot be used ({self.type}): is it of the type the contract says?"
+        return Wording(says, whole=True)
+
+
+@dataclass(frozen=True)
+class MemoryExceeded(Fact):
+    """The code asked for more memory (MiB) than there is."""
+
+    type: str
+    limit: int
+
+    @property
+    def id(self) -> str:
+        return self.type
+
+    def wording(self) -> Wording:
+        return Wording(f"Your code asked for more than the {self.limit} MiB of memory there are", whole=True)
+
+
+@dataclass(frozen=True)
+class CallForbidden(Fact):
+    """A call would skip the exercise."""
+
+    name: str
+
+    @property
+    def id(self) -> str:
+        return self.name
+
+    def wording(self) -> Wording:
+        return Wording(f"This exercise asks you to write it yourself: {self.name} must not be used here", whole=True)

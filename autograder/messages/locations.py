@@ -1,0 +1,107 @@
+"""Where a mistake is: the first line whose value diverges from the reference solution's, and how."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from autograder.messages.wording import Fact, Wording, opened
+from autograder.results import Place
+
+
+class State(Enum):
+    """How a step stands to the solution's: it agrees, holds its numbers in another form or order, or matches none."""
+
+    AGREES = "agrees"
+    RESHAPED = "reshaped"
+    MOVED = "moved"
+    UNKNOWN = "unknown"
+    UNFINISHED = "unfinished"
+    WRITTEN = "written"
+    MISUSED = "misused"
+    CUT = "cut"
+
+
+_LABELS = {
+    State.UNKNOWN: "the first value that is not the expected one",
+    State.RESHAPED: "the right numbers, in another shape",
+    State.MOVED: "the right numbers, in other places",
+    State.UNFINISHED: "agrees so far, but a step is missing here",
+    State.WRITTEN: "writes into what it was given",
+    State.MISUSED: "what another line has already computed",
+    State.CUT: "no gradient passes from here on",
+}
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line that a sentence speaks of, with its cell where that is another one than the cell shown."""
+
+    number: int
+    cell: int | None = None
+
+    def __str__(self) -> str:
+        return f"line {self.number}" if self.cell is None else f"line {self.number} of cell {self.cell}"
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """The first step that diverges; `agreeing` are the lines before it that lead to it and agree.
+
+    `factor` is by how much its value is too large, where that is all, and `constant` the name of that number; `number`
+    is a variable with a plain number that the value was made with, and that number.
+    """
+
+    place: Place
+    state: State
+    factor: float | None
+    agreeing: tuple[int, ...]
+    certain: bool
+    constant: str | None = None
+    number: tuple[str, float] | None = None
+
+
+def label(divergence: Divergence) -> str:
+    """Return in a few words what is wrong with the value of a line."""
+    if divergence.factor is not None and divergence.state in (State.UNKNOWN, State.UNFINISHED):
+        name = f"; that is {divergence.constant}" if divergence.constant else ""
+        return f"{divergence.factor:.4g} × the expected value{name}"
+    return _LABELS[divergence.state]
+
+
+def origin_label(variable: str, line: Line, divergence: Divergence) -> str:
+    """Return in a few words what a plain number does to the value of another line."""
+    return f"with {variable}, {line} computes {label(divergence)}"
+
+
+@dataclass(frozen=True)
+class Diverges(Fact):
+    """Nothing is known of a mistake but the line where the values diverge."""
+
+    divergence: Divergence
+    line: Line
+
+    @property
+    def id(self) -> str:
+        return self.divergence.state.value
+
+    def wording(self) -> Wording:
+        line, state = self.line, self.divergence.state
+        if state in (State.UNKNOWN, State.UNFINISHED) and self.divergence.factor is not None:
+            return Wording(opened(f"{line} computes {label(self.divergence)}"), whole=True)
+        if state is State.UNKNOWN and self.divergence.agreeing:
+            says = f"Your values are the expected ones up to {line}; the value of {line} is not"
+            return Wording(says, whole=True)
+        if state is State.UNKNOWN:
+            return Wording(opened(f"{line} computes the first value that is not the expected one"), whole=True)
+        if state is State.UNFINISHED:
+            says = f"Your values are the expected ones up to {line}, but a step is missing there"
+            return Wording(says, whole=True)
+        if state is State.CUT:
+            asks = "is something detached there, or made a plain number?"
+            return Wording(f"No gradient passes {line}: {asks}", whole=True)
+        computes = {
+            State.RESHAPED: "computes the right numbers, in another shape",
+            State.MOVED: "computes the right numbers, in other places",
+            State.WRITTEN: "writes into what it was given",
+            State.MISUSED: "computes again what another line has already computed",
+        }
+        return Wording(opened(f"{line} {computes.get(state, label(self.divergence))}"), whole=True)

@@ -1,0 +1,89 @@
+"""Checks that did not run, that wait, or whose worker process ended."""
+
+from dataclasses import dataclass
+
+from autograder.messages.elements import joined
+from autograder.messages.wording import Fact, Wording, opened
+
+
+@dataclass(frozen=True)
+class WorkerEnded(Fact):
+    """The worker process ended; `reason` is the sentence about it, `status` what became of the check."""
+
+    status: str
+    reason: str
+
+    @property
+    def id(self) -> str:
+        return self.status
+
+    def wording(self) -> Wording:
+        return Wording(opened(self.reason), whole=True)
+
+
+@dataclass(frozen=True)
+class FileMissing(Fact):
+    """The file of the exercise was not found; `unread` names what of the submission could not be read."""
+
+    file: str
+    unread: str
+
+    id = "missing"
+
+    def wording(self) -> Wording:
+        if self.unread:
+            says = f"{self.file} was not found, and a part of the submission could not be read"
+            return Wording(says, asks=f"{self.unread}.", whole=True)
+        return Wording(f"{self.file} is not in the submission", whole=True)
+
+
+@dataclass(frozen=True)
+class FileUnread(Fact):
+    """The file of the exercise is there and could not be read, for a reason."""
+
+    reason: str
+
+    id = "unread"
+
+    def wording(self) -> Wording:
+        return Wording(self.reason, asks="None of its checks was run.", whole=True)
+
+
+@dataclass(frozen=True)
+class GraderFailed(Fact):
+    """The kit itself failed."""
+
+    reason: str
+
+    id = "grader"
+
+    def wording(self) -> Wording:
+        return Wording("The grader itself failed; this is not your fault", asks=self.reason, whole=True)
+
+
+@dataclass(frozen=True)
+class EarlierUnwritten(Fact):
+    """The code uses another file that is not written yet."""
+
+    file: str
+    earlier: str
+
+    id = "waits"
+
+    def wording(self) -> Wording:
+        return Wording(f"{self.file} uses {self.earlier}, which is not written yet", whole=True)
+
+
+@dataclass(frozen=True)
+class CheckRequired(Fact):
+    """A check that passes counts only if one of these passes too: their ids, with their titles."""
+
+    checks: tuple[tuple[str, str], ...]
+
+    id = "waits"
+
+    def wording(self) -> Wording:
+        names = [f"`{name}`" for name, _ in self.checks]
+        which = names[0] if len(names) == 1 else f"one of {joined(names, 'or')}"
+        titles = "\n".join(f"`{name}`: {title}" for name, title in self.checks)
+        return Wording(f"This counts as soon as {which} passes", asks=titles, whole=True)
