@@ -6,7 +6,8 @@
 # variance 1. Then the network learns another scale and shift for each feature:
 #
 # $$\mathrm{LayerNorm}(x) = \alpha \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta
-# \qquad \mu = \frac{1}{D} \sum_{j=1}^{D} x_j \qquad \sigma^2 = \frac{1}{D} \sum_{j=1}^{D} (x_j - \mu)^2$$
+# \qquad \mu = \frac{1}{D} \sum_{j=1}^{D} x_j
+# \qquad \sigma^2 = \frac{1}{D} \sum_{j=1}^{D} (x_j - \mu)^2$$
 #
 # Source: Ba, Kiros and Hinton, "Layer Normalization" (2016), equations 3 and 4, where $\alpha$ and
 # $\beta$ are called gain and bias. $\varepsilon$ is a small constant that implementations add. It
