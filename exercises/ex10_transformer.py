@@ -98,8 +98,8 @@ class Transformer(nn.Module):
         pad_idx: int = 0,
     ) -> None:
         super().__init__()
-        # TODO ex10: create encoder, decoder and output_projection (a linear layer with a bias). Check which vocabulary and
-        # which number of blocks each of them gets, and store what forward needs.
+        # TODO ex10: create encoder, decoder and output_projection (a linear layer with a bias). Check which
+        # vocabulary and which number of blocks each of them gets, and store what forward needs.
         raise NotImplementedError("ex10: Transformer.__init__")
 
     def forward(

@@ -114,7 +114,9 @@ def test_scaled(impl, given):
     return {"weights": weights, "output": output}
 
 
-@check("a blocked key has weight 0, and the other weights sum to 1", points=4, of=FUNCTION, judge=Like(exact_zeros=True))
+@check(
+    "a blocked key has weight 0, and the other weights sum to 1", points=4, of=FUNCTION, judge=Like(exact_zeros=True)
+)
 def test_blocked_keys(impl, given):
     B, H, S = given.sizes("B H S")
     inputs, mask = attention_inputs(given, B, H), given.mask(B, H, S, S)
@@ -133,8 +135,8 @@ def test_blocked_keys(impl, given):
     judge=AGREEING,
 )
 def test_mask_axes(impl, given):
-    B, (T, S) = given.size("B"), sorted(given.sizes("T S"))  # fewer queries than keys, so that a mask cut to T by T fails
-    inputs = attention_inputs(given, B, B, lengths=(T, S))  # as many heads as sequences, so that a mix-up raises no error
+    B, (T, S) = given.size("B"), sorted(given.sizes("T S"))  # fewer queries than keys: a mask cut to T by T fails
+    inputs = attention_inputs(given, B, B, lengths=(T, S))  # as many heads as sequences: a mix-up raises no error
     wholes = {
         "mask (T, S)": given.mask(1, 1, T, S),
         "mask (B, 1, 1, S)": given.mask(B, 1, 1, S),
@@ -179,7 +181,7 @@ def test_large_scores(impl, given):
     query, key, value = attention_inputs(given, B, H)
     key[..., 0] = 1.0
     seen = {}
-    for name, more in (("scores", 0.0), ("far larger scores", 100.0 * K)):  # the same for every key, so no weight changes
+    for name, more in (("scores", 0.0), ("far larger scores", 100.0 * K)):  # the same for every key: no weight changes
         query[..., 0] = more
         seen[name], _ = attend(impl, query, key, value)
     return {"output for far larger scores, and output": [seen["far larger scores"], seen["scores"]]}
@@ -248,7 +250,7 @@ def summed(gradients, of):
     return {name: each if each is None else each.sum(dim=1) for name, each in zip(names, gradients, strict=True)}
 
 
-@check("dropout acts on the weights before they multiply the values, only in training", points=3, of=FUNCTION, judge=Dropout(0.25))
+@check("dropout acts on the weights before the values, only in training", points=3, of=FUNCTION, judge=Dropout(0.25))
 def test_dropout(impl, given):
     keys, K, dropout = 16, given.size("K"), given.torch.nn.Dropout(0.25)
     query, key = given.normal(1, 3, keys, K), given.normal(1, 3, keys, K)

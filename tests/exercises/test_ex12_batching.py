@@ -153,9 +153,7 @@ def test_shifted(impl, given):
 ON_THE_DEVICE = Like(likeness=0.99, free=("decoder input", "labels"))  # another check judges the shift
 
 
-@check(
-    "the batch is on the given device, and stays there after the shift", points=1, judge=ON_THE_DEVICE
-)
+@check("the batch is on the given device, and stays there after the shift", points=1, judge=ON_THE_DEVICE)
 def test_device(impl, given):
     batch, tgt = sequences(given), given.integers(0, given.size("V"), *given.sizes("B T"))
 
