@@ -80,6 +80,6 @@ class MultiHeadAttention(nn.Module):
 # %% [markdown]
 # ## Try
 #
-# Shuffle the heads: permute the blocks of K rows of `w_q`, `w_k` and `w_v` in the same way, and the
-# blocks of K columns of `w_o` too. The output does not change, but `attention_weights` does. Why
-# can no loss tell which head is which?
+# Shuffle the heads. Permute the blocks of K rows of `w_q`, `w_k` and `w_v` in the same way. Permute
+# the blocks of K columns of `w_o` too. The output does not change, but `attention_weights` does.
+# Why can no loss tell which head is which?

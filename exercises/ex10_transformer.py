@@ -3,9 +3,9 @@
 #
 # All parts are ready, and this exercise combines them (Vaswani et al. 2017, "Attention Is All You
 # Need", figure 1 and sections 3.1 and 3.4). The encoder reads the source sentence. The decoder
-# reads the translation so far and the encoder output. At each position, a last linear layer turns
-# the decoder output into one number for every word of the target language, a *logit*. The softmax
-# of the logits is the probability of each next word:
+# reads the translation so far and the encoder output. At each position, a last linear layer
+# computes one *logit* per word of the target language. The softmax of the logits is the probability
+# of each next word:
 #
 # $$\mathrm{logits} = W \, \mathrm{Decoder}(y, \mathrm{Encoder}(x)) + b, \qquad
 # P(y_{t+1} \mid y_0, \ldots, y_t, x) = \mathrm{softmax}(\mathrm{logits}_t)$$
@@ -19,7 +19,7 @@
 # | logits | `(B, T, V_tgt)` | a score for each word as the next one |
 #
 # Each of the two languages has its own vocabulary. So the encoder has a table of `src_vocab_size`
-# rows, the decoder has one of `tgt_vocab_size` rows, and there is one logit per target word. In the
+# rows, and the decoder has one of `tgt_vocab_size` rows. There is one logit per target word. In the
 # paper, the tables and the projection share one matrix (section 3.4). In this course each has its
 # own weights.
 #

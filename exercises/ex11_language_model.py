@@ -19,8 +19,8 @@
 # | mask | `(T, T)`, or with a batch | which token may see which |
 # | logits | `(B, T, V)` | at every position, a score for each word as the next one |
 #
-# **The causal mask always applies.** One pass makes `T` predictions at once: the token after the
-# first token, after the first two, and so on. This works only if no position sees its answer, the
+# **The causal mask always applies.** One pass makes `T` predictions at once: for the token after
+# the first, after the first two, and so on. This works only if no position sees its answer, the
 # next token. Without the mask, the model copies the next token, and the loss falls to almost 0. But
 # when it generates, there is no next token to copy, and the text is nonsense. One public notebook
 # trains a left-to-right model without this mask, and says so itself.
@@ -105,5 +105,5 @@ class LanguageModel(nn.Module):
 # to the left. Compare it with `math.log(vocab_size)`, the loss of pure guessing. How much worse is
 # the new model, and which of its first weights make it so sure?
 #
-# Then train on texts `a b a b ...`, and on texts `a b a c a b a c ...` that begin at any position.
-# Which of the two can a model without a block learn? Which needs to see earlier tokens?
+# Then train on texts `a b a b ...`, and on texts `a b a c a b a c ...`. Let them begin at any
+# position. Which of the two can a model without a block learn? Which needs to see earlier tokens?

@@ -78,5 +78,5 @@ class FeedForwardNetwork(nn.Module):
 # ## Try
 #
 # Give a new network the tokens of a sentence in another order. What happens to the output? Then
-# remove the ReLU, and compute from the four parameters the single matrix and the single bias that
-# do the same.
+# remove the ReLU. Compute from the four parameters the single matrix and the single bias that do
+# the same.

@@ -48,7 +48,7 @@
 #                   [1 8 7 9 2 0]]                      [8 7 9 2 0 0]]
 # ```
 #
-# Read the columns of the second row. After `<SOS>` the label is 8 ("a"), after 8 it is 7 ("dog"),
+# Read the columns of the second row. After `<SOS>` the label is 8 ("a"). After 8 it is 7 ("dog"),
 # and after 9 ("slept") it is 2, the end. After the end there is padding. The input keeps its 2,
 # because in a rectangle you can only remove the last column for all rows. The loss ignores labels
 # that are padding (ex13). So the predictions at these positions do not matter.

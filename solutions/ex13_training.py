@@ -158,7 +158,7 @@ def fit(
 # ## Overfit one batch
 #
 # Before you train a model for hours, train it on one small batch. If a model of the right shape
-# cannot learn four sentences by heart, it has a bug, and you see this within seconds. With the
+# cannot learn four sentences by heart, it has a bug. You see this within seconds. With the
 # Transformer of ex10 and the batches of ex12:
 #
 # ```python

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # ex14: generation
 #
-# A trained model gives the probabilities of the next token. A loop turns this into text: call the
+# A trained model gives the probabilities of the next token. A loop turns this into text. Call the
 # model with the text so far, choose a token, append it, and repeat. Both models of the course
 # generate in this way. The language model (ex11) continues a prompt. The Transformer (ex10)
 # continues `<SOS>` and also reads a source sentence.
@@ -263,5 +263,5 @@ def beam_search(
 #
 # Train the language model of ex11 on a page of text, with the loss of ex13. Let it continue the
 # same prompt at temperature 0, 0.7, 1 and 2. Where does it repeat itself, and where does it stop
-# making sense? Then use temperature 1 with a `top_p` of 0.9, and print the number of tokens in the
+# making sense? Then use temperature 1 with a `top_p` of 0.9. Print the number of tokens in the
 # nucleus at each step. Where is the model unsure?

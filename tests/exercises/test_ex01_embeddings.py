@@ -87,7 +87,7 @@ def test_device(impl, given):
         return {"output": [there, here], "slope along the parameters": given.slope(there, *module.parameters())}
 
 
-@picture("a word has the same vector wherever it stands (random weights)", rows="word", columns="feature")
+@picture("a word has the same vector at every position (random weights)", rows="word", columns="feature")
 def picture_vectors(impl, given):
     words = ["the", "cat", "saw", "the", "dog", "and", "the", "dog", "saw", "the", "cat"]
     ids = {word: i for i, word in enumerate(dict.fromkeys(words))}

@@ -5,7 +5,7 @@ from autograder.checks import Like, Same, check, picture
 ALIKE = Like(spread=2.4)  # uneven inputs vary more than the output, so returning the input fails
 COMPUTED = ("normalized", "affine", "device")  # one of them passes unless nothing is computed
 AS_ON_CPU = Like(tolerance=1e-4, spread=2.4, free=("slope along the parameters",))
-ROUGHLY = Same(tolerance=0.04)  # a variance over D - 1 passes: it has a check of its own
+ROUGHLY = Same(tolerance=0.04)  # a variance over D - 1 passes, because another check judges it
 
 
 def fresh(impl, given, like, **options):
