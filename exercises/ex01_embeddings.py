@@ -1,15 +1,17 @@
 # %% [markdown]
 # # ex01: token embeddings
 #
-# A Transformer computes with vectors, a text is a list of token ids. The embedding is a table $E$ of shape (V, D), one
-# row of $D = d_{model}$ trained numbers for each of the $V$ tokens, and the vector of a token is the row of its id:
+# A Transformer computes with vectors, but a text is a list of token ids. An embedding is a table
+# $E$ of shape (V, D). It has one row of $D = d_{model}$ trained numbers for each of the $V$ tokens.
+# The vector of a token is the row of its id:
 #
 # $$\mathrm{InputEmbeddings}(ids)_{b,t} = \sqrt{d_{model}} \; E_{ids_{b,t}}$$
 #
-# Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.4: "In the embedding layers, we multiply those
-# weights by $\sqrt{d_{model}}$." In the paper the same table also turns the last vectors into logits, for which its
-# numbers should be small, about $1/\sqrt{d_{model}}$. The factor brings a row back to numbers of about 1, the size of
-# the positional encoding that is added to it next.
+# Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.4: "In the embedding layers,
+# we multiply those weights by $\sqrt{d_{model}}$." In the paper, the same table also turns the last
+# vectors into logits. Its numbers should be small for that, about $1/\sqrt{d_{model}}$. The factor
+# brings a row back to numbers of about 1. The positional encoding, which is added next, has the
+# same size.
 #
 # | name | shape | what it is |
 # |---|---|---|
@@ -17,7 +19,7 @@
 # | `embedding.weight` | (V, D) | the table |
 # | result | (B, T, D) | one vector for each token |
 #
-# An example with V = 3, D = 4 and the table
+# An example with V = 3, D = 4 and this table:
 #
 # | id | row |
 # |---|---|
@@ -25,7 +27,7 @@
 # | 1 | -0.50, 0.60, 0.70, -0.80 |
 # | 2 | 0.90, 0.25, -0.15, 0.05 |
 #
-# The sentence `[[2, 0]]` picks row 2, then row 0. Times $\sqrt{4} = 2$ that is
+# The sentence `[[2, 0]]` selects row 2, then row 0. Multiplied by $\sqrt{4} = 2$, the result is
 # `[[[1.80, 0.50, -0.30, 0.10], [0.20, -0.40, 0.60, 0.80]]]`, of shape (1, 2, 4).
 
 # %%
@@ -36,22 +38,23 @@ from torch import Tensor, nn
 
 # %%
 class InputEmbeddings(nn.Module):
-    """Look token ids up in a trained table of shape (V, D) and scale the rows by sqrt(D) (Vaswani et al., 3.4)."""
+    """Look up token ids in a trained table of shape (V, D) and scale the rows by sqrt(D) (Vaswani et al., 3.4)."""
 
     def __init__(self, d_model: int, vocab_size: int) -> None:
         super().__init__()
-        # TODO ex01: make the table as `self.embedding`, and keep what `forward` will need
+        # TODO ex01: create the table as `self.embedding`, and store what `forward` needs
         raise NotImplementedError("ex01: InputEmbeddings.__init__")
 
     def forward(self, ids: Tensor) -> Tensor:
         """Turn ids (B, T) into vectors (B, T, D)."""
-        # TODO ex01: look the ids up and scale the rows
+        # TODO ex01: look up the ids and scale the rows
         raise NotImplementedError("ex01: InputEmbeddings.forward")
 
 
 # %% [markdown]
 # ## Try
 #
-# Make `InputEmbeddings(512, 1000)`, look 100 ids up and compare the standard deviation of the result with that of a
-# positional encoding, whose numbers lie between -1 and 1. `nn.Embedding` starts with numbers of standard deviation 1,
-# not $1/\sqrt{512}$. What does a position weigh against a token in each of the two cases?
+# Make `InputEmbeddings(512, 1000)` and look up 100 ids. Compare the standard deviation of the
+# result with that of a positional encoding, whose numbers lie between -1 and 1. `nn.Embedding`
+# starts with numbers of standard deviation 1, not $1/\sqrt{512}$. How large is a position compared
+# with a token in each of the two cases?

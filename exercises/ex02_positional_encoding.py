@@ -1,16 +1,18 @@
 # %% [markdown]
 # # ex02: positional encoding
 #
-# Attention looks at a set: it would give the same answer for the words in any order. So each position gets a vector of
-# its own, which is added to the vector of the token that stands there. The paper takes sines and cosines of $D/2$
-# frequencies, from one radian a position down to nearly $1/10000$:
+# Attention ignores order: it gives the same answer for the same words in any order. So each
+# position gets its own vector, which is added to the vector of the token at that position. The
+# paper uses sines and cosines of $D/2$ frequencies. The highest is one radian per position, and the
+# lowest is close to $1/10000$:
 #
 # $$PE_{p,\,2i} = \sin\!\left(\frac{p}{10000^{2i/D}}\right) \qquad
 # PE_{p,\,2i+1} = \cos\!\left(\frac{p}{10000^{2i/D}}\right)$$
 #
-# Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.5. Columns $2i$ and $2i + 1$ are a pair: they
-# share one frequency, like the two coordinates of a hand of a clock. An odd $D$ ends on a sine without its cosine.
-# Dropout acts on the sum of embedding and position (section 5.4).
+# Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.5. Columns $2i$ and $2i + 1$
+# are a pair. They share one frequency, like the two coordinates of a clock hand. If $D$ is odd, the
+# last column is a sine without its cosine. Dropout acts on the sum of embedding and position
+# (section 5.4).
 #
 # | name | shape | what it is |
 # |---|---|---|
@@ -27,7 +29,8 @@
 # | 2 | 0.90930 | -0.41615 | 0.02000 | 0.99980 |
 # | 3 | 0.14112 | -0.98999 | 0.03000 | 0.99955 |
 #
-# The first pair tells neighbours apart, the second one counts slowly: it is back where it began after 628 positions.
+# The first pair separates neighbours. The second pair counts slowly: it returns to its start after
+# 628 positions.
 
 # %%
 import torch
@@ -37,26 +40,27 @@ from torch import Tensor, nn
 # %%
 def sinusoidal_table(seq_len: int, d_model: int) -> Tensor:
     """Return the table (seq_len, D) of Vaswani et al., section 3.5: sines in even columns, cosines in odd ones."""
-    # TODO ex02: the angles of all positions and frequencies, then their sines and cosines in turn
+    # TODO ex02: compute the angle of each position and frequency, then fill the columns with sines and cosines
     raise NotImplementedError("ex02: sinusoidal_table")
 
 
 class PositionalEncoding(nn.Module):
-    """Add the position of each token to its vector, then drop some of the sum out (Vaswani et al., 3.5 and 5.4)."""
+    """Add the position of each token to its vector, then apply dropout to the sum (Vaswani et al., 3.5 and 5.4)."""
 
     def __init__(self, d_model: int, seq_len: int, dropout: float = 0.1) -> None:
         super().__init__()
-        # TODO ex02: keep the dropout as `self.dropout`, and the table as a buffer `pe` of shape (1, seq_len, D)
+        # TODO ex02: create `self.dropout`, and register the table as the buffer `pe` of shape (1, seq_len, D)
         raise NotImplementedError("ex02: PositionalEncoding.__init__")
 
     def forward(self, x: Tensor) -> Tensor:
-        """Turn x (B, T, D) into (B, T, D); raise ValueError where T is longer than the table."""
-        # TODO ex02: refuse a sequence that is too long, naming both lengths; else add its positions, then drop out
+        """Turn x (B, T, D) into (B, T, D). Raise ValueError if T is longer than the table."""
+        # TODO ex02: raise ValueError with both lengths if x is too long, else add the positions and apply dropout
         raise NotImplementedError("ex02: PositionalEncoding.forward")
 
 
 # %% [markdown]
 # ## Try
 #
-# Take the table of 512 positions and 64 columns and draw the dot product of row 100 with every other row. What does it
-# depend on: on the position, or on the distance? Which columns make the narrow peak, which the broad hill?
+# Make the table for 512 positions and 64 columns. Plot the dot product of row 100 with every other
+# row. Does it depend on the position, or on the distance between positions? Which columns make the
+# narrow peak, and which make the broad hill?

@@ -1,39 +1,42 @@
 # %% [markdown]
 # # ex11: a language model
 #
-# A language model continues a text. It needs no second sequence, so of the Transformer only one stack is left: the
-# *decoder-only* model (Radford et al. 2018, "Improving Language Understanding by Generative Pre-Training", section 3.1,
-# after Vaswani et al. 2017). What is called a decoder there has no encoder to look at; without that attention its
-# blocks are those of ex08. All that makes a decoder of them is the mask. At each position the model says how probable
-# each word is as the next one:
+# A language model continues a text. It needs no second sequence, so it has only one of the two
+# stacks. This is the *decoder-only* model (Radford et al. 2018, "Improving Language Understanding
+# by Generative Pre-Training", section 3.1, after Vaswani et al. 2017). This decoder has no encoder
+# output to read. Without cross-attention, its blocks are those of ex08. Only the mask makes them a
+# decoder. At each position, the model predicts how probable each word is as the next one:
 #
-# $$x^{(0)} = \mathrm{Positions}(\mathrm{Embedding}(y)), \qquad x^{(l)} = \mathrm{Block}_l(x^{(l-1)}, \mathrm{mask}),$$
+# $$x^{(0)} = \mathrm{Positions}(\mathrm{Embedding}(y)), \qquad
+# x^{(l)} = \mathrm{Block}_l(x^{(l-1)}, \mathrm{mask}),$$
 #
 # $$P(y_{t+1} \mid y_0, \ldots, y_t) = \mathrm{softmax}(W x^{(L)}_t + b)$$
 #
 # | tensor | shape | what it is |
 # |---|---|---|
 # | `ids` $y$ | `(B, T)` | the text so far |
-# | $x^{(0)}, \ldots, x^{(L)}$ | `(B, T, D)` | a vector for each token, before the blocks and after each of them |
-# | mask | `(T, T)`, or with a batch | who may look at whom |
-# | logits | `(B, T, V)` | how much speaks for each word as the next one, at every position |
+# | $x^{(0)}, \ldots, x^{(L)}$ | `(B, T, D)` | the vectors before the blocks and after each block |
+# | mask | `(T, T)`, or with a batch | which token may see which |
+# | logits | `(B, T, V)` | at every position, a score for each word as the next one |
 #
-# **The causal mask always holds.** A single pass answers `T` questions at once: what comes after the first token, after
-# the first two, and so on. This works only if no position sees the answer, which stands right beside it. Without the
-# mask the loss falls to almost nothing, since the model copies the next token, and the first text it has to write
-# itself is nonsense, because there is no next token to copy. A notebook that this course draws on trains a model left
-# to right without one, and says so itself.
+# **The causal mask always applies.** One pass makes `T` predictions at once: for the token after
+# the first, after the first two, and so on. This works only if no position sees its answer, the
+# next token. Without the mask, the model copies the next token, and the loss falls to almost 0. But
+# when it generates, there is no next token to copy, and the text is nonsense. One public notebook
+# trains a left-to-right model without this mask, and says so itself.
 #
-# **A mask that is given is combined with it**: a token is seen where both masks allow it. (Unlike in ex10, where a mask
-# that is given is used as it is.) The model has no idea which id is padding; who pads gives a mask.
+# **A given mask is combined with it.** A token is visible only where both masks allow it. (In ex10,
+# a given mask is used unchanged.) The model does not know which id is padding. If the caller pads,
+# the caller passes a mask.
 #
-# **No final norm.** The blocks are post-norm, so what leaves the last one is normalized already. Nothing stands between
-# it and the projection.
+# **No final norm.** The blocks are post-norm, so the output of the last block is already
+# normalized. The projection follows directly.
 
 # %% [markdown]
 # ## Without a single block
 #
-# With `num_layers = 0` the model can be computed by hand. $D = 2$, three words, and the ids `[0 2]`:
+# With `num_layers = 0` you can compute the model by hand. Here $D = 2$, there are three words, and
+# the ids are `[0 2]`:
 #
 # ```text
 #   table      √2 · row         position          sum             W          b
@@ -47,8 +50,9 @@
 #     [2.256 1.955 1.301]        [0.471 0.348 0.181]
 # ```
 #
-# Such a model knows the last word and its place, and nothing of what was before. Blocks change that, and the mask says
-# how far they reach. Three tokens, the first of them padding that a given mask blocks:
+# Such a model knows the last word and its position, but no earlier word. Blocks change that, and
+# the mask limits how far they look. Here are three tokens. The first is padding that a given mask
+# blocks:
 #
 # ```text
 #   causal        given          both
@@ -57,8 +61,8 @@
 #   [1 1 1]                      [0 1 1]
 # ```
 #
-# The first query is left with nothing to attend to. Its output means nothing, but it has to be finite (ex05), or the
-# gradients of all the others are lost with it.
+# The first query has nothing to attend to. Its output has no meaning, but it must be finite (ex05).
+# Otherwise the gradients of all other queries become NaN too.
 
 # %%
 from ex01_embeddings import InputEmbeddings
@@ -70,7 +74,7 @@ from torch import Tensor, nn
 
 # %%
 class LanguageModel(nn.Module):
-    """Continues a text: ids in, logits of the next token out, at every position (Radford et al. 2018, section 3.1)."""
+    """Map ids to logits of the next token, at every position (Radford et al. 2018, section 3.1)."""
 
     def __init__(
         self,
@@ -83,21 +87,23 @@ class LanguageModel(nn.Module):
         dropout: float = 0.1,
     ) -> None:
         super().__init__()
-        # TODO ex11: make embedding, positional_encoding, layers (a ModuleList of num_layers blocks of ex08) and
+        # TODO ex11: create embedding, positional_encoding, layers (a ModuleList of num_layers blocks of ex08) and
         # output_projection (a linear layer with a bias).
         raise NotImplementedError("ex11: LanguageModel.__init__")
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Return logits (B, T, V) for ids (B, T). The mask, of any form of ex05, is combined with the causal one."""
-        # TODO ex11: the mask for a text of this length, on the device of the ids; then embed, go through the layers,
-        # project. No softmax.
+        """Return logits (B, T, V) for ids (B, T). The mask, of any shape in ex05, is combined with the causal mask."""
+        # TODO ex11: make the mask for this length on the device of the ids. Then embed the ids, apply the layers and
+        # the projection. No softmax.
         raise NotImplementedError("ex11: LanguageModel.forward")
 
 
 # %% [markdown]
 # ## Try
 #
-# Take a model as it was made, untrained, and compute the mean cross-entropy of its logits with the ids moved one to the
-# left. Compare it with `math.log(vocab_size)`, the loss of pure guessing: how much worse is the new model, and what in
-# its first weights makes it so sure? Then train on texts `a b a b ...`, and on texts `a b a c a b a c ...` that begin
-# at any place: which of the two can a model without a block learn, and which needs a look at the past?
+# Take a new, untrained model. Compute the mean cross-entropy of its logits with the ids shifted one
+# to the left. Compare it with `math.log(vocab_size)`, the loss of pure guessing. How much worse is
+# the new model, and which of its first weights make it so sure?
+#
+# Then train on texts `a b a b ...`, and on texts `a b a c a b a c ...`. Let them begin at any
+# position. Which of the two can a model without a block learn? Which needs to see earlier tokens?

@@ -1,21 +1,24 @@
 # %% [markdown]
 # # ex04: masks
 #
-# Attention lets every token look at every other one. Two kinds of looking have to be ruled out, and a mask says which:
-# a table of True and False, **True where attention is allowed**.
+# Attention lets every token look at every other token. Two cases must be ruled out, and a mask does
+# this. It is a table of True and False, **True where attention is allowed**.
 #
-# *Padding.* Sentences of a batch differ in length, so the shorter ones are filled up with `<PAD>`. No token should
-# collect anything from a filler, in the encoder or in the decoder.
+# *Padding.* The sentences of a batch have different lengths, so the shorter ones are filled up with
+# `<PAD>`. No token should attend to padding, in the encoder or in the decoder.
 #
-# *The future.* The decoder is trained on all positions of a sentence at once, to predict the next token at each. If
-# position $t$ could see position $t + 1$, the answer would be in front of it. So it may look at itself and backwards
-# (Vaswani et al. 2017, "Attention Is All You Need", section 3.2.3):
+# *The future.* The decoder is trained on all positions of a sentence at once. At each position it
+# predicts the next token. If position $t$ could see position $t + 1$, it would see the answer. So
+# it may look only at itself and at earlier positions (Vaswani et al. 2017, "Attention Is All You
+# Need", section 3.2.3):
 #
-# $$\mathrm{padding}_{b,s} = [\,\mathrm{id}_{b,s} \ne \mathrm{pad}\,] \qquad \mathrm{lookahead}_{t,s} = [\,s \le t\,]
+# $$\mathrm{padding}_{b,s} = [\,\mathrm{id}_{b,s} \ne \mathrm{pad}\,]
+# \qquad \mathrm{lookahead}_{t,s} = [\,s \le t\,]
 # \qquad \mathrm{target}_{b,t,s} = \mathrm{padding}_{b,s} \wedge \mathrm{lookahead}_{t,s}$$
 #
-# A mask lies over the scores `(B, H, T, S)`: for each sequence and head, a row for each token that looks (the query)
-# and a column for each token that is looked at (the key). An axis of size 1 stands for "the same for all":
+# A mask has the same layout as the scores `(B, H, T, S)`. For each sequence and head, a row is a
+# token that looks (the query). A column is a token that is looked at (the key). An axis of size 1
+# means "the same for all":
 #
 # | mask | shape | the same for |
 # |---|---|---|
@@ -23,18 +26,23 @@
 # | look-ahead | `(T, T)` | all sequences, all heads |
 # | target, both at once | `(B, 1, T, T)` | all heads |
 #
-# Padding blocks *columns*: nobody looks at a filler. What a filler itself looks at, its row, is of no interest, because
-# nobody reads its result. Blocking its whole row as well would leave it with nothing to attend to.
+# Padding blocks *columns*: no token looks at padding. The rows of padding tokens do not matter,
+# because nothing reads their result. If you block a whole row too, that token has nothing to attend
+# to.
 #
-# Three things to know when reading other people's code. Some use the opposite sense: in `nn.MultiheadAttention` True
-# means blocked. Some use numbers to be added to the scores, 0 and $-\infty$. And one public tutorial builds its
-# look-ahead mask on the CPU whatever the device of the model: on an accelerator, joining it with a padding mask fails.
-# A new tensor is made on the device of those that it will meet.
+# Code by other people can differ in three ways:
+#
+# - Some libraries use the opposite meaning. In `nn.MultiheadAttention` True means blocked.
+# - Some use numbers that are added to the scores, 0 and $-\infty$.
+# - One public tutorial makes its look-ahead mask on the CPU, whatever the device of the model. On
+#   an accelerator, combining it with a padding mask fails. Make a new tensor on the device of the
+#   tensors you combine it with.
 
 # %% [markdown]
 # ## Two sentences
 #
-# Four positions, `<PAD>` = 0, and the second sentence is one token short. `x` is True, `.` is False:
+# There are four positions, `<PAD>` = 0, and the second sentence is one token shorter. `x` is True,
+# `.` is False:
 #
 # ```text
 #   ids               padding         look-ahead      target, sentence 0    target, sentence 1
@@ -44,8 +52,9 @@
 #                                     [x x x x]           [x x x x]             [x x x .]
 # ```
 #
-# The masks of the two sentences differ in one place: in sentence 1 the last position does not see the last token,
-# which is a filler. Of the 16 pairs of positions the target mask leaves 10 in sentence 0 and 9 in sentence 1.
+# The masks of the two sentences differ in one entry. In sentence 1 the last position cannot see the
+# last token, because it is padding. Of the 16 pairs of positions, the target mask allows 10 in
+# sentence 0 and 9 in sentence 1.
 
 # %%
 import torch
@@ -55,7 +64,7 @@ from torch import Tensor
 # %%
 def create_padding_mask(seq: Tensor, pad_idx: int = 0) -> Tensor:
     """Return Bool (B, 1, 1, S), True at the real tokens of seq, Long (B, S)."""
-    # TODO ex04: compare the ids with the padding id, and give the result an axis for the heads and one for the queries.
+    # TODO ex04: compare the ids with the padding id, then add an axis for the heads and one for the queries
     ### BEGIN SOLUTION
     return (seq != pad_idx)[:, None, None, :]  # (B, 1, 1, S)
     ### END SOLUTION
@@ -63,8 +72,8 @@ def create_padding_mask(seq: Tensor, pad_idx: int = 0) -> Tensor:
 
 # %%
 def create_look_ahead_mask(size: int, device: torch.device | str | None = None) -> Tensor:
-    """Return Bool (size, size), True where the key is not later than the query: on and below the diagonal."""
-    # TODO ex04: a triangle of True, made on the device that is asked for.
+    """Return Bool (size, size), True on and below the diagonal: where the key is not later than the query."""
+    # TODO ex04: make a triangle of True on the given device
     ### BEGIN SOLUTION
     everywhere = torch.ones(size, size, dtype=torch.bool, device=device)  # (T, T)
     return torch.tril(everywhere)
@@ -74,7 +83,7 @@ def create_look_ahead_mask(size: int, device: torch.device | str | None = None) 
 # %%
 def create_target_mask(tgt: Tensor, pad_idx: int = 0) -> Tensor:
     """Return Bool (B, 1, T, T) for tgt, Long (B, T): True at real tokens that are not later than the query."""
-    # TODO ex04: both masks at once, on the device of tgt.
+    # TODO ex04: combine both masks, on the device of tgt
     ### BEGIN SOLUTION
     padding = create_padding_mask(tgt, pad_idx)  # (B, 1, 1, T)
     look_ahead = create_look_ahead_mask(tgt.size(1), device=tgt.device)  # (T, T)
@@ -85,5 +94,5 @@ def create_target_mask(tgt: Tensor, pad_idx: int = 0) -> Tensor:
 # %% [markdown]
 # ## Try
 #
-# Move the padding of a sentence to its left and look at the first row of its target mask. What is the softmax of a row
-# in which everything is blocked? ex05 has to live with such rows.
+# Move the padding of a sentence to its left, and look at the first row of its target mask. What is
+# the softmax of a row in which everything is blocked? Your code in ex05 must handle such rows.

@@ -1,9 +1,10 @@
 # %% [markdown]
 # # ex05: scaled dot-product attention
 #
-# Attention lets every token collect what it needs from the others. A token asks with its *query*; each token
-# answers with a *key*; where query and key agree, much of that token's *value* is taken. All of it is two matrix
-# products with a softmax between them (Vaswani et al. 2017, "Attention Is All You Need", section 3.2.1, equation 1):
+# With attention, every token collects what it needs from the other tokens. A token asks with its
+# *query*, and each token answers with a *key*. If query and key agree, the token takes much of that
+# token's *value*. The computation is two matrix products with a softmax between them (Vaswani et
+# al. 2017, "Attention Is All You Need", section 3.2.1, equation 1):
 #
 # $$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
@@ -11,25 +12,28 @@
 # |---|---|---|
 # | query $Q$ | `(..., T, K)` | what one of `T` positions looks for |
 # | key $K$ | `(..., S, K)` | what one of `S` positions offers |
-# | value $V$ | `(..., S, Kv)` | what is taken from that position |
-# | scores, weights | `(..., T, S)` | how well, and how much, a query attends to each key |
-# | output | `(..., T, Kv)` | the mixture of values a query ends up with |
+# | value $V$ | `(..., S, Kv)` | what that position gives |
+# | scores, weights | `(..., T, S)` | how much a query attends to each key |
+# | output | `(..., T, Kv)` | the weighted sum of the values for one query |
 #
-# **Why divide.** A score is a sum of $d_k$ products. If the numbers in query and key have variance 1, the sum has
-# variance $d_k$. Divided by $\sqrt{d_k}$ it has variance 1 again, whatever the size, so the softmax is neither flat nor
-# a hard choice without gradient (the same section, footnote 4).
+# **Why divide.** A score is a sum of $d_k$ products. If the numbers in query and key have variance
+# 1, the sum has variance $d_k$. Divided by $\sqrt{d_k}$, it has variance 1 again, for any $d_k$.
+# Without the division, the softmax gives nearly all weight to one key, and its gradient vanishes
+# (same section, footnote 4).
 #
-# **Masks.** A mask is True where attention is allowed. Elsewhere the weight has to be 0, and the rest of the row still
-# has to add up to 1, so the score is replaced *before* the softmax by one that no other score can reach. Two traps:
-# `-1e9` does not fit into float16, whose lowest number is -65504, and a row of nothing but `-inf` has a softmax of 0/0.
+# **Masks.** A mask is True where attention is allowed. A blocked key must get weight 0, and the
+# rest of the row must still sum to 1. So you replace the score *before* the softmax by a score
+# lower than any other. Two traps: `-1e9` does not fit into float16, whose lowest number is -65504.
+# And the softmax of a row with only `-inf` is 0/0.
 #
-# A mask broadcasts to the scores. A mask `(B, T, S)` for scores `(B, H, T, S)` gets an axis for the heads: broadcasting
-# lines axes up from the right, and would take its batch for the heads.
+# A mask broadcasts to the scores. A mask `(B, T, S)` for scores `(B, H, T, S)` gets a head axis.
+# Broadcasting aligns axes from the right, and would read its batch axis as heads.
 
 # %% [markdown]
 # ## Three tokens, by hand
 #
-# Three tokens of three features, and three matrices that make queries and keys of size $d_k = 4$ and values of size 2:
+# There are three tokens of three features. Three matrices make queries and keys of size $d_k = 4$
+# and values of size 2:
 #
 # ```text
 #       x           w_q           w_k          w_v
@@ -43,9 +47,10 @@
 #     [1 1 2 1]          [2 1 1 2]          [4 3]
 # ```
 #
-# Each query meets each key. The first query with the third key: 1·2 + 0·1 + 2·1 + 1·2 = 6. Divided by √4 = 2 that is
-# the score 3.0. In each row of scores `exp` makes everything positive, and division by the row's sum makes it add up
-# to 1. The numbers are computed with all their digits and shown with three decimals at most.
+# Each query is multiplied with each key. The first query with the third key gives 1·2 + 0·1 + 2·1 +
+# 1·2 = 6. Divided by √4 = 2, this is the score 3.0. In each row of scores, `exp` makes every number
+# positive. Division by the sum of the row then makes the row sum to 1. The numbers are computed
+# with all their digits and shown with at most three decimals.
 #
 # ```text
 #   queries keysᵀ        scores               exp(scores)         sum           weights
@@ -59,9 +64,9 @@
 #     [3.587 2.579]
 # ```
 #
-# With a causal mask (a token sees itself and what came before) the first row of weights is `[1 0 0]`, the second is
-# softmax of (1, 0): `[0.731 0.269 0]`, and the last stays as it is. The outputs are `[1 3]`, `[2.345 2.193]` and, as
-# before, `[3.587 2.579]`.
+# With a causal mask, a token sees only itself and earlier tokens. The first row of weights is then
+# `[1 0 0]`. The second row is the softmax of (1, 0): `[0.731 0.269 0]`. The last row does not
+# change. The outputs are `[1 3]`, `[2.345 2.193]` and, as before, `[3.587 2.579]`.
 
 # %%
 import math
@@ -71,14 +76,14 @@ import torch
 from torch import Tensor, nn
 
 # %% [markdown]
-# First the computation as on paper: one sequence, every step kept. The softmax is worth writing out once. `exp` of a
-# large score overflows, so subtract the row's largest score first; the weights stay what they were, because numerator
-# and denominator shrink by the same factor.
+# First, do the computation as on paper: one sequence, with every step stored. Write the softmax out
+# once yourself. `exp` of a large score overflows, so subtract the largest score of the row first.
+# The weights do not change, because numerator and denominator shrink by the same factor.
 
 
 # %%
 class AttentionSteps(NamedTuple):
-    """What is on the paper once self-attention has been computed by hand."""
+    """All steps of self-attention computed by hand."""
 
     queries: Tensor  # (T, K)
     keys: Tensor  # (T, K)
@@ -91,9 +96,9 @@ class AttentionSteps(NamedTuple):
 def self_attention_by_hand(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> AttentionSteps:
     """Return every step of self-attention over one sequence.
 
-    x (T, D_in), w_q and w_k (D_in, K), w_v (D_in, Kv). The sequence plays all three parts: it asks, answers and gives.
+    x (T, D_in), w_q and w_k (D_in, K), w_v (D_in, Kv). Queries, keys and values come from the same sequence.
     """
-    # TODO ex05: one line for each of the six fields, in their order. No mask, no batch, no modules.
+    # TODO ex05: compute the six fields in their order, one line each. No mask, no batch, no modules.
     ### BEGIN SOLUTION
     queries = x @ w_q  # (T, K)
     keys = x @ w_k  # (T, K)
@@ -106,8 +111,8 @@ def self_attention_by_hand(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> 
 
 
 # %% [markdown]
-# Then the function that the rest of the course calls. It works on any number of leading axes at once, which is what
-# lets multi-head attention (ex06) call it once for all heads of all sequences.
+# Next, write the function that the rest of the course calls. It works on any number of leading axes
+# at once. So multi-head attention (ex06) can call it once for all heads of all sequences.
 
 
 # %%
@@ -116,11 +121,11 @@ def scaled_dot_product_attention(
 ) -> tuple[Tensor, Tensor]:
     """Return the output (..., T, Kv) and the weights (..., T, S) of equation 1.
 
-    query (..., T, K), key (..., S, K), value (..., S, Kv). The mask is Bool, True where attention is allowed, and
-    broadcasts to the scores; one of three axes gets a head axis where the scores have four. The dropout acts on the
-    weights that meet the values, not on those returned. A row with nothing to attend to stays finite.
+    query (..., T, K), key (..., S, K), value (..., S, Kv). The mask is Bool, True where attention is allowed. It
+    broadcasts to the scores; a mask of three axes gets a head axis if the scores have four. Dropout acts on the
+    weights that multiply the values, not on the returned weights. A row with nothing to attend to stays finite.
     """
-    # TODO ex05: scores, mask, softmax, dropout, values, in this order. Whatever the dtype of the query, stay in it.
+    # TODO ex05: compute scores, mask, softmax, dropout and values, in this order, in the dtype of the query.
     ### BEGIN SOLUTION
     scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))  # (..., T, S)
     if mask is not None:
@@ -136,6 +141,6 @@ def scaled_dot_product_attention(
 # %% [markdown]
 # ## Try
 #
-# Give every query and key 512 features from a normal distribution and look at the largest weight of each row, with the
-# division and without it. Then take the gradient of one output with respect to the scores in both cases: which of the
-# two models could still learn?
+# Draw queries and keys with 512 features from a normal distribution. Look at the largest weight of
+# each row, with and without the division. Then compute the gradient of one output with respect to
+# the scores in both cases. Which of the two models could still learn?

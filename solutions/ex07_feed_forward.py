@@ -1,34 +1,36 @@
 # %% [markdown]
 # # ex07: feed-forward network
 #
-# Attention moves information between tokens; it mixes values but hardly computes with them. What a token has collected
-# is then worked on by a small network of two layers, each token by itself, all of them with the same weights (Vaswani
-# et al. 2017, "Attention Is All You Need", section 3.3, equation 2):
+# Attention moves information between tokens, but it computes little with it. After it, a small
+# network of two layers processes each token separately. It uses the same weights for all tokens
+# (Vaswani et al. 2017, "Attention Is All You Need", section 3.3, equation 2):
 #
 # $$\mathrm{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
 # | step | shape | what it does |
 # |---|---|---|
 # | input $x$ | `(..., D)` | one vector of D features for each token |
-# | `linear_1` | `(..., F)` | asks F questions of the token, one for each row of its weight; F is `d_ff` |
-# | ReLU | `(..., F)` | keeps the positive answers and makes the others 0 |
-# | dropout | `(..., F)` | in training, silences some of the answers |
-# | `linear_2` | `(..., D)` | adds up a vector of D features for each answer, as strong as the answer is |
+# | `linear_1` | `(..., F)` | computes F hidden features, one per row of its weight; F is `d_ff` |
+# | ReLU | `(..., F)` | keeps the positive features and makes the others 0 |
+# | dropout | `(..., F)` | in training, sets some of the features to 0 |
+# | `linear_2` | `(..., D)` | adds one vector of D features per hidden feature, times that feature |
 #
-# **Why an activation.** Two linear layers in a row are one linear layer: $W_2 (W_1 x + b_1) + b_2 = (W_2 W_1) x + (W_2
-# b_1 + b_2)$. The ReLU between them is what makes the network more than a matrix.
+# **Why an activation.** Two linear layers in a row are one linear layer: $W_2 (W_1 x + b_1) + b_2 =
+# (W_2 W_1) x + (W_2 b_1 + b_2)$. With the ReLU between them, the network can do more than one
+# matrix.
 #
-# **Why wide.** The paper has D = 512 and F = 2048. Two matrices of 512 times 2048 and two biases are 2,099,712 numbers,
-# twice as many as the attention of the same block (ex06) trains.
+# **Why wide.** The paper uses D = 512 and F = 2048. Two matrices of 512 times 2048 and two biases
+# are 2,099,712 numbers. That is twice as many as the attention of the same block trains (ex06).
 #
-# The dropout between the layers is not in equation 2; common implementations add it, and so do we. Nothing else belongs
-# in this part. One public tutorial makes a layer norm in here as well and never uses it: nothing looks wrong, but the
-# model has parameters that no gradient ever reaches. The layer norm of the block (ex03) is outside, after the residual.
+# The dropout between the layers is not in equation 2. Common implementations add it, and so does
+# this course. Nothing else belongs in this network. One public tutorial also creates a layer norm
+# here and never uses it. The result is right, but the model has parameters that never get a
+# gradient. The layer norm of the block (ex03) comes outside, after the residual.
 
 # %% [markdown]
 # ## Two tokens, in numbers
 #
-# D = 2 and F = 3. As `nn.Linear` stores them, the weights have one row for each feature they make:
+# Here D = 2 and F = 3. `nn.Linear` stores its weight with one row per output feature:
 #
 # ```text
 #   linear_1.weight   bias       linear_2.weight   bias
@@ -42,8 +44,8 @@
 #   [ 1 4]     [ 1  3 -2.5]       [1 3 0  ]           [7.5 3.0]
 # ```
 #
-# The third token is the sum of the first two, its output is not the sum of theirs, not even without the biases. For the
-# first token 1.0 = 1·2 + 2·0 - 1·1.5 + 0.5.
+# The third token is the sum of the first two. Its output is not the sum of their outputs, even
+# without the biases. For the first token, 1.0 = 1·2 + 2·0 - 1·1.5 + 0.5.
 
 # %%
 import torch
@@ -52,11 +54,11 @@ from torch import Tensor, nn
 
 # %%
 class FeedForwardNetwork(nn.Module):
-    """Two linear layers with a ReLU between them, applied to each token by itself (equation 2)."""
+    """Two linear layers with a ReLU between them, applied to each token separately (equation 2)."""
 
     def __init__(self, d_model: int, d_ff: int, dropout: float = 0.1) -> None:
         super().__init__()
-        # TODO ex07: make linear_1 and linear_2, both with a bias, and dropout.
+        # TODO ex07: create linear_1 and linear_2, both with a bias, and dropout.
         ### BEGIN SOLUTION
         self.linear_1 = nn.Linear(d_model, d_ff)
         self.linear_2 = nn.Linear(d_ff, d_model)
@@ -65,7 +67,7 @@ class FeedForwardNetwork(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Turn x (..., D) into (..., D)."""
-        # TODO ex07: the first layer, the activation, the dropout, the second layer.
+        # TODO ex07: apply the first layer, the activation, the dropout and the second layer.
         ### BEGIN SOLUTION
         hidden = torch.relu(self.linear_1(x))  # (..., F)
         return self.linear_2(self.dropout(hidden))  # (..., D)
@@ -75,5 +77,6 @@ class FeedForwardNetwork(nn.Module):
 # %% [markdown]
 # ## Try
 #
-# Give a fresh network the tokens of a sentence in another order: what happens to the output? Then take the ReLU away
-# and find, from the four parameters, the single matrix and the single bias that do the same.
+# Give a new network the tokens of a sentence in another order. What happens to the output? Then
+# remove the ReLU. Compute from the four parameters the single matrix and the single bias that do
+# the same.

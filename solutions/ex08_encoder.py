@@ -1,56 +1,62 @@
 # %% [markdown]
 # # ex08: the encoder
 #
-# Attention (ex06) lets the tokens of a sentence look at each other, the feed-forward network (ex07) lets each think
-# about what it saw. An *encoder block* does both, once; the encoder does it $N$ times over. What goes in is a row of
-# ids, what comes out is a vector for each of them that knows its sentence (Vaswani et al. 2017, section 3.1).
+# With attention (ex06), the tokens of a sentence look at each other. With the feed-forward network
+# (ex07), each token processes what it collected. An *encoder block* does both, once. The encoder
+# has $N$ blocks, one after the other. Its input is a row of ids. Its output is one vector per id,
+# which depends on the whole sentence (Vaswani et al. 2017, section 3.1).
 #
-# Around each of the two *sublayers* stand the same three things (section 3.1, section 5.4 for the dropout):
+# Each of the two *sublayers* is surrounded by the same three steps (section 3.1, section 5.4 for
+# the dropout):
 #
 # $$\mathrm{LayerNorm}\bigl(x + \mathrm{Dropout}(\mathrm{Sublayer}(x))\bigr)$$
 #
-# - **Residual.** The sublayer only adds to what was there. So the token itself passes through all the blocks, and the
-#   gradient has a way back that no weight can close.
-# - **Dropout** acts on what is added, not on the sum: what was there before is never dropped.
-# - **Layer norm** comes after the sum (*post-norm*). Many later models normalise before the sublayer instead
-#   (*pre-norm*); with the same weights the two are different functions. Here it is the one of 2017.
+# - **Residual.** The sublayer only adds to its input. So the token itself passes through all
+#   blocks, and the gradient has a direct way back.
+# - **Dropout** acts on what is added, not on the sum. The input itself is never dropped.
+# - **Layer norm** comes after the sum (*post-norm*). Many later models normalize before the
+#   sublayer (*pre-norm*). With the same weights these are two different functions. This course uses
+#   post-norm, as in 2017.
 #
 # | step | shape |
 # |---|---|
 # | ids | `(B, S)` |
 # | embeddings, scaled (ex01), with positions (ex02) | `(B, S, D)` |
 # | block 0: attention, add, norm; feed-forward, add, norm | `(B, S, D)` |
-# | block 1 takes what block 0 returned, and so on | `(B, S, D)` |
+# | block 1 takes the output of block 0, and so on | `(B, S, D)` |
 # | a final layer norm | `(B, S, D)` |
 #
-# A block returns the shape that it takes, so any number of them can be stacked. Each has parameters of its own.
+# The output of a block has the shape of its input, so you can stack any number of blocks. Each
+# block has its own parameters.
 #
-# The final norm is this course's choice: the paper has none after a post-norm stack. With `alpha` all ones and `bias`
-# all zeros it changes next to nothing, since what comes in has just been normalised; trained, it is a scale of its own.
+# The final norm is a choice of this course. The paper has none after a post-norm stack. With
+# `alpha` all ones and `bias` all zeros it changes almost nothing, because its input is already
+# normalized. When it is trained, it gives the output its own scale.
 #
-# **The mask** of an encoder hides padding, nothing else: a sentence that is to be understood is known from its first
-# word to its last, so every token may look at every real one. The mask goes to the attention of *every* block.
+# **The mask** of an encoder hides padding, nothing else. The whole source sentence is known, so
+# every token may look at every real token. The mask goes to the attention of *every* block.
 
 # %% [markdown]
 # ## One block, by hand
 #
-# Two tokens of $D = 3$ features, and two sublayers that are done in the head: attention is the average of the tokens,
-# feed-forward is $\mathrm{relu}(x)$. The norms have `alpha` one and `bias` zero.
+# There are two tokens of $D = 3$ features. Both sublayers are simple enough to compute by hand:
+# attention is the mean of the tokens, and feed-forward is $\mathrm{relu}(x)$. The norms have
+# `alpha` one and `bias` zero.
 #
 # ```text
 #                                       token 0                   token 1
 #   x                             [3.000  0.000  0.000]     [ 1.000  2.000 3.000]
-#   attention: the average        [2.000  1.000  1.500]     [ 2.000  1.000 1.500]
-#   x + that                      [5.000  1.000  1.500]     [ 3.000  3.000 4.500]
+#   attention: the mean           [2.000  1.000  1.500]     [ 2.000  1.000 1.500]
+#   x + attention                 [5.000  1.000  1.500]     [ 3.000  3.000 4.500]
 #   layer norm 1                  [1.405 -0.843 -0.562]     [-0.707 -0.707 1.414]
 #   feed-forward: relu            [1.405  0.000  0.000]     [ 0.000  0.000 1.414]
-#   layer norm 1 + that           [2.810 -0.843 -0.562]     [-0.707 -0.707 2.828]
+#   layer norm 1 + feed-forward   [2.810 -0.843 -0.562]     [-0.707 -0.707 2.828]
 #   layer norm 2                  [1.411 -0.790 -0.621]     [-0.707 -0.707 1.414]
 # ```
 #
-# Token 0 becomes `x + that` with mean (5 + 1 + 1.5) / 3 = 2.5 and standard deviation 1.780; so 5 becomes
-# (5 - 2.5) / 1.780 = 1.405. The second residual starts from layer norm 1, not from x. A pre-norm block would return
-# `[4.489 -0.354 0.259]` and `[1.095 1.646 4.630]` for the same tokens.
+# For token 0, `x + attention` has mean (5 + 1 + 1.5) / 3 = 2.5 and standard deviation 1.780. So 5
+# becomes (5 - 2.5) / 1.780 = 1.405. The second residual starts from layer norm 1, not from x. A
+# pre-norm block would return `[4.489 -0.354 0.259]` and `[1.095 1.646 4.630]` for the same tokens.
 
 # %%
 from ex01_embeddings import InputEmbeddings
@@ -63,12 +69,12 @@ from torch import Tensor, nn
 
 # %%
 class EncoderBlock(nn.Module):
-    """Self-attention, then feed-forward; each as LayerNorm(x + Dropout(Sublayer(x))) (section 3.1)."""
+    """Self-attention, then feed-forward, each as LayerNorm(x + Dropout(Sublayer(x))) (section 3.1)."""
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int, dropout: float) -> None:
         super().__init__()
-        # TODO ex08: make attention, feed_forward, layer_norm_1, layer_norm_2 and dropout, as the contract names them;
-        # the rate of dropout is for the two sublayers as well.
+        # TODO ex08: create attention, feed_forward, layer_norm_1, layer_norm_2 and dropout.
+        # The two sublayers get the same dropout rate.
         ### BEGIN SOLUTION
         self.attention = MultiHeadAttention(d_model, num_heads, dropout)
         self.feed_forward = FeedForwardNetwork(d_model, d_ff, dropout)
@@ -79,7 +85,7 @@ class EncoderBlock(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """Return (B, S, D) for x (B, S, D); mask as in ex06."""
-        # TODO ex08: first attention, of x to itself, then feed-forward, each with its dropout, residual and norm.
+        # TODO ex08: apply self-attention, then feed-forward, each with its dropout, residual and norm.
         ### BEGIN SOLUTION
         x = self.layer_norm_1(x + self.dropout(self.attention(x, x, x, mask)))  # (B, S, D)
         return self.layer_norm_2(x + self.dropout(self.feed_forward(x)))  # (B, S, D)
@@ -89,7 +95,7 @@ class EncoderBlock(nn.Module):
 class Encoder(nn.Module):
     """Embeddings with positions, a stack of encoder blocks, and a final layer norm.
 
-    `seq_len` is the length of the table of positions: the longest sequence it takes.
+    `seq_len` is the length of the position table: the longest sequence the encoder accepts.
     """
 
     def __init__(
@@ -103,7 +109,7 @@ class Encoder(nn.Module):
         seq_len: int,
     ) -> None:
         super().__init__()
-        # TODO ex08: make embedding, positional_encoding, encoder_blocks and layer_norm, as the contract names them.
+        # TODO ex08: create embedding, positional_encoding, encoder_blocks and layer_norm.
         ### BEGIN SOLUTION
         self.embedding = InputEmbeddings(d_model, vocab_size)
         self.positional_encoding = PositionalEncoding(d_model, seq_len, dropout)
@@ -114,8 +120,8 @@ class Encoder(nn.Module):
         ### END SOLUTION
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Return (B, S, D) for Long ids (B, S); the mask, as in ex06, holds in every block."""
-        # TODO ex08: from ids to vectors with positions, through the blocks in their order, and the last norm.
+        """Return (B, S, D) for Long ids (B, S). The mask, as in ex06, applies to every block."""
+        # TODO ex08: embed the ids, add the positions, apply the blocks in order, then the final norm.
         ### BEGIN SOLUTION
         x = self.positional_encoding(self.embedding(ids))  # (B, S, D)
         for block in self.encoder_blocks:
@@ -127,5 +133,6 @@ class Encoder(nn.Module):
 # %% [markdown]
 # ## Try
 #
-# Stack 24 untrained blocks and take the gradient of one number of the output with respect to the embeddings. Then do it
-# without the two residuals. How much of the gradient is left, and what would the first block still learn?
+# Stack 24 untrained blocks. Take the gradient of one number of the output with respect to the
+# embeddings. Then do the same without the two residuals. How much of the gradient is left, and what
+# could the first block still learn?

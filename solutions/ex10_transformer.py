@@ -1,10 +1,11 @@
 # %% [markdown]
 # # ex10: the Transformer
 #
-# All parts are there; this exercise puts them together (Vaswani et al. 2017, "Attention Is All You Need", figure 1 and
-# sections 3.1 and 3.4). The encoder reads the sentence to be translated. The decoder reads the translation so far and
-# looks at what the encoder made of the source. A last linear layer turns the decoder's output at each position into one
-# number for every word of the target language, a *logit*; the softmax of these is the probability of the next word:
+# All parts are ready, and this exercise combines them (Vaswani et al. 2017, "Attention Is All You
+# Need", figure 1 and sections 3.1 and 3.4). The encoder reads the source sentence. The decoder
+# reads the translation so far and the encoder output. At each position, a last linear layer
+# computes one *logit* per word of the target language. The softmax of the logits is the probability
+# of each next word:
 #
 # $$\mathrm{logits} = W \, \mathrm{Decoder}(y, \mathrm{Encoder}(x)) + b, \qquad
 # P(y_{t+1} \mid y_0, \ldots, y_t, x) = \mathrm{softmax}(\mathrm{logits}_t)$$
@@ -12,29 +13,31 @@
 # | tensor | shape | what it is |
 # |---|---|---|
 # | `src` $x$ | `(B, S)` | ids of the source language |
-# | `tgt` $y$ | `(B, T)` | ids of the target language, from `<SOS>` on |
-# | encoder output | `(B, S, D)` | what the source says, a vector for each of its tokens |
-# | decoder output | `(B, T, D)` | what the target needs next, at each of its positions |
-# | logits | `(B, T, V_tgt)` | how much speaks for each word as the next one |
+# | `tgt` $y$ | `(B, T)` | ids of the target language, starting with `<SOS>` |
+# | encoder output | `(B, S, D)` | one vector for each source token |
+# | decoder output | `(B, T, D)` | one vector for each target position |
+# | logits | `(B, T, V_tgt)` | a score for each word as the next one |
 #
-# The two languages have a vocabulary each, so the encoder has a table of `src_vocab_size` rows, the decoder one of
-# `tgt_vocab_size`, and there are as many logits as target words. The paper lets the tables and the projection share one
-# matrix (section 3.4); here each has weights of its own.
+# Each of the two languages has its own vocabulary. So the encoder has a table of `src_vocab_size`
+# rows, and the decoder has one of `tgt_vocab_size` rows. There is one logit per target word. In the
+# paper, the tables and the projection share one matrix (section 3.4). In this course each has its
+# own weights.
 #
-# **Logits or probabilities.** Training wants logits: the cross-entropy of PyTorch takes the softmax itself, and taken
-# twice it can never come near 0. So `forward` returns logits, and whoever wants to read probabilities asks
-# `forward_with_softmax`.
+# **Logits or probabilities.** Training needs logits, because the cross-entropy of PyTorch applies
+# the softmax itself. With two softmax functions the loss could never come near 0. So `forward`
+# returns logits, and `forward_with_softmax` returns probabilities.
 #
-# **Masks.** Whoever calls the model has ids and no masks, so the model makes them (ex04). The three attentions:
+# **Masks.** The caller often has ids and no masks, so the model makes them (ex04). There are three
+# attentions:
 #
 # | attention | queries | keys | mask |
 # |---|---|---|---|
-# | in the encoder | source | source | `src_mask`: no padding of the source |
-# | in the decoder, first | target | target | `tgt_mask`: no padding of the target, and nothing later |
-# | in the decoder, second | target | source | `src_mask` again, for the keys are the source's |
+# | in the encoder | source | source | `src_mask`: hides source padding |
+# | in the decoder, first | target | target | `tgt_mask`: hides target padding and later tokens |
+# | in the decoder, second | target | source | `src_mask` again, because the keys are the source |
 #
-# A mask that is given is used as it is: the caller knows better. Where masks are made, they belong on the device of the
-# ids. A tutorial that this course draws on makes its look-ahead mask on the CPU, and fails on every accelerator.
+# If the caller gives a mask, use it unchanged. If you make a mask, make it on the device of the
+# ids. One public tutorial makes its look-ahead mask on the CPU and fails on every accelerator.
 
 # %% [markdown]
 # ## Two sentences and their masks
@@ -50,13 +53,14 @@
 #                                        [1 1 1 1]     [1 1 0 0]
 # ```
 #
-# The first row of a target mask is that of `<SOS>`: all it sees is itself, and from this and the source it has to tell
-# the first word. The last two rows of the second sentence are queries of padding. They may look at the real tokens, and
-# what comes out of them is of no interest: the loss leaves them out (ex13).
+# The first row of a target mask belongs to `<SOS>`. It sees only itself, and must predict the first
+# word from this and the source. The last two rows of the second sentence are queries of padding.
+# They may look at the real tokens. Their result does not matter, because the loss ignores it
+# (ex13).
 #
 # ## From the decoder to a word
 #
-# $D = 2$ features and three words. The decoder says `[1.0 -0.5]` at some position:
+# There are $D = 2$ features and three words. At some position, the decoder output is `[1.0 -0.5]`:
 #
 # ```text
 #             W          b      logit              exp    probability
@@ -75,9 +79,9 @@ from torch import Tensor, nn
 
 # %%
 class Transformer(nn.Module):
-    """Translates: source ids and target ids in, logits of the next target word out (figure 1).
+    """Map source ids and target ids to logits of the next target word (figure 1).
 
-    The defaults are the base model of the paper (table 3). `seq_len` is the most tokens, `pad_idx` what padding is.
+    The defaults are the base model of the paper (table 3). `seq_len` is the maximum length, `pad_idx` the padding id.
     """
 
     def __init__(
@@ -94,8 +98,8 @@ class Transformer(nn.Module):
         pad_idx: int = 0,
     ) -> None:
         super().__init__()
-        # TODO ex10: make encoder, decoder and output_projection (a linear layer with a bias). Mind whose vocabulary and
-        # whose number of blocks each gets, and keep what forward will need.
+        # TODO ex10: create encoder, decoder and output_projection (a linear layer with a bias). Check which
+        # vocabulary and which number of blocks each of them gets, and store what forward needs.
         ### BEGIN SOLUTION
         self.pad_idx = pad_idx
         self.encoder = Encoder(src_vocab_size, d_model, num_heads, d_ff, dropout, num_encoder_blocks, seq_len)
@@ -106,8 +110,8 @@ class Transformer(nn.Module):
     def forward(
         self, src: Tensor, tgt: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
     ) -> Tensor:
-        """Return logits (B, T, V_tgt) for src (B, S) and tgt (B, T). A mask that is None is made from the ids."""
-        # TODO ex10: make the masks that are missing; then encoder, decoder, projection. No softmax here.
+        """Return logits (B, T, V_tgt) for src (B, S) and tgt (B, T). If a mask is None, make it from the ids."""
+        # TODO ex10: make the missing masks, then apply encoder, decoder and projection. No softmax here.
         ### BEGIN SOLUTION
         if src_mask is None:
             src_mask = create_padding_mask(src, self.pad_idx)  # (B, 1, 1, S)
@@ -121,8 +125,8 @@ class Transformer(nn.Module):
     def forward_with_softmax(
         self, src: Tensor, tgt: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
     ) -> Tensor:
-        """Return the probabilities (B, T, V_tgt) of the next word at each position, under the same masks."""
-        # TODO ex10: turn the logits into probabilities. Which axis has to add up to 1?
+        """Return the probabilities (B, T, V_tgt) of the next word at each position, with the same masks."""
+        # TODO ex10: turn the logits into probabilities. Which axis must sum to 1?
         ### BEGIN SOLUTION
         return torch.softmax(self(src, tgt, src_mask, tgt_mask), dim=-1)  # (B, T, V_tgt)
         ### END SOLUTION
@@ -131,42 +135,54 @@ class Transformer(nn.Module):
 # %% [markdown]
 # ## Try
 #
-# Teach it a little German. English has one article where German has `der`, `die`, `das`, and `den` for a `Hund` that
-# something happens to: to choose, the decoder has to look at the noun and at its place in the sentence. The function
-# below trains on all sentences but three, and then translates those three, which the model has never seen. On a
-# laptop it takes some seconds. How batches, training and translation are done properly is the subject of ex12 to ex14.
+# Teach the model a little German. English has one article. German has `der`, `die`, `das`, and also
+# `den` if a `Hund` is the object of the verb. To choose, the decoder must look at the noun and at
+# its position in the sentence. The function below trains on all sentences except three. Then it
+# translates these three, which the model has never seen. On a laptop it takes a few seconds. The
+# exercises ex12 to ex14 show how to do batches, training and translation properly.
 #
 # ```python
 # def learn_to_translate(steps=300):
-#     subjects = {"the dog": "der Hund", "the cat": "die Katze", "the child": "das Kind", "the teacher": "der Lehrer"}
-#     objects = {"the dog": "den Hund", "the cat": "die Katze", "the child": "das Kind", "the teacher": "den Lehrer"}
+#     subjects = {
+#         "the dog": "der Hund", "the cat": "die Katze",
+#         "the child": "das Kind", "the teacher": "der Lehrer",
+#     }
+#     objects = {**subjects, "the dog": "den Hund", "the teacher": "den Lehrer"}
 #     verbs = {"sees": "sieht", "hears": "hört", "looks for": "sucht"}
 #     pairs = [(f"{a} sleeps", f"{b} schläft") for a, b in subjects.items()]
 #     pairs += [
 #         (f"{a} {v} {c}", f"{b} {w} {d}")
-#         for a, b in subjects.items() for v, w in verbs.items() for c, d in objects.items() if a != c
+#         for a, b in subjects.items()
+#         for v, w in verbs.items()
+#         for c, d in objects.items()
+#         if a != c
 #     ]
-#     unseen = ["the cat sees the dog", "the child hears the teacher", "the dog looks for the child"]
+#     unseen = [
+#         "the cat sees the dog", "the child hears the teacher", "the dog looks for the child"
+#     ]
 #
 #     def table(sentences):
 #         words = dict.fromkeys(word for sentence in sentences for word in sentence.split())
 #         return {word: i for i, word in enumerate(["<PAD>", "<SOS>", "<EOS>", *words])}
 #
 #     def ids(sentences, words):
-#         rows = [torch.tensor([1, *(words[word] for word in each.split()), 2]) for each in sentences]
+#         rows = [
+#             torch.tensor([1, *(words[word] for word in sentence.split()), 2])
+#             for sentence in sentences
+#         ]
 #         return nn.utils.rnn.pad_sequence(rows, batch_first=True)
 #
-#     english, german = table(each for each, _ in pairs), table(each for _, each in pairs)
+#     english, german = table(en for en, _ in pairs), table(de for _, de in pairs)
 #     training = [pair for pair in pairs if pair[0] not in unseen]
-#     src = ids([each for each, _ in training], english)
-#     tgt = ids([each for _, each in training], german)
+#     src = ids([en for en, _ in training], english)
+#     tgt = ids([de for _, de in training], german)
 #
 #     torch.manual_seed(0)
 #     model = Transformer(len(english), len(german), 32, 4, 64, 2, 2, seq_len=16)
 #     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
 #     for step in range(1, steps + 1):
-#         logits = model(src, tgt[:, :-1])  # every position is asked for the token after it
-#         loss = nn.functional.cross_entropy(logits.flatten(0, 1), tgt[:, 1:].flatten(), ignore_index=0)
+#         logits = model(src, tgt[:, :-1]).flatten(0, 1)  # each position predicts the next token
+#         loss = nn.functional.cross_entropy(logits, tgt[:, 1:].flatten(), ignore_index=0)
 #         optimizer.zero_grad()
 #         loss.backward()
 #         optimizer.step()
@@ -176,13 +192,13 @@ class Transformer(nn.Module):
 #     model.eval()
 #     names = list(german)
 #     for sentence in unseen:
-#         said = [1]
-#         while len(said) < 10 and said[-1] != 2:
-#             said.append(int(model(ids([sentence], english), torch.tensor([said]))[0, -1].argmax()))
-#         print(sentence, "->", " ".join(names[each] for each in said[1:] if each != 2))
+#         source, output = ids([sentence], english), [1]
+#         while len(output) < 10 and output[-1] != 2:
+#             output.append(int(model(source, torch.tensor([output]))[0, -1].argmax()))
+#         print(sentence, "->", " ".join(names[i] for i in output[1:] if i != 2))
 # ```
 #
-# What it printed where this was written (another seed or machine gives other losses, and may get a sentence wrong):
+# One run printed this. Another seed or machine gives other losses, and may get a sentence wrong:
 #
 # ```text
 # step   1  loss 3.012
@@ -194,5 +210,6 @@ class Transformer(nn.Module):
 # the dog looks for the child -> der Hund sucht das Kind
 # ```
 #
-# Then take the causal mask away (in training, give `tgt_mask=torch.ones(1, 1, dtype=torch.bool)`) and train again. The
-# loss falls as low as before, and the translations are nonsense. Where did the model have its answers from?
+# Then remove the causal mask: pass `tgt_mask=torch.ones(1, 1, dtype=torch.bool)` in training, and
+# train again. The loss falls as low as before, but the translations are nonsense. Where did the
+# model get its answers?

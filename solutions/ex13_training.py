@@ -1,50 +1,53 @@
 # %% [markdown]
 # # ex13: training
 #
-# A model learns by being shown a batch, being told how wrong it was, and moving every parameter a little in the
-# direction that would have made it less wrong. Four functions do all of it:
+# In training, the model gets a batch, and the loss measures how wrong its output is. Then every
+# parameter moves a little in the direction that makes the loss smaller. Four functions do all of
+# it:
 #
-# | function | what it answers |
+# | function | what it does |
 # |---|---|
-# | `sequence_loss` | how wrong was it? One number for a batch |
-# | `warmup_learning_rate` | how far to move, at this step |
-# | `train_step` | one batch: loss, gradients, one move |
-# | `fit` | all batches, several times over |
+# | `sequence_loss` | measures how wrong the model is: one number per batch |
+# | `warmup_learning_rate` | sets how far to move in this step |
+# | `train_step` | does one batch: loss, gradients, one update |
+# | `fit` | repeats this for all batches and epochs |
 #
-# **The loss** is the mean cross-entropy of the real tokens. With logits $z_{b,t} \in \mathbb{R}^V$ and labels
-# $y_{b,t}$, and $n$ the number of labels that are not padding,
+# **The loss** is the mean cross-entropy of the real tokens. The logits are $z_{b,t} \in
+# \mathbb{R}^V$, the labels are $y_{b,t}$, and $n$ is the number of labels that are not padding:
 #
 # $$L = -\frac{1}{n} \sum_{y_{b,t} \ne pad} \log \mathrm{softmax}(z_{b,t})_{y_{b,t}}.$$
 #
-# Padding is neither in the sum nor in the count. Were it counted, the loss of a sentence would depend on the longest
-# one in its batch, and the model would learn above all to predict padding.
+# Padding is not in the sum and not in the count. Otherwise the loss of a sentence would depend on
+# the longest sentence of its batch. The model would mainly learn to predict padding.
 #
-# *Label smoothing* (Szegedy et al. 2016, "Rethinking the Inception Architecture for Computer Vision", section 7) asks
-# for a little less than certainty. The label is no longer all of the answer; a share $\varepsilon$ of it is spread
-# evenly over all $V$ classes, the right one and padding among them:
+# *Label smoothing* (Szegedy et al. 2016, "Rethinking the Inception Architecture for Computer
+# Vision", section 7) asks for a little less than certainty. A share $\varepsilon$ of the label is
+# spread evenly over all $V$ classes, including the right class and padding:
 #
 # $$q_k = (1 - \varepsilon) \, [k = y] + \frac{\varepsilon}{V}, \qquad
 # L_{b,t} = -\sum_k q_k \log \mathrm{softmax}(z_{b,t})_k.$$
 #
-# The paper trains with $\varepsilon = 0.1$ (Vaswani et al. 2017, section 5.4).
+# The paper uses $\varepsilon = 0.1$ (Vaswani et al. 2017, section 5.4).
 #
-# **The learning rate** rises in a line for the first steps, while the statistics of the optimizer are still poor, and
-# then falls with the root of the step (section 5.3, equation 3):
+# **The learning rate** rises linearly in the first steps, while the optimizer's statistics are
+# still poor. After that, it falls with the square root of the step (section 5.3, equation 3):
 #
 # $$\mathrm{rate} = D^{-0.5} \cdot \min\left(step^{-0.5}, \; step \cdot warmup^{-1.5}\right)$$
 #
-# Steps count from 1. Schedulers that begin at 0 would get $0^{-0.5}$, or a first step of length 0, so 0 is read as 1.
+# Steps count from 1. A scheduler that begins at 0 would compute $0^{-0.5}$, or make a first step of
+# length 0. So step 0 is treated as step 1.
 #
-# **Clipping** (Pascanu et al. 2013, "On the difficulty of training recurrent neural networks", algorithm 1) bounds a
-# step. All gradients together are one long vector $g$; is it longer than allowed, all of it is made shorter by one
-# factor, so that its direction stays:
+# **Clipping** (Pascanu et al. 2013, "On the difficulty of training recurrent neural networks",
+# algorithm 1) limits the size of a step. All gradients together form one long vector $g$. If $g$ is
+# longer than the limit, the whole vector is scaled down by one factor. Its direction does not
+# change:
 #
 # $$g \leftarrow g \cdot \min\left(1, \frac{c}{\lVert g \rVert}\right)$$
 
 # %% [markdown]
 # ## One sentence, by hand
 #
-# $V = 3$, padding is id 0. Three positions, the last of them padding:
+# Here $V = 3$, and padding is id 0. There are three positions, and the last is padding:
 #
 # ```text
 #   logits        log softmax                 label   cross-entropy   smoothed, ε = 0.1
@@ -55,12 +58,12 @@
 #   loss                                            1.959 / 2 = 0.980   2.026 / 2 = 1.013
 # ```
 #
-# Smoothed, the first position is 0.9 · 0.408 + 0.1 · (2.408 + 0.408 + 1.408) / 3 = 0.508. Divided by all three
-# positions the loss would be 0.653, and with padding counted as a label (1.959 + 0.013) / 3 = 0.657: both look like a
-# better model than there is.
+# With smoothing, the first position has 0.9 · 0.408 + 0.1 · (2.408 + 0.408 + 1.408) / 3 = 0.508.
+# Divided by all three positions, the loss would be 0.653. With padding as a label, it would be
+# (1.959 + 0.013) / 3 = 0.657. Both make the model look better than it is.
 #
-# The rate for $D = 512$ and 4,000 steps of warm-up: 1.75e-7 at step 1, 3.49e-4 at step 2,000, 6.99e-4 at its peak at
-# step 4,000, and 3.49e-4 again at step 16,000.
+# The rate for $D = 512$ and 4,000 warm-up steps is 1.75e-7 at step 1 and 3.49e-4 at step 2,000. It
+# peaks with 6.99e-4 at step 4,000, and is 3.49e-4 again at step 16,000.
 
 # %%
 import torch
@@ -69,17 +72,18 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 # %% [markdown]
-# The loss takes *logits*, not probabilities: the softmax is inside, together with its logarithm, because
-# $\log \mathrm{softmax}(z)_k = z_k - \log \sum_j e^{z_j}$ neither overflows nor takes the logarithm of 0.
+# The loss takes *logits*, not probabilities. It computes the softmax together with its logarithm:
+# $\log \mathrm{softmax}(z)_k = z_k - \log \sum_j e^{z_j}$. This does not overflow, and it never
+# takes the logarithm of 0.
 
 
 # %%
 def sequence_loss(logits: Tensor, labels: Tensor, pad_idx: int = 0, label_smoothing: float = 0.0) -> Tensor:
-    """Return the mean cross-entropy of the labels (B, T) that are not `pad_idx`, a scalar, for logits (B, T, V).
+    """Return the mean cross-entropy (a scalar) of the labels (B, T) that are not `pad_idx`, for logits (B, T, V).
 
     `label_smoothing` is the share of each label that is spread evenly over all V classes.
     """
-    # TODO ex13: sum the cross-entropy over the real tokens and divide by their number. The library may help.
+    # TODO ex13: compute the mean cross-entropy over the real tokens. You may use the library.
     ### BEGIN SOLUTION
     scores = logits.flatten(0, 1)  # (B*T, V)
     answers = labels.flatten()  # (B*T,)
@@ -88,8 +92,8 @@ def sequence_loss(logits: Tensor, labels: Tensor, pad_idx: int = 0, label_smooth
 
 
 def warmup_learning_rate(step: int, d_model: int, warmup_steps: int) -> float:
-    """Return the learning rate of a step (Vaswani et al. 2017, equation 3); steps count from 1, 0 is read as 1."""
-    # TODO ex13: the formula above, safe at step 0.
+    """Return the learning rate of a step (Vaswani et al. 2017, equation 3). Step 0 is treated as step 1."""
+    # TODO ex13: compute the formula above, also for step 0.
     ### BEGIN SOLUTION
     step = max(step, 1)
     return d_model**-0.5 * min(step**-0.5, step * warmup_steps**-1.5)
@@ -97,8 +101,9 @@ def warmup_learning_rate(step: int, d_model: int, warmup_steps: int) -> float:
 
 
 # %% [markdown]
-# A step. Four calls whose order matters: gradients are *added* to what a parameter already has, so the old ones go
-# before `backward` makes new ones; what is clipped is what `backward` left; and the optimizer moves last.
+# A training step has four calls, and their order matters. `backward` *adds* gradients to those a
+# parameter already has, so clear the old ones first. Clip the gradients after `backward`. The
+# optimizer updates last.
 
 
 # %%
@@ -110,11 +115,11 @@ def train_step(
     pad_idx: int = 0,
     max_grad_norm: float | None = None,
 ) -> float:
-    """Make one update with teacher forcing, in train mode, and return the loss before it.
+    """Make one update with teacher forcing, in training mode, and return the loss before it.
 
-    src (B, S), tgt (B, T). If there is a `max_grad_norm`, the gradients of all parameters together are no longer.
+    src (B, S), tgt (B, T). `max_grad_norm` limits the norm of the gradients of all parameters together.
     """
-    # TODO ex13: shift the targets (ex12), compute the loss of the model's logits, and let the optimizer move once.
+    # TODO ex13: shift the targets (ex12), compute the loss of the model's logits, and make one optimizer step.
     ### BEGIN SOLUTION
     model.train()
     decoder_input, labels = teacher_forcing(tgt)  # (B, T-1) both
@@ -135,11 +140,11 @@ def fit(
     epochs: int,
     pad_idx: int = 0,
 ) -> list[float]:
-    """Train on every batch (src, tgt) once an epoch, in their order; return the mean loss of each epoch.
+    """Train on every batch (src, tgt) once per epoch, in order. Return the mean loss of each epoch.
 
-    The mean is over the batches, each of the same weight.
+    The mean is over the batches, all with the same weight.
     """
-    # TODO ex13: for each epoch, a step for each batch, and the mean of their losses.
+    # TODO ex13: for each epoch, make one step per batch and store the mean of their losses.
     ### BEGIN SOLUTION
     history = []
     for _ in range(epochs):
@@ -150,10 +155,11 @@ def fit(
 
 
 # %% [markdown]
-# ## One batch down
+# ## Overfit one batch
 #
-# Before a model trains for hours, train one small batch down: a model of the right shape that cannot learn four
-# sentences by heart has a fault, and it shows within seconds. With the Transformer of ex10 and the batches of ex12:
+# Before you train a model for hours, train it on one small batch. If a model of the right shape
+# cannot learn four sentences by heart, it has a bug. You see this within seconds. With the
+# Transformer of ex10 and the batches of ex12:
 #
 # ```python
 # import torch
@@ -162,7 +168,9 @@ def fit(
 # from ex13_training import fit
 #
 # english = ["the dog sees the cat", "the cat sleeps", "a bird sings", "the dog sees a bird"]
-# german = ["der hund sieht die katze", "die katze ruht", "ein vogel singt", "der hund sieht einen vogel"]
+# german = [
+#     "der hund sieht die katze", "die katze ruht", "ein vogel singt", "der hund sieht einen vogel"
+# ]
 #
 #
 # def padded(texts):
@@ -171,7 +179,8 @@ def fit(
 #     return pad_batch([encode(words, vocab) for words in sentences]), vocab
 #
 #
-# (src, src_vocab), (tgt, tgt_vocab) = padded(english), padded(german)  # (4, 7) both, 12 and 14 tokens
+# src, src_vocab = padded(english)  # (4, 7), 12 tokens
+# tgt, tgt_vocab = padded(german)  # (4, 7), 14 tokens
 # torch.manual_seed(0)
 # model = Transformer(
 #     len(src_vocab), len(tgt_vocab), d_model=32, num_heads=4, d_ff=64,
@@ -181,9 +190,10 @@ def fit(
 # losses = fit(model, optimizer, [(src, tgt)], epochs=200)
 # ```
 #
-# A model that knows nothing gives each of the 14 tokens the same probability, a loss of ln 14 = 2.64: the first loss
-# should be near that. Dropout is 0, so that nothing stands in the way of learning by heart. This is what came out, of
-# the course's own parts and of the same parts with one fault each (your digits will differ, as your random weights do):
+# A model that knows nothing gives each of the 14 tokens the same probability. That is a loss of ln
+# 14 = 2.64, so the first loss should be near it. Dropout is 0, so that it does not disturb the
+# learning. The table shows the losses of the course's own modules, and of the same modules with one
+# mistake each. (Your digits will differ, because your random weights differ.)
 #
 # | loss in epoch | 1 | 10 | 20 | 50 | 100 | 200 |
 # |---|---|---|---|---|---|---|
@@ -191,8 +201,8 @@ def fit(
 # | no causal mask | 2.807 | 1.768 | 1.075 | 0.251 | 0.082 | 0.027 |
 # | no shift | 2.816 | 1.646 | 0.905 | 0.237 | 0.087 | 0.030 |
 #
-# All three learn their batch, the faulty ones even sooner at first. Then each generated from `<SOS>`, always the
-# likeliest token:
+# All three learn their batch. At first, the wrong ones are even faster. Then each model generated
+# text from `<SOS>`, always with the likeliest token:
 #
 # | | "the cat sleeps" becomes |
 # |---|---|
@@ -200,14 +210,15 @@ def fit(
 # | no causal mask | die katze `<EOS>` |
 # | no shift | `<SOS>` `<SOS>` `<SOS>` `<SOS>` |
 #
-# The first got all four sentences right, the others none. So a loss that stays up proves a fault, but one that falls
-# proves little: a decoder that sees the answer, in its input or through its attention, learns to copy it. Look at what
-# the model generates as well (ex14).
+# The first model got all four sentences right, the others none. So a loss that stays high proves a
+# bug, but a loss that falls proves little. A decoder that sees the answer, in its input or through
+# its attention, learns to copy it. So also look at what the model generates (ex14).
 
 # %% [markdown]
 # ## Try
 #
-# Train the same batch down with the learning rate of `warmup_learning_rate`, set in `optimizer.param_groups` before
-# each step, once with 10 and once with 100 steps of warm-up. What is the highest rate in each case, and where does the
-# loss end? Then give the worse one a `max_grad_norm` of 0.1. Adam divides by the size of the gradients anyway:
-# why can a bound matter to it all the same?
+# Train the same batch with the learning rate of `warmup_learning_rate`. Set it in
+# `optimizer.param_groups` before each step, once with 10 and once with 100 warm-up steps. What is
+# the highest rate in each case, and what is the final loss? Then give the worse one a
+# `max_grad_norm` of 0.1. Adam divides by the size of the gradients anyway. Why can a limit still
+# matter?

@@ -1,33 +1,37 @@
 # %% [markdown]
 # # ex14: generation
 #
-# A trained model gives the probabilities of the next token. Text comes of it by a loop: show the model what there is,
-# choose a token, append it, show the model the longer text. Both models of the course write in this way, the language
-# model (ex11) by continuing a prompt, the Transformer (ex10) by continuing `<SOS>` with a source sentence in view.
+# A trained model gives the probabilities of the next token. A loop turns this into text. Call the
+# model with the text so far, choose a token, append it, and repeat. Both models of the course
+# generate in this way. The language model (ex11) continues a prompt. The Transformer (ex10)
+# continues `<SOS>` and also reads a source sentence.
 #
-# **Choosing.** The likeliest token is the safe choice, and a dull one: greedy text soon goes round in circles. Drawing
-# at random from all tokens is lively, but now and then a word comes from the long tail of those that fit badly, and the
-# text does not recover from it. Three knobs lie between the two, turned in this order on the logits $z$ of a position:
+# **Choosing.** The likeliest token is the safe choice, but greedy text soon repeats itself. A
+# random draw from all tokens gives varied text. But sometimes it draws an unlikely word that does
+# not fit, and the text does not recover. Three settings lie between the two. They change the logits
+# $z$ of a position in this order:
 #
-# | knob | what it does |
+# | setting | what it does |
 # |---|---|
-# | `temperature` $\tau$ | $p = \mathrm{softmax}(z / \tau)$: below 1 sharper, above 1 flatter, at 0 the arg-max |
+# | `temperature` $\tau$ | $p = \mathrm{softmax}(z / \tau)$: below 1 sharper, above 1 flatter |
 # | `top_k` | keeps the $k$ likeliest tokens |
-# | `top_p` | keeps the smallest set of the likeliest tokens whose probability is at least $p$, the *nucleus* |
+# | `top_p` | keeps the *nucleus*: the smallest set of likeliest tokens that reaches $p$ |
 #
-# (Fan et al. 2018, "Hierarchical Neural Story Generation", section 5.4, for `top_k`; Holtzman et al. 2020, "The Curious
-# Case of Neural Text Degeneration", section 3.1, for `top_p`.) What is kept is renormalized and drawn from. The token
-# that brings the sum up to $p$ belongs to the nucleus: without it the set would not reach $p$, and where the model is
-# sure of one token it would be empty.
+# (Fan et al. 2018, "Hierarchical Neural Story Generation", section 5.4, for `top_k`; Holtzman et
+# al. 2020, "The Curious Case of Neural Text Degeneration", section 3.1, for `top_p`.) Temperature 0
+# is the arg-max. The tokens that are kept are renormalized, and one of them is drawn. The token that
+# brings the sum up to $p$ belongs to the nucleus. Without it the set would not reach $p$. If the
+# model is sure of one token, the set would even be empty.
 #
-# **Stopping.** Rows of a batch end at different times. A row that has produced `<EOS>` is filled up with `<PAD>` while
-# the others go on, and the loop ends once all rows have. Two of the public tutorials that this course draws on call
-# `.item()` on the next token instead, so they can generate one row only. In one of them the loop has no bound
-# either: it shows the model all there is, until the text is longer than the table of positions, and crashes. A language
-# model can be shown the last `seq_len` tokens, so its text may grow further. It forgets the beginning, that is all.
+# **Stopping.** The rows of a batch end at different times. A row that has generated `<EOS>` is
+# padded with `<PAD>` while the others continue. The loop stops when all rows have ended. Two public
+# tutorials call `.item()` on the next token instead, so they can generate only one row. In one of
+# them the loop also has no limit. It calls the model with the whole text, and crashes when the text
+# is longer than the position table. If you pass only the last `seq_len` tokens, the text can become
+# longer. The model only forgets the beginning.
 #
-# **Looking without learning.** A model that is being used is in eval mode (no dropout) and builds no graph for
-# gradients. Whoever was training it wants to go on afterwards, so its mode is put back.
+# **Inference.** During generation the model is in eval mode (no dropout), and no gradients are
+# computed. The caller may continue to train afterwards, so restore its mode.
 
 # %% [markdown]
 # ## Five tokens
@@ -38,16 +42,17 @@
 #   softmax at temperature 2           0.429  0.260  0.158  0.096  0.058
 #   softmax at temperature 0.5         0.865  0.117  0.016  0.002  0.000
 #
-#   summed up (temperature 1)          0.636  0.871  0.957  0.988  1.000
-#   kept by top_p = 0.9                  x      x      x                     0.871 is short of 0.9, 0.957 is not
+#   cumulative (temperature 1)         0.636  0.871  0.957  0.988  1.000
+#   kept by top_p = 0.9                  x      x      x           0.871 is below 0.9, 0.957 is not
 #
 #   renormalized after top_k = 3       0.665  0.245  0.090
-#   summed up                          0.665  0.910  1.000
+#   cumulative                         0.665  0.910  1.000
 #   kept by top_p = 0.9 after top_k      x      x
-#   drawn with                         0.731  0.269
+#   probabilities of the draw          0.731  0.269
 # ```
 #
-# The order matters: `top_p` is a share of what `top_k` left, and two tokens hold 0.91 of that.
+# The order matters: `top_p` applies to the tokens left by `top_k`. Two tokens have 0.91 of their
+# probability.
 
 # %%
 from collections.abc import Iterator
@@ -68,11 +73,11 @@ def sample_next(
 ) -> Tensor:
     """Draw a token for each row of logits (B, V); return Long (B,).
 
-    Temperature 0 is arg-max. top_k keeps exactly k tokens, all where k is beyond V; of these top_p keeps the smallest
-    set whose probability reaches p, never fewer than one. All randomness comes from the generator if there is one.
+    Temperature 0 is arg-max. top_k keeps exactly k tokens, or all if k is above V. Of these, top_p keeps the smallest
+    set whose probability reaches p, at least one. If there is a generator, all randomness comes from it.
     """
-    # TODO ex14: arg-max at temperature 0. Otherwise divide by the temperature, keep the k likeliest, then of these the
-    # nucleus of p, and draw one from the rest, in each row for itself. The logits belong to the caller.
+    # TODO ex14: arg-max at temperature 0. Otherwise divide by the temperature, keep the k likeliest tokens, then the
+    # nucleus of p, and draw one token per row. Do not write into the logits.
     ### BEGIN SOLUTION
     if temperature == 0:
         return logits.argmax(dim=-1)
@@ -91,17 +96,17 @@ def sample_next(
 
 
 # %% [markdown]
-# ## The language model goes on
+# ## The language model continues a text
 #
-# `generate` shows the model the text so far and takes the logits of the last position: they are about the token that
-# comes next. The other positions are about tokens that are there already.
+# `generate` calls the model with the text so far and takes the logits of the last position. They
+# predict the next token. The other positions predict tokens that are already there.
 
 
 # %%
 ### BEGIN SOLUTION
 @contextmanager
 def in_use(model: nn.Module) -> Iterator[None]:
-    """Within this context the model is in eval mode and makes no gradients; after it, in the mode it was in before."""
+    """Run the block in eval mode and without gradients, then restore the mode of the model."""
     was_training = model.training
     model.eval()
     try:
@@ -123,13 +128,13 @@ def generate(
     pad_idx: int = 0,
     generator: torch.Generator | None = None,
 ) -> Tensor:
-    """Return the prompt (B, T) and what the language model makes of it: Long (B, at most T + max_new_tokens).
+    """Return the prompt (B, T) and the generated tokens: Long (B, at most T + max_new_tokens).
 
-    A row that has generated eos_idx is padded with pad_idx; once every row has, it stops. The model is shown the last
-    tokens only, as many as its table of positions has rows.
+    A row that has generated eos_idx is padded with pad_idx. Generation stops when every row has ended. The model gets
+    only the last tokens, as many as its position table has rows.
     """
-    # TODO ex14: in eval mode and without gradients: show the last tokens, sample from the last position, append. Keep
-    # track of the rows that ended. Leave the model in the mode that it came in.
+    # TODO ex14: in eval mode and without gradients, pass the last tokens, sample from the last position, append. Keep
+    # track of the rows that have ended. Restore the mode of the model.
     ### BEGIN SOLUTION
     ids = prompt  # (B, T)
     window = model.positional_encoding.pe.size(1)
@@ -151,21 +156,21 @@ def generate(
 # %% [markdown]
 # ## The Transformer translates
 #
-# The source does not change while the target grows, so the encoder runs once. In each step the decoder reads its output
-# again. The masks are those of ex10: nobody looks at padding, and no position at a later one. Here there is no window:
-# a translation that is longer than the table of positions is refused there (ex02).
+# The source does not change while the target grows, so the encoder runs once. In each step the
+# decoder reads its output again. The masks are those of ex10: they hide padding and later tokens.
+# There is no window here. A translation longer than the position table raises the error of ex02.
 
 
 # %%
 def greedy_translate(
     model: nn.Module, src: Tensor, max_len: int, sos_idx: int = 1, eos_idx: int = 2, pad_idx: int = 0
 ) -> Tensor:
-    """Return the likeliest word after word for src (B, S): Long (B, at most max_len), beginning with sos_idx.
+    """Translate src (B, S) greedily, word by word: Long (B, at most max_len), starting with sos_idx.
 
-    A row that has generated eos_idx is padded with pad_idx; once every row has, it stops.
+    A row that has generated eos_idx is padded with pad_idx. It stops when every row has ended.
     """
-    # TODO ex14: encode the source once, start every row with <SOS>, then decode, take the likeliest word of the last
-    # position and append it. Mask source and target as ex10 does; the ends and the model's mode are as in generate.
+    # TODO ex14: encode the source once, start every row with <SOS>. Then decode, take the likeliest word of the last
+    # position and append it. Use the masks of ex10. Ended rows and the model's mode are as in generate.
     ### BEGIN SOLUTION
     src_mask = create_padding_mask(src, pad_idx)  # (B, 1, 1, S)
     ids = torch.full_like(src[:, :1], sos_idx)  # (B, 1)
@@ -185,7 +190,8 @@ def greedy_translate(
 # %% [markdown]
 # ## For bonus points: beam search
 #
-# Greedy search cannot take a word back. Let four words follow `<SOS>` and each other with these probabilities:
+# Greedy search cannot take a word back. Suppose four words can follow `<SOS>` and each other with
+# these probabilities:
 #
 # ```text
 #   <SOS>   A 0.55   B 0.45
@@ -195,15 +201,17 @@ def greedy_translate(
 #   D       C 0.05   <EOS> 0.95                  also:   A D <EOS>     0.55 · 0.35 · 0.95 = 0.183
 # ```
 #
-# A beam keeps the `beam_size` best beginnings instead of one, extends each by every word, and keeps the best of those.
-# Every further word makes a hypothesis less probable, so short ones win too often. Therefore the sum of the logarithms
-# is divided by a length penalty (Wu et al. 2016, "Google's Neural Machine Translation System", section 7, equation 14):
+# A beam keeps the `beam_size` best hypotheses, not only one. It extends each of them by every word,
+# and keeps the best of the results. Every further word makes a hypothesis less probable, so short
+# ones win too often. Therefore the sum of the log-probabilities is divided by a length penalty (Wu
+# et al. 2016, "Google's Neural Machine Translation System", section 7, equation 14):
 #
 # $$\mathrm{score}(y) = \frac{\log P(y \mid x)}{\left((5 + L) / 6\right)^{\alpha}}$$
 #
-# with $L$ the number of words without `<SOS>` and with `<EOS>`. The logarithms of the last two are -1.309 and -1.699.
-# At $\alpha = 0.6$ (Vaswani et al. 2017, section 6.1, with a beam of 4) the scores are -1.194 and -1.430, and the short
-# one wins; at $\alpha = 3$ they are -0.825 and -0.717, and the longer one does.
+# $L$ is the number of words without `<SOS>` and with `<EOS>`. The log-probabilities of the last two
+# hypotheses are -1.309 and -1.699. At $\alpha = 0.6$ (Vaswani et al. 2017, section 6.1, with a beam
+# of 4) the scores are -1.194 and -1.430, so the short one wins. At $\alpha = 3$ they are -0.825 and
+# -0.717, so the longer one wins.
 
 
 # %%
@@ -216,12 +224,12 @@ def beam_search(
     sos_idx: int = 1,
     eos_idx: int = 2,
 ) -> tuple[Tensor, float]:
-    """Return the best hypothesis for src (1, S), Long (L,) beginning with sos_idx, and its score.
+    """Return the best hypothesis for src (1, S), Long (L,) starting with sos_idx, and its score.
 
-    One of max_len tokens counts as it is, with or without eos_idx at its end; sos_idx is one of them.
+    A hypothesis of max_len tokens, sos_idx included, is complete with or without eos_idx at its end.
     """
-    # TODO ex14: extend all hypotheses by all words, keep the beam_size best of all extensions, and set aside those
-    # that ended. The best score wins.
+    # TODO ex14: extend all hypotheses by all words, keep the beam_size best extensions, and collect those
+    # that have ended. The best score wins.
     ### BEGIN SOLUTION
     src_mask = create_padding_mask(src)  # (1, 1, 1, S)
     beam = torch.full_like(src[:, :1], sos_idx)  # (N, T), N hypotheses that have not ended; one to begin with
@@ -253,6 +261,7 @@ def beam_search(
 # %% [markdown]
 # ## Try
 #
-# Train the language model of ex11 on a page of text, with the loss of ex13, and let it go on from the same prompt at
-# temperature 0, 0.7, 1 and 2. Where does it repeat itself, and where does it stop making sense? Then take temperature 1
-# with `top_p` of 0.9, and print how many tokens the nucleus has from step to step: where does the model hesitate?
+# Train the language model of ex11 on a page of text, with the loss of ex13. Let it continue the
+# same prompt at temperature 0, 0.7, 1 and 2. Where does it repeat itself, and where does it stop
+# making sense? Then use temperature 1 with a `top_p` of 0.9. Print the number of tokens in the
+# nucleus at each step. Where is the model unsure?

@@ -31,7 +31,7 @@ def test_scaled(impl, given):
     return {"output": embeddings(impl, given, D, V)(given.integers(1, V, B, T))}
 
 
-@check("the same ids give the same vectors again, in training too", points=1, of="InputEmbeddings")
+@check("the same ids give the same vectors in every call, also in training", points=1, of="InputEmbeddings")
 def test_repeatable(impl, given):
     B, T, D, V = given.sizes("B T D V")
     module = embeddings(impl, given, D, V, train=True)
@@ -40,7 +40,7 @@ def test_repeatable(impl, given):
     return {"second output, relative to the first": module(ids) / first}
 
 
-@check("the table is trained, and nothing else is", points=1, of="InputEmbeddings", requires_any=COMPUTED)
+@check("the table is trained, and nothing else", points=1, of="InputEmbeddings", requires_any=COMPUTED)
 def test_trained(impl, given):
     (B, T, D), V = given.sizes("B T D"), given.number(20, 999)
     module = embeddings(impl, given, D, V)
@@ -49,7 +49,7 @@ def test_trained(impl, given):
     return {**given.trainable(module), "numbers that get a gradient": sum(int((each != 0).sum()) for each in found)}
 
 
-@check("a single token and a slice of a longer batch work too", points=1, of="InputEmbeddings")
+@check("a single token and a slice of a batch work too", points=1, of="InputEmbeddings")
 def test_any_batch(impl, given):
     B, T, D, V = given.sizes("B T D V")
     module = embeddings(impl, given, D, V)
@@ -68,7 +68,7 @@ def test_dtype(impl, given):
 
 
 @check(
-    "what is made inside is made on the device of what comes in",
+    "new tensors are on the device of the input",
     points=1,
     of="InputEmbeddings",
     trials=1,
@@ -81,13 +81,13 @@ def test_device(impl, given):
     def run(device):
         return module.to(device)(ids.to(device))
 
-    here = run("cpu")  # what is kept from this call must not be used on the other device
+    here = run("cpu")  # a tensor kept from this call must not be used on the other device
     with given.another_device() as device:
         there = run(device)
         return {"output": [there, here], "slope along the parameters": given.slope(there, *module.parameters())}
 
 
-@picture("a word has the same vector wherever it stands (random weights)", rows="word", columns="feature")
+@picture("a word has the same vector at every position (random weights)", rows="word", columns="feature")
 def picture_vectors(impl, given):
     words = ["the", "cat", "saw", "the", "dog", "and", "the", "dog", "saw", "the", "cat"]
     ids = {word: i for i, word in enumerate(dict.fromkeys(words))}

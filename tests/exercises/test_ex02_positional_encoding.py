@@ -1,11 +1,11 @@
-"""ex02: positional encoding. The table is judged in some checks, what is done with it in the others."""
+"""ex02: positional encoding. Some checks judge the table, the others judge how it is used."""
 
 from autograder.checks import Dropout, Like, Raises, Same, check, picture
 
 TABLE = Same(tolerance=1e-4)  # a table made in float32 is right
 AS_ON_CPU = Like(tolerance=1e-4)
 COMPUTED = ("added", "frequencies")  # one of them passes unless nothing is computed
-FIRST = 6  # so many columns turn slowly enough for float32 even where the frequencies grow
+FIRST = 6  # columns slow enough for float32, even where the frequencies grow by mistake
 
 
 def encoding(impl, given, D, N, like, dropout=0.0):
@@ -13,7 +13,7 @@ def encoding(impl, given, D, N, like, dropout=0.0):
 
 
 def table_sizes(given):
-    """Return rows and columns, an even number, of a table whose sizes nobody knows before."""
+    """Return rows and columns (an even number) of a table. The sizes cannot be guessed."""
     return given.number(9, 20), 2 * given.number(5, 15)
 
 
@@ -22,11 +22,11 @@ def even(D):
 
 
 def rows(module, D, count):
-    """The first rows (1, count, D) of the module's own table, however its axes lie."""
+    """Return the first rows (1, count, D) of the module's table, whatever the order of its axes."""
     return module.pe.reshape(1, -1, D)[:, :count]
 
 
-@check("the table is added to the input, each position its own row", points=3, of="PositionalEncoding")
+@check("each position adds its own row of the table to the input", points=3, of="PositionalEncoding")
 def test_added(impl, given):
     B, T, N, D = given.sizes("B T N D")
     x = given.normal(B, T, even(D))
@@ -35,7 +35,7 @@ def test_added(impl, given):
 
 
 def on_circles(yours, expected):
-    """Say where sine² + cosine² of a pair is not 1, if somewhere; the frequencies have checks of their own."""
+    """Report where sine² + cosine² of a pair is not 1. Other checks judge the frequencies."""
     table = yours["pe"]
     if table.shape != expected["pe"].shape:
         return f"pe: shape {table.shape}, expected {expected['pe'].shape}"
@@ -43,10 +43,10 @@ def on_circles(yours, expected):
     off = ~(abs(squares - 1) <= 1e-4)
     if off.any():
         _, position, pair = (int(each[0]) for each in off.nonzero())
-        first = f"the first, position {position}, pair {pair}, is {squares[0, position, pair]:.4g}"
-        return f"sine² + cosine²: {int(off.sum())} of {off.size} are not 1; {first}"
+        first = f"at position {position}, pair {pair}, the sum is {squares[0, position, pair]:.4g}"
+        return f"sine² + cosine² is not 1 for {int(off.sum())} of {off.size} pairs; {first}"
     if len({tuple(row) for row in table[0].round(3).tolist()}) <= table.shape[1] / 2:
-        return "pe: most positions have the same row as another"
+        return "pe: most positions have the same row as another position"
     return None
 
 
@@ -70,7 +70,7 @@ def test_frequencies(impl, given):
     return {f"first {FIRST} columns of pe": table[..., :FIRST]}
 
 
-@check("the frequencies fall like that down to the last pair", points=1, of="PositionalEncoding", judge=TABLE)
+@check("the frequencies follow the same formula down to the last pair", points=1, of="PositionalEncoding", judge=TABLE)
 def test_last_pairs(impl, given):
     N, D = table_sizes(given)
     table = rows(encoding(impl, given, D, N, given.normal(1)), D, N)
@@ -108,7 +108,7 @@ def test_longest(impl, given):
 
 
 @check(
-    "a longer one is a ValueError that names both lengths",
+    "a longer sequence raises a ValueError with both lengths",
     points=1,
     of="PositionalEncoding",
     judge=Raises(),
@@ -121,10 +121,10 @@ def test_too_long(impl, given):
     return given.raises(lambda: module(x), N + 1, N)
 
 
-@check("dropout acts on the sum, and in training only", points=2, of="PositionalEncoding", judge=Dropout(0.4))
+@check("dropout acts on the sum, only in training", points=2, of="PositionalEncoding", judge=Dropout(0.4))
 def test_dropout(impl, given):
     B, T, N, D = given.sizes("B T N D")
-    x = given.normal(7 * B, T, even(D), scale=5.0)  # so large that it counts for more than any table
+    x = given.normal(7 * B, T, even(D), scale=5.0)  # large, so that it outweighs any table
     module = encoding(impl, given, even(D), N, x, dropout=0.4)
     usual = impl.PositionalEncoding(even(D), N).to(given.device).train()(x.clone())
     return {
@@ -134,7 +134,7 @@ def test_dropout(impl, given):
     }
 
 
-@check("the input is left as it was", points=1, of="PositionalEncoding", requires_any=COMPUTED)
+@check("the input is not modified", points=1, of="PositionalEncoding", requires_any=COMPUTED)
 def test_input_kept(impl, given):
     B, T, N, D = given.sizes("B T N D")
     x = given.normal(B, T, even(D))
@@ -142,7 +142,7 @@ def test_input_kept(impl, given):
     return {"input after the call": x}
 
 
-@check("gradients pass through to the input", points=1, of="PositionalEncoding", requires_any=COMPUTED)
+@check("gradients reach the input", points=1, of="PositionalEncoding", requires_any=COMPUTED)
 def test_gradient(impl, given):
     B, T, N, D = given.sizes("B T N D")
     x = given.normal(B, T, even(D)).requires_grad_()
@@ -158,7 +158,7 @@ def test_dtype(impl, given):
 
 
 @check(
-    "what is made inside is made on the device of what comes in",
+    "new tensors are on the device of the input",
     points=1,
     of="PositionalEncoding",
     trials=1,
@@ -173,22 +173,22 @@ def test_device(impl, given):
     def run(device):
         return module.to(device)(x.to(device))
 
-    here = run("cpu")  # what is kept from this call must not be used on the other device
+    here = run("cpu")  # a tensor kept from this call must not be used on the other device
     with given.another_device() as device:
         there = run(device)
-        given.gradients(there, x)  # the way back runs there as well
+        given.gradients(there, x)  # the backward pass also runs on the other device
         return {"output": [there, here]}
 
 
 PLACES, WIDTH = 26, 24
 
 
-@picture("waves: quick left, slow right", rows="position", columns="feature")
+@picture("waves: fast on the left, slow on the right", rows="position", columns="feature")
 def picture_waves(impl, given):
     return rows(encoding(impl, given, WIDTH, PLACES, given.normal(1)), WIDTH, PLACES)[0]
 
 
-@picture("dot products: only distance counts", rows="position", columns="position")
+@picture("dot products: only the distance matters", rows="position", columns="position")
 def picture_products(impl, given):
     table = rows(encoding(impl, given, WIDTH, PLACES, given.normal(1)), WIDTH, PLACES)[0]
     return table @ table.T

@@ -1,11 +1,11 @@
-"""ex03: layer normalization. Each check is as strict as what it claims needs, so that one fault fails few of them."""
+"""ex03: layer normalization. Each check is only as strict as its claim needs, so one fault fails few of them."""
 
 from autograder.checks import Like, Same, check, picture
 
-ALIKE = Like(spread=2.4)  # of uneven inputs: they vary more, so returning them as they are is not enough
+ALIKE = Like(spread=2.4)  # uneven inputs vary more than the output, so returning the input fails
 COMPUTED = ("normalized", "affine", "device")  # one of them passes unless nothing is computed
 AS_ON_CPU = Like(tolerance=1e-4, spread=2.4, free=("slope along the parameters",))
-ROUGHLY = Same(tolerance=0.04)  # a variance over D - 1 passes: it has a check of its own
+ROUGHLY = Same(tolerance=0.04)  # a variance over D - 1 passes, because another check judges it
 
 
 def fresh(impl, given, like, **options):
@@ -23,7 +23,7 @@ def loaded(impl, given, D, **options):
     return given.load(impl.LayerNormalization(D), {"alpha": (D,), "bias": (D,)}, **options)
 
 
-@check("a fresh layer gives every vector mean 0 and variance 1", points=5, of="LayerNormalization", judge=ROUGHLY)
+@check("a new layer gives every vector mean 0 and variance 1", points=5, of="LayerNormalization", judge=ROUGHLY)
 def test_normalized(impl, given):
     B, T, D = given.sizes("B T D")
     x = given.normal(B, T, D, scale=3.0, shift=2.0)
@@ -43,11 +43,11 @@ def test_biased_variance(impl, given):
     return {"output": fresh(impl, given, x)(x)}
 
 
-@check("eps is added to the variance, under the root", points=3, of="LayerNormalization", judge=ROUGHLY)
+@check("eps is added to the variance, under the square root", points=3, of="LayerNormalization", judge=ROUGHLY)
 def test_eps(impl, given):
     B, T, D = given.sizes("B T D")
     x = given.normal(B, T, D, scale=0.1)
-    x = x - x.mean(dim=-1, keepdim=True)  # what becomes of a mean has a check of its own
+    x = x - x.mean(dim=-1, keepdim=True)  # another check judges the mean
     small = x / 100  # of variance 1e-6, which is the default of eps
     return {"eps = 0.05": fresh(impl, given, x, eps=0.05)(x), "default eps": fresh(impl, given, small)(small)}
 
@@ -60,7 +60,7 @@ def test_constant(impl, given):
     return {"output": fresh(impl, given, x)(x)}
 
 
-@check("any number of axes may come before the last", points=1, of="LayerNormalization", judge=ALIKE)
+@check("the input may have any number of axes before the last", points=1, of="LayerNormalization", judge=ALIKE)
 def test_any_axes(impl, given):
     B, H, T, D = given.sizes("B H T D")
     x = uneven(given, B, H, T, D)
@@ -73,14 +73,14 @@ def test_any_axes(impl, given):
     }
 
 
-@check("gradients pass through mean and variance", points=2, of="LayerNormalization", judge=ROUGHLY)
+@check("gradients flow through mean and variance", points=2, of="LayerNormalization", judge=ROUGHLY)
 def test_gradient(impl, given):
     B, T, D = given.sizes("B T D")
     x = given.normal(B, T, D, scale=2.0).requires_grad_()
     return {"gradient of the input": given.gradients(fresh(impl, given, x)(x.clone()), x)}
 
 
-@check("alpha and bias are trained: 2 D numbers", points=1, of="LayerNormalization", requires_any=COMPUTED)
+@check("alpha and bias are trained: 2·D numbers", points=1, of="LayerNormalization", requires_any=COMPUTED)
 def test_trained(impl, given):
     (B, T), D = given.sizes("B T"), given.number(9, 999)
     x = given.normal(B, T, D, scale=2.0)
@@ -89,7 +89,7 @@ def test_trained(impl, given):
     return {**given.trainable(module), "numbers that get a gradient": sum(int((each != 0).sum()) for each in found)}
 
 
-@check("the input is left as it was", points=1, of="LayerNormalization", requires_any=COMPUTED)
+@check("the input is not modified", points=1, of="LayerNormalization", requires_any=COMPUTED)
 def test_input_kept(impl, given):
     B, T, D = given.sizes("B T D")
     x = given.normal(B, T, D, shift=1.0)
@@ -105,7 +105,7 @@ def test_dtype(impl, given):
 
 
 @check(
-    "what is made inside is made on the device of what comes in",
+    "new tensors are on the device of the input",
     points=1,
     of="LayerNormalization",
     trials=1,
@@ -118,7 +118,7 @@ def test_device(impl, given):
     def run(device):
         return module.to(device)(x.to(device))
 
-    here = run("cpu")  # what is kept from this call must not be used on the other device
+    here = run("cpu")  # a tensor kept from this call must not be used on the other device
     with given.another_device() as device:
         there = run(device)
         return {
@@ -127,7 +127,7 @@ def test_device(impl, given):
         }
 
 
-@picture("vectors of other size and mean, and below them their norms: all the same", columns="feature")
+@picture("vectors of different size and mean; normalized (below), all are equal", columns="feature")
 def picture_norms(impl, given):
     x = given.normal(1, 32)
     vectors = given.torch.cat([x, x * 0.4, x * 0.7 + 1.5, x * 0.4 - 1.5])

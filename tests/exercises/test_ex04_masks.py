@@ -5,7 +5,7 @@ from autograder.checks import Like, check, picture
 PADDING = "create_padding_mask"
 LOOK_AHEAD = "create_look_ahead_mask"
 TARGET = "create_target_mask"
-ON_THE_DEVICE = Like(free=("look-ahead mask", "target mask"))  # what they say has checks of its own
+ON_THE_DEVICE = Like(free=("look-ahead mask", "target mask"))  # other checks judge their values
 
 
 def sentences(given, length, pad_idx=0):
@@ -26,15 +26,15 @@ def scattered(given, length, pad_idx):
 
 
 def content(mask):
-    """Observe where a mask is True, whatever its dtype and its axes of size 1: those have checks of their own."""
+    """Observe where a mask is True. Other checks judge its dtype and its axes of size 1."""
     return mask.squeeze() != 0 if hasattr(mask, "squeeze") else mask
 
 
-FORM = Like(likeness=0.2)  # what a mask says has other checks: it may be wrong, even turned round, but not made up
+FORM = Like(likeness=0.2)  # other checks judge the values: they may be wrong, but not made up
 
 
 def any_length(given):
-    """Return a length that nobody knows before."""
+    """Return a length that cannot be guessed."""
     return given.number(24, 99)
 
 
@@ -55,13 +55,13 @@ def test_padding_form(impl, given):
     return {"mask": impl.create_padding_mask(anywhere(given, any_length(given)))}
 
 
-@check("any id may be the padding", points=2, of=PADDING)
+@check("the padding mask works with any padding id", points=2, of=PADDING)
 def test_padding_id(impl, given):
     ids = scattered(given, given.size("S"), pad_idx=5)
     return {"True at": content(impl.create_padding_mask(ids, pad_idx=5))}
 
 
-@check("padding is found wherever it stands", points=1, of=PADDING)
+@check("padding is found at any position", points=1, of=PADDING)
 def test_padding_anywhere(impl, given):
     batches = [sentences(given, given.size("S")).flip(1) for _ in range(4)]
     for ids in batches:
@@ -84,14 +84,14 @@ def test_look_ahead_form(impl, given):
     }
 
 
-@check("the look-ahead mask is made on the device that is asked for", points=2, of=LOOK_AHEAD, judge=FORM)
+@check("the look-ahead mask is on the given device", points=2, of=LOOK_AHEAD, judge=FORM)
 def test_look_ahead_device(impl, given):
     with given.another_device() as device:
         mask = impl.create_look_ahead_mask(any_length(given), device=device)
         return {"True at": mask != 0}
 
 
-@check("the target mask blocks padding and what comes later, nothing else", points=4, of=TARGET)
+@check("the target mask blocks padding and later tokens, nothing else", points=4, of=TARGET)
 def test_target(impl, given):
     batches = [sentences(given, given.size("T")) for _ in range(4)]
     return {f"True at, batch {i}": content(impl.create_target_mask(ids)) for i, ids in enumerate(batches, 1)}
@@ -102,13 +102,13 @@ def test_target_form(impl, given):
     return {"mask": impl.create_target_mask(anywhere(given, any_length(given)))}
 
 
-@check("the target mask takes any id for padding, too", points=2, of=TARGET)
+@check("the target mask works with any padding id", points=2, of=TARGET)
 def test_target_id(impl, given):
     ids = scattered(given, given.size("T"), pad_idx=5)
     return {"True at": content(impl.create_target_mask(ids, pad_idx=5))}
 
 
-@check("the ids stay as they were", points=1, requires_any=("padding_tokens", "look_ahead"))
+@check("the ids are not modified", points=1, requires_any=("padding_tokens", "look_ahead"))
 def test_ids_kept(impl, given):
     S, T = given.sizes("S T")
     seq, tgt = sentences(given, S), sentences(given, T)
@@ -117,7 +117,7 @@ def test_ids_kept(impl, given):
     return {"seq after the call": seq, "tgt after the call": tgt}
 
 
-@check("what is made inside is made on the device of what comes in", points=1, trials=1, judge=ON_THE_DEVICE)
+@check("new tensors are on the device of the input", points=1, trials=1, judge=ON_THE_DEVICE)
 def test_device(impl, given):
     seq, tgt, length = sentences(given, given.size("S")), sentences(given, given.size("T")), any_length(given)
 
@@ -128,7 +128,7 @@ def test_device(impl, given):
             "target mask": impl.create_target_mask(tgt.to(device)),
         }
 
-    here = run("cpu")  # what is kept from this call must not be used on the other device
+    here = run("cpu")  # a tensor kept from this call must not be used on the other device
     with given.another_device() as device:
         return {name: [there, here[name]] for name, there in run(device).items()}
 
@@ -141,7 +141,7 @@ def picture_look_ahead(impl, given):
     return impl.create_look_ahead_mask(len(SENTENCE), device=given.device), SENTENCE, []
 
 
-@picture("target mask: and never at padding", rows="who looks", columns="who is looked at")
+@picture("target mask: looks back, but not at padding", rows="who looks", columns="who is looked at")
 def picture_target(impl, given):
     ids = given.tensor([[1, 4, 5, 6, 2, 0, 0]], "int64")
     return impl.create_target_mask(ids)[0, 0], SENTENCE, []

@@ -1,6 +1,6 @@
-"""ex05: attention by hand, and as a function of its arguments. Each check sees only what it claims, so that one fault
-fails few of them: `by_hand_steps` and `scaled` compare all numbers, of most others it is enough that they resemble what
-is right, and that the function agrees with itself."""
+"""ex05: attention by hand, and as a function of its arguments. Each check judges only its claim, so that one fault
+fails few of them: `by_hand_steps` and `scaled` compare all numbers. For most others the numbers must resemble the
+right ones, and the function must agree with itself."""
 
 from autograder.checks import Dropout, Like, check, picture
 
@@ -13,7 +13,7 @@ AGREEING = Like(tolerance=1e-4)
 def attention_inputs(given, *leading, lengths=None, scale=1.0, dtype="float32"):
     """Return query (..., T, K), key (..., S, K) and value (..., S, Kv); queries and keys are `scale` times as large.
 
-    There are as many queries as keys, except where the lengths T and S are given.
+    There are as many queries as keys, unless the lengths T and S are given.
     """
     S, K, Kv = given.sizes("S K Kv")
     T, S = lengths or (S, S)
@@ -23,9 +23,9 @@ def attention_inputs(given, *leading, lengths=None, scale=1.0, dtype="float32"):
 
 
 def attend(impl, query, key, value, *others):
-    """Return output and weights for copies of the tensors: what writes into them has a check of its own.
+    """Return output and weights for copies of the tensors. Another check judges in-place writes.
 
-    The two come in this order, by their shapes: which of them is returned first has a check of its own, too.
+    The shapes decide which of the two is which. Another check judges their order.
     """
     arguments = [each.clone() if hasattr(each, "clone") else each for each in (query, key, value, *others)]
     first, second = impl.scaled_dot_product_attention(*arguments)
@@ -34,7 +34,7 @@ def attend(impl, query, key, value, *others):
 
 
 def two_ways(given, pairs, others):
-    """Observe two outputs, and two weights, that are to agree: of every row a sum with random factors."""
+    """Observe two outputs and two weights that must agree: each row as a sum with random factors."""
     seen = {}
     for name, one, other in zip(("output", "weights"), pairs, others, strict=True):
         factors = given.normal(one.size(-1))
@@ -60,16 +60,16 @@ def test_by_hand_projections(impl, given):
     return {"queries": steps.queries, "keys": steps.keys, "values": steps.values}
 
 
-@check("by hand: scores, weights and output follow from them", points=3, of=BY_HAND)
+@check("by hand: scores, weights and output are computed from them", points=3, of=BY_HAND)
 def test_by_hand_steps(impl, given):
     steps = steps_by_hand(impl, given)
     return {"scores": steps.scores, "weights": steps.weights, "output": steps.output}
 
 
-@check("by hand: scores of any size, large or small, give finite weights", points=1, of=BY_HAND, judge=Like())
+@check("by hand: scores of any size give finite weights", points=1, of=BY_HAND, judge=Like())
 def test_by_hand_large(impl, given):
     x, *matrices = inputs_by_hand(given)
-    x[0] *= 1000  # row 0 and column 0 have huge scores of either sign, other rows may have none above 1
+    x[0] *= 1000  # row 0 and column 0 have huge scores of both signs, other rows may have none above 1
     return {"weights": impl.self_attention_by_hand(x, *matrices).weights}
 
 
@@ -77,7 +77,7 @@ BY_HAND_FREE = Like(free=("output there, and on the CPU", "output, and from floa
 
 
 @check(
-    "by hand: the inputs stay as they were, and the output has their dtype and device",
+    "by hand: the inputs are not modified, and the output has their dtype and device",
     points=1,
     of=BY_HAND,
     trials=1,
@@ -99,7 +99,7 @@ def test_by_hand_kept(impl, given):
         return {**seen, "output there, and on the CPU": [there[..., :3], here[..., :3]]}
 
 
-@check("a query of zeros takes the average of the values, with equal weights for the keys", points=3, of=FUNCTION)
+@check("a query of zeros gives all keys equal weights and returns the mean of the values", points=3, of=FUNCTION)
 def test_equal_scores(impl, given):
     B, H = given.sizes("B H")
     query, key, value = attention_inputs(given, B, H, lengths=given.sizes("T S"))
@@ -114,27 +114,29 @@ def test_scaled(impl, given):
     return {"weights": weights, "output": output}
 
 
-@check("a blocked key has weight 0, and the others share it all", points=4, of=FUNCTION, judge=Like(exact_zeros=True))
+@check(
+    "a blocked key has weight 0, and the other weights sum to 1", points=4, of=FUNCTION, judge=Like(exact_zeros=True)
+)
 def test_blocked_keys(impl, given):
     B, H, S = given.sizes("B H S")
     inputs, mask = attention_inputs(given, B, H), given.mask(B, H, S, S)
     _, free = attend(impl, *inputs, given.torch.ones_like(mask))
     _, weights = attend(impl, *inputs, mask)
-    free = free + (free.sum(dim=-1, keepdim=True) == 0)  # a mask read backwards may leave nothing at all
+    free = free + (free.sum(dim=-1, keepdim=True) == 0)  # an inverted mask may leave nothing
     left = free * mask
     fair = left * free.sum(dim=-1, keepdim=True) / left.sum(dim=-1, keepdim=True)
     return {"weights, and their fair share of what is open": [weights, fair]}
 
 
 @check(
-    "a mask broadcasts to the scores, one of three axes after it got a head axis",
+    "a mask broadcasts to the scores; a mask of three axes gets a head axis",
     points=3,
     of=FUNCTION,
     judge=AGREEING,
 )
 def test_mask_axes(impl, given):
-    B, (T, S) = given.size("B"), sorted(given.sizes("T S"))  # fewer queries than keys: a mask cut to T by T is noticed
-    inputs = attention_inputs(given, B, B, lengths=(T, S))  # as many heads as sequences: mixed up, they raise no error
+    B, (T, S) = given.size("B"), sorted(given.sizes("T S"))  # fewer queries than keys: a mask cut to T by T fails
+    inputs = attention_inputs(given, B, B, lengths=(T, S))  # as many heads as sequences: a mix-up raises no error
     wholes = {
         "mask (T, S)": given.mask(1, 1, T, S),
         "mask (B, 1, 1, S)": given.mask(B, 1, 1, S),
@@ -151,7 +153,7 @@ def test_mask_axes(impl, given):
     return seen
 
 
-@check("any number of axes may come before the last two", points=2, of=FUNCTION, judge=AGREEING)
+@check("the inputs may have any number of axes before the last two", points=2, of=FUNCTION, judge=AGREEING)
 def test_leading_axes(impl, given):
     B, S, H = given.sizes("B S H")
     five = attention_inputs(given, 2, B, H)
@@ -160,7 +162,7 @@ def test_leading_axes(impl, given):
     whole = attend(impl, *four)
     one_head = [each[:, 0] for each in attend(impl, *(each[:, :1] for each in four), mask)]
     three = [each[:, 0] for each in four]
-    # Several matrices: a few numbers would resemble others by chance.
+    # Use several matrices: a few numbers could resemble others by chance.
     single = [attend(impl, *(each[row, head] for each in four)) for row in range(2 * B) for head in range(2)]
     two = [given.torch.stack(each) for each in zip(*single, strict=True)]
     return {
@@ -185,10 +187,10 @@ def test_large_scores(impl, given):
     return {"output for far larger scores, and output": [seen["far larger scores"], seen["scores"]]}
 
 
-FAR = Like(exact_zeros=True, likeness=0.8)  # scores that are all alike leave few different numbers
+FAR = Like(exact_zeros=True, likeness=0.8)  # equal scores leave few different numbers
 
 
-@check("a blocked key stays out however large the scores are", points=2, of=FUNCTION, judge=FAR)
+@check("a blocked key gets weight 0, however large the scores are", points=2, of=FUNCTION, judge=FAR)
 def test_blocked_for_good(impl, given):
     B, H, S = given.sizes("B H S")
     query, key, value = attention_inputs(given, B, H)
@@ -196,7 +198,7 @@ def test_blocked_for_good(impl, given):
     query[..., 0] = 5.0
     key[..., 0] = given.torch.where(allowed, key[..., 0], 200.0)
     low_query, low_key = given.torch.zeros_like(query), given.torch.zeros_like(key)
-    low_query[..., 0], low_key[..., 0] = 200.0, -250.0  # one product a score: all are alike, and below -10,000
+    low_query[..., 0], low_key[..., 0] = 200.0, -250.0  # one product per score: all are equal, and below -10,000
     apart = given.torch.stack([value[..., 0] * ~allowed, value[..., 0] * allowed], dim=-1)
 
     def parts(query, key):
@@ -217,7 +219,7 @@ FREE = (
 
 
 @check(
-    "a query with nothing to attend to stays finite, and so do all gradients",
+    "a query with nothing to attend to stays finite, with finite gradients",
     points=3,
     of=FUNCTION,
     judge=Like(exact_zeros=True, likeness=0.3, free=FREE),
@@ -243,20 +245,20 @@ def test_nothing_to_attend_to(impl, given):
 
 
 def summed(gradients, of):
-    """Observe gradients by their sums over heads, which are finite if all of them are."""
+    """Observe gradients by their sums over heads, which are finite only if all of them are."""
     names = [f"gradient of the {name}{of}" for name in ("query", "key", "value")]
     return {name: each if each is None else each.sum(dim=1) for name, each in zip(names, gradients, strict=True)}
 
 
-@check("dropout acts on the weights that meet the values, in training only", points=3, of=FUNCTION, judge=Dropout(0.25))
+@check("dropout acts on the weights before the values, only in training", points=3, of=FUNCTION, judge=Dropout(0.25))
 def test_dropout(impl, given):
     keys, K, dropout = 16, given.size("K"), given.torch.nn.Dropout(0.25)
     query, key = given.normal(1, 3, keys, K), given.normal(1, 3, keys, K)
     _, weights = attend(impl, query, key, key)
     _, in_training = attend(impl, query, key, key, None, dropout.train())
 
-    # A query of zeros has equal weights. Value s is a number of its own at place s, so the output is the weights times
-    # these, and all of it stands there twice: what drops a weight drops both.
+    # A query of zeros has equal weights. Value s is one number at index s, so the output is the weights times
+    # these numbers. The output contains each of them twice: dropping a weight drops both.
     numbers = given.normal(keys).abs() + 1
     value = numbers.diag().expand(1, 3, keys, keys).repeat(1, 1, 1, 2)
     taken, _ = attend(impl, query * 0, key, value, None, dropout.eval())
@@ -278,7 +280,7 @@ def test_gradients(impl, given):
     return dict(zip(names, given.slopes(lambda *at: attend(impl, *at)[0], *inputs), strict=True))
 
 
-@check("what comes in stays as it was", points=1, of=FUNCTION, requires_any=("blocked_keys", "large_scores"))
+@check("the inputs are not modified", points=1, of=FUNCTION, requires_any=("blocked_keys", "large_scores"))
 def test_inputs_kept(impl, given):
     B, H, S = given.sizes("B H S")
     query, key, value = attention_inputs(given, B, H)
@@ -288,16 +290,16 @@ def test_inputs_kept(impl, given):
 
 
 def comparable(given, narrow, wide):
-    """Return two ways to the same numbers, with 0 for a first query that is not finite in float32 either.
+    """Return two ways to the same numbers, with 0 for a first query that is also not finite in float32.
 
-    It has nothing to attend to, and that it stays finite has a check of its own.
+    It has nothing to attend to. Another check judges that it stays finite.
     """
     gone = ~wide.isfinite()
     gone[..., 1:, :] = False
     return [given.torch.where(gone, 0, each) for each in (narrow, wide)]
 
 
-@check("float64, bfloat16 and float16 stay what they are", points=2, of=FUNCTION, judge=Like(exact_zeros=True))
+@check("float64, bfloat16 and float16 inputs keep their dtype", points=2, of=FUNCTION, judge=Like(exact_zeros=True))
 def test_dtypes(impl, given):
     S = given.size("S")
     mask = given.mask(1, 1, S, S)
@@ -314,7 +316,7 @@ def test_dtypes(impl, given):
     return seen
 
 
-@check("what is made inside is made on the device of what comes in", points=1, of=FUNCTION, trials=1, judge=AS_ON_CPU)
+@check("new tensors are on the device of the input", points=1, of=FUNCTION, trials=1, judge=AS_ON_CPU)
 def test_device(impl, given):
     B, H, S = given.sizes("B H S")
     inputs, mask = [each.requires_grad_() for each in attention_inputs(given, B, H)], given.mask(B, 1, S, S)
@@ -322,17 +324,17 @@ def test_device(impl, given):
     def run(device, mask=None):
         return attend(impl, *(each.to(device) for each in inputs), mask if mask is None else mask.to(device))
 
-    here = [*run("cpu"), *run("cpu", mask)]  # what is kept from these calls must not be used on the other device
+    here = [*run("cpu"), *run("cpu", mask)]  # a tensor kept from these calls must not be used on the other device
     names = ("output", "weights", "output under a mask", "weights under a mask")
     with given.another_device() as device:
         results = [*run(device), *run(device, mask)]
-        given.gradients(results[2], *inputs)  # the way back runs there as well
+        given.gradients(results[2], *inputs)  # the backward pass also runs on the other device
         return {
             name: [there[..., :3], before[..., :3]] for name, there, before in zip(names, results, here, strict=True)
         }
 
 
-WANTS = {  # for each word what it is, and what it looks for: a person, a deed, a thing, a quality
+WANTS = {  # for each word: what it is, and what it looks for (person, action, thing, quality)
     "she": ((1, 0, 0, 0), (0, 1, 0, 0)),
     "eats": ((0, 1, 0, 0), (1, 0, 1, 0)),
     "a": ((0, 0, 0, 0), (0, 0, 1, 0)),

@@ -1,22 +1,22 @@
-"""ex06: attention in several heads. The first check compares all numbers; each of the others sees only what it claims,
+"""ex06: attention in several heads. The first check compares all numbers. Each of the others judges only its claim,
 so that one fault fails few of them."""
 
 from autograder.checks import Dropout, Like, Raises, check, picture
 
 CLASS = "MultiHeadAttention"
 COMPUTED = ("head_columns", "dropout")  # one of them passes unless nothing is computed
-FEW = 4  # features are enough where others could not be right without being computed like these
+FEW = 4  # features are enough if all features are computed in the same way
 SLOPES = tuple(f"slopes along the {each}: by gradient, and by small steps" for each in ("query", "key", "value"))
 OUTPUT_FREE = Like(
     free=("output, and from float32", "output under a mask, and from float32", "output of the blocked query")
-)  # where one fault moves all numbers, that the weights are alike is enough
+)  # one fault can change all numbers, so these only need similar weights
 AS_ON_CPU = Like(tolerance=1e-4, free=("output", "slope along the parameters"))
 
 
 def multi_head(impl, given, D, H, *, dropout=0.0, dtype="float32", train=False, whole=False):
     """Return the module with known weights, as the contract names them. Draw the inputs before it.
 
-    That w_o has a bias counts only for a `whole` one. Without a rate, dropout is None.
+    Only a `whole` module needs the bias of w_o. dropout=None uses the default rate.
     """
     module = impl.MultiHeadAttention(D, H) if dropout is None else impl.MultiHeadAttention(D, H, dropout)
     names = ("w_q.weight", "w_k.weight", "w_v.weight", "w_o.weight")
@@ -28,13 +28,13 @@ def multi_head(impl, given, D, H, *, dropout=0.0, dtype="float32", train=False, 
 
 
 def sequences(given, lengths=None, dtype="float32"):
-    """Return query (B, T, D), key and value (B, S, D), each a sequence of its own; T is S if no lengths are given."""
+    """Return query (B, T, D), key and value (B, S, D) as separate sequences; T is S if no lengths are given."""
     B, S, D = given.sizes("B S D")
     T, S = lengths or (S, S)
     return [given.normal(B, length, D, dtype=dtype) for length in (T, S, S)]
 
 
-@check("heads attend side by side, and the output projection mixes them", points=5, of=CLASS)
+@check("all heads attend, and the output projection mixes them", points=5, of=CLASS)
 def test_self_attention(impl, given):
     B, T, D, H = given.sizes("B T D H")
     x = given.normal(B, T, D)
@@ -55,10 +55,10 @@ def test_head_columns(impl, given):
     return {"logarithm of attention_weights, up to its scale": scores / scores.std()}
 
 
-@check("query, key and value may be three sequences", points=3, of=CLASS, judge=Like(tolerance=1e-3))
+@check("query, key and value may be three different sequences", points=3, of=CLASS, judge=Like(tolerance=1e-3))
 def test_three_sequences(impl, given):
     D, H = given.sizes("D H")
-    lengths = sorted(given.sizes("T S"))  # fewer queries than keys: what is cut to T of them is noticed
+    lengths = sorted(given.sizes("T S"))  # fewer queries than keys, so that keys cut to T fail
     inputs = sequences(given, lengths)
     module = multi_head(impl, given, D, H)
     output = module(*inputs)
@@ -78,7 +78,7 @@ def test_three_sequences(impl, given):
     return {**seen, **{name: [each[..., :FEW] for each in both] for name, both in ways.items()}}
 
 
-@check("a mask of any form holds in every head", points=4, of=CLASS, judge=Like(tolerance=1e-4, exact_zeros=True))
+@check("a mask of any shape applies to every head", points=4, of=CLASS, judge=Like(tolerance=1e-4, exact_zeros=True))
 def test_mask(impl, given):
     B, S, D, H = given.sizes("B S D H")
     query, key, value = sequences(given)
@@ -109,7 +109,7 @@ def test_mask(impl, given):
 LARGE = Like(tolerance=1e-3, free=("output at large scores, and at usual ones",))
 
 
-@check("large scores neither overflow nor let a blocked key in", points=1, of=CLASS, judge=LARGE)
+@check("large scores do not overflow, and blocked keys stay blocked", points=1, of=CLASS, judge=LARGE)
 def test_large_scores(impl, given):
     S, D, H = given.sizes("S D H")
     query, key, value = sequences(given)
@@ -125,7 +125,7 @@ FREE = (OTHERS, "output of the blocked query", *(f"gradient of the {each}" for e
 
 
 @check(
-    "a query with nothing to attend to stays finite, and so do all gradients",
+    "a query with nothing to attend to stays finite, with finite gradients",
     points=1,
     of=CLASS,
     judge=Like(free=FREE),
@@ -150,7 +150,7 @@ def test_nothing_to_attend_to(impl, given):
     return seen
 
 
-@check("what comes in stays as it was", points=1, of=CLASS, requires_any=COMPUTED)
+@check("the inputs are not modified", points=1, of=CLASS, requires_any=COMPUTED)
 def test_inputs_kept(impl, given):
     B, S, D, H = given.sizes("B S D H")
     inputs, mask = sequences(given), given.mask(B, 1, S, S)
@@ -158,7 +158,7 @@ def test_inputs_kept(impl, given):
     return {**dict(zip(("query", "key", "value"), inputs, strict=True)), "mask": mask}
 
 
-@check("attention_weights are those of the latest call, before dropout, detached", points=2, of=CLASS, judge=Like())
+@check("attention_weights are from the latest call, before dropout, detached", points=2, of=CLASS, judge=Like())
 def test_weights_kept(impl, given):
     D, H = given.sizes("D H")
     calls = sequences(given), sequences(given)
@@ -176,9 +176,9 @@ def test_weights_kept(impl, given):
     }
 
 
-@check("dropout acts on the weights, in training only", points=3, of=CLASS, judge=Dropout(0.25))
+@check("dropout acts on the weights, only in training", points=3, of=CLASS, judge=Dropout(0.25))
 def test_dropout(impl, given):
-    # A token by itself has weight 1, of which dropout makes 0 or 4/3: it takes none of its value, or more.
+    # A single token has weight 1. Dropout makes it 0 or 4/3, so the token gets none of its value, or more.
     x = given.normal(12, 1, given.size("D")).repeat(100, 1, 1)
     module = multi_head(impl, given, given.size("D"), 1, dropout=0.25)
     bias = module(x * 0, x * 0, x * 0)
@@ -206,7 +206,7 @@ def test_parameters(impl, given):
 
 
 @check(
-    "a d_model that the heads cannot share is refused, with both numbers",
+    "a d_model not divisible by num_heads raises an error with both numbers",
     points=1,
     of=CLASS,
     judge=Raises(("ValueError", "AssertionError")),
@@ -218,7 +218,7 @@ def test_indivisible(impl, given):
     return given.raises(lambda: impl.MultiHeadAttention(D, H), D, H)
 
 
-@check("float64, bfloat16 and float16 stay what they are", points=1, of=CLASS, judge=OUTPUT_FREE)
+@check("float64, bfloat16 and float16 inputs keep their dtype", points=1, of=CLASS, judge=OUTPUT_FREE)
 def test_dtypes(impl, given):
     S, D, H = given.sizes("S D H")
     mask, seen = given.mask(1, 1, S, S), {}
@@ -240,7 +240,7 @@ def test_dtypes(impl, given):
 
 
 @check(
-    "what is made inside is made on the device of what comes in",
+    "new tensors are on the device of the input",
     points=1,
     of=CLASS,
     trials=1,
@@ -256,7 +256,7 @@ def test_device(impl, given):
         output = module.to(device)(*(each.to(device) for each in (*inputs, mask)))
         return output, module.attention_weights
 
-    here, weights = run("cpu")  # what is kept from this call must not be used on the other device
+    here, weights = run("cpu")  # a tensor kept from this call must not be used on the other device
     with given.another_device() as device:
         there, weights_there = run(device)
         return {
@@ -266,7 +266,7 @@ def test_device(impl, given):
         }
 
 
-LOOKS_FOR = {  # the words of a sentence, and the words each of them asks about
+LOOKS_FOR = {  # the words of a sentence, and the words that each of them looks for
     "the": ["cat"],
     "cat": ["drank"],
     "drank": ["cat", "milk"],
@@ -279,14 +279,14 @@ LOOKS_FOR = {  # the words of a sentence, and the words each of them asks about
 
 
 def heads_by_hand(impl, given):
-    """Return the weights (2, T, T) of two heads: one looks at the word before, the other at what a word asks about.
+    """Return the weights (2, T, T) of two heads: one looks at the previous word, the other at what a word looks for.
 
-    The features are the place of a word and, after that, which word it is.
+    The first features are the position of a word, the others are its identity.
     """
     words = list(LOOKS_FOR)
     T, same = len(words), given.tensor([[a == b for b in words] for a in words])
     none = same * 0
-    before = given.tensor([[a == max(b - 1, 0) for b in range(T)] for a in range(T)])  # (wanted place, own place)
+    before = given.tensor([[a == max(b - 1, 0) for b in range(T)] for a in range(T)])  # (wanted position, own position)
     asked = given.tensor([[a in LOOKS_FOR[b] for b in words] for a in words])  # (wanted word, own word)
     together = given.torch.cat
     state = {
@@ -302,11 +302,11 @@ def heads_by_hand(impl, given):
     return module.attention_weights[0]
 
 
-@picture("head 1: looks at the word before", rows="query", columns="key; weights set by hand")
+@picture("head 1: looks at the previous word", rows="query", columns="key; weights set by hand")
 def picture_first_head(impl, given):
     return heads_by_hand(impl, given)[0], list(LOOKS_FOR), []
 
 
-@picture("head 2: looks at what a word asks for", rows="query", columns="key; weights set by hand")
+@picture("head 2: looks at the words a word asks for", rows="query", columns="key; weights set by hand")
 def picture_second_head(impl, given):
     return heads_by_hand(impl, given)[1], list(LOOKS_FOR), []

@@ -1,4 +1,4 @@
-"""ex07: the two layers that work on each token by itself."""
+"""ex07: the two layers that process each token separately."""
 
 from autograder.checks import Dropout, Like, Same, check, picture
 
@@ -25,7 +25,7 @@ def test_output(impl, given):
 
 
 @check(
-    "dropout acts between ReLU and second layer, in training only",
+    "dropout acts between ReLU and second layer, only in training",
     points=3,
     of=CLASS,
     judge=Dropout(0.4),
@@ -36,7 +36,7 @@ def test_dropout(impl, given):
     x = given.normal(B, 40, D).repeat(1, 30, 1)
 
     def eval_and_train(*rate):
-        """Return the output without its bias: of a single hidden feature a multiple, and 0 where the ReLU gave 0."""
+        """Return the output without its bias: a multiple of one hidden feature, and 0 where the ReLU gave 0."""
         module = network(impl, given, D, 1, *rate)
         full, dropped = module(x)[..., 0], module.train()(x)[..., 0]
         bias = full.flatten().mode().values
@@ -55,7 +55,7 @@ def test_gradient(impl, given):
     return {"gradient of the input": given.gradients(network(impl, given, D, F)(x.clone()), x)}
 
 
-@check("two weights and two biases are trained, each of them is used", points=2, of=CLASS, requires_any=COMPUTED)
+@check("two weights and two biases are trained, and all are used", points=2, of=CLASS, requires_any=COMPUTED)
 def test_trained(impl, given):
     (B, T, D), F = given.sizes("B T D"), given.number(9, 999)
     module = network(impl, given, D, F)
@@ -65,7 +65,7 @@ def test_trained(impl, given):
     return {**given.trainable(module), "numbers that a gradient reaches": reached}
 
 
-@check("the input is left as it was", points=1, of=CLASS, requires_any=COMPUTED)
+@check("the input is not modified", points=1, of=CLASS, requires_any=COMPUTED)
 def test_input_kept(impl, given):
     B, T, D, F = given.sizes("B T D F")
     x = given.normal(B, T, D)
@@ -73,7 +73,7 @@ def test_input_kept(impl, given):
     return {"input after the call": x}
 
 
-@check("float64, bfloat16 and float16 stay what they are", points=1, of=CLASS, judge=Like())
+@check("float64, bfloat16 and float16 inputs keep their dtype", points=1, of=CLASS, judge=Like())
 def test_dtypes(impl, given):
     B, T, D, F = given.sizes("B T D F")
     return {
@@ -82,7 +82,7 @@ def test_dtypes(impl, given):
     }
 
 
-@check("what is made inside is made on the device of what comes in", points=1, of=CLASS, trials=1, judge=AS_ON_CPU)
+@check("new tensors are on the device of the input", points=1, of=CLASS, trials=1, judge=AS_ON_CPU)
 def test_device(impl, given):
     B, T, D, F = given.sizes("B T D F")
     module, x = network(impl, given, D, F), given.normal(B, T, D)
@@ -90,7 +90,7 @@ def test_device(impl, given):
     def run(device):
         return module.to(device)(x.to(device))
 
-    here = run("cpu")  # what is kept from this call must not be used on the other device
+    here = run("cpu")  # a tensor kept from this call must not be used on the other device
     with given.another_device() as device:
         there = run(device)
         return {"output": [there, here], "slope along the parameters": given.slope(there, *module.parameters())}
@@ -104,7 +104,7 @@ def picture_wave(impl, given):
     state = {
         "linear_1.weight": torch.ones_like(at[1:, None]),
         "linear_1.bias": -at[:-1],
-        "linear_2.weight": slopes.diff(prepend=slopes[:1] * 0)[None],  # by how much each feature turns the line
+        "linear_2.weight": slopes.diff(prepend=slopes[:1] * 0)[None],  # how much each feature changes the slope
         "linear_2.bias": torch.zeros_like(at[:1]),
     }
     module = given.fill(impl.FeedForwardNetwork(1, bends, 0.0), state)

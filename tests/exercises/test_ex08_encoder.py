@@ -6,7 +6,7 @@ BLOCK = "EncoderBlock"
 ENCODER = "Encoder"
 COMPUTED = ("block_dropout", "device")  # one of them passes unless nothing is computed
 AS_ON_CPU = Like(tolerance=1e-4, free=("slope along the parameters",))
-ALL = 1 - 1e-9  # a rate of dropout that leaves nothing, so nothing is random; yet 1 / (1 - rate) is a number
+ALL = 1 - 1e-9  # drops everything, so nothing is random, but 1 / (1 - rate) is still finite
 
 
 def block_shapes(D, F):
@@ -31,7 +31,7 @@ def encoder_block(impl, given, *, dropout=0.1, train=False):
 
 
 def new_encoder(impl, given, blocks, *, dropout=0.1):
-    """Return an encoder as it is made."""
+    """Return a new encoder."""
     V, D, H, F, N = given.sizes("V D H F N")
     return impl.Encoder(V, D, H, F, dropout, blocks, N)
 
@@ -64,7 +64,7 @@ def at_two_scales(given, module, shapes):
 
 
 def itself_alone(given, size):
-    """Return a mask (size, size) under which every token sees itself and nothing else."""
+    """Return a mask (size, size) under which every token sees only itself."""
     return given.torch.eye(size, dtype=given.torch.bool, device=given.device)
 
 
@@ -79,14 +79,14 @@ def sentences(given, B=None, S=None):
 
 
 def with_part_in_training(given, module, part, *inputs):
-    """Return what a module gives whose dropout acts in one of its parts alone."""
+    """Return the output of a module with dropout active in only one of its parts."""
     module.eval()
     part.train()
     given.restart_randomness()
     return module(*inputs)
 
 
-@check("a block is attention, then feed-forward, each with its residual and a norm after it", points=5, of=BLOCK)
+@check("a block is attention, then feed-forward, each with residual and then norm", points=5, of=BLOCK)
 def test_block(impl, given):
     return encoder_block(impl, given)(vectors(given))
 
@@ -103,7 +103,7 @@ def test_block_mask(impl, given):
     }
 
 
-@check("in training, dropout acts on what each sublayer adds", points=2, of=BLOCK)
+@check("in training, dropout acts on the output of each sublayer", points=2, of=BLOCK)
 def test_block_dropout(impl, given):
     block, x = encoder_block(impl, given, dropout=ALL, train=True), vectors(given)
     given.restart_randomness()
@@ -118,7 +118,7 @@ def test_block_gradient(impl, given):
     return {"of the input": given.gradients(output, x)[0]}
 
 
-@check("what comes in stays as it was", points=1, of=BLOCK, requires_any=COMPUTED)
+@check("the inputs are not modified", points=1, of=BLOCK, requires_any=COMPUTED)
 def test_inputs_kept(impl, given):
     B, S = given.sizes("B S")
     x, ids, masks = vectors(given), sentences(given), [given.mask(B, 1, S, S) for _ in range(2)]
@@ -127,12 +127,12 @@ def test_inputs_kept(impl, given):
     return {"x": x, "mask": masks[0], "ids": ids, "mask of the encoder": masks[1]}
 
 
-@check("ids are embedded, given positions, sent through every block in turn, and normalised", points=5, of=ENCODER)
+@check("ids are embedded, get positions, pass every block in order, and are normalized", points=5, of=ENCODER)
 def test_encoder(impl, given):
     return encoder(impl, given)(sentences(given))
 
 
-@check("the encoder's mask holds in every block, and is the only one", points=3, of=ENCODER)
+@check("the encoder's mask applies to every block, and there is no other mask", points=3, of=ENCODER)
 def test_encoder_mask(impl, given):
     B, S = given.sizes("B S")
     module, ids = encoder(impl, given), sentences(given)
@@ -148,10 +148,10 @@ FREE = ("output of the blocked sentence", "output of the blocked sentence in flo
 
 
 @check(
-    "a mask holds at large scores, and a row with nothing to attend to stays finite",
+    "a mask works at large scores, and a fully blocked row stays finite",
     points=1,
     of=ENCODER,
-    judge=Like(tolerance=1e-3, likeness=0.2, free=FREE),  # of 200 numbers and more, 0.2 is no chance
+    judge=Like(tolerance=1e-3, likeness=0.2, free=FREE),  # with 200 numbers or more, 0.2 is not chance
 )
 def test_blocked_for_good(impl, given):
     B, S, V = given.sizes("B S V")
@@ -174,7 +174,7 @@ def test_blocked_for_good(impl, given):
     }
 
 
-@check("the rate of dropout reaches the positions, the blocks and their parts", points=2, of=ENCODER)
+@check("the dropout rate reaches the positions, the blocks and their parts", points=2, of=ENCODER)
 def test_dropout_rate(impl, given):
     module, ids = encoder(impl, given, dropout=ALL), sentences(given)
     first, last = module.encoder_blocks[0], module.encoder_blocks[-1]
@@ -189,7 +189,7 @@ def test_dropout_rate(impl, given):
     }
 
 
-@check("any batch of any length up to seq_len, one call after the other", points=2, of=ENCODER)
+@check("batches of any size and length up to seq_len work, call after call", points=2, of=ENCODER)
 def test_any_size(impl, given):
     B, S, N = given.sizes("B S N")
     module, ids = encoder(impl, given, 3), sentences(given)
@@ -204,7 +204,7 @@ def test_any_size(impl, given):
 
 
 @check(
-    "every block trains parameters of its own, and a gradient reaches them all",
+    "every block has its own parameters, and all of them get a gradient",
     points=2,
     of=ENCODER,
     requires_any=COMPUTED,
@@ -219,18 +219,18 @@ def test_parameters(impl, given):
     return {**given.trainable(module), "numbers that a gradient reaches": reached}
 
 
-@check("float64, bfloat16 and float16 stay what they are", points=1, of=ENCODER)
+@check("float64, bfloat16 and float16 models keep their dtype", points=1, of=ENCODER)
 def test_dtypes(impl, given):
     B, S = given.sizes("B S")
     ids, mask, seen = sentences(given), given.mask(B, 1, 1, S), {}
     for dtype in ("float64", "bfloat16", "float16"):
         seen[dtype] = encoder(impl, given, 1, dtype=dtype)(ids, mask)
-    # A table made in float32 is no mistake: of float64 the dtype counts, and the values as far as float32 goes.
+    # A float32 table is no mistake. So for float64 only the dtype counts, and the values in float32 precision.
     seen["float64"] = [seen["float64"].dtype, seen["float64"].float()]
     return seen
 
 
-@check("what is made inside is made on the device of what comes in", points=1, of=ENCODER, trials=1, judge=AS_ON_CPU)
+@check("new tensors are on the device of the input", points=1, of=ENCODER, trials=1, judge=AS_ON_CPU)
 def test_device(impl, given):
     B, S = given.sizes("B S")
     module, ids, mask = encoder(impl, given, 1), sentences(given), given.mask(B, 1, 1, S)
@@ -242,7 +242,7 @@ def test_device(impl, given):
             "output under a mask": model(ids.to(device), mask.to(device)),
         }
 
-    here = run("cpu")  # what is kept from these calls must not be used on the other device
+    here = run("cpu")  # a tensor kept from these calls must not be used on the other device
     with given.another_device() as device:
         there = run(device)
         seen = {name: [each, here[name]] for name, each in there.items()}
@@ -253,13 +253,13 @@ SENTENCE = ["the", "old", "cat", "by", "the", "door", "sleeps"]
 
 
 def mixture(impl, given, blocks):
-    """Return how much of each word (columns) is in each output (rows) when blocks look one word back, set by hand.
+    """Return how much of each word (columns) is in each output (rows), if blocks set by hand look one word back.
 
-    The features are the place of a word and, after that, which word it is: only this is handed on.
+    The first features are the position of a word, the others its identity. Only the identity is passed on.
     """
     T = len(SENTENCE)
     same = given.tensor([[a == b for b in range(T)] for a in range(T)])
-    before = given.tensor([[a == max(b - 1, 0) for b in range(T)] for a in range(T)])  # (wanted place, own place)
+    before = given.tensor([[a == max(b - 1, 0) for b in range(T)] for a in range(T)])  # (wanted position, own position)
     together, none = given.torch.cat, same * 0
     place, word = together([same, none], 1), together([none, same], 1)
     state = {name: given.tensor(0.0).expand(shape) for name, shape in block_shapes(2 * T, 1).items()}
@@ -275,7 +275,7 @@ def mixture(impl, given, blocks):
     return words - words.amin(dim=-1, keepdim=True)
 
 
-@picture("one block: a word and the one before", rows="output", columns="word; weights set by hand")
+@picture("one block: a word and the previous word", rows="output", columns="word; weights set by hand")
 def picture_one_block(impl, given):
     return mixture(impl, given, 1), SENTENCE, []
 

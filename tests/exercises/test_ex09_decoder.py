@@ -6,7 +6,7 @@ BLOCK = "DecoderBlock"
 DECODER = "Decoder"
 COMPUTED = ("block_dropout", "device", "no_look_ahead")  # one of them passes unless nothing is computed
 AS_ON_CPU = Like(tolerance=1e-4, free=("slope along the parameters",))
-ALL = 1 - 1e-9  # a rate of dropout that leaves nothing, so nothing is random; yet 1 / (1 - rate) is a number
+ALL = 1 - 1e-9  # drops everything, so nothing is random, but 1 / (1 - rate) is still finite
 
 
 def block_shapes(D, F):
@@ -32,7 +32,7 @@ def decoder_block(impl, given, *, dropout=0.1, train=False):
 
 
 def new_decoder(impl, given, blocks, *, dropout=0.1):
-    """Return a decoder as it is made."""
+    """Return a new decoder."""
     V, D, H, F, N = given.sizes("V D H F N")
     return impl.Decoder(V, D, H, F, dropout, blocks, N)
 
@@ -65,18 +65,18 @@ def at_two_scales(given, module, shapes):
 
 
 def itself_alone(given, size):
-    """Return a mask (size, size) under which every token sees itself and nothing else."""
+    """Return a mask (size, size) under which every token sees only itself."""
     return given.torch.eye(size, dtype=given.torch.bool, device=given.device)
 
 
 def two_sequences(given):
-    """Return what a block gets: x (B, T, D) and the encoder output (B, S, D)."""
+    """Return the inputs of a block: x (B, T, D) and the encoder output (B, S, D)."""
     B, T, S, D = given.sizes("B T S D")
     return given.normal(B, T, D), given.normal(B, S, D)
 
 
 def targets_and_source(given, B=None, T=None, S=None, dtype="float32"):
-    """Return what a decoder gets: ids (B, T) and the encoder output (B, S, D)."""
+    """Return the inputs of a decoder: ids (B, T) and the encoder output (B, S, D)."""
     B, T, S = B or given.size("B"), T or given.size("T"), S or given.size("S")
     return given.integers(0, given.size("V"), B, T), given.normal(B, S, given.size("D"), dtype=dtype)
 
@@ -100,7 +100,7 @@ def no_future(given):
 
 
 def with_part_in_training(given, module, part, *inputs):
-    """Return what a module gives whose dropout acts in one of its parts alone."""
+    """Return the output of a module with dropout active in only one of its parts."""
     module.eval()
     part.train()
     given.restart_randomness()
@@ -112,7 +112,7 @@ def test_block(impl, given):
     return decoder_block(impl, given)(*two_sequences(given))
 
 
-@check("src_mask hides source tokens, tgt_mask target tokens", points=3, of=BLOCK)
+@check("src_mask hides source tokens, and tgt_mask hides target tokens", points=3, of=BLOCK)
 def test_block_masks(impl, given):
     B, T, S, H = given.sizes("B T S H")
     block, inputs = decoder_block(impl, given), two_sequences(given)
@@ -125,7 +125,7 @@ def test_block_masks(impl, given):
     }
 
 
-@check("in training, dropout acts on what each sublayer adds", points=2, of=BLOCK)
+@check("in training, dropout acts on the output of each sublayer", points=2, of=BLOCK)
 def test_block_dropout(impl, given):
     block, inputs = decoder_block(impl, given, dropout=ALL, train=True), two_sequences(given)
     given.restart_randomness()
@@ -140,7 +140,7 @@ def test_block_gradients(impl, given):
     return {"of the input": gradients[0], "of the encoder output": gradients[1]}
 
 
-@check("what comes in stays as it was", points=1, of=BLOCK, requires_any=COMPUTED)
+@check("the inputs are not modified", points=1, of=BLOCK, requires_any=COMPUTED)
 def test_inputs_kept(impl, given):
     arguments = {
         "block": (*two_sequences(given), *two_masks(given)),
@@ -153,12 +153,12 @@ def test_inputs_kept(impl, given):
     return {part: dict(zip(names[part], each, strict=True)) for part, each in arguments.items()}
 
 
-@check("ids with positions go through every block, each reading the same encoder output", points=5, of=DECODER)
+@check("ids with positions pass every block, and each reads the same encoder output", points=5, of=DECODER)
 def test_decoder(impl, given):
     return decoder(impl, given)(*targets_and_source(given))
 
 
-@check("both masks hold in every block, and are the only ones", points=3, of=DECODER)
+@check("both masks apply to every block, and there are no other masks", points=3, of=DECODER)
 def test_decoder_masks(impl, given):
     module, inputs = decoder(impl, given), targets_and_source(given)
     src_mask, tgt_mask = two_masks(given)
@@ -174,10 +174,10 @@ FREE = ("output of the blocked sentence", "output of the blocked sentence in flo
 
 
 @check(
-    "a mask holds at large scores, and a row with nothing to attend to stays finite",
+    "a mask works at large scores, and a fully blocked row stays finite",
     points=1,
     of=DECODER,
-    judge=Like(tolerance=1e-3, likeness=0.2, free=FREE),  # of 200 numbers and more, 0.2 is no chance
+    judge=Like(tolerance=1e-3, likeness=0.2, free=FREE),  # with 200 numbers or more, 0.2 is not chance
 )
 def test_blocked_for_good(impl, given):
     B, T, S, V = given.sizes("B T S V")
@@ -207,7 +207,7 @@ def test_blocked_for_good(impl, given):
 
 
 @check(
-    "no row depends on later tokens, or on hidden tokens of the source",
+    "no row depends on later tokens or on hidden source tokens",
     points=3,
     of=DECODER,
     judge=Like(tolerance=1e-4, likeness=0.3),
@@ -229,7 +229,7 @@ def test_no_look_ahead(impl, given):
     }
 
 
-@check("the rate of dropout reaches the positions, the blocks and their parts", points=2, of=DECODER)
+@check("the dropout rate reaches the positions, the blocks and their parts", points=2, of=DECODER)
 def test_dropout_rate(impl, given):
     module, inputs = decoder(impl, given, dropout=ALL), targets_and_source(given)
     first, last = module.decoder_blocks[0], module.decoder_blocks[-1]
@@ -246,7 +246,7 @@ def test_dropout_rate(impl, given):
     }
 
 
-@check("any batch of any two lengths, one call after the other", points=2, of=DECODER)
+@check("batches of any size and any two lengths work, call after call", points=2, of=DECODER)
 def test_any_size(impl, given):
     N = given.size("N")
     module, inputs = decoder(impl, given, 3), targets_and_source(given)
@@ -262,7 +262,7 @@ def test_any_size(impl, given):
 
 
 @check(
-    "every block trains parameters of its own, and a gradient reaches them all",
+    "every block has its own parameters, and all of them get a gradient",
     points=2,
     of=DECODER,
     requires_any=COMPUTED,
@@ -278,17 +278,17 @@ def test_parameters(impl, given):
     return {**given.trainable(module), "numbers that a gradient reaches": reached}
 
 
-@check("float64, bfloat16 and float16 stay what they are", points=1, of=DECODER)
+@check("float64, bfloat16 and float16 models keep their dtype", points=1, of=DECODER)
 def test_dtypes(impl, given):
     masks, seen = two_masks(given), {}
     for dtype in ("float64", "bfloat16", "float16"):
         seen[dtype] = decoder(impl, given, 1, dtype=dtype)(*targets_and_source(given, dtype=dtype), *masks)
-    # A table made in float32 is no mistake: of float64 the dtype counts, and the values as far as float32 goes.
+    # A float32 table is no mistake. So for float64 only the dtype counts, and the values in float32 precision.
     seen["float64"] = [seen["float64"].dtype, seen["float64"].float()]
     return seen
 
 
-@check("what is made inside is made on the device of what comes in", points=1, of=DECODER, trials=1, judge=AS_ON_CPU)
+@check("new tensors are on the device of the input", points=1, of=DECODER, trials=1, judge=AS_ON_CPU)
 def test_device(impl, given):
     module, inputs, masks = decoder(impl, given, 1), targets_and_source(given), two_masks(given)
 
@@ -299,7 +299,7 @@ def test_device(impl, given):
             "output under masks": model(*(each.to(device) for each in (*inputs, *masks))),
         }
 
-    here = run("cpu")  # what is kept from these calls must not be used on the other device
+    here = run("cpu")  # a tensor kept from these calls must not be used on the other device
     with given.another_device() as device:
         there = run(device)
         seen = {name: [each, here[name]] for name, each in there.items()}
@@ -310,9 +310,9 @@ ENGLISH = ["I", "have", "seen", "the", "film"]
 GERMAN = {"ich": "I", "habe": "have", "den": "the", "Film": "film", "gesehen": "seen"}
 
 
-@picture("cross-attention: each German word finds its English one", rows="query", columns="key; weights set by hand")
+@picture("cross-attention: each German word finds its English word", rows="query", columns="key; weights set by hand")
 def picture_cross(impl, given):
-    source = given.tensor([[a == b for b in ENGLISH] for a in ENGLISH])  # (S, D): each word a feature of its own
+    source = given.tensor([[a == b for b in ENGLISH] for a in ENGLISH])  # (S, D): one feature per word
     target = given.tensor([[GERMAN[a] == b for b in ENGLISH] for a in GERMAN])
     D = F = len(ENGLISH)
     state = {name: given.tensor(0.0).expand(shape) for name, shape in block_shapes(D, F).items()}

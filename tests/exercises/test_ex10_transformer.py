@@ -30,7 +30,7 @@ def stack_shapes(words, D, blocks):
 
 
 def new_transformer(impl, given, blocks, **others):
-    """Return a model from V words to W words as it is made."""
+    """Return a new model from V words to W words."""
     V, W, D, H, F, N = given.sizes("V W D H F N")
     sizes = {"d_model": D, "num_heads": H, "d_ff": F, "seq_len": N}
     return impl.Transformer(V, W, **sizes, num_encoder_blocks=blocks[0], num_decoder_blocks=blocks[1], **others)
@@ -67,7 +67,7 @@ def at_two_scales(given, module, shapes):
 
 
 def itself_alone(given, size):
-    """Return a mask (size, size) under which every token sees itself and nothing else."""
+    """Return a mask (size, size) under which every token sees only itself."""
     return given.torch.eye(size, dtype=given.torch.bool, device=given.device)
 
 
@@ -86,7 +86,7 @@ def padded_right(given, ids, pad=0):
 
 
 def padded_between(given, ids, pad=0):
-    """Return the ids with padding in any place but the first, so that real tokens stand after it."""
+    """Return the ids with padding at any position but the first, so that real tokens follow it."""
     padded = ids.clone()
     padded[:, 1:] = padded[:, 1:].masked_fill(~given.mask(len(ids), ids.size(1) - 1), pad)
     return padded
@@ -96,30 +96,30 @@ def position_table(stack):
     return list(stack.positional_encoding.pe.shape)
 
 
-@check("a translation begins: encoder, decoder and projection, one after the other", points=4, of=CLASS)
+@check("the first word is predicted by encoder, decoder and projection, in this order", points=4, of=CLASS)
 def test_first_word(impl, given):
     src, tgt = sentences(given)
-    return transformer(impl, given)(src, tgt[:, :1])  # one target token: there is nothing a mask could hide
+    return transformer(impl, given)(src, tgt[:, :1])  # with one target token, a mask has nothing to hide
 
 
-@check("a target position sees the whole source, and of the target nothing later", points=4, of=CLASS)
+@check("a target position sees the whole source, but no later target tokens", points=4, of=CLASS)
 def test_causal(impl, given):
     return transformer(impl, given)(*sentences(given))
 
 
-@check("padding in the source is seen by nobody", points=4, of=CLASS)
+@check("no attention sees source padding", points=4, of=CLASS)
 def test_source_padding(impl, given):
     src, tgt = sentences(given)
     return transformer(impl, given)(padded_right(given, src), tgt)
 
 
-@check("padding in the target is seen by nobody", points=3, of=CLASS)
+@check("no attention sees target padding", points=3, of=CLASS)
 def test_target_padding(impl, given):
     src, tgt = sentences(given)
     return transformer(impl, given)(src, padded_between(given, tgt))
 
 
-@check("of one length, source and target still have a mask each", points=2, of=CLASS)
+@check("source and target of equal length each have their own mask", points=2, of=CLASS)
 def test_one_length(impl, given):
     src, tgt = sentences(given)
     length = min(src.size(1), tgt.size(1))
@@ -138,7 +138,7 @@ def test_pad_idx(impl, given):
     }
 
 
-@check("a mask that is given is used as it is", points=4, of=CLASS)
+@check("a given mask is used unchanged", points=4, of=CLASS)
 def test_given_masks(impl, given):
     B, S, T = given.sizes("B S T")
     src, tgt = sentences(given)
@@ -158,10 +158,10 @@ FREE = ("logits of the padding", "logits of the padding in float16", "slope alon
 
 
 @check(
-    "a mask holds at large scores, and a row with nothing to attend to stays finite",
+    "a mask works at large scores, and a fully blocked row stays finite",
     points=1,
     of=CLASS,
-    judge=Like(tolerance=1e-3, likeness=0.2, free=FREE),  # of 200 numbers and more, 0.2 is no chance
+    judge=Like(tolerance=1e-3, likeness=0.2, free=FREE),  # with 200 numbers or more, 0.2 is not chance
 )
 def test_blocked_for_good(impl, given):
     B, S, T, V, W = given.sizes("B S T V W")
@@ -187,7 +187,7 @@ def test_blocked_for_good(impl, given):
     }
 
 
-@check("forward_with_softmax gives the probability of each word, under the same masks", points=3, of=CLASS)
+@check("forward_with_softmax returns the probability of each word, with the same masks", points=3, of=CLASS)
 def test_probabilities(impl, given):
     B, S, T = given.sizes("B S T")
     src, tgt = sentences(given)
@@ -200,16 +200,16 @@ def test_probabilities(impl, given):
     }
 
 
-@check("each stack has its own number of blocks, and nothing is trained beside the parts", points=2, of=CLASS)
+@check("each stack has its own number of blocks, and there are no extra parameters", points=2, of=CLASS)
 def test_blocks(impl, given):
     model = transformer(impl, given, blocks=(2, 1))
     return {**given.trainable(model), "logits": model(*sentences(given))}
 
 
-@check("dropout acts within both stacks, and the logits are whole", points=2, of=CLASS)
+@check("dropout acts inside both stacks, but not on the logits", points=2, of=CLASS)
 def test_dropout(impl, given):
     src, tgt = sentences(given)
-    model = transformer(impl, given, dropout=1.0)  # everything is dropped, always: what is left are norms and biases
+    model = transformer(impl, given, dropout=1.0)  # everything is dropped: only norms and biases are left
     seen = {"eval mode": model(src, tgt)}
     model.encoder.train()
     seen["encoder in train mode"] = model(src, tgt)
@@ -220,7 +220,7 @@ def test_dropout(impl, given):
     return seen
 
 
-@check("gradients reach every parameter, those of the encoder too", points=2, of=CLASS, judge=Same(tolerance=1e-3))
+@check("gradients reach every parameter, also those of the encoder", points=2, of=CLASS, judge=Same(tolerance=1e-3))
 def test_gradients(impl, given):
     model = transformer(impl, given)
     trained = [each for each in model.parameters() if each.requires_grad]
@@ -231,7 +231,7 @@ def test_gradients(impl, given):
     }
 
 
-@check("a call changes neither what comes in nor the next call", points=2, of=CLASS)
+@check("a call does not modify its inputs or affect the next call", points=2, of=CLASS)
 def test_calls_apart(impl, given):
     B, S, T = given.sizes("B S T")
     model = transformer(impl, given)
@@ -250,7 +250,7 @@ def test_calls_apart(impl, given):
     }
 
 
-@check("sizes are those given, or else those of the paper's base model and 512 positions", points=2, of=CLASS, trials=1)
+@check("the default sizes are the paper's base model and 512 positions", points=2, of=CLASS, trials=1)
 def test_sizes(impl, given):
     V, W, D, H, F, K, N = given.sizes("V W D H F K N")
     one_each = {"num_encoder_blocks": 1, "num_decoder_blocks": 1}
@@ -267,20 +267,20 @@ def test_sizes(impl, given):
     }
 
 
-@check("float64, bfloat16 and float16 stay what they are", points=1, of=CLASS)
+@check("float64, bfloat16 and float16 models keep their dtype", points=1, of=CLASS)
 def test_dtypes(impl, given):
     src, tgt = sentences(given)
     seen = {}
     for dtype in ("float64", "bfloat16", "float16"):
         model = transformer(impl, given, dtype=dtype)
         seen[dtype] = {"logits": model(src, tgt), "probabilities": model.forward_with_softmax(src, tgt).dtype}
-    # A table made in float32 is no mistake: of float64 the dtype counts, and the values as far as float32 goes.
+    # A float32 table is no mistake. So for float64 only the dtype counts, and the values in float32 precision.
     logits = seen["float64"]["logits"]
     seen["float64"]["logits"] = [logits.dtype, logits.float()]
     return seen
 
 
-@check("what is made inside is made on the device of what comes in", points=1, of=CLASS, trials=1, judge=AS_ON_CPU)
+@check("new tensors are on the device of the input", points=1, of=CLASS, trials=1, judge=AS_ON_CPU)
 def test_device(impl, given):
     src, tgt = sentences(given)
     src, tgt = padded_right(given, src), padded_between(given, tgt)
@@ -290,7 +290,7 @@ def test_device(impl, given):
         moved, inputs = model.to(device), (src.to(device), tgt.to(device))
         return {"logits": moved(*inputs), "probabilities": moved.forward_with_softmax(*inputs)}
 
-    here = run("cpu")  # what is kept from these calls must not be used on the other device
+    here = run("cpu")  # a tensor kept from these calls must not be used on the other device
     with given.another_device() as device:
         there = run(device)
         seen = {name: [each, here[name]] for name, each in there.items()}
@@ -303,7 +303,7 @@ SOURCE, TARGET = ["the", "cat", "sleeps"], ["<SOS>", "le", "chat", "dort"]
 @picture("what each prediction depends on: the source, and the target so far", rows="prediction after", columns="word")
 def picture_depends(impl, given):
     S, T, D, F = len(SOURCE), len(TARGET), 16, 32
-    other = S + T + 1  # an id that is none of the words
+    other = S + T + 1  # an id that is not one of the words
     V = other + 1
     encoder = {"encoder_blocks.0": block_shapes(D, F, ["attention"])}
     decoder = {"decoder_blocks.0": block_shapes(D, F, ["self_attention", "cross_attention"])}
@@ -312,6 +312,6 @@ def picture_depends(impl, given):
     sizes = {"d_model": D, "num_heads": 2, "d_ff": F, "num_encoder_blocks": 1, "num_decoder_blocks": 1}
     model = given.load(impl.Transformer(V, V, **sizes, dropout=0.0, seq_len=max(S, T)), shapes)
     ids = given.tensor([[other if place == row else place + 1 for place in range(S + T)] for row in range(V)], "int64")
-    logits = model(ids[:, :S], ids[:, S:])  # (V, T, V); in row i word i is exchanged, in the last ones none
+    logits = model(ids[:, :S], ids[:, S:])  # (V, T, V); row i replaces word i, the last rows replace none
     moved = (logits[: S + T] - logits[-1:]).norm(dim=-1).T
     return moved > 1e-5, TARGET, SOURCE + TARGET

@@ -1,4 +1,4 @@
-"""ex11: blocks under a causal mask, from ids to logits."""
+"""ex11: blocks with a causal mask, from ids to logits."""
 
 from autograder.checks import Like, Same, check, picture
 
@@ -48,7 +48,7 @@ def at_two_scales(given, module, shapes):
 
 
 def itself_alone(given, size):
-    """Return a mask (size, size) under which every token sees itself and nothing else."""
+    """Return a mask (size, size) under which every token sees only itself."""
     return given.torch.eye(size, dtype=given.torch.bool, device=given.device)
 
 
@@ -59,22 +59,22 @@ def text(given):
 
 
 def open_to_itself(given, *shape):
-    """Return a mask (..., T, T) that lets every token see itself, so that no row is left with nothing."""
+    """Return a mask (..., T, T) that lets every token see itself, so that no row is fully blocked."""
     itself = given.torch.eye(shape[-1], dtype=given.torch.bool, device=given.device)
     return given.mask(*shape) | itself
 
 
-@check("a single token: embedding, position, block and projection, nothing else", points=4, of=CLASS)
+@check("a single token passes embedding, position, block and projection, nothing else", points=4, of=CLASS)
 def test_single_token(impl, given):
     return language_model(impl, given)(text(given)[:, :1])
 
 
-@check("every position gives logits, from the tokens up to itself", points=5, of=CLASS)
+@check("every position returns logits from the tokens up to itself", points=5, of=CLASS)
 def test_causal(impl, given):
     return language_model(impl, given)(text(given))
 
 
-@check("what comes later changes nothing before it", points=3, of=CLASS, judge=Like(tolerance=1e-3, likeness=0.3))
+@check("later tokens do not change earlier logits", points=3, of=CLASS, judge=Like(tolerance=1e-3, likeness=0.3))
 def test_future(impl, given):
     T, V = given.sizes("T V")
     model = language_model(impl, given, layers=2)
@@ -89,19 +89,19 @@ def test_future(impl, given):
     }
 
 
-@check("the blocks follow one another, each with weights of its own", points=3, of=CLASS)
+@check("the blocks follow one another, each with its own weights", points=3, of=CLASS)
 def test_layers(impl, given):
     model = language_model(impl, given, layers=3)
     return {"logits": model(text(given)), **given.trainable(model)}
 
 
-@check("a mask that is given is combined with the causal one", points=5, of=CLASS)
+@check("a given mask is combined with the causal mask", points=5, of=CLASS)
 def test_given_mask(impl, given):
     B, T, H = given.sizes("B T H")
     ids = text(given)
     model = language_model(impl, given, layers=2)
     keys = given.mask(B, 1, 1, T)
-    keys[..., 0] = True  # the first token sees nothing else
+    keys[..., 0] = True  # the first token sees only itself
     return {
         "mask (B, 1, 1, T)": model(ids, keys),
         "mask (T, T)": model(ids, open_to_itself(given, T, T)),
@@ -114,10 +114,10 @@ FREE = ("logits of the blocked query", "logits of the blocked query in float16",
 
 
 @check(
-    "a mask holds at large scores, and a row with nothing to attend to stays finite",
+    "a mask works at large scores, and a fully blocked row stays finite",
     points=1,
     of=CLASS,
-    judge=Like(tolerance=1e-3, likeness=0.2, free=FREE),  # of 200 numbers and more, 0.2 is no chance
+    judge=Like(tolerance=1e-3, likeness=0.2, free=FREE),  # with 200 numbers or more, 0.2 is not chance
 )
 def test_blocked_for_good(impl, given):
     B, T, V, D, H, F, N = given.sizes("B T V D H F N")
@@ -147,10 +147,10 @@ def test_no_padding(impl, given):
     return language_model(impl, given)(text(given).masked_fill(given.mask(B, T), 0))
 
 
-@check("dropout acts on the positions and within the blocks, and the logits are whole", points=2, of=CLASS)
+@check("dropout acts on the positions and inside the blocks, but not on the logits", points=2, of=CLASS)
 def test_dropout(impl, given):
     ids = text(given)
-    model = language_model(impl, given, dropout=1.0)  # everything is dropped, always: what is left are norms and biases
+    model = language_model(impl, given, dropout=1.0)  # everything is dropped: only norms and biases are left
     seen = {"eval mode": model(ids)}
     model.positional_encoding.train()
     seen["positions in train mode"] = model(ids)
@@ -172,7 +172,7 @@ def test_gradients(impl, given):
     }
 
 
-@check("a call changes neither what comes in nor the next call", points=2, of=CLASS)
+@check("a call does not modify its inputs or affect the next call", points=2, of=CLASS)
 def test_calls_apart(impl, given):
     B, T = given.sizes("B T")
     model = language_model(impl, given)
@@ -182,7 +182,7 @@ def test_calls_apart(impl, given):
     return {"arguments": [ids, mask], "next call": model(ids), "next call, shorter": model(ids[1:, :-2])}
 
 
-@check("it has num_layers blocks and seq_len positions, and drops a tenth unless told otherwise", points=1, of=CLASS)
+@check("it has num_layers blocks, seq_len positions and a default dropout of 0.1", points=1, of=CLASS)
 def test_sizes(impl, given):
     V, D, H, F, N, B = given.sizes("V D H F N B")
     model = language_model(impl, given)
@@ -195,15 +195,15 @@ def test_sizes(impl, given):
     }
 
 
-@check("float64, bfloat16 and float16 stay what they are", points=1, of=CLASS)
+@check("float64, bfloat16 and float16 models keep their dtype", points=1, of=CLASS)
 def test_dtypes(impl, given):
     ids = text(given)
     seen = {each: language_model(impl, given, dtype=each)(ids) for each in ("float64", "bfloat16", "float16")}
-    # A table made in float32 is no mistake: of float64 the dtype counts, and the values as far as float32 goes.
+    # A float32 table is no mistake. So for float64 only the dtype counts, and the values in float32 precision.
     return {**seen, "float64": [seen["float64"].dtype, seen["float64"].float()]}
 
 
-@check("what is made inside is made on the device of what comes in", points=1, of=CLASS, trials=1, judge=AS_ON_CPU)
+@check("new tensors are on the device of the input", points=1, of=CLASS, trials=1, judge=AS_ON_CPU)
 def test_device(impl, given):
     B, T = given.sizes("B T")
     module, ids, mask = language_model(impl, given), text(given), open_to_itself(given, B, T, T)
@@ -215,21 +215,21 @@ def test_device(impl, given):
             "logits under a mask": model(ids.to(device), mask.to(device)),
         }
 
-    here = run("cpu")  # what is kept from these calls must not be used on the other device
+    here = run("cpu")  # a tensor kept from these calls must not be used on the other device
     with given.another_device() as device:
         there = run(device)
         seen = {name: [each, here[name]] for name, each in there.items()}
         return {**seen, "slope along the parameters": given.slope(there["logits under a mask"], *module.parameters())}
 
 
-@picture("what each prediction depends on: the words up to its own", rows="prediction after", columns="word")
+@picture("each prediction depends on the words up to its own", rows="prediction after", columns="word")
 def picture_depends(impl, given):
     words, D, F = ["to", "be", "or", "not", "to", "be"], 16, 32
-    T, other = len(words), len(words) + 1  # an id that is none of the words
+    T, other = len(words), len(words) + 1  # an id that is not one of the words
     V = other + 1
     shapes = {"embedding.embedding.weight": (V, D), "output_projection.weight": (V, D), "output_projection.bias": (V,)}
     shapes |= within("layers.0", block_shapes(D, F)) | within("layers.1", block_shapes(D, F))
     model = given.load(impl.LanguageModel(V, D, 2, F, 2, T, 0.0), shapes)
     ids = given.tensor([[other if place == row else place + 1 for place in range(T)] for row in range(T + 1)], "int64")
-    logits = model(ids)  # (T + 1, T, V); in row i word i is exchanged, in the last one none
+    logits = model(ids)  # (T + 1, T, V); row i replaces word i, the last row replaces none
     return (logits[:T] - logits[T:]).norm(dim=-1).T > 1e-5, words, words

@@ -24,7 +24,7 @@ WORDS = (
 
 
 def shuffled(given):
-    """Return N words in an order of their own; the last is the first once more, with a capital letter."""
+    """Return N words in random order. The last is the first word again, with a capital letter."""
     words, order = list(WORDS), []
     while len(order) < given.size("N") - 1:
         order.append(words.pop(given.number(0, len(words))))
@@ -32,7 +32,7 @@ def shuffled(given):
 
 
 def sentences_of(words):
-    """Return sentences in which the words first appear in their order, the last but one most often."""
+    """Return sentences in which the words first appear in their order. The last but one is the most frequent."""
     return [words[:4], [*words[2:6], words[0]], [*words[4:], words[-2], words[-2], words[-2]]]
 
 
@@ -43,7 +43,7 @@ def vocabulary(given):
 
 
 def some_of(given, words, count):
-    """Return that many words that stand anywhere among others."""
+    """Return `count` words, chosen at random."""
     return [words[given.number(0, len(words))] for _ in range(count)]
 
 
@@ -54,7 +54,7 @@ def sequences(given, pad_idx=PAD):
     return [[int(i) for i in given.integers(pad_idx + 1, V, length)] for length in (*lengths, T, T - 1)]
 
 
-@check("words are numbered in order of first appearance, from 4 on", points=2, of="build_vocab")
+@check("words get ids from 4 on, in order of first appearance", points=2, of="build_vocab")
 def test_words(impl, given):
     words = shuffled(given)
     vocab = impl.build_vocab(sentences_of(words))
@@ -63,12 +63,12 @@ def test_words(impl, given):
 
 @check("<PAD>, <SOS>, <EOS> and <UNK> are 0, 1, 2 and 3", points=1, of="build_vocab")
 def test_special_tokens(impl, given):
-    word = f"word-{given.number(1000, 9999)}"  # who builds no vocabulary does not know it
+    word = f"word-{given.number(1000, 9999)}"  # unknown to a program that builds no vocabulary
     vocab = impl.build_vocab([*sentences_of(shuffled(given)), [word]])
     return {**{f"id of {token}": vocab.get(token) for token in SPECIAL}, "a word has an id, too": word in vocab}
 
 
-@check("a vocabulary knows the words of its own sentences only", points=1, of="build_vocab")
+@check("a vocabulary contains only the words of its own sentences", points=1, of="build_vocab")
 def test_own_words(impl, given):
     words = shuffled(given)
     both = given.number(2, len(words) - 2)
@@ -90,7 +90,7 @@ def test_encoded(impl, given):
     }
 
 
-@check("a word that the vocabulary does not know becomes <UNK>, and stays unknown", points=1, of="encode")
+@check("an unknown word becomes <UNK>, and the vocabulary does not grow", points=1, of="encode")
 def test_unknown(impl, given):
     words, vocab = vocabulary(given)
     known = some_of(given, words, 4)
@@ -98,7 +98,7 @@ def test_unknown(impl, given):
     return {"ids": impl.encode(tokens, vocab), "tokens in the vocabulary afterwards": len(vocab)}
 
 
-@check("ids become words again, without special tokens but with <UNK>", points=2, of="decode")
+@check("ids become words, without special tokens except <UNK>", points=2, of="decode")
 def test_decoded(impl, given):
     words, vocab = vocabulary(given)
     ids = [vocab[word] for word in words]
@@ -109,7 +109,7 @@ def test_decoded(impl, given):
     }
 
 
-@check("nothing is read after the first <EOS>, and everything where there is none", points=2, of="decode")
+@check("reading stops at the first <EOS>, or at the end if there is none", points=2, of="decode")
 def test_end(impl, given):
     words, vocab = vocabulary(given)
     ids = [vocab[word] for word in words]
@@ -121,7 +121,7 @@ def test_end(impl, given):
     }
 
 
-@check("shorter sequences are padded on the right, to the longest of the batch", points=3, of="pad_batch")
+@check("shorter sequences are padded on the right to the longest length", points=3, of="pad_batch")
 def test_padded(impl, given):
     return {
         "batch": impl.pad_batch(sequences(given)),
@@ -131,14 +131,14 @@ def test_padded(impl, given):
     }
 
 
-@check("padding is the id in the argument", points=1, of="pad_batch")
+@check("padding uses the pad_idx argument", points=1, of="pad_batch")
 def test_pad_idx(impl, given):
     pad_idx = given.number(4, 9)
     batch = sequences(given, pad_idx)
     return {"by name": impl.pad_batch(batch, pad_idx=pad_idx), "by place": impl.pad_batch(batch, pad_idx)}
 
 
-@check("the decoder is shown all but the last token, the labels are all but the first", points=3, of="teacher_forcing")
+@check("the input is all but the last token, the labels all but the first", points=3, of="teacher_forcing")
 def test_shifted(impl, given):
     B, T, V = given.sizes("B T V")
     tgt = given.integers(4, V, B, T)
@@ -150,12 +150,10 @@ def test_shifted(impl, given):
     return {"decoder input": decoder_input, "labels": labels}
 
 
-ON_THE_DEVICE = Like(likeness=0.99, free=("decoder input", "labels"))  # how they are shifted has its own check
+ON_THE_DEVICE = Like(likeness=0.99, free=("decoder input", "labels"))  # another check judges the shift
 
 
-@check(
-    "the batch is made on the device in the argument, and stays there when it is shifted", points=1, judge=ON_THE_DEVICE
-)
+@check("the batch is on the given device, and stays there after the shift", points=1, judge=ON_THE_DEVICE)
 def test_device(impl, given):
     batch, tgt = sequences(given), given.integers(0, given.size("V"), *given.sizes("B T"))
 
@@ -163,12 +161,12 @@ def test_device(impl, given):
         decoder_input, labels = impl.teacher_forcing(tgt.to(device))
         return {"batch": impl.pad_batch(batch, device=device), "decoder input": decoder_input, "labels": labels}
 
-    here = run("cpu")  # what is kept from this call must not be used on the other device
+    here = run("cpu")  # a tensor kept from this call must not be used on the other device
     with given.another_device() as device:
         return {name: [there, here[name]] for name, there in run(device).items()}
 
 
-@check("what comes in stays as it was", points=1, requires_any=("words", "encoded"))
+@check("the inputs are not modified", points=1, requires_any=("words", "encoded"))
 def test_inputs_kept(impl, given):
     words, vocab = vocabulary(given)
     text, tokens, batch = sentences_of(words), words[:5], sequences(given)
@@ -200,7 +198,7 @@ def picture_batch(impl, given):
     return batch_of_sentences(impl, given), [" ".join(words) for words in SENTENCES], []
 
 
-@picture("teacher forcing: labels run ahead", columns="position")
+@picture("teacher forcing: labels are one token ahead", columns="position")
 def picture_shift(impl, given):
     inputs, labels = impl.teacher_forcing(batch_of_sentences(impl, given)[:2])
     pairs = given.torch.stack([inputs, labels], dim=1).flatten(0, 1)

@@ -1,8 +1,8 @@
-"""ex13: the loss, the learning rate, one step, and many."""
+"""ex13: the loss, the learning rate, one step, and many steps."""
 
 from autograder.checks import Like, Same, check, picture
 
-AS_ON_CPU = Like(tolerance=1e-4, free=("loss",))  # how large it is has checks of its own
+AS_ON_CPU = Like(tolerance=1e-4, free=("loss",))  # other checks judge its value
 SEVERAL_STEPS = Same(tolerance=2e-4)
 
 
@@ -30,7 +30,7 @@ def batch(given, pad_idx=None):
 
 
 def small_model(given):
-    """Return a model of known weights that is called like a Transformer, without its attention."""
+    """Return a model with known weights and the call of a Transformer, but without attention."""
     torch = given.torch
     D, V, W = given.sizes("D V W")
 
@@ -91,7 +91,7 @@ def trained(model):
 
 
 def number(value):
-    """Observe a float, NumPy's among them, as a float, and anything else as it is."""
+    """Observe a float, also one of NumPy, as a float, and anything else unchanged."""
     return float(value) if isinstance(value, float) else value
 
 
@@ -105,12 +105,12 @@ def test_cross_entropy(impl, given):
     return {"loss": impl.sequence_loss(*labelled(given))}
 
 
-@check("padding is neither in the sum nor in the count", points=3, of="sequence_loss")
+@check("padding is not in the sum and not in the count", points=3, of="sequence_loss")
 def test_padding(impl, given):
     return {"loss": impl.sequence_loss(*labelled(given, pad_idx=0))}
 
 
-@check("what padding is, the argument says", points=1, of="sequence_loss")
+@check("the pad_idx argument sets the padding id", points=1, of="sequence_loss")
 def test_pad_idx(impl, given):
     pad_idx = given.number(1, 5)
     logits, labels = labelled(given, pad_idx)
@@ -139,7 +139,7 @@ def test_large_logits(impl, given):
 def test_dtypes(impl, given):
     logits, labels = labelled(given, pad_idx=0)
     dtypes = {"float64": given.torch.float64, "bfloat16": given.torch.bfloat16}
-    # Of which dtype the loss is, is free: to sum in float32 is as right.
+    # The dtype of the loss is free: a sum in float32 is also right.
     return {name: impl.sequence_loss(logits.to(dtype), labels).float() for name, dtype in dtypes.items()}
 
 
@@ -158,14 +158,14 @@ def test_gradient(impl, given):
     return {"gradient of the logits": given.gradients(loss, logits)[0]}
 
 
-@check("the rate rises in a line, then falls with the root of the step", points=3, of="warmup_learning_rate")
+@check("the rate rises linearly, then falls with the square root of the step", points=3, of="warmup_learning_rate")
 def test_rate(impl, given):
     D, warmup = given.size("D"), given.number(20, 60)
     steps = (1, 2, warmup // 2, warmup, warmup + 1, 4 * warmup, 1000 * warmup)
     return {f"rate at step {step} of {warmup}": number(impl.warmup_learning_rate(step, D, warmup)) for step in steps}
 
 
-@check("step 0 is read as step 1", points=1, of="warmup_learning_rate")
+@check("step 0 is treated as step 1", points=1, of="warmup_learning_rate")
 def test_step_zero(impl, given):
     D, warmup = given.size("D"), given.number(20, 60)
     return {"rate at step 0": number(impl.warmup_learning_rate(0, D, warmup))}
@@ -177,14 +177,14 @@ def test_step_loss(impl, given):
     return {"loss": number(impl.train_step(model, descent(given, model), *batch(given)))}
 
 
-@check("a step moves the parameters as the optimizer makes of their gradients", points=3, of="train_step")
+@check("a step lets the optimizer update the parameters from their gradients", points=3, of="train_step")
 def test_update(impl, given):
     model = small_model(given)
     impl.train_step(model, descent(given, model), *batch(given))
     return trained(model)
 
 
-@check("each step moves by the gradients of its own batch", points=2, of="train_step", judge=SEVERAL_STEPS)
+@check("each step uses only the gradients of its own batch", points=2, of="train_step", judge=SEVERAL_STEPS)
 def test_own_gradients(impl, given):
     model = small_model(given)
     optimizer = descent(given, model)
@@ -201,12 +201,12 @@ def test_step_padding(impl, given):
     return {"loss": number(loss), **trained(model), "loss if no pad_idx is given": number(usual_loss)}
 
 
-@check("a step trains in train mode, whatever mode the model was in", points=2, of="train_step", judge=Like())
+@check("a step puts the model into training mode", points=2, of="train_step", judge=Like())
 def test_train_mode(impl, given):
     model = small_model(given)
     weight = model.output_projection.weight
 
-    def mix_up(module, inputs):  # in eval mode another feature takes the place of each
+    def mix_up(module, inputs):  # in eval mode the features are shifted by one
         return None if module.training else inputs[0].roll(1, dims=-1)
 
     model.output_projection.register_forward_pre_hook(mix_up)
@@ -218,7 +218,7 @@ def test_train_mode(impl, given):
     return seen
 
 
-@check("gradients longer than max_grad_norm are made that long, all by one factor", points=2, of="train_step")
+@check("gradients longer than max_grad_norm are scaled down to it, by one factor", points=2, of="train_step")
 def test_clipped(impl, given):
     model = small_model(given)
     impl.train_step(model, descent(given, model, rate=5.0), *batch(given), max_grad_norm=0.1)
@@ -227,7 +227,7 @@ def test_clipped(impl, given):
     return {**trained(model), "bias under a bound of 0": trained(still)["output_projection.bias"]}
 
 
-@check("gradients shorter than max_grad_norm stay as they are", points=1, of="train_step")
+@check("gradients shorter than max_grad_norm do not change", points=1, of="train_step")
 def test_not_clipped(impl, given):
     model = small_model(given)
     impl.train_step(model, descent(given, model), *batch(given), 0, 50.0)
@@ -253,7 +253,7 @@ def test_epoch_losses(impl, given):
     return {"losses": numbers(impl.fit(model, descent(given, model), batches_of(given), epochs=3))}
 
 
-@check("many steps learn nothing from padding either", points=1, of="fit", judge=SEVERAL_STEPS)
+@check("fit learns nothing from padding", points=1, of="fit", judge=SEVERAL_STEPS)
 def test_fit_padding(impl, given):
     model, pad_idx = small_model(given), given.number(1, 5)
     losses = impl.fit(model, descent(given, model), batches_of(given, pad_idx), 2, pad_idx)
@@ -262,7 +262,7 @@ def test_fit_padding(impl, given):
     return {"losses": numbers(losses), **trained(model), "losses if no pad_idx is given": numbers(usual_losses)}
 
 
-@check("what is made inside is made on the device of what comes in", points=1, trials=1, judge=AS_ON_CPU)
+@check("new tensors are on the device of the input", points=1, trials=1, judge=AS_ON_CPU)
 def test_device(impl, given):
     model, (src, tgt), (logits, labels) = small_model(given), batch(given, 0), labelled(given, 0)
 
@@ -282,7 +282,7 @@ def test_device(impl, given):
         return {name: [there, here[name]] for name, there in run(device).items()}
 
 
-@check("what comes in stays as it was", points=1, requires_any=("cross_entropy", "device"))
+@check("the inputs are not modified", points=1, requires_any=("cross_entropy", "device"))
 def test_inputs_kept(impl, given):
     logits, labels = labelled(given, pad_idx=0)
     impl.sequence_loss(logits, labels)
@@ -299,7 +299,7 @@ def picture_rate(impl, given):
     return given.tensor([1e4 * impl.warmup_learning_rate(800 * i, 512, 4000) for i in range(1, 26)])
 
 
-@picture("loss of a batch learnt by heart", rows="loss", columns="epoch")
+@picture("loss of one batch, learned by heart", rows="loss", columns="epoch")
 def picture_loss(impl, given):
     model = small_model(given)
     src, tgt = batch(given, pad_idx=0)

@@ -1,14 +1,14 @@
 """ex14: sampling a token, and generating with both models.
 
-The models here have the contract's names and compute with whole numbers: which word comes next follows from every
-token that they are shown, its place and the masks, so a word that is right says that all of these were.
+The models here have the contract's names and compute with whole numbers. The next word depends on every token they
+get, on its position and on the masks. So a right word proves that all of these were right.
 """
 
 from autograder.checks import Like, check, picture
 
 SAMPLE, GENERATE, TRANSLATE, BEAM = "sample_next", "generate", "greedy_translate", "beam_search"
 SHARES = (0.4, 0.3, 0.2, 0.1)
-FIRST_WORD = 5  # the ids below are special, at least in some checks
+FIRST_WORD = 5  # the ids below are special in some checks
 PRIME = 997
 
 
@@ -16,7 +16,7 @@ PRIME = 997
 
 
 def logits_with(given, shares, temperature=1.0):
-    """Return logits (2, V) under which some tokens have these shares, and no other ever comes; and where they stand."""
+    """Return logits (2, V) that give these shares to some tokens and 0 to all others, and the ids of these tokens."""
     V = given.size("V")
     places = given.normal(2, V).argsort(dim=-1)[:, : len(shares)]
     scores = given.tensor(shares).log() * temperature
@@ -32,17 +32,17 @@ def counted(given, drawn, logits):
 
 
 def seen(impl, given, logits, times=100, **options):
-    """Observe which tokens come when each row is drawn from so many times in one call; a share of 0.1 needs 200."""
+    """Observe which tokens appear in many draws per row, made in one call. A share of 0.1 needs 200 draws."""
     drawn = impl.sample_next(logits.repeat(times, 1), **options)
     return {"shape": list(drawn.shape), "tokens that come": counted(given, drawn, logits) > 0}
 
 
 def fifths(counts):
-    """Observe the share of each token, in whole fifths: chance does not move it from one to the next."""
+    """Observe the share of each token, rounded to fifths, so that chance does not change it."""
     return (counts / counts.sum(dim=-1, keepdim=True) * 5).round().long()
 
 
-@check("temperature 0 takes the likeliest token", points=2, of=SAMPLE)
+@check("temperature 0 selects the likeliest token", points=2, of=SAMPLE)
 def test_likeliest(impl, given):
     B, T, V = given.sizes("B T V")
     logits = given.normal(B * T, V)
@@ -52,7 +52,7 @@ def test_likeliest(impl, given):
     }
 
 
-@check("a token comes as often as the softmax of the logits over the temperature says", points=3, of=SAMPLE)
+@check("tokens are drawn with the softmax of logits / temperature", points=3, of=SAMPLE)
 def test_temperature(impl, given):
     def share(wanted_at, **options):
         logits, _ = logits_with(given, (0.6, 0.2, 0.2), wanted_at)
@@ -82,7 +82,7 @@ def test_top_k(impl, given):
     }
 
 
-@check("top_p keeps the smallest set that reaches p, the token that crosses it included", points=4, of=SAMPLE)
+@check("top_p keeps the smallest set that reaches p, with the token that crosses it", points=4, of=SAMPLE)
 def test_top_p(impl, given):
     logits, _ = logits_with(given, SHARES)
     alike, _ = logits_with(given, (0.25, 0.25, 0.25, 0.25))
@@ -97,7 +97,7 @@ def test_top_p(impl, given):
     }
 
 
-@check("the temperature acts first, then top_k, then top_p on what is left", points=2, of=SAMPLE)
+@check("the temperature acts first, then top_k, then top_p on the tokens left", points=2, of=SAMPLE)
 def test_order(impl, given):
     logits, _ = logits_with(given, SHARES)
     hot, _ = logits_with(given, SHARES, 2.0)
@@ -109,31 +109,31 @@ def test_order(impl, given):
 
 
 def from_the_generator(yours, expected):
-    """Say what of the draws does not come from the generator, if anything does not."""
+    """Report a draw that does not come from the generator, if there is one."""
     may_come = expected["tokens that may come"]
     draws = {name: each for name, each in yours.items() if name != "tokens that may come"}
     for name, tokens in draws.items():
         if getattr(tokens, "shape", None) != may_come.shape[:1]:
-            return f"{name}: expected {len(may_come)} tokens, one for each row"
+            return f"{name}: expected {len(may_come)} tokens, one per row"
         if not (tokens[:, None] == may_come).any(axis=1).all():
-            return f"{name}: a token is among them that cannot come"
+            return f"{name}: it contains a token with probability 0"
 
     def alike(one, other):
         return bool((draws[one] == draws[other]).all())
 
     for each in ("first draw", "next draw"):
         if not alike(f"seed 1, {each}", f"seed 1 again, {each}"):
-            return f"{each}: the same seed of the generator gives other tokens"
+            return f"{each}: the same generator seed gives different tokens"
     if alike("seed 1 again, first draw", "seed 4, first draw"):
-        return "another seed of the generator gives the same tokens"
+        return "a different generator seed gives the same tokens"
     if alike("seed 1, first draw", "seed 1, next draw"):
-        return "the next draw from a generator gives the same tokens"
+        return "the next draw from the same generator gives the same tokens"
     if alike("no generator", "no generator, again"):
-        return "without a generator two draws are the same"
+        return "without a generator, two draws give the same tokens"
     return None
 
 
-@check("all randomness comes from the generator, if there is one", points=2, of=SAMPLE, judge=from_the_generator)
+@check("if there is a generator, all randomness comes from it", points=2, of=SAMPLE, judge=from_the_generator)
 def test_repeatable(impl, given):
     V = given.size("V")
     places = given.normal(40, V).argsort(dim=-1)[:, :4]
@@ -158,7 +158,7 @@ def test_repeatable(impl, given):
     }
 
 
-@check("the logits stay as they were", points=1, of=SAMPLE, requires_any=("likeliest",))
+@check("the logits are not modified", points=1, of=SAMPLE, requires_any=("likeliest",))
 def test_logits_kept(impl, given):
     B, V = given.sizes("B V")
     logits = given.normal(B, V)
@@ -173,7 +173,7 @@ def test_logits_kept(impl, given):
 
 
 def mixed(values, mask):
-    """Return for every position the sum of the whole numbers (B, S) that the mask lets it see; no mask, all of them."""
+    """Return for every position the sum of the numbers (B, S) that the mask lets it see, or of all without a mask."""
     if mask is None:
         return values.sum(dim=-1, keepdim=True) % PRIME
     mask = mask[:, 0] if mask.dim() == 4 else mask
@@ -181,14 +181,14 @@ def mixed(values, mask):
 
 
 def numbered(given, ids, seq_len):
-    """Return the tokens (B, T) as numbers that depend on their places; refuse more of them than the table has rows."""
+    """Return the tokens (B, T) as numbers that depend on their positions. Raise ValueError if T is above seq_len."""
     if ids.size(1) > seq_len:
         raise ValueError(f"{ids.size(1)} positions, but the table has {seq_len}")
     return (ids + 1) * given.torch.arange(3, 3 + ids.size(1), device=ids.device)
 
 
 def scores_of(given, words, count):
-    """Return logits (..., count) under which each of the words is the likeliest, though not by much."""
+    """Return logits (..., count) that make each of the words the likeliest by a small margin."""
     return given.torch.nn.functional.one_hot(words % count, count).float()
 
 
@@ -199,7 +199,7 @@ def positions(given, seq_len):
 
 
 class Diary:
-    """What a model was asked: in train mode, with gradients, how many sources it encoded."""
+    """A record of the calls of a model: its mode, gradients, and the number of sources it encoded."""
 
     def __init__(self):
         self.training, self.gradients, self.sources = [], [], 0
@@ -217,10 +217,10 @@ class Diary:
 
 
 def language_model(given, seq_len, *, end=2, logits=None):
-    """Return a LanguageModel of V words, in eval mode, and its diary.
+    """Return a LanguageModel of V words, in eval mode, and its diary of calls.
 
-    The first token a row is shown says how many tokens the row is going to have, `end` among them. With `logits` (V,)
-    these are its answer at every position, whatever it is shown.
+    The first token of a row sets how many tokens the row will have, including `end`. With `logits` (V,), these are
+    its output at every position, for any input.
     """
     torch, nn = given.torch, given.torch.nn
     V, diary = given.size("V"), Diary()
@@ -250,10 +250,10 @@ def language_model(given, seq_len, *, end=2, logits=None):
 
 
 def transformer(given, seq_len, *, end=2, pad=0, table=None, zeros=0):
-    """Return a Transformer from V words to W, in eval mode, and its diary.
+    """Return a Transformer from V words to W, in eval mode, and its diary of calls.
 
-    The first word of a source says how many words its translation has before `end`; the more `zeros`, the more of them
-    are the word 0. With `table` (W, W) its row of the last word is the answer, whatever else is shown.
+    The first word of a source sets how many words its translation has before `end`. The more `zeros`, the more of them
+    are the word 0. With `table` (W, W), the output is its row of the last word, for any other input.
     """
     torch, nn = given.torch, given.torch.nn
     (V, W), diary = given.sizes("V W"), Diary()
@@ -310,12 +310,12 @@ def transformer(given, seq_len, *, end=2, pad=0, table=None, zeros=0):
 
 
 def numbered_rows(given, rows, first):
-    """Return the numbers first + 1, first + 2, ..., and `first` for the last row: neither first nor in order."""
+    """Return first + 1, first + 2, ..., and `first` for the last row, so that the numbers are not sorted."""
     return first + given.torch.arange(1, rows + 1, device=given.device) % rows
 
 
 def prompt_of(given, first):
-    """Return a prompt (B, T) of words, each row beginning with a number of its own from `first` on."""
+    """Return a prompt (B, T) of words. Each row begins with a different number from `first` on."""
     B, T, V = given.sizes("B T V")
     prompt = given.integers(FIRST_WORD, V - 1, B, T)
     prompt[:, 0] = numbered_rows(given, B, first)
@@ -323,7 +323,7 @@ def prompt_of(given, first):
 
 
 def sources_of(given, first):
-    """Return sources (B, S) without padding, each row beginning with a number of its own from `first` on."""
+    """Return sources (B, S) without padding. Each row begins with a different number from `first` on."""
     B, S, V = given.sizes("B S V")
     src = given.integers(FIRST_WORD, V, B, S)
     src[:, 0] = numbered_rows(given, B, first)
@@ -333,7 +333,7 @@ def sources_of(given, first):
 # The language model
 
 
-@check("the prompt goes on with the likeliest token after its last one, token by token", points=3, of=GENERATE)
+@check("the prompt continues with the likeliest next token, token by token", points=3, of=GENERATE)
 def test_continued(impl, given):
     T = given.size("T")
     model, _ = language_model(given, 3 * T)
@@ -347,7 +347,7 @@ def test_continued(impl, given):
     }
 
 
-@check("the model is shown the last seq_len tokens and never more", points=3, of=GENERATE)
+@check("the model gets only the last seq_len tokens", points=3, of=GENERATE)
 def test_window(impl, given):
     T = given.size("T")
     return {
@@ -356,7 +356,7 @@ def test_window(impl, given):
     }
 
 
-@check("a row that ended is padded while others go on, and the last end stops it all", points=3, of=GENERATE)
+@check("an ended row is padded while others continue, and the last end stops all", points=3, of=GENERATE)
 def test_ended_rows(impl, given):
     B, T, V = given.sizes("B T V")
     prompt, longest = prompt_of(given, T + 2), B + 9
@@ -370,7 +370,7 @@ def test_ended_rows(impl, given):
     }
 
 
-@check("only a generated end token ends a row, and only where eos_idx names it", points=2, of=GENERATE)
+@check("only a generated eos_idx ends a row", points=2, of=GENERATE)
 def test_what_ends(impl, given):
     T = given.size("T")
     prompt = prompt_of(given, T + 3)
@@ -386,7 +386,7 @@ SAME_SEED = "tokens of the same seed, twice"
 
 
 @check(
-    "temperature, top_k, top_p and the generator reach the sampling",
+    "temperature, top_k, top_p and the generator reach sample_next",
     points=2,
     of=GENERATE,
     judge=Like(likeness=0.999, free=(SAME_SEED,)),
@@ -418,7 +418,7 @@ def test_sampled(impl, given):
     }
 
 
-@check("it runs in eval mode without gradients, and leaves the mode as it was", points=2, of=GENERATE)
+@check("it runs in eval mode without gradients, then restores the mode", points=2, of=GENERATE)
 def test_mode(impl, given):
     T = given.size("T")
     observed = {}
@@ -432,7 +432,7 @@ def test_mode(impl, given):
 # The Transformer
 
 
-@check("a translation starts with <SOS> and goes on with the likeliest word, up to max_len", points=3, of=TRANSLATE)
+@check("a translation starts with <SOS> and adds the likeliest word, up to max_len", points=3, of=TRANSLATE)
 def test_translated(impl, given):
     src = sources_of(given, 19)
     S, W = given.sizes("S W")
@@ -446,7 +446,7 @@ def test_translated(impl, given):
     }
 
 
-@check("a translation that ended is padded while others go on", points=2, of=TRANSLATE)
+@check("an ended translation is padded while others continue", points=2, of=TRANSLATE)
 def test_ended_translations(impl, given):
     src = sources_of(given, FIRST_WORD)
     longest = FIRST_WORD + given.size("B") + 4
@@ -458,7 +458,7 @@ def test_ended_translations(impl, given):
     }
 
 
-@check("padding is hidden from encoder and decoder, whichever id it has", points=3, of=TRANSLATE)
+@check("padding is hidden from encoder and decoder, whatever its id", points=3, of=TRANSLATE)
 def test_padding(impl, given):
     B, S = given.sizes("B S")
     usual, _ = transformer(given, 3 * S)
@@ -486,7 +486,7 @@ def test_encoded_once(impl, given):
     return {"sources encoded": diary.sources, "ids": ids}
 
 
-@check("it translates in eval mode without gradients, and leaves the mode as it was", points=2, of=TRANSLATE)
+@check("it translates in eval mode without gradients, then restores the mode", points=2, of=TRANSLATE)
 def test_mode_of_translation(impl, given):
     S = given.size("S")
     observed = {}
@@ -497,13 +497,13 @@ def test_mode_of_translation(impl, given):
     return observed
 
 
-# All of them but beam search
+# All functions except beam search
 
 
-ON_THE_DEVICE = Like(free=("generated", "translated"))  # what they say has checks of its own
+ON_THE_DEVICE = Like(free=("generated", "translated"))  # other checks judge their values
 
 
-@check("what is made inside is made on the device of what comes in", points=1, trials=1, judge=ON_THE_DEVICE)
+@check("new tensors are on the device of the input", points=1, trials=1, judge=ON_THE_DEVICE)
 def test_device(impl, given):
     B, T, S, V = given.sizes("B T S V")
     logits, prompt, src = given.normal(B * T, V), prompt_of(given, T + 2), sources_of(given, FIRST_WORD)
@@ -513,7 +513,7 @@ def test_device(impl, given):
     def run(device):
         prompts, sources, scores = prompt.to(device), src.to(device), logits.to(device)
         return {
-            "sampled": impl.sample_next(scores, top_k=1, top_p=0.5),  # of one token there is nothing to choose
+            "sampled": impl.sample_next(scores, top_k=1, top_p=0.5),  # with one token there is no choice
             "generated": impl.generate(language.to(device), prompts, B + 3, eos_idx=2),
             "translated": impl.greedy_translate(translator.to(device), sources, S + 3),
         }
@@ -527,12 +527,12 @@ def test_device(impl, given):
 
 
 def tree_of_words(given):
-    """Return a table (W, W) of logits, as the lesson's example has it: of each word, how much speaks for the next."""
+    """Return a table (W, W) of logits for the lesson's example: for each word, a score for each next word."""
     W = given.size("W")
     a, b, c, d = (3 + given.normal(W - 3).argsort()[:4]).tolist()
     following = {
         1: {a: 0.55, b: 0.45},
-        2: {c: 1.0},  # who goes on after <EOS> pays nothing for it
+        2: {c: 1.0},  # going on after <EOS> costs nothing, so that this mistake shows
         a: {c: 0.40, d: 0.35, 2: 0.25},
         b: {d: 0.40, 2: 0.60},
         c: {a: 0.20, b: 0.20, d: 0.20, 2: 0.40},
@@ -542,10 +542,10 @@ def tree_of_words(given):
     for word, shares in following.items():
         for each, share in shares.items():
             table[word, each] = given.tensor(share).log()
-    return table + given.normal(W, 1)  # logits are not log-probabilities yet
+    return table + given.normal(W, 1)  # so that logits are not log-probabilities
 
 
-@check("a beam of one finds what greedy search finds, on any device", points=1, of=BEAM, bonus=True)
+@check("a beam of one finds the result of greedy search, on any device", points=1, of=BEAM, bonus=True)
 def test_beam_of_one(impl, given):
     S, W = given.sizes("S W")
     model, _ = transformer(given, 3 * S)
@@ -562,7 +562,7 @@ def test_beam_of_one(impl, given):
         return {**seen, "on another device": impl.beam_search(model.to(device), src.to(device), 1, 2 * S)[0]}
 
 
-@check("a beam as wide as the tree finds the best hypothesis, its length allowed for", points=2, of=BEAM, bonus=True)
+@check("a beam as wide as the tree finds the hypothesis with the best score", points=2, of=BEAM, bonus=True)
 def test_beam_of_all(impl, given):
     model, _ = transformer(given, 2 * given.size("S"), table=tree_of_words(given))
     src = sources_of(given, FIRST_WORD)[:1]
