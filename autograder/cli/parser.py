@@ -27,12 +27,13 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser.set_defaults(
         plain=bool(os.environ.get("ACCESSIBLE")), no_color=False, json=None, command=command("overview.show_overview")
     )
-    commands = Commands(parser.add_subparsers(metavar="COMMAND", prog="course", help=argparse.SUPPRESS))
+    subparsers = parser.add_subparsers(metavar="COMMAND", dest="name_of_command", prog="course", help=argparse.SUPPRESS)
+    commands = Commands(subparsers)
     add_learner_commands(commands)
     add_instructor_commands(commands)
     parser.description = f"{INTRODUCTION}\n{commands.listing()}"
     options, others = parser.parse_known_args(arguments)
     options.others = others
     if others and not hasattr(options, "activity"):  # those of an activity are in course.toml
-        parser.error(f"unrecognized arguments: {' '.join(others)}")
+        subparsers.choices.get(options.name_of_command, parser).error(f"unrecognized arguments: {' '.join(others)}")
     return options

@@ -67,8 +67,8 @@ class Grammar:
 
     def _at(self, english: str, phrase: Phrase) -> tuple[Words, Words]:
         """Return a preposition with its phrase; `in` becomes `on` for a road."""
-        said = phrase.inside if english == "in" else english
-        return (said, *phrase.accusative), phrase.under(self.words.postpositions[said])
+        form = phrase.inside if english == "in" else english
+        return (form, *phrase.accusative), phrase.under(self.words.postpositions[form])
 
     def _spoken(self, clause: Clause) -> Sentence:
         """Return a clause as a statement, a negation or a question."""
@@ -181,14 +181,14 @@ class Grammar:
         hindi: Words
         if how < 0.55:
             adjective = self.random.choice(self.words.adjectives_of[subject.kind])
-            said = agreeing(adjective.hindi, subject.gender, plural=subject.plural)
-            english, hindi = (adjective.english,), (said,)
+            form = agreeing(adjective.hindi, subject.gender, plural=subject.plural)
+            english, hindi = (adjective.english,), (form,)
             if self.random.random() < 0.25:
                 english, hindi = ("very", *english), ("bahut", *hindi)
             elif self.random.random() < 0.3:
                 other = self.speaker.phrase((subject.kind,), subject)
                 as_ = agreeing("jitna", subject.gender, plural=subject.plural)
-                english, hindi = ("as", *english, "as", *other.accusative), (*other.oblique, as_, said)
+                english, hindi = ("as", *english, "as", *other.accusative), (*other.oblique, as_, form)
                 pairs |= other.pairs
             if subject.noun:
                 pairs |= {(adjective.english, subject.noun)}
@@ -210,8 +210,8 @@ class Grammar:
         if how < 0.65:
             return Sentence((*subject.english, be, *rest, *english), (*subject.direct, *hindi, last), pairs)
         if how < 0.82:
-            said = (*subject.english, be, "not", *rest, *english)
-            return Sentence(said, (*subject.direct, *hindi, "nahin", last), pairs)
+            statement = (*subject.english, be, "not", *rest, *english)
+            return Sentence(statement, (*subject.direct, *hindi, "nahin", last), pairs)
         return Sentence((be, *subject.english, *rest, *english), ("kya", *subject.direct, *hindi, last), pairs)
 
     def finding(self) -> Sentence:
@@ -234,7 +234,7 @@ class Grammar:
         third = subject.of == "he"
         which = self.random.choice(("like", "have", "need"))
         base, forms = which, {"like": ("likes", "liked"), "have": ("has", "had"), "need": ("needs", "needed")}[which]
-        said = forms[1] if tense == "past" else forms[0] if third else base
+        form = forms[1] if tense == "past" else forms[0] if third else base
         how: Words = ()
         if which == "have":
             who = subject.under("ke paas")
@@ -250,7 +250,7 @@ class Grammar:
             english = (*subject.english, do, "not", base, *thing.accusative)
             how = ("nahin", *how) if which == "need" else (*how, "nahin")
             return Sentence(english, (*who, *thing.direct, *how, *last), pairs)
-        return Sentence((*subject.english, said, *thing.accusative), (*who, *thing.direct, *how, *last), pairs)
+        return Sentence((*subject.english, form, *thing.accusative), (*who, *thing.direct, *how, *last), pairs)
 
     def asking_for(self) -> Sentence:
         """Tell somebody to do something, or not to."""

@@ -100,9 +100,9 @@ def _progress(course: Course) -> Progress:
 def _judged(course: Course, exercise: Exercise, shown: Shown) -> tuple[Report, Work]:
     title = f"{exercise.number} {exercise.title}"
 
-    def on_progress(said: str) -> None:
-        card = note_card(f"Checking {title}", [said] if said else [])
-        shown.show(Card.of(card, [f"Checking exercise {title}. {said}"]), passing=True)
+    def on_progress(sentence: str) -> None:
+        card = note_card(f"Checking {title}", [sentence] if sentence else [])
+        shown.show(Card.of(card, [f"Checking exercise {title}. {sentence}"]), passing=True)
 
     on_progress("")
     work = work_on(course, exercise)

@@ -81,11 +81,11 @@ def test_pieces_joined_are_the_text_and_the_same_text_gives_the_same_pieces() ->
     assert again.split(text[:500]) == pieces.split(text[:500])
 
 
-def test_the_pair_that_occurs_most_is_joined_first() -> None:
+def test_the_most_frequent_pair_is_merged_first() -> None:
     pieces = learn_pieces("abab abab cab", 6)
     assert pieces.merges[0] == ("a", "b")
     assert pieces.split("abc") == ["ab", "c"]
-    assert learn_pieces("abc", 90).joins == []
+    assert learn_pieces("abc", 90).merges == []
 
 
 def test_a_file_is_cut_at_the_end_of_a_line_and_one_that_is_no_text_is_refused(tmp_path: Path) -> None:
