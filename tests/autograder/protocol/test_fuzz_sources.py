@@ -89,7 +89,7 @@ def survey(source: bytes) -> None:
         compiled(source, f"{NAME}.py")
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
         return
-    told = fuzzing.passed_on(
+    told = fuzzing.transmitted(
         {"event": "surveyed", **Sources({f"{NAME}.py": source}, {}).survey(NAME, FORBIDDEN)}, fuzzing.NO_LIMITS
     )
     read = read_survey(told)

@@ -213,10 +213,10 @@ def relay_in_bubblewrap() -> list[str]:
 def test_a_zygote_outlives_the_thread_that_asked_for_it(isolation: Isolation, *, relayed: bool) -> None:
     launch = relay_in_bubblewrap() if relayed else Launch(outer=shutil.which("bwrap") is not None)
     zygotes = ZygotePool(launch, {"plan": []}, 1)
-    asking = threading.Thread(target=zygotes._slots[0].begin)
+    asking = threading.Thread(target=zygotes._slots[0].start)
     asking.start()
     asking.join()
-    zygote = zygotes._slots[0]._now
+    zygote = zygotes._slots[0]._current
     child = zygotes.fork(request(LAYERS[isolation.level]))
     child.close()
     assert child.wait(20) is not None
@@ -258,8 +258,8 @@ def test_a_zygote_that_cannot_be_warmed_is_let_go_and_whoever_asks_hears_why(mon
     with beginning(launch):
         begun = channels._PRESTARTED[launch].process
         slot = _Slot(partial(Zygote.start, launch, {"plan": []}))
-        slot.begin()
-        thread = threading.Thread(target=slot.begin)
+        slot.start()
+        thread = threading.Thread(target=slot.start)
         thread.start()
         thread.join()
         with pytest.raises(OSError, match="No space left"):

@@ -202,7 +202,7 @@ def test_what_is_put_back_is_noticed() -> None:
         with pytest.raises(ForbiddenCallError):
             ban.check()
     with forbid(NAMES) as ban:
-        library_guard._armed.clear()
+        library_guard._active.clear()
         with pytest.raises(ForbiddenCallError):
             ban.check()
 

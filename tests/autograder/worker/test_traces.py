@@ -90,7 +90,7 @@ def test_a_trace_that_makes_no_sense_is_refused(steps: list[list[object]]) -> No
 
 def test_fingerprints_of_another_form_are_refused() -> None:
     for array in (Array("float64", (1, 3), bytes(24)), Array("float32", (1, WIDTH), bytes(4 * WIDTH)), None):
-        with pytest.raises(ValueError, match="another form"):
+        with pytest.raises(ValueError, match="the wrong form"):
             read_trace({**told([STEP]), "prints": array})
 
 
