@@ -28,7 +28,7 @@ NONSENSE = (LookupError, TypeError, ValueError, AttributeError, OverflowError)
 
 
 def frames(data: bytes) -> None:
-    """Read frames until the stream ends; each value can be sent again, and read as every type that the judge expects."""
+    """Read frames until the stream ends; send each value again, and read it as every type that the judge expects."""
     rest = memoryview(data)
 
     def read(size: int) -> bytes:
