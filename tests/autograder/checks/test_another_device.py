@@ -1,4 +1,4 @@
-"""The pretended device: right programs run on it with the values of the CPU, wrong ones are noticed."""
+"""The pretended device: correct programs compute on it what they compute on the CPU, wrong ones are noticed."""
 
 import copy
 import math

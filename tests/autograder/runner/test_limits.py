@@ -1,4 +1,4 @@
-"""Time and memory: hangs cost a bounded part of a slot, and no exercise pays for what another one takes."""
+"""Time and memory: hangs take a bounded part of a slot, and no exercise is charged for what another one uses."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
