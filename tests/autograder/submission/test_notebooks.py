@@ -127,7 +127,7 @@ def test_a_notebook_in_a_zip_is_read_alike(tmp_path: Path) -> None:
 
 def test_a_notebook_with_a_nearly_right_name_is_pointed_out(tmp_path: Path) -> None:
     read = submission(tmp_path / "a", {"ex05_attention-Copy1.ipynb": book(), ONE: b""})
-    assert noted(read, f"{TWO} is missing; there is ex05_attention-Copy1.ipynb")
+    assert noted(read, f"{TWO} is missing, and there is ex05_attention-Copy1.ipynb")
 
 
 def test_outputs_may_be_large_and_code_may_not(tmp_path: Path) -> None:
