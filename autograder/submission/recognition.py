@@ -101,7 +101,8 @@ def _mixture(folder: ClassFolder, agreement: _Agreement) -> SubmissionError:
     share = f"{len(fitting):,} of {len(fitting) + len(odd):,} entries {sign.description}"
     fitting_named = _listed(fitting) if len(fitting) <= len(odd) else f"for example {shown(fitting[0].name)}"
     odd_named = _listed(odd) if len(fitting) >= len(odd) else f"for example {shown(odd[0].name)}"
-    which = f"{shown(folder.name)} mixes two layouts: {share} ({fitting_named}). Others {sign.negation} ({odd_named})."
+    mixed = f"{shown(folder.name)} mixes two layouts: {share} ({fitting_named})."
+    which = f"{mixed} Others {sign.negation} ({odd_named})."
     move = "Expected entries of one layout: move the odd ones out, or choose the layout."
     options = f"--layout {sign.layout} leaves out the odd ones" if sign in _BY_NAME else f"--layout {sign.layout}"
     return SubmissionError(f"{which} {move} {options}; --layout plain treats every folder and zip as one student's")
