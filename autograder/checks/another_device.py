@@ -57,25 +57,25 @@ class DeviceMixError(RuntimeError):
 class Elsewhere(Tensor):
     """A tensor with real values that reports another device."""
 
-    held: Tensor
+    cpu_tensor: Tensor
 
     @staticmethod
-    def __new__(cls, held: Tensor) -> "Elsewhere":
+    def __new__(cls, cpu_tensor: Tensor) -> "Elsewhere":
         wrapper: Elsewhere = Tensor._make_wrapper_subclass(
             cls,
-            held.shape,
-            strides=held.stride(),
-            storage_offset=held.storage_offset(),
-            dtype=held.dtype,
-            layout=held.layout,
+            cpu_tensor.shape,
+            strides=cpu_tensor.stride(),
+            storage_offset=cpu_tensor.storage_offset(),
+            dtype=cpu_tensor.dtype,
+            layout=cpu_tensor.layout,
             device=DEVICE,
             requires_grad=False,
         )
-        wrapper.held = held
+        wrapper.cpu_tensor = cpu_tensor
         return wrapper
 
     def __repr__(self, **_: Any) -> str:  # type: ignore[override]
-        return f"{self.held!r} (elsewhere)"
+        return f"{self.cpu_tensor!r} (elsewhere)"
 
     @classmethod
     def __torch_dispatch__(  # type: ignore[override]
@@ -130,16 +130,16 @@ def _in_python(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any
     if not isinstance(first, Elsewhere):
         return func(*args, **kwargs)
     if func in READING:
-        return func(first.held, *args[1:])
+        return func(first.cpu_tensor, *args[1:])
     if func is Tensor.numpy:
         raise DeviceMixError("numpy: an array is always on the CPU, and this tensor is not", first)
     if func in MAKING_LIKE:
         others = {name: value for name, value in kwargs.items() if name != "device"}
-        return func(first.held, *_unwrap(args[1:], []), **others).to(kwargs.get("device") or DEVICE)
+        return func(first.cpu_tensor, *_unwrap(args[1:], []), **others).to(kwargs.get("device") or DEVICE)
     if func in INDEXING_IN_PYTHON:
         return func(first, _index(args[1]), *args[2:])
     if func == SETTING_DATA and isinstance(args[1], Elsewhere):
-        first.held = args[1].held
+        first.cpu_tensor = args[1].cpu_tensor
     return func(*args, **kwargs)
 
 
@@ -160,7 +160,7 @@ def compute(func: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     tensors: list[Tensor] = []
     real_args = _unwrap(args, tensors)
     real_kwargs = {name: _unwrap(value, tensors) for name, value in kwargs.items()}
-    wrappers = {id(tensor.held): tensor for tensor in tensors if isinstance(tensor, Elsewhere)}
+    wrappers = {id(tensor.cpu_tensor): tensor for tensor in tensors if isinstance(tensor, Elsewhere)}
     elsewhere = bool(wrappers)
     if elsewhere and len(wrappers) < len(tensors) and func not in CROSSING:
         _refuse_mixing(func, args, tensors)
@@ -196,7 +196,7 @@ def _unwrap(value: Any, tensors: list[Tensor]) -> Any:
     """Return a value with the CPU tensor in place of each wrapper; append every tensor found to `tensors`."""
     if isinstance(value, Tensor):
         tensors.append(value)
-        return value.held if isinstance(value, Elsewhere) else value
+        return value.cpu_tensor if isinstance(value, Elsewhere) else value
     if isinstance(value, list):
         return [_unwrap(part, tensors) for part in value]
     if isinstance(value, tuple) and not isinstance(value, torch.Size):

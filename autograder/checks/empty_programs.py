@@ -118,23 +118,23 @@ class Emptying:
 
     def number(self, right: float, inputs: Sequence[Any]) -> float:
         """Return a plain number."""
-        made = self.tensor(torch.tensor(right), [*tensors_in(inputs)], attach=False)
-        return type(right)(made.item())
+        fake = self.tensor(torch.tensor(right), [*tensors_in(inputs)], attach=False)
+        return type(right)(fake.item())
 
     def tensor(self, right: Tensor, inputs: Sequence[Tensor], *, attach: bool, models: Sequence[Any] = ()) -> Tensor:
         """Return a tensor of the form of the right one; with `attach`, gradients flow to every input and parameter."""
         with torch.no_grad():
-            made = self._made_up(right.detach())
+            fake = self._fake(right.detach())
         parameters = [weight for model in models if isinstance(model, nn.Module) for weight in model.parameters()]
         sources = {"first input": inputs[:1], "last input": inputs[-1:], "parameter": parameters[-1:]}
         for source in sources.get(self.family, ()):
             return fitted(source if attach else source.detach(), right)
-        if not attach or not made.is_floating_point():
-            return made
-        everything = sum(source.to(made.dtype).sum() for source in (*parameters, *inputs) if source.is_floating_point())
-        return made + everything * (1.0 if self.family == "sums" else 0.0)
+        if not attach or not fake.is_floating_point():
+            return fake
+        everything = sum(source.to(fake.dtype).sum() for source in (*parameters, *inputs) if source.is_floating_point())
+        return fake + everything * (1.0 if self.family == "sums" else 0.0)
 
-    def _made_up(self, right: Tensor) -> Tensor:
+    def _fake(self, right: Tensor) -> Tensor:
         if self.family in CONSTANTS:
             return filled(right, self.family)
         if self.family in ("random", "seeded"):
@@ -157,11 +157,11 @@ class Emptying:
 
     def _random(self, right: Tensor) -> Tensor:
         if right.is_floating_point():
-            made = torch.randn(right.shape, generator=self.generator)
+            fake = torch.randn(right.shape, generator=self.generator)
         else:
             most = int(right.max()) + 1 if right.numel() else 1
-            made = torch.randint(0, max(most, 2), right.shape, generator=self.generator)
-        return made.to(device=right.device, dtype=right.dtype)
+            fake = torch.randint(0, max(most, 2), right.shape, generator=self.generator)
+        return fake.to(device=right.device, dtype=right.dtype)
 
 
 CONSTANTS = ("zeros", "ones", "constant", "nan", "infinity")

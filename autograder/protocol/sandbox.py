@@ -1,4 +1,7 @@
-"""Facts that the judge and the sandbox have to agree on: the scratch folder, the environment, and message sizes."""
+"""Facts that the judge and the sandbox share: the worker's code, its scratch folder and environment, message sizes."""
+
+SHIPPED = ("__init__.py", "checks", "protocol", "worker")
+"""The part of the kit that a worker sees: neither the judge nor the course."""
 
 SCRATCH = "/scratch"
 SCRATCH_MIB = 16

@@ -1,4 +1,4 @@
-"""The messages to a student whose code ended the worker process, or ran out of time in it."""
+"""Interpret the end of a worker process: the outcome, the message for the student, and whether it is their fault."""
 
 import signal
 
@@ -29,7 +29,8 @@ def outcome_of_exit(end: End, limits: Limits, seconds: float) -> Died:
     if end.kind == "large":
         return Died("error", f"Your code returned more than a check accepts: {end.detail}. Return less.")
     if end.kind == "malformed":
-        return Died("error", f"Your code wrote to the channel for its answers: {end.detail}. Only print, and return.")
+        sentence = f"Your code wrote to the channel for its answers: {end.detail}."
+        return Died("error", f"{sentence} Remove writes to file descriptors.")
     status = end.status or 0
     if status == -getattr(signal, "SIGXCPU", 24):
         return Died("timeout", cpu_time_message(limits))

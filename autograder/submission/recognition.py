@@ -43,69 +43,72 @@ class _Agreement:
         return bool(self.fitting) and not self.odd
 
 
-def recognise(top: ClassFolder) -> tuple[str, ClassFolder]:
+def recognise(folder: ClassFolder) -> tuple[str, ClassFolder]:
     """Return the layout that all entries have, and the folder without copies of the download.
 
     Raises `SubmissionError` if only some of the entries have a layout.
     """
-    by_name = [_agreement(top, sign) for sign in _BY_NAME]
+    by_name = [_agreement(folder, sign) for sign in _BY_NAME]
     whole = [agreement for agreement in by_name if agreement.is_whole]
     if len(whole) > 1:
-        problem = f"every entry of {shown(top.name)} is named as in a download of Moodle, and of Canvas too"
+        problem = f"every entry of {shown(folder.name)} is named as in a download of Moodle, and of Canvas too"
         raise SubmissionError(
             f"{problem}, for example {shown(whole[0].fitting[0].name)}; choose --layout moodle or --layout canvas"
         )
     if not whole and any(agreement.fitting for agreement in by_name):
-        raise _mixture(top, max(by_name, key=lambda agreement: len(agreement.fitting)))
+        raise _mixture(folder, max(by_name, key=lambda agreement: len(agreement.fitting)))
     for sign in () if whole else _BY_CONTENT:
-        by_content = _agreement(top, sign)
+        by_content = _agreement(folder, sign)
         if by_content.is_whole:
             whole = [by_content]
             break
         if len(by_content.fitting) >= len(by_content.odd) > 0:
-            raise _mixture(top, by_content)
+            raise _mixture(folder, by_content)
     if not whole:
-        return "plain", top
-    _refuse_shared_numbers(top, whole[0])
-    return whole[0].sign.layout, _without(top, whole[0].copies)
+        return "plain", folder
+    _refuse_shared_numbers(folder, whole[0])
+    return whole[0].sign.layout, _without(folder, whole[0].copies)
 
 
-def _agreement(top: ClassFolder, sign: _Sign) -> _Agreement:
-    entries = _entries(top, sign)
+def _agreement(folder: ClassFolder, sign: _Sign) -> _Agreement:
+    entries = _entries(folder, sign)
     fits = [sign.fits(item) for item in entries]
     fitting = [item for item, fit in zip(entries, fits, strict=True) if fit]
     odd = [item for item, fit in zip(entries, fits, strict=True) if not fit]
-    names = frozenset(item.name for item in top.items)
+    names = frozenset(item.name for item in folder.items)
     copies = [item for item in odd if len(odd) < len(fitting) and item.holds_copy_of(names - {item.name})]
     return _Agreement(sign, fitting, [item for item in odd if item not in copies], copies)
 
 
-def _entries(top: ClassFolder, sign: _Sign) -> list[Item]:
+def _entries(folder: ClassFolder, sign: _Sign) -> list[Item]:
     """Return the items that can be submissions. A loose file can only be one if a platform named it."""
-    items = [item for item in top.items if may_be_work(item)]
+    items = [item for item in folder.items if may_be_work(item)]
     if sign in _BY_NAME:
         return [item for item in items if not item.is_loose or _is_moodle(item) or _is_canvas(item)]
     return [item for item in items if not item.is_loose and not _is_blank(sign, item)]
 
 
-def _without(top: ClassFolder, copies: Sequence[Item]) -> ClassFolder:
+def _without(folder: ClassFolder, copies: Sequence[Item]) -> ClassFolder:
     notes = tuple(f"{shown(item.name)} is a copy of the files beside it; it was left out" for item in copies)
-    return replace(top, items=tuple(item for item in top.items if item not in copies), notes=(*top.notes, *notes))
+    return replace(
+        folder, items=tuple(item for item in folder.items if item not in copies), notes=(*folder.notes, *notes)
+    )
 
 
-def _mixture(top: ClassFolder, agreement: _Agreement) -> SubmissionError:
+def _mixture(folder: ClassFolder, agreement: _Agreement) -> SubmissionError:
     """Return the error for a mixture: it lists the minority of the entries, or both halves if they are equal."""
     sign, fitting, odd = agreement.sign, agreement.fitting, agreement.odd
     share = f"{len(fitting):,} of {len(fitting) + len(odd):,} entries {sign.description}"
     fitting_named = _listed(fitting) if len(fitting) <= len(odd) else f"for example {shown(fitting[0].name)}"
     odd_named = _listed(odd) if len(fitting) >= len(odd) else f"for example {shown(odd[0].name)}"
-    which = f"{shown(top.name)} mixes two layouts: {share} ({fitting_named}). Others {sign.negation} ({odd_named})."
+    mixed = f"{shown(folder.name)} mixes two layouts: {share} ({fitting_named})."
+    which = f"{mixed} Others {sign.negation} ({odd_named})."
     move = "Expected entries of one layout: move the odd ones out, or choose the layout."
     options = f"--layout {sign.layout} leaves out the odd ones" if sign in _BY_NAME else f"--layout {sign.layout}"
     return SubmissionError(f"{which} {move} {options}; --layout plain treats every folder and zip as one student's")
 
 
-def _refuse_shared_numbers(top: ClassFolder, agreement: _Agreement) -> None:
+def _refuse_shared_numbers(folder: ClassFolder, agreement: _Agreement) -> None:
     """Refuse names that only look like Canvas names, as `hw_2026_03_ada.zip`: each attachment has its own number."""
     seen: dict[int, Item] = {}
     for item in agreement.fitting if agreement.sign.layout == "canvas" else ():
@@ -113,7 +116,7 @@ def _refuse_shared_numbers(top: ClassFolder, agreement: _Agreement) -> None:
         number = 0 if others else first.file
         if number and number in seen:
             both = f"{shown(seen[number].name)} and {shown(item.name)}"
-            named = f"the entries of {shown(top.name)} are named as in a download of Canvas"
+            named = f"the entries of {shown(folder.name)} are named as in a download of Canvas"
             shared = f"{both} share a number that Canvas gives to one file only"
             raise SubmissionError(f"{named}, but {shared}; choose --layout plain or --layout canvas")
         seen.setdefault(number, item)

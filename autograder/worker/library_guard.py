@@ -65,7 +65,7 @@ DEPTH = 4
 _TORCH = str(Path(torch.__file__).parent) + os.sep
 _visited: set[str] = set()
 _active: list[object] = []
-_Loader: Any = next(each for each in importlib.machinery.SourceFileLoader.__mro__ if "exec_module" in vars(each))
+_Loader: Any = next(kind for kind in importlib.machinery.SourceFileLoader.__mro__ if "exec_module" in vars(kind))
 _load = _Loader.exec_module
 
 

@@ -42,7 +42,7 @@ def observe(value: Any, depth: int = 0) -> Value:
 
 def _array(tensor: Tensor) -> Value:
     device = NAME if isinstance(tensor, Elsewhere) else str(tensor.device)
-    plain = tensor.held.detach() if isinstance(tensor, Elsewhere) else tensor.detach()
+    plain = tensor.cpu_tensor.detach() if isinstance(tensor, Elsewhere) else tensor.detach()
     if type(plain) is not Tensor:  # a subclass could answer for itself in everything below
         plain = plain.as_subclass(Tensor)
     dtype = str(plain.dtype).removeprefix("torch.")

@@ -117,7 +117,7 @@ def _missing_device(name: str) -> str | None:
         torch.zeros(1, device=name)
     except (RuntimeError, AssertionError) as error:
         first = str(error).splitlines()[0]
-        return f"the device {name} cannot be used here ({first}); omit --device to check on the CPU"
+        return f"the device {name} cannot be used here ({first}); leave --device out to check on the CPU"
     return None
 
 

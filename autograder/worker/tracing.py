@@ -51,7 +51,7 @@ class Tracing(TorchFunctionMode):
         self.parts = parts
         self.steps: list[dict[str, Any]] = []
         self.prints: list[Any] = []
-        self._kept: list[Tensor] = []
+        self._alive: list[Tensor] = []
         self._made_by: dict[int, int] = {}
         self._written_by: dict[int, int] = {}
         self.places: list[list[Any]] = []
@@ -87,17 +87,17 @@ class Tracing(TorchFunctionMode):
     def _record(self, func: Any, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         name = _name(func)
         in_place = writes(name)
-        made = _tensors(args[0] if in_place and args else result)
-        if not made:
+        tensors = _tensors(args[0] if in_place and args else result)
+        if not tensors:
             return
         inputs = self._origins((args, kwargs))
         stack, frame = self._stack()
         if stack and not self._is_recorded(stack[0]):
-            for tensor in made[:MOST_RESULTS]:
+            for tensor in tensors[:MOST_RESULTS]:
                 self._made_by[id(tensor)] = self._last[stack[0]]
-                self._kept.append(tensor)
+                self._alive.append(tensor)
             return
-        for tensor in made[: min(MOST_RESULTS, TRACE_STEPS - len(self.steps))]:
+        for tensor in tensors[: min(MOST_RESULTS, TRACE_STEPS - len(self.steps))]:
             values = _values(tensor)
             if values is None:
                 continue
@@ -108,7 +108,7 @@ class Tracing(TorchFunctionMode):
                 self._times.clear()
             if in_place:
                 self._written_by[_storage(tensor)] = len(self.steps)
-            self._kept.append(tensor)  # else Python could give its id to a later tensor
+            self._alive.append(tensor)  # else Python could give its id to a later tensor
             self.steps.append(
                 {
                     "name": cut(name, TRACE_NAME),
@@ -218,7 +218,7 @@ def _tensors(value: Any, depth: int = 0) -> list[Tensor]:
 @torch.no_grad()
 def _values(tensor: Tensor) -> Any:
     """Return the elements as a NumPy array; None if there are too many, or none that can be read."""
-    plain = tensor.held if isinstance(tensor, Elsewhere) else tensor.as_subclass(Tensor)
+    plain = tensor.cpu_tensor if isinstance(tensor, Elsewhere) else tensor.as_subclass(Tensor)
     if plain.is_meta or plain.layout is not torch.strided or plain.numel() > TRACE_ELEMENTS or plain.is_complex():
         return None
     if plain.dim() > TRACE_AXES or any(size > TRACE_ELEMENTS for size in plain.shape):
@@ -229,7 +229,7 @@ def _values(tensor: Tensor) -> Any:
 
 def _storage(tensor: Tensor) -> int:
     """Return the address of a tensor's memory, which its views share; 0 if it has none."""
-    plain = tensor.held if isinstance(tensor, Elsewhere) else tensor
+    plain = tensor.cpu_tensor if isinstance(tensor, Elsewhere) else tensor
     try:
         return plain.untyped_storage().data_ptr()
     except RuntimeError:

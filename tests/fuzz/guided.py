@@ -8,7 +8,8 @@ from pathlib import Path
 
 import atheris
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "autograder" / "submission")]
 
 with atheris.instrument_imports(include=["autograder", "zipfile", "json"]):
     import json  # noqa: F401
@@ -23,11 +24,11 @@ with atheris.instrument_imports(include=["autograder", "zipfile", "json"]):
 
 LIMITS = Limits(text=1 << 16, blob=1 << 16, nodes=2000)
 NONSENSE = (LookupError, TypeError, ValueError, AttributeError, OverflowError)
-"""What the judge takes for a sign that an answer does not fit."""
+"""The exceptions by which the judge recognises an invalid answer."""
 
 
 def frames(data: bytes) -> None:
-    """Read frames until the stream ends; what was read can be sent again, and be read as what the judge expects."""
+    """Read frames until the stream ends; send each value again, and read it as every type that the judge expects."""
     rest = memoryview(data)
 
     def read(size: int) -> bytes:
@@ -38,8 +39,8 @@ def frames(data: bytes) -> None:
     try:
         while (value := read_frame(read, LIMITS)) is not None:
             write_frame(value)
-            for each in _arrays(value):
-                numbers(each)
+            for array in _arrays(value):
+                numbers(array)
             for form in (read_fault, read_survey, read_trace):
                 with contextlib.suppress(NONSENSE):
                     form(value)
@@ -51,11 +52,11 @@ def _arrays(value: object) -> list[Array]:
     if isinstance(value, Array):
         return [value]
     parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
-    return [each for part in parts for each in _arrays(part)]
+    return [array for part in parts for array in _arrays(part)]
 
 
 def zips(data: bytes) -> None:
-    """Read a submission out of a zip."""
+    """Read a submission from a zip."""
     path = FOLDER / "ada.zip"
     path.write_bytes(data)
     submissions.sound_or_refused(path)

@@ -1,4 +1,4 @@
-"""What the fuzz tests share: how long they look, what a worker may say, and a worker that says it."""
+"""Shared code of the fuzz tests: their settings, hostile events, and a worker that sends scripted events."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,8 +17,8 @@ from autograder.runner.child import Child
 from autograder.runner.process import ANSWER_LIMITS, End, WorkerProcess
 from autograder.runner.runner import Runner
 
-ANEW = bool(os.environ.get("FUZZ_ANEW"))
-"""Whether to try other examples than those that every run of the tests tries."""
+NEW_EXAMPLES = bool(os.environ.get("FUZZ_ANEW"))
+"""Whether to try new examples instead of those of every test run."""
 
 FULL = ANEW or bool(os.environ.get("FUZZ_FULL"))
 """Whether to try all examples, as `make proof` does; else a fifth of them."""
@@ -31,13 +31,13 @@ NO_LIMITS = Limits(1 << 40, 1 << 40, 1 << 40)
 
 
 def bounded(examples: int) -> Callable[[Any], Any]:
-    """Return the settings of a fuzz test: the same examples every time, unless it is to try others."""
+    """Return the settings of a fuzz test: the same examples every time, unless `NEW_EXAMPLES` is set."""
     return settings(
         max_examples=examples if FULL else max(examples // SHORT, 20),
-        derandomize=not ANEW,
+        derandomize=not NEW_EXAMPLES,
         deadline=None,
         database=None,
-        print_blob=ANEW,
+        print_blob=NEW_EXAMPLES,
         suppress_health_check=list(HealthCheck),
     )
 
@@ -48,8 +48,8 @@ ENDS = (
 )
 
 seeds = some.integers(0, (1 << 64) - 1)
-"""Hypothesis draws a seed and how much is changed, and finds the least change that does harm; all else is made from
-the seed, which is many times faster."""
+"""Hypothesis draws a seed and the number of changes, and minimises both. Everything else follows from the seed, which
+is many times faster."""
 
 ODD: Sequence[Value] = (
     *(None, True, False, 0, 1, 2, -1, 7, 1 << 31, -(1 << 63), 10**400, 0.5, -0.0, 1e308, float("nan"), float("inf")),
@@ -77,9 +77,9 @@ ODD: Sequence[Value] = (
 )
 
 
-def hostile(random: Random, told: Sequence[Event], changes: int) -> list[Event]:
-    """Return what a worker said with so many changes: an answer left out, doubled, put elsewhere, or another one."""
-    events = list(told)
+def hostile(random: Random, recorded: Sequence[Event], changes: int) -> list[Event]:
+    """Return recorded events with some changes: an event is dropped, repeated, moved or altered."""
+    events = list(recorded)
     for _ in range(changes):
         at, other = (random.randrange(len(events) or 1) for _ in range(2))
         how = random.choice(("drop", "double", "move", "change", "change", "change", "change"))
@@ -95,7 +95,7 @@ def hostile(random: Random, told: Sequence[Event], changes: int) -> list[Event]:
 
 
 def changed(random: Random, value: Value, depth: int = 0) -> Value:
-    """Return a value with one part of it replaced, left out, doubled, or put in another's place."""
+    """Return a value with one part of it replaced, dropped, repeated, or swapped for another."""
     parts = list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ())
     if not parts or (depth and random.random() < 0.2):
         return random.choice(ODD)
@@ -115,11 +115,10 @@ def changed(random: Random, value: Value, depth: int = 0) -> Value:
 
 @dataclass
 class Script:
-    """What the workers of one run say, one after another, and how each ends; the last one speaks for all after it.
+    """The events of the workers of one run, one worker after another, and how each ends. The last one repeats.
 
-    With `surveys`, what is said of the syntax of each exercise's file, a worker begins as the worker program does
-    before any code of a student's has run. `sound` are the answers, by their ids, that need not be sent to see what
-    arrives.
+    With `surveys`, by exercise, a worker begins as the real one does before any of the student's code has run. `sound`
+    has the ids of events that arrive unchanged, so that they need not be encoded and decoded.
     """
 
     lives: Sequence[tuple[Sequence[Event], End]]
@@ -127,7 +126,7 @@ class Script:
     sound: frozenset[int] = frozenset()
     most: int = 80
     started: int = 0
-    said: list[Event] = field(default_factory=list)
+    sent: list[Event] = field(default_factory=list)
 
     def life(self) -> "Scripted":
         """Start the next worker."""
@@ -138,7 +137,7 @@ class Script:
 
 
 class Scripted(WorkerProcess):
-    """A worker that is no process and says what is in a script."""
+    """A worker without a process that sends the events of a script."""
 
     def __init__(self, script: Script, events: Sequence[Event], end: End) -> None:
         self.script = script
@@ -146,7 +145,7 @@ class Scripted(WorkerProcess):
         self.ready = False
         self._stream: Iterator[Event | End] = self._answers(events, end)
 
-    log = "said"
+    log = "output"
     fresh = False
 
     def send(self, job: Value) -> None:
@@ -157,13 +156,13 @@ class Scripted(WorkerProcess):
         if self.script.surveys is not None:
             exercises = [exercise for exercise, _ in self.job["plan"]]
             yield {"event": "ready", "torch": "2"}
-            for each in exercises:
-                yield {"event": "read", "exercise": each}
-                yield self.script.surveys[each]
+            for exercise in exercises:
+                yield {"event": "read", "exercise": exercise}
+                yield self.script.surveys[exercise]
             yield {"event": "load", "exercise": exercises[0]}
-        for each in events:
+        for event in events:
             try:
-                yield each if id(each) in self.script.sound else passed_on(each)
+                yield event if id(event) in self.script.sound else transmitted(event)
             except ProtocolError as error:
                 yield End("malformed", detail=str(error))
                 return
@@ -177,7 +176,7 @@ class Scripted(WorkerProcess):
         if not isinstance(event, dict) or not isinstance(event.get("event"), str):
             return End("malformed", detail="an answer that is no event")
         self.ready = self.ready or event["event"] == "ready"
-        self.script.said.append(event)
+        self.script.sent.append(event)
         return event
 
     def kill(self) -> None:
@@ -187,8 +186,8 @@ class Scripted(WorkerProcess):
         pass
 
 
-def passed_on(event: Value, limits: Limits = ANSWER_LIMITS) -> Any:
-    """Return what arrives of an event that is sent; raises `ProtocolError`."""
+def transmitted(event: Value, limits: Limits = ANSWER_LIMITS) -> Any:
+    """Return an event as it arrives after encoding and decoding; raises `ProtocolError`."""
     rest = memoryview(write_frame(event))
 
     def read(size: int) -> bytes:
@@ -199,23 +198,23 @@ def passed_on(event: Value, limits: Limits = ANSWER_LIMITS) -> Any:
     return read_frame(read, limits)
 
 
-def speak(monkeypatch: pytest.MonkeyPatch, script: Script) -> None:
-    """Put a script in the place of worker processes."""
+def replace_workers(monkeypatch: pytest.MonkeyPatch, script: Script) -> None:
+    """Replace worker processes by a script."""
     monkeypatch.setattr(runner_module, "WorkerProcess", lambda *_, **__: script.life())
 
 
-def silent_runner(suite: Suite, seed: int, *, shared: bool = True) -> Runner:
-    """Return a runner that starts no processes; what its workers say is in a script."""
+def scripted_runner(suite: Suite, seed: int, *, shared: bool = True) -> Runner:
+    """Return a runner that starts no processes, for workers with scripted events."""
     return Runner(suite, seed=seed, shared=shared, start=lambda: cast(Child, None))
 
 
 class Recording(WorkerProcess):
-    """A worker process whose answers are kept."""
+    """A worker process whose events are recorded."""
 
-    kept: list[Event]
+    recorded: list[Event]
 
     def next_event(self, seconds: float) -> Mapping[str, Any] | End:
         event = super().next_event(seconds)
         if not isinstance(event, End):
-            self.kept.append(dict(event))
+            self.recorded.append(dict(event))
         return event

@@ -1,4 +1,4 @@
-"""Submissions made for the tests: folders, zips, and zips with a field overwritten."""
+"""Example submissions for the tests: folders, zips, and zips with a field overwritten."""
 
 import io
 import sys

@@ -1,4 +1,4 @@
-"""The tiny course that the engine's tests run on: copies of it, programs for it, and what is said about them."""
+"""The tiny course that the engine's tests run on: copies of it, programs for it, and their reports."""
 
 import json
 import os
@@ -26,12 +26,12 @@ REPOSITORY = Path(__file__).parents[2]
 FIRST, SECOND = "ex01_running_mean", "ex02_matrix_power"
 FILES = (f"{FIRST}.py", f"{SECOND}.py")
 TRUSTED = ("--plain", "--isolation", "process")
-"""For grading programs of our own: no sandbox is started for them."""
+"""Options for grading our own programs, which need no sandbox."""
 
 FULL = {FIRST: 4000, SECOND: 6000}
-"""What each exercise is worth, in hundredths of a point."""
+"""The points of each exercise, in hundredths."""
 
-os.environ["COURSE_TRUST"] = "1"  # of copies of our own courses; nothing of the suite asks, or keeps what is trusted
+os.environ["COURSE_TRUST"] = "1"  # copies of our own courses: no test asks for trust or stores it
 
 COURSE = read_course(ROOT)
 SUITE = load_suite(COURSE)
@@ -50,7 +50,7 @@ RUNNING = "    return x.cumsum(dim=-1) / count  # (..., T)"
 
 
 def part(name: str, text: str) -> bytes:
-    """Return a reference part, compiled, that is written in one file."""
+    """Return the compiled reference part of one source file."""
     return compile_text(name, lambda _: (text, f"{name}.py"), (), ()).encode()
 
 
@@ -61,7 +61,7 @@ def mean_with(line: str) -> str:
 
 
 def submitted(first: str | bytes | None = MEAN, second: str | bytes | None = POWER, student: str = "ada") -> Submission:
-    """Return a submission of these two files; None leaves one out."""
+    """Return a submission of these two files; None omits one."""
     texts = dict(zip(FILES, (first, second), strict=True))
     sources = {
         name: text.encode() if isinstance(text, str) else text for name, text in texts.items() if text is not None
@@ -94,7 +94,7 @@ def notebook(code: str, *, before: int = 0, output: str = "") -> bytes:
 
 
 def copied(folder: Path, cache: Path | None = None) -> Path:
-    """Copy the course, with the answer keys of a cache so that nobody waits for them."""
+    """Copy the course, with the answer keys of a cache, so that no test has to compute them."""
     shutil.copytree(ROOT, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".course", "__pycache__"))
     if cache is not None:
         shutil.copytree(cache, folder / ".course" / "cache")
@@ -102,9 +102,9 @@ def copied(folder: Path, cache: Path | None = None) -> Path:
 
 
 def replaced(file: Path, old: str, new: str) -> None:
-    """Replace the one place in a file where `old` stands."""
+    """Replace the only occurrence of `old` in a file."""
     text = file.read_text("utf-8")
-    assert text.count(old) == 1, f"{old!r} stands {text.count(old)} times in {file.name}"
+    assert text.count(old) == 1, f"{old!r} occurs {text.count(old)} times in {file.name}"
     file.write_text(text.replace(old, new), "utf-8")
 
 
@@ -119,7 +119,7 @@ def course_at(root: Path) -> Course:
 
 
 def environment(extra: Mapping[str, str]) -> dict[str, str]:
-    """Return an environment in which the terminal and the machine wish for nothing."""
+    """Return an environment without variables that change the output of the program."""
     unwanted = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "LINES", "ACCESSIBLE", "PYTEST_ADDOPTS", "COURSE_TRACEBACK")
     kept = {
         name: value
@@ -130,7 +130,7 @@ def environment(extra: Mapping[str, str]) -> dict[str, str]:
 
 
 def run_course(root: Path, *arguments: str, typed: str | None = None, **env: str) -> subprocess.CompletedProcess[str]:
-    """Run the program in a folder, with an answer typed in; whatever a user does, no traceback may come of it."""
+    """Run the program in a folder, with `typed` as its input, and check that it prints no traceback."""
     done = subprocess.run(
         [sys.executable, "-m", "autograder", *arguments],
         cwd=root,
@@ -146,7 +146,7 @@ def run_course(root: Path, *arguments: str, typed: str | None = None, **env: str
 
 
 def timeless(out: Path) -> dict[str, Any]:
-    """Return everything in the reports of a graded class but the seconds."""
+    """Return the reports of a graded class without the seconds."""
     reports = {file.name: json.loads(file.read_text("utf-8")) for file in sorted((out / "reports").iterdir())}
     for report in reports.values():
         for exercise in report["exercises"]:
@@ -165,13 +165,13 @@ def checked(root: Path, grader: Grader, runner: Runner, text: str) -> Progress:
 
 
 def result_of(report: Report, exercise: str) -> ExerciseResult:
-    return next(each for each in report.exercises if each.id == exercise)
+    return next(result for result in report.exercises if result.id == exercise)
 
 
 def check_of(report: Report, exercise: str, check: str) -> CheckResult:
-    return next(each for each in result_of(report, exercise).checks if each.id == check)
+    return next(result for result in result_of(report, exercise).checks if result.id == check)
 
 
 def sentences_of(result: ExerciseResult) -> list[str]:
-    """Return what is said about the checks that fail."""
-    return [each.finding.message if each.finding else "" for each in result.checks if each.status != "pass"]
+    """Return the messages of the checks that fail."""
+    return [check.finding.message if check.finding else "" for check in result.checks if check.status != "pass"]

@@ -13,15 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from autograder import ending
-from autograder.protocol.sandbox import SCRATCH, SCRATCH_MIB
+from autograder.protocol.sandbox import SCRATCH, SCRATCH_MIB, SHIPPED
 from autograder.runner.child import environment, package_folders
 
 KIT = Path(__file__).parents[2]
 ZYGOTE = KIT / "worker" / "sandbox" / "zygote.py"
 STAGING = KIT / "worker" / "sandbox" / "staging.py"
-SHIPPED = ("__init__.py", "checks", "protocol", "worker")
-"""The part of the kit that a worker sees: neither the judge nor the course."""
-
 HIDDEN = "/canary"
 """A folder that is visible in bubblewrap and that Landlock has to hide: a canary tries to list it."""
 

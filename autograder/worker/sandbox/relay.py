@@ -1,4 +1,4 @@
-"""Relay a zygote and its children over one pair of streams, for a sandbox that takes no descriptors, as a container.
+"""Relay a zygote and its children over one pair of streams, for a sandbox that takes no descriptors: a container.
 
 A container runs `python -I -S -X utf8 relay.py FOLDER...`. It starts the zygote next to itself, and forwards every
 child's pipes over its own standard input and output, in packets.

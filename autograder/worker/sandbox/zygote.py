@@ -43,7 +43,9 @@ def main() -> None:
 
 def _folders(kit: str) -> list[str]:
     """Return the paths a child may read besides the installed packages: libraries, Python, the worker's code."""
-    own = [f"{kit}/autograder/{name}" for name in ("__init__.py", "checks", "protocol", "worker")]
+    from autograder.protocol.sandbox import SHIPPED
+
+    own = [f"{kit}/autograder/{name}" for name in SHIPPED]
     return ["/usr", "/lib", "/lib64", "/etc/ld.so.cache", "/etc/localtime", sys.base_prefix, *own]
 
 

@@ -1,4 +1,4 @@
-"""The pretended device: right programs run on it with the values of the CPU, wrong ones are noticed."""
+"""The pretended device: correct programs compute on it what they compute on the CPU, wrong ones are noticed."""
 
 import copy
 import math
@@ -175,7 +175,7 @@ def run(made: type[Model]) -> tuple[Tensor, Tensor, list[Tensor]]:
 def test_a_right_program_runs_elsewhere_with_the_values_of_the_cpu(name: str) -> None:
     on_cpu, output, gradients = run(RIGHT[name])
     assert isinstance(output, Elsewhere)
-    assert torch.equal(output.held, on_cpu)
+    assert torch.equal(output.cpu_tensor, on_cpu)
     assert gradients
     assert all(isinstance(each, Elsewhere) for each in gradients)
 
@@ -221,7 +221,7 @@ def test_a_right_program_runs_elsewhere_without_gradients(
         with mode():
             output = model(moved)
     assert isinstance(output, Elsewhere)
-    assert torch.equal(output.held, on_cpu)
+    assert torch.equal(output.cpu_tensor, on_cpu)
 
 
 def test_a_tensor_on_the_cpu_is_used_as_ever_within_it() -> None:

@@ -1,4 +1,4 @@
-"""What a course.toml may say, and the sentence for each mistake in one."""
+"""Which values a course.toml may have, and the message for each mistake in one."""
 
 import pickle
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Where the keys of a TOML text stand."""
+"""The lines of the keys of a TOML text."""
 
 import pytest
 

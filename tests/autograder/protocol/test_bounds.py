@@ -1,4 +1,4 @@
-"""What a worker may say at most: the worker's own functions keep to it, and the judge refuses anything beyond."""
+"""The bounds of a worker's answers: the worker keeps to them, and the judge refuses anything beyond."""
 
 import copy
 import sys
@@ -21,7 +21,7 @@ from autograder.worker import faults
 from autograder.worker.observe import observe
 from autograder.worker.syntax import survey
 from autograder.worker.tracing import Tracing
-from tests.support.fuzzing import passed_on
+from tests.support.fuzzing import transmitted
 
 FILE = "ex01_first.py"
 
@@ -49,45 +49,45 @@ def prints(rows: int) -> Array:
 
 
 def test_a_trace_as_long_as_it_may_be_is_read() -> None:
-    assert len(read_trace(passed_on({"event": "traced", **trace()}), sliced=False).steps) == bounds.TRACE_STEPS
+    assert len(read_trace(transmitted({"event": "traced", **trace()}), sliced=False).steps) == bounds.TRACE_STEPS
 
 
 BEYOND: dict[str, Callable[[dict[str, Any]], object]] = {
-    "a step more": lambda told: told["steps"].append(told["steps"][-1]),
-    "a file more": lambda told: told["files"].append(FILE),
-    "a place more": lambda told: told["places"].append(told["places"][-1]),
-    "a result more": lambda told: told["results"].append(0),
-    "a fingerprint more": lambda told: told.update(prints=prints(bounds.TRACE_STEPS + 1)),
-    "a longer stack": lambda told: told["steps"][9][1].append(0),
-    "more inputs": lambda told: told["steps"][9][2].append(0),
-    "more axes": lambda told: told["steps"][9][3].append(1),
-    "a huge axis": lambda told: told["steps"][9].__setitem__(3, [bounds.TRACE_ELEMENTS + 1]),
-    "a negative axis": lambda told: told["steps"][9].__setitem__(3, [-1]),
-    "more elements": lambda told: told["steps"][9].__setitem__(3, [bounds.TRACE_ELEMENTS, 2]),
-    "more fingerprints of a step": lambda told: told["steps"][9].__setitem__(6, [0, 2]),
-    "a longer name": lambda told: told["steps"][9].__setitem__(0, "n" * (bounds.TRACE_NAME + 1)),
-    "a longer dtype": lambda told: told["steps"][9].__setitem__(4, "d" * (bounds.TRACE_DTYPE + 1)),
-    "a longer variable": lambda told: told["steps"][9].__setitem__(7, ["n" * (bounds.TRACE_NAME + 1), 1.0]),
-    "a line that no file has": lambda told: told["places"][0].__setitem__(2, bounds.MOST_LINE + 1),
-    "a negative line": lambda told: told["places"][0].__setitem__(2, -1),
-    "a fraction of a line": lambda told: told["places"][0].__setitem__(2, 1.5),
-    "a longer function": lambda told: told["places"][0].__setitem__(1, "f" * (bounds.MOST_NAME + 1)),
-    "a longer file": lambda told: told["files"].__setitem__(0, "f" * (bounds.MOST_NAME + 1)),
+    "a step more": lambda data: data["steps"].append(data["steps"][-1]),
+    "a file more": lambda data: data["files"].append(FILE),
+    "a place more": lambda data: data["places"].append(data["places"][-1]),
+    "a result more": lambda data: data["results"].append(0),
+    "a fingerprint more": lambda data: data.update(prints=prints(bounds.TRACE_STEPS + 1)),
+    "a longer stack": lambda data: data["steps"][9][1].append(0),
+    "more inputs": lambda data: data["steps"][9][2].append(0),
+    "more axes": lambda data: data["steps"][9][3].append(1),
+    "a huge axis": lambda data: data["steps"][9].__setitem__(3, [bounds.TRACE_ELEMENTS + 1]),
+    "a negative axis": lambda data: data["steps"][9].__setitem__(3, [-1]),
+    "more elements": lambda data: data["steps"][9].__setitem__(3, [bounds.TRACE_ELEMENTS, 2]),
+    "more fingerprints of a step": lambda data: data["steps"][9].__setitem__(6, [0, 2]),
+    "a longer name": lambda data: data["steps"][9].__setitem__(0, "n" * (bounds.TRACE_NAME + 1)),
+    "a longer dtype": lambda data: data["steps"][9].__setitem__(4, "d" * (bounds.TRACE_DTYPE + 1)),
+    "a longer variable": lambda data: data["steps"][9].__setitem__(7, ["n" * (bounds.TRACE_NAME + 1), 1.0]),
+    "a line that no file has": lambda data: data["places"][0].__setitem__(2, bounds.MOST_LINE + 1),
+    "a negative line": lambda data: data["places"][0].__setitem__(2, -1),
+    "a fraction of a line": lambda data: data["places"][0].__setitem__(2, 1.5),
+    "a longer function": lambda data: data["places"][0].__setitem__(1, "f" * (bounds.MOST_NAME + 1)),
+    "a longer file": lambda data: data["files"].__setitem__(0, "f" * (bounds.MOST_NAME + 1)),
 }
 
 
 @pytest.mark.parametrize("more", BEYOND)
 def test_a_trace_that_is_longer_than_any_worker_sends_is_refused(more: str) -> None:
-    told = copy.deepcopy(trace())
-    BEYOND[more](told)
+    data = copy.deepcopy(trace())
+    BEYOND[more](data)
     with pytest.raises((ValueError, IndexError)):
-        read_trace(told, sliced=False)
+        read_trace(data, sliced=False)
 
 
 def test_a_trace_of_a_solution_may_have_fingerprints_of_slices() -> None:
-    told = {**trace(1), "prints": prints(MOST_PRINTS)}
-    told["steps"][0][6] = [0, MOST_PRINTS]
-    assert read_trace(told).steps[0].prints == (0, MOST_PRINTS)
+    data = {**trace(1), "prints": prints(MOST_PRINTS)}
+    data["steps"][0][6] = [0, MOST_PRINTS]
+    assert read_trace(data).steps[0].prints == (0, MOST_PRINTS)
 
 
 def test_what_is_recorded_of_any_program_is_read() -> None:
@@ -100,8 +100,8 @@ def test_what_is_recorded_of_any_program_is_read() -> None:
 
     with Tracing([__file__.rpartition("/")[2], __file__]) as tracing:
         returned = [deep(30) for _ in range(60)]
-    told = passed_on({"event": "traced", **tracing.as_data(returned)})
-    assert read_trace(told, sliced=False).steps
+    data = transmitted({"event": "traced", **tracing.as_data(returned)})
+    assert read_trace(data, sliced=False).steps
 
 
 def test_the_search_for_a_place_ends_when_its_processor_time_is_used_up() -> None:
@@ -136,7 +136,7 @@ OBSERVED: dict[str, object] = {
 
 @pytest.mark.parametrize("what", OBSERVED)
 def test_whatever_a_check_returns_arrives_as_an_observation(what: str) -> None:
-    as_observation(passed_on({"value": observe(OBSERVED[what])})["value"])
+    as_observation(transmitted({"value": observe(OBSERVED[what])})["value"])
 
 
 NO_OBSERVATIONS: dict[str, Value] = {
@@ -155,7 +155,7 @@ NO_OBSERVATIONS: dict[str, Value] = {
 
 @pytest.mark.parametrize("what", NO_OBSERVATIONS)
 def test_an_observation_that_no_worker_makes_is_refused(what: str) -> None:
-    with pytest.raises(ValueError, match=r"of another kind|too many"):
+    with pytest.raises(ValueError, match=r"of the wrong type|too many"):
         as_observation(NO_OBSERVATIONS[what])
 
 
@@ -177,8 +177,8 @@ def test_whatever_is_raised_arrives_as_a_fault() -> None:
     try:
         raising(60)
     except ValueError as error:
-        told = passed_on(faults.describe(error, [__file__]))
-    found = read_fault(told)
+        data = transmitted(faults.describe(error, [__file__]))
+    found = read_fault(data)
     assert (len(found.type), len(found.message)) == (bounds.MOST_NAME, bounds.FAULT_MESSAGE)
 
 
@@ -206,17 +206,17 @@ FRAME = FAULT["frames"][0]
 )
 def test_a_fault_that_is_longer_than_any_worker_sends_is_refused(more: dict[str, Any]) -> None:
     assert read_fault(FAULT).type == "E"
-    with pytest.raises(ValueError, match="of another kind"):
+    with pytest.raises(ValueError, match=r"of the wrong type|an unknown kind"):
         read_fault({**FAULT, **more})
 
 
-def test_what_the_syntax_of_any_file_says_arrives_as_a_survey() -> None:
+def test_the_syntax_of_any_file_arrives_as_a_survey() -> None:
     returns = "    return x\n" * 40
     functions = "".join(f"def f{each}(x):\n{returns}" for each in range(300))
     longest = f"class {'C' * 300}:\n    def {'m' * 300}(self):\n        self.{'a' * 300} = 1\n"
     uses = "import torch\n" + "torch.nn.functional.softmax\n" * 3000
     for source in (functions, longest, uses, "def f():\n" + "    x = 1\n" * 3000):
-        read_survey(passed_on(survey(source.encode(), ("torch.nn",))))
+        read_survey(transmitted(survey(source.encode(), ("torch.nn",))))
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_what_the_syntax_of_any_file_says_arrives_as_a_survey() -> None:
 def test_a_survey_that_is_longer_than_any_worker_sends_is_refused(more: dict[str, Any]) -> None:
     nothing: dict[str, Any] = {"places": {}, "forbidden": [], "statements": [], "assignments": []}
     assert read_survey(nothing).places == {}
-    with pytest.raises(ValueError, match="of another kind"):
+    with pytest.raises(ValueError, match="of the wrong type"):
         read_survey({**nothing, **more})
 
 

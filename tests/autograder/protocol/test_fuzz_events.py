@@ -1,4 +1,4 @@
-"""Whatever a worker says, a run of checks ends in verdicts; nothing passes whose right answer was not said."""
+"""Whatever a worker sends, a run of checks ends in verdicts, and only correct answers that were sent pass."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,25 +41,25 @@ PROGRAMS = (
 
 
 @dataclass(frozen=True)
-class Told:
-    """What real workers said of some programs, run plainly and traced, after their greeting; and of their syntax."""
+class Recordings:
+    """The events of real workers for some programs, plain and traced, after `ready`; and the surveys of the files."""
 
     surveys: Mapping[str, Event] = field(repr=False)
     logs: tuple[tuple[Event, ...], ...] = field(repr=False)
 
 
 @pytest.fixture(scope="module")
-def told() -> Told:
+def recordings() -> Recordings:
     logs: list[tuple[Event, ...]] = []
     with pytest.MonkeyPatch.context() as patch, Runner(tiny.SUITE, seed=SEED, shared=True) as own:
         patch.setattr(runner_module, "WorkerProcess", fuzzing.Recording)
         for program in PROGRAMS:
             for trace in (False, True):
-                patch.setattr(fuzzing.Recording, "kept", [], raising=False)
+                patch.setattr(fuzzing.Recording, "recorded", [], raising=False)
                 own.run(program.sources, PLAN, trace=trace)
-                logs.append(tuple(each for each in fuzzing.Recording.kept if each["event"] != "ready"))
+                logs.append(tuple(each for each in fuzzing.Recording.recorded if each["event"] != "ready"))
     surveys = {each["exercise"]: each for each in logs[0] if each["event"] == "surveyed"}
-    return Told(surveys, tuple(logs))
+    return Recordings(surveys, tuple(logs))
 
 
 @pytest.fixture(scope="module")
@@ -74,28 +74,28 @@ def judge(key_cache: Path) -> Iterator[Grader]:
         yield made
 
 
-def script(told: Told, seed: int, changes: int, *, honest: bool) -> Script:
-    """Return what one to three workers say, each some change of what a real one said."""
+def script(recordings: Recordings, seed: int, changes: int, *, honest: bool) -> Script:
+    """Return the scripts of one to three workers, each a changed recording of a real one."""
     random = Random(seed)
-    logs = [random.choice(told.logs) for _ in range(random.randint(1, 3))]
+    logs = [random.choice(recordings.logs) for _ in range(random.randint(1, 3))]
     first = [next(at for at, each in enumerate(log) if each["event"] == "load") + 1 if honest else 0 for log in logs]
     lives = [
         (hostile(random, log[start:], changes), random.choice(ENDS)) for log, start in zip(logs, first, strict=True)
     ]
-    sound = frozenset(id(each) for log in told.logs for each in log)
-    return Script(lives, told.surveys if honest else None, sound)
+    sound = frozenset(id(each) for log in recordings.logs for each in log)
+    return Script(lives, recordings.surveys if honest else None, sound)
 
 
 @pytest.mark.worker
 @bounded(1500)
 @given(seeds, some.integers(0, 6), some.booleans())
 def test_any_answers_at_all_end_in_outcomes_or_in_a_declared_problem(
-    told: Told, seed: int, changes: int, shared: bool
+    recordings: Recordings, seed: int, changes: int, shared: bool
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        fuzzing.speak(patch, script(told, seed, changes, honest=False))
+        fuzzing.replace_workers(patch, script(recordings, seed, changes, honest=False))
         try:
-            found = fuzzing.silent_runner(tiny.SUITE, SEED, shared=shared).run({}, PLAN)
+            found = fuzzing.scripted_runner(tiny.SUITE, SEED, shared=shared).run({}, PLAN)
         except (GraderProblem, EnvironmentProblem):
             return
     settled(found.outcomes)
@@ -104,12 +104,12 @@ def test_any_answers_at_all_end_in_outcomes_or_in_a_declared_problem(
 @pytest.mark.worker
 @bounded(3000)
 @given(seeds, some.integers(0, 6), some.booleans())
-def test_whatever_a_students_code_makes_a_worker_say_every_draw_has_an_outcome(
-    told: Told, seed: int, changes: int, shared: bool
+def test_whatever_a_students_code_makes_a_worker_send_every_trial_has_an_outcome(
+    recordings: Recordings, seed: int, changes: int, shared: bool
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        fuzzing.speak(patch, script(told, seed, changes, honest=True))
-        settled(fuzzing.silent_runner(tiny.SUITE, SEED, shared=shared).run({}, PLAN).outcomes)
+        fuzzing.replace_workers(patch, script(recordings, seed, changes, honest=True))
+        settled(fuzzing.scripted_runner(tiny.SUITE, SEED, shared=shared).run({}, PLAN).outcomes)
 
 
 def settled(outcomes: Mapping[str, Mapping[Any, object]]) -> None:
@@ -121,15 +121,15 @@ def settled(outcomes: Mapping[str, Mapping[Any, object]]) -> None:
 
 @bounded(1000)
 @given(seeds, some.integers(0, 6), some.sampled_from(PROGRAMS))
-def test_whatever_was_said_the_report_is_whole_and_only_right_answers_earn(
-    told: Told, judge: Grader, answers: Answers, seed: int, changes: int, submission: Submission
+def test_whatever_was_sent_the_report_is_whole_and_only_right_answers_earn(
+    recordings: Recordings, judge: Grader, answers: Answers, seed: int, changes: int, submission: Submission
 ) -> None:
-    told_then = script(told, seed, changes, honest=True)
+    scripted = script(recordings, seed, changes, honest=True)
     with pytest.MonkeyPatch.context() as patch:
-        fuzzing.speak(patch, told_then)
-        report = judge.grade(submission, runner=fuzzing.silent_runner(tiny.SUITE, SEED))
+        fuzzing.replace_workers(patch, scripted)
+        report = judge.grade(submission, runner=fuzzing.scripted_runner(tiny.SUITE, SEED))
     assert "grader_error" not in report.statuses, problems_of(report)
-    assert earned(report) <= answered(told_then.said, answers)
+    assert earned(report) <= answered(scripted.sent, answers)
     assert from_json(json.loads(json.dumps(report.to_json(), allow_nan=False))).score == report.score
     rendered(report)
 
@@ -142,22 +142,23 @@ def earned(report: Report) -> set[tuple[str, str]]:
     return {(one.id, each.id) for one in report.exercises for each in one.checks if each.status == "pass"}
 
 
-def answered(said: Sequence[Event], answers: Answers) -> set[tuple[str, str]]:
-    """Return the checks of whose every trial the right answer was said at some time."""
+def answered(sent: Sequence[Event], answers: Answers) -> set[tuple[str, str]]:
+    """Return the checks for which the correct answer of every trial was sent."""
     return {
         (exercise, check.id)
         for exercise, checks in tiny.SUITE.checks.items()
         for check in checks
         if all(
-            _said(said, exercise, (check.id, trial), answers[exercise], check.judge) for trial in range(check.trials)
+            _was_sent(sent, exercise, (check.id, trial), answers[exercise], check.judge)
+            for trial in range(check.trials)
         )
     }
 
 
-def _said(said: Sequence[Event], exercise: str, at: tuple[str, int], reference: Any, judge: Any) -> bool:
+def _was_sent(sent: Sequence[Event], exercise: str, at: tuple[str, int], reference: Any, judge: Any) -> bool:
     values = [
         each["value"]
-        for each in said
+        for each in sent
         if each.get("event") == "observed"
         and (each.get("exercise"), each.get("check"), each.get("trial")) == (exercise, *at)
         and "value" in each
@@ -198,32 +199,32 @@ FORGED: Mapping[str, Event] = {
 
 @pytest.mark.parametrize("forged", FORGED)
 def test_an_answer_that_once_was_too_much_for_the_judge_is_the_students_error(
-    told: Told, judge: Grader, forged: str
+    recordings: Recordings, judge: Grader, forged: str
 ) -> None:
     begin: Event = {"event": "begin", **WHERE}
-    said = Script([([begin, {**WHERE, **FORGED[forged]}], End("exit", 0))], surveys=told.surveys)
+    sent = Script([([begin, {**WHERE, **FORGED[forged]}], End("exit", 0))], surveys=recordings.surveys)
     with pytest.MonkeyPatch.context() as patch:
-        fuzzing.speak(patch, said)
-        report = judge.grade(tiny.submitted(), runner=fuzzing.silent_runner(tiny.SUITE, SEED))
+        fuzzing.replace_workers(patch, sent)
+        report = judge.grade(tiny.submitted(), runner=fuzzing.scripted_runner(tiny.SUITE, SEED))
     assert tiny.check_of(report, tiny.FIRST, "values").status == "error"
 
 
-def test_an_end_counts_without_its_beginning_but_not_in_a_careful_run(told: Told, judge: Grader) -> None:
-    ends = [each for each in told.logs[0] if each.get("event") == "observed" and each["exercise"] == tiny.FIRST]
+def test_an_end_counts_without_its_beginning_but_not_in_a_careful_run(recordings: Recordings, judge: Grader) -> None:
+    ends = [each for each in recordings.logs[0] if each.get("event") == "observed" and each["exercise"] == tiny.FIRST]
     values = [each for each in ends if each["check"] == "values"]
     careful = [each for each in ends if each["check"] != "values"]
-    said = Script([(values, End("exit", 1)), (careful, End("exit", 1))], surveys=told.surveys)
+    sent = Script([(values, End("exit", 1)), (careful, End("exit", 1))], surveys=recordings.surveys)
     with pytest.MonkeyPatch.context() as patch:
-        fuzzing.speak(patch, said)
-        report = judge.grade(tiny.submitted(), runner=fuzzing.silent_runner(tiny.SUITE, SEED))
+        fuzzing.replace_workers(patch, sent)
+        report = judge.grade(tiny.submitted(), runner=fuzzing.scripted_runner(tiny.SUITE, SEED))
     first = tiny.result_of(report, tiny.FIRST)
     assert {each.id for each in first.checks if each.status == "pass"} == {"values"}
 
 
-def test_an_end_counts_nothing_where_the_syntax_of_the_file_is_not_known(told: Told, judge: Grader) -> None:
+def test_an_end_counts_nothing_where_the_syntax_of_the_file_is_not_known(recordings: Recordings, judge: Grader) -> None:
     start: list[Event] = [{"event": "ready", "torch": "2"}, {"event": "load", "exercise": tiny.FIRST}]
-    ends = [each for each in told.logs[0] if each.get("event") == "observed" and each["exercise"] == tiny.FIRST]
+    ends = [each for each in recordings.logs[0] if each.get("event") == "observed" and each["exercise"] == tiny.FIRST]
     with pytest.MonkeyPatch.context() as patch:
-        fuzzing.speak(patch, Script([([*start, *ends], End("exit", 1))]))
-        report = judge.grade(tiny.submitted(), runner=fuzzing.silent_runner(tiny.SUITE, SEED))
+        fuzzing.replace_workers(patch, Script([([*start, *ends], End("exit", 1))]))
+        report = judge.grade(tiny.submitted(), runner=fuzzing.scripted_runner(tiny.SUITE, SEED))
     assert tiny.result_of(report, tiny.FIRST).score == 0

@@ -1,4 +1,4 @@
-"""Whatever Python can compile, the worker can tell what its syntax says, and the judge can use what is told."""
+"""Every file that Python can compile can be surveyed by the worker, and the judge can use the survey."""
 
 import ast
 from collections.abc import Callable, Mapping
@@ -84,15 +84,15 @@ PIECES = (
 
 
 def survey(source: bytes) -> None:
-    """Assert that a file Python can compile can be surveyed, and that the judge can use what is told of it."""
+    """Assert that a file Python can compile can be surveyed, and that the judge can use what is event of it."""
     try:
         compiled(source, f"{NAME}.py")
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):
         return
-    told = fuzzing.passed_on(
+    event = fuzzing.transmitted(
         {"event": "surveyed", **Sources({f"{NAME}.py": source}, {}).survey(NAME, FORBIDDEN)}, fuzzing.NO_LIMITS
     )
-    read = read_survey(told)
+    read = read_survey(event)
     lines = {line for each in read.places.values() for line in each} | {line for _, line in read.statements}
     for line in sorted(lines)[:: max(1, len(lines) // 3)]:
         outermost_loop(source, line)

@@ -1,4 +1,4 @@
-"""What goes between worker and judge: it comes back as it was sent, or it is refused by a `ProtocolError`."""
+"""A value sent between worker and judge arrives unchanged, or raises `ProtocolError`."""
 
 import ast
 import contextlib
@@ -112,7 +112,7 @@ def test_what_comes_in_pieces_is_what_is_read_in_one_go(data: bytes, cuts: some.
     data = data * cuts.draw(some.integers(1, 3)) + cuts.draw(some.binary(max_size=20))
     places = sorted(cuts.draw(some.lists(some.integers(0, len(data)))))
     pieces = [data[start:end] for start, end in pairwise([0, *places, len(data)])]
-    assert said(lambda: taken_in(pieces)) == said(lambda: iter(partial(read_frame, reader(data), SMALL), None))
+    assert outcome(lambda: taken_in(pieces)) == outcome(lambda: iter(partial(read_frame, reader(data), SMALL), None))
 
 
 def taken_in(pieces: list[bytes]) -> Iterator[Any]:
@@ -122,7 +122,7 @@ def taken_in(pieces: list[bytes]) -> Iterator[Any]:
     frames.end()
 
 
-def said(read: Callable[[], Iterator[Any]]) -> list[str]:
+def outcome(read: Callable[[], Iterator[Any]]) -> list[str]:
     """Return what came, and the error at the end if there was one."""
     found = []
     try:

@@ -72,7 +72,7 @@ def test_a_file_is_read_where_python_runs_it(tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_a_file_that_python_refuses_is_a_syntax_error_with_its_line_for_everybody_who_reads_it(name: str) -> None:
+def test_a_file_that_python_refuses_is_a_syntax_error_with_its_line_for_every_reader(name: str) -> None:
     source, line, message = REFUSED[name]
     with pytest.raises(SyntaxError, match=message) as caught:
         compiled(source, FILE)

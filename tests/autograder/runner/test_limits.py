@@ -1,4 +1,4 @@
-"""Time and memory: hangs cost a bounded part of a slot, and no exercise pays for what another one takes."""
+"""Time and memory: hangs take a bounded part of a slot, and no exercise is charged for what another one uses."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,8 +28,8 @@ PART = tiny.part(tiny.FIRST, tiny.MEAN)
 def test_hangs_in_every_exercise_of_the_course_are_waited_for_a_minute_at_most() -> None:
     course = read_course(find_course())
     patience, seconds = Patience(course.limits), 0.0
-    unheard = 1  # the first death in a check that was not announced
-    for _ in range(unheard + MOST_DEATHS * len(course.exercises)):
+    unannounced = 1  # the first end in a check that was not announced
+    for _ in range(unannounced + MOST_DEATHS * len(course.exercises)):
         seconds += patience.check_seconds + min(GRACE_SECONDS, patience.check_seconds / 3)
         patience.time_out()
     assert seconds < SLOT_SECONDS
@@ -62,41 +62,41 @@ def test_waits_never_grow_and_never_exceed_what_the_course_says(wall: int) -> No
 
 
 @dataclass(frozen=True)
-class Said:
-    """What a real worker said of the whole plan, by exercise, and of the syntax of the files."""
+class Recording:
+    """The events of a real worker for the whole plan, by exercise, and the surveys of the files."""
 
     surveys: Mapping[str, Event]
     of: Mapping[str, Sequence[Event]]
 
 
 @pytest.fixture(scope="module")
-def said() -> Said:
+def recording() -> Recording:
     with pytest.MonkeyPatch.context() as patch, Runner(tiny.SUITE, seed=SEED, shared=True) as own:
         patch.setattr(runner_module, "WorkerProcess", fuzzing.Recording)
-        patch.setattr(fuzzing.Recording, "kept", [], raising=False)
+        patch.setattr(fuzzing.Recording, "recorded", [], raising=False)
         own.run(tiny.submitted().sources, PLAN)
-        kept = list(fuzzing.Recording.kept)
+        kept = list(fuzzing.Recording.recorded)
     surveys = {each["exercise"]: each for each in kept if each["event"] == "surveyed"}
     loads = {each["exercise"]: each for each in kept if each["event"] == "load"}
     of: dict[str, list[Event]] = {name: [each] for name, each in loads.items()}
     for each in kept:
         if each["event"] == "observed":
             of[each["exercise"]] += [beginning(each), each]
-    return Said(surveys, of)
+    return Recording(surveys, of)
 
 
 def beginning(end: Event) -> Event:
-    """Return how a worker announces a trial that it tells the end of."""
+    """Return the event with which a worker announces a trial, from the event that ends it."""
     return {"event": "begin", **{name: end[name] for name in ("exercise", "check", "trial")}}
 
 
-def begun(said: Said, exercise: str) -> Event:
-    """Return the beginning of the first check of an exercise."""
-    return next(each for each in said.of[exercise] if each["event"] == "begin")
+def first_beginning(recording: Recording, exercise: str) -> Event:
+    """Return the event that announces the first check of an exercise."""
+    return next(each for each in recording.of[exercise] if each["event"] == "begin")
 
 
 def exhausted(where: Event, message: str = "", kind: str = "MemoryError") -> Event:
-    """Return what a worker says of a check that lacks something."""
+    """Return the event for a check that ran out of memory, threads or files."""
     fault = {"type": kind, "bases": [kind], "message": message, "kind": "other", "tensor": None}
     of = {name: where[name] for name in ("exercise", "check", "trial")}
     return {"event": "raised", **of, "fault": {**fault, "frames": [], "values": []}, "seconds": 0.1}
@@ -107,66 +107,68 @@ STUCK: Event = {"event": "stuck", "frames": [{"file": tiny.FILES[1], "line": 3, 
 
 @pytest.mark.worker
 @pytest.mark.parametrize("how", ["stuck", "memory", "threads", "files", "timeout", "crashed"])
-def test_what_ends_an_exercise_beside_another_ends_it_only_if_it_does_so_alone(said: Said, how: str) -> None:
+def test_what_ends_an_exercise_beside_another_ends_it_only_if_it_does_so_alone(recording: Recording, how: str) -> None:
     """In the first worker the second exercise fails; in one of its own it is right, and that counts."""
-    begin = begun(said, tiny.SECOND)
+    begin = first_beginning(recording, tiny.SECOND)
     fails = {
         "stuck": [STUCK],
         "memory": [exhausted(begin)],
         "threads": [exhausted(begin, "can't start new thread", "RuntimeError")],
         "files": [exhausted(begin, "[Errno 24] Too many open files", "OSError")],
     }
-    load = said.of[tiny.SECOND][0]
-    first = [*said.of[tiny.FIRST][1:], load, begin, *fails.get(how, [])]
+    load = recording.of[tiny.SECOND][0]
+    first = [*recording.of[tiny.FIRST][1:], load, begin, *fails.get(how, [])]
     ends = {"timeout": End("timeout"), "crashed": End("exit", -11)}
-    script = Script([(first, ends.get(how, End("exit", 0))), (said.of[tiny.SECOND][1:], End("exit", 0))], said.surveys)
+    script = Script(
+        [(first, ends.get(how, End("exit", 0))), (recording.of[tiny.SECOND][1:], End("exit", 0))], recording.surveys
+    )
     with pytest.MonkeyPatch.context() as patch:
-        fuzzing.speak(patch, script)
-        found = fuzzing.silent_runner(tiny.SUITE, SEED).run({}, PLAN)
+        fuzzing.replace_workers(patch, script)
+        found = fuzzing.scripted_runner(tiny.SUITE, SEED).run({}, PLAN)
     assert all(isinstance(each, Observed) for each in found.outcomes[tiny.SECOND].values())
     assert script.started == 2
 
 
 @pytest.mark.worker
-def test_an_exercise_that_lacks_memory_in_a_worker_of_its_own_is_charged_with_it(said: Said) -> None:
-    begin = begun(said, tiny.SECOND)
-    script = Script([([begin, exhausted(begin)], End("exit", 0))], said.surveys)
+def test_an_exercise_that_lacks_memory_in_a_worker_of_its_own_is_charged_with_it(recording: Recording) -> None:
+    begin = first_beginning(recording, tiny.SECOND)
+    script = Script([([begin, exhausted(begin)], End("exit", 0))], recording.surveys)
     with pytest.MonkeyPatch.context() as patch:
-        fuzzing.speak(patch, script)
-        found = fuzzing.silent_runner(tiny.SUITE, SEED).run({}, {tiny.SECOND: PLAN[tiny.SECOND]})
+        fuzzing.replace_workers(patch, script)
+        found = fuzzing.scripted_runner(tiny.SUITE, SEED).run({}, {tiny.SECOND: PLAN[tiny.SECOND]})
     assert "MemoryError" in str(found.outcomes[tiny.SECOND][begin["check"], begin["trial"]])
 
 
 @pytest.mark.worker
-def test_a_worker_cannot_say_that_another_exercise_runs_than_the_next(said: Said) -> None:
-    begin = begun(said, tiny.SECOND)
-    for forged in ({**said.of[tiny.SECOND][0]}, {"event": "read", "exercise": tiny.SECOND}, begin):
-        script = Script([([forged], End("exit", 0))], said.surveys)
+def test_a_worker_cannot_announce_another_exercise_than_the_next(recording: Recording) -> None:
+    begin = first_beginning(recording, tiny.SECOND)
+    for forged in ({**recording.of[tiny.SECOND][0]}, {"event": "read", "exercise": tiny.SECOND}, begin):
+        script = Script([([forged], End("exit", 0))], recording.surveys)
         with pytest.MonkeyPatch.context() as patch:
-            fuzzing.speak(patch, script)
-            found = fuzzing.silent_runner(tiny.SUITE, SEED).run({}, {**PLAN})
+            fuzzing.replace_workers(patch, script)
+            found = fuzzing.scripted_runner(tiny.SUITE, SEED).run({}, {**PLAN})
         first = next(iter(found.outcomes[tiny.FIRST].values()))
         assert isinstance(first, Died)
         assert "wrote to the channel" in first.sentence
 
 
 @pytest.mark.worker
-def test_a_program_that_lies_when_it_is_traced_is_not_traced_again(said: Said) -> None:
+def test_a_program_that_lies_when_it_is_traced_is_not_traced_again(recording: Recording) -> None:
     forged: Event = {"event": "traced", "exercise": tiny.FIRST, "check": "values", "trial": 0, "files": 5}
-    script = Script([([begun(said, tiny.FIRST), forged], End("exit", 0))], said.surveys)
+    script = Script([([first_beginning(recording, tiny.FIRST), forged], End("exit", 0))], recording.surveys)
     with pytest.MonkeyPatch.context() as patch:
-        fuzzing.speak(patch, script)
-        found = fuzzing.silent_runner(tiny.SUITE, SEED).run({}, PLAN, trace=True)
+        fuzzing.replace_workers(patch, script)
+        found = fuzzing.scripted_runner(tiny.SUITE, SEED).run({}, PLAN, trace=True)
     assert (script.started, found.traces) == (1, {})
 
 
 @pytest.mark.worker
-def test_what_needs_an_exercise_that_timed_out_is_not_waited_for(said: Said) -> None:
-    begin = begun(said, tiny.FIRST)
-    script = Script([([begin, STUCK], End("exit", 0))], said.surveys)
+def test_what_needs_an_exercise_that_timed_out_is_not_waited_for(recording: Recording) -> None:
+    begin = first_beginning(recording, tiny.FIRST)
+    script = Script([([begin, STUCK], End("exit", 0))], recording.surveys)
     with pytest.MonkeyPatch.context() as patch:
-        fuzzing.speak(patch, script)
-        runner = fuzzing.silent_runner(tiny.SUITE, SEED)
+        fuzzing.replace_workers(patch, script)
+        runner = fuzzing.scripted_runner(tiny.SUITE, SEED)
         found = runner.run({}, PLAN, parts={tiny.SECOND: [tiny.FIRST]})
     assert {str(each) for each in found.outcomes[tiny.SECOND].values()} == {
         str(Died("timeout", f"Not run: {tiny.FIRST} timed out, and this exercise uses it."))
@@ -175,15 +177,16 @@ def test_what_needs_an_exercise_that_timed_out_is_not_waited_for(said: Said) -> 
 
 @pytest.mark.worker
 def test_an_exercise_whose_checks_together_take_too_long_is_not_run_further(
-    said: Said, monkeypatch: pytest.MonkeyPatch
+    recording: Recording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clock = iter(range(0, 100_000, 7))
     monkeypatch.setattr(attempt_module.time, "monotonic", lambda: next(clock))  # type: ignore[attr-defined]
     script = Script(
-        [(said.of[tiny.FIRST][1:], End("exit", 0)), (said.of[tiny.SECOND][1:], End("exit", 0))], said.surveys
+        [(recording.of[tiny.FIRST][1:], End("exit", 0)), (recording.of[tiny.SECOND][1:], End("exit", 0))],
+        recording.surveys,
     )
-    fuzzing.speak(monkeypatch, script)
-    found = fuzzing.silent_runner(tiny.SUITE, SEED).run({}, PLAN)
+    fuzzing.replace_workers(monkeypatch, script)
+    found = fuzzing.scripted_runner(tiny.SUITE, SEED).run({}, PLAN)
     sentences = [each.sentence for each in found.outcomes[tiny.FIRST].values() if isinstance(each, Died)]
     assert sentences
     assert set(sentences) == {"Not run: the checks before it took 20 s in all."}

@@ -1,4 +1,4 @@
-"""The sandbox: each layer by itself is noticed to be missing, and what runs in it is what runs outside."""
+"""The sandbox: every missing layer is noticed, and programs run in it as they do outside."""
 
 import errno
 import platform
@@ -106,7 +106,7 @@ def test_a_zygote_that_dies_costs_a_submission_nothing(isolation: Isolation, cac
 
 @confines
 @each_zygote
-def test_children_of_a_lost_zygote_are_told_from_dead_ones(isolation: Isolation, *, first: bool) -> None:
+def test_children_of_a_lost_zygote_are_distinguished_from_dead_ones(isolation: Isolation, *, first: bool) -> None:
     zygotes = zygotes_of(isolation)
     child = zygotes.fork(request(LAYERS[isolation.level]))
     kill_one_of(zygotes, first=first)
@@ -129,15 +129,15 @@ def test_a_zygote_is_replaced_in_time(isolation: Isolation, monkeypatch: pytest.
 
 
 @confines
-@pytest.mark.parametrize("told", [True, False])
-def test_in_a_long_run_zygotes_are_split_off_anew(monkeypatch: pytest.MonkeyPatch, told: bool) -> None:
+@pytest.mark.parametrize("announced", [True, False])
+def test_in_a_long_run_zygotes_are_split_off_anew(monkeypatch: pytest.MonkeyPatch, announced: bool) -> None:
     """The one they are split off has large pages then, and the children of the old ones live on."""
     monkeypatch.setattr("autograder.runner.sandbox.zygote_pool.LONG_RUN", 2)
     with open_isolation({"plan": []}, 1) as opened:
         zygotes, layers = zygotes_of(opened), request(LAYERS[opened.level])
         old, first = zygotes.some(), zygotes._first.zygote()
-        children = [zygotes.fork(layers) for _ in range(1 if told else 2)]
-        if told:
+        children = [zygotes.fork(layers) for _ in range(1 if announced else 2)]
+        if announced:
             opened.expect(2)
         until = time.monotonic() + 60
         while zygotes.some() is old and time.monotonic() < until:
@@ -215,10 +215,10 @@ def relay_in_bubblewrap() -> list[str]:
 def test_a_zygote_outlives_the_thread_that_asked_for_it(isolation: Isolation, *, relayed: bool) -> None:
     launch = relay_in_bubblewrap() if relayed else Launch(outer=shutil.which("bwrap") is not None)
     zygotes = ZygotePool(launch, {"plan": []}, 1)
-    asking = threading.Thread(target=zygotes._slots[0].begin)
+    asking = threading.Thread(target=zygotes._slots[0].start)
     asking.start()
     asking.join()
-    zygote = zygotes._slots[0]._now
+    zygote = zygotes._slots[0]._current
     child = zygotes.fork(request(LAYERS[isolation.level]))
     child.close()
     assert child.wait(20) is not None
@@ -227,7 +227,7 @@ def test_a_zygote_outlives_the_thread_that_asked_for_it(isolation: Isolation, *,
 
 
 @confines
-def test_a_zygote_that_was_begun_early_is_taken() -> None:
+def test_a_zygote_that_was_started_early_is_used() -> None:
     launch = Launch(outer=True)
     with beginning(launch):
         begun = channels._PRESTARTED[launch].process
@@ -240,7 +240,7 @@ def test_a_zygote_that_was_begun_early_is_taken() -> None:
 
 
 @confines
-def test_a_zygote_that_nobody_asks_for_is_killed() -> None:
+def test_a_zygote_that_nobody_needs_is_killed() -> None:
     launch = Launch(outer=True)
     with beginning(launch):
         begun = channels._PRESTARTED[launch].process
@@ -249,7 +249,7 @@ def test_a_zygote_that_nobody_asks_for_is_killed() -> None:
 
 
 @confines
-def test_a_zygote_that_cannot_be_warmed_is_let_go_and_whoever_asks_hears_why(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_zygote_that_cannot_be_warmed_up_is_killed_and_the_error_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     def full() -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -260,8 +260,8 @@ def test_a_zygote_that_cannot_be_warmed_is_let_go_and_whoever_asks_hears_why(mon
     with beginning(launch):
         begun = channels._PRESTARTED[launch].process
         slot = _Slot(partial(Zygote.start, launch, {"plan": []}))
-        slot.begin()
-        thread = threading.Thread(target=slot.begin)
+        slot.start()
+        thread = threading.Thread(target=slot.start)
         thread.start()
         thread.join()
         with pytest.raises(OSError, match="No space left"):

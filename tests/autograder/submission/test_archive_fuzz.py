@@ -1,4 +1,4 @@
-"""Whatever is in a zip or a course.toml, reading it ends in a result or in the one error that is declared."""
+"""Whatever a zip or a course.toml contains, reading it ends in a result or in the one declared error."""
 
 import io
 import zipfile
@@ -69,12 +69,12 @@ def sound_or_refused(path: Path, content: bytes) -> None:
     try:
         submission = read_submission(path, FILES, Caps(source_kib=1))
     except SubmissionError as error:
-        said: tuple[str, ...] = (str(error),)
+        messages: tuple[str, ...] = (str(error),)
     else:
-        said = submission.notes
+        messages = submission.notes
         assert set(submission.sources) <= set(FILES)
         assert all(len(source) <= 1024 for source in submission.sources.values())
-    assert all(sentence.isprintable() for sentence in said)
+    assert all(sentence.isprintable() for sentence in messages)
 
 
 @bounded
@@ -127,7 +127,7 @@ def course_or_mistakes(folder: Path, content: bytes) -> None:
 
 @bounded
 @given(edits)
-def test_a_course_with_any_edits_is_read_or_its_mistakes_are_told(
+def test_a_course_with_any_edits_is_read_or_its_mistakes_are_reported(
     tmp_path: Path, changed: list[tuple[int, int, str]]
 ) -> None:
     text = COURSE
@@ -138,5 +138,5 @@ def test_a_course_with_any_edits_is_read_or_its_mistakes_are_told(
 
 @bounded
 @given(st.binary(max_size=60), st.integers(0, len(COURSE)))
-def test_a_course_with_any_bytes_is_read_or_its_mistakes_are_told(tmp_path: Path, junk: bytes, at: int) -> None:
+def test_a_course_with_any_bytes_is_read_or_its_mistakes_are_reported(tmp_path: Path, junk: bytes, at: int) -> None:
     course_or_mistakes(tmp_path, COURSE[:at].encode() + junk + COURSE[at:].encode())

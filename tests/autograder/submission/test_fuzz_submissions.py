@@ -1,4 +1,4 @@
-"""Whatever lies in a submission, reading it ends in sources and notes, or in the one error that is declared."""
+"""Whatever a submission contains, reading it ends in sources and notes, or in the one declared error."""
 
 import io
 import json
@@ -110,13 +110,13 @@ def sound_or_refused(path: Path) -> None:
     try:
         submission = read_submission(path, FILES, CAPS)
     except SubmissionError as error:
-        said: tuple[str, ...] = (str(error),)
+        messages: tuple[str, ...] = (str(error),)
     else:
-        said = submission.notes
+        messages = submission.notes
         assert set(submission.sources) <= set(FILES)
         assert all(len(source) <= CAPS.source_bytes for source in submission.sources.values())
         assert SECRET not in submission.sources.values()
-    assert all(sentence and sentence.isprintable() for sentence in said)
+    assert all(sentence and sentence.isprintable() for sentence in messages)
 
 
 def test_every_kind_of_file_that_is_read_has_a_sample_here() -> None:
@@ -163,13 +163,13 @@ def damaged(random: Random, content: bytes, changes: int) -> bytes:
 
 
 @pytest.mark.parametrize("git", [LOOSE, PACKED], ids=["loose", "packed"])
-def test_a_sound_repository_tells_its_time(tmp_path: Path, git: Mapping[str, bytes]) -> None:
+def test_the_time_of_a_sound_repository_is_read(tmp_path: Path, git: Mapping[str, bytes]) -> None:
     assert commit_time(cloned(tmp_path, git)) == COMMITTED
 
 
 @bounded(300)
 @given(seeds, some.integers(1, 5), some.sampled_from([LOOSE, PACKED]))
-def test_a_damaged_repository_tells_a_time_or_none(seed: int, changes: int, git: Mapping[str, bytes]) -> None:
+def test_a_damaged_repository_has_a_time_or_none(seed: int, changes: int, git: Mapping[str, bytes]) -> None:
     random = Random(seed)
     broken = dict(git)
     for _ in range(changes):
@@ -249,10 +249,10 @@ def listed_or_refused(folder: Path, layout: str | None) -> None:
     try:
         found = list_submissions(folder, FILES, layout)
     except SubmissionError as error:
-        said: tuple[str, ...] = (str(error),)
+        messages: tuple[str, ...] = (str(error),)
     else:
         read = [entry.read(FILES, CAPS) for entry in found.entries]
         assert all(entry.stamp() for entry in found.entries)
         assert all(SECRET not in source for each in read for source in each.sources.values())
-        said = (*found.problems, *found.notes, *(note for each in read for note in each.notes))
-    assert all(sentence and sentence.isprintable() for sentence in said)
+        messages = (*found.problems, *found.notes, *(note for each in read for note in each.notes))
+    assert all(sentence and sentence.isprintable() for sentence in messages)

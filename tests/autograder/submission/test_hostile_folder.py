@@ -1,4 +1,4 @@
-"""What is refused in a folder: every hostile thing here is made for real."""
+"""What is refused in a folder; every hostile thing here is real."""
 
 import os
 import socket

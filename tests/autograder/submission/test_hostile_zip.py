@@ -1,4 +1,4 @@
-"""What is refused in a zip: every hostile thing here is made for real."""
+"""What is refused in a zip; every hostile thing here is real."""
 
 import stat
 import struct
@@ -78,7 +78,7 @@ def test_a_file_in_a_zip_that_takes_more_room_than_it_has_is_not_read(tmp_path: 
 
 def test_a_file_in_a_zip_shorter_than_it_says_is_refused(tmp_path: Path) -> None:
     path = patched(zipped(tmp_path / "eve.zip", {ONE: b"x"}), 22, 24, struct.pack("<I", 100))
-    assert noted(read(path), f"{ONE} is broken (it has 1 bytes and says 100); pack it again")
+    assert noted(read(path), f"{ONE} is broken (it has 1 bytes, expected 100); pack it again")
 
 
 def test_a_file_in_a_zip_with_a_wrong_checksum_is_refused(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A layout is what all entries agree on: one entry decides nothing for another, and a mixture is refused with names."""
+"""A layout is recognised only if all entries have it; a mixture is refused, and its entries are named."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -75,24 +75,24 @@ def test_a_folder_with_nothing_but_a_time_says_nothing_about_the_class(tmp_path:
 @pytest.mark.parametrize("odd", ["x_assignsubmission_file/a.py", "x_1_assignsubmission_file.zip", "x_1_2_a.zip"])
 def test_one_entry_named_as_a_platform_names_them_is_refused_by_name(tmp_path: Path, odd: str) -> None:
     odd = odd.replace("file.zip", "file_a.zip")
-    told = refusal(laid_out(tmp_path / "class", zips() | {odd: zip_of(BOTH)}))
-    assert told.startswith("class mixes two layouts: 1 of 5 entries are named as in a download of ")
-    assert f" ({odd.split('/')[0]}). Others are not (for example ada.zip). " in told
-    assert "--layout plain" in told
+    message = refusal(laid_out(tmp_path / "class", zips() | {odd: zip_of(BOTH)}))
+    assert message.startswith("class mixes two layouts: 1 of 5 entries are named as in a download of ")
+    assert f" ({odd.split('/')[0]}). Others are not (for example ada.zip). " in message
+    assert "--layout plain" in message
     found = list_submissions(tmp_path / "class", FILES, "plain")
     assert {each: {ONE: each.encode()} for each in STUDENTS}.items() <= sources(found).items()
 
 
 @pytest.mark.parametrize(("layout", "made"), [("moodle", moodle), ("canvas", canvas)])
-def test_a_download_with_something_beside_it_is_refused_and_taken_with_the_layout_said(
+def test_a_download_with_other_files_beside_it_is_refused_and_read_with_its_layout_given(
     tmp_path: Path, layout: str, made: object
 ) -> None:
     assert callable(made)
     folder = laid_out(tmp_path / "class", made() | {"feedback/ada.html": b"", "late.zip": zip_of(BOTH)})
-    told = refusal(folder)
-    assert told.startswith("class mixes two layouts: 4 of 6 entries are named as in a download of ")
-    assert " Others are not (feedback, late.zip). " in told
-    assert f"--layout {layout} leaves out the odd ones" in told
+    message = refusal(folder)
+    assert message.startswith("class mixes two layouts: 4 of 6 entries are named as in a download of ")
+    assert " Others are not (feedback, late.zip). " in message
+    assert f"--layout {layout} leaves out the odd ones" in message
     found = list_submissions(folder, FILES, layout)
     assert sorted(source[ONE].decode() for source in sources(found).values()) == sorted(STUDENTS)
     assert [problem.split(" ")[0] for problem in found.problems] == ["feedback", "late.zip"]
@@ -101,8 +101,8 @@ def test_a_download_with_something_beside_it_is_refused_and_taken_with_the_layou
 def test_the_odd_ones_are_named_up_to_five_and_counted(tmp_path: Path) -> None:
     many = tuple(f"s{number}" for number in range(20))
     odd = {f"odd{number}/{ONE}": b"" for number in range(9)}
-    told = refusal(laid_out(tmp_path, moodle(many) | odd))
-    assert " Others are not (odd0, odd1, odd2, odd3, odd4 and 4 more). " in told
+    message = refusal(laid_out(tmp_path, moodle(many) | odd))
+    assert " Others are not (odd0, odd1, odd2, odd3, odd4 and 4 more). " in message
 
 
 @pytest.mark.parametrize("made", [zips, moodle, canvas, nbgrader])
@@ -128,17 +128,17 @@ def test_the_zip_that_was_unpacked_beside_itself_is_left_out_with_a_note(tmp_pat
 @pytest.mark.parametrize("odd", [{f"zed/{ONE}": b"zed"}, {"zed.zip": zip_of(BOTH)}, {f"zed/hw/{ONE}": b"zed"}])
 def test_an_entry_without_the_time_that_all_others_have_is_named(tmp_path: Path, odd: dict[str, bytes]) -> None:
     folder = laid_out(tmp_path / "submitted", nbgrader() | odd)
-    told = refusal(folder)
-    assert told.startswith("submitted mixes two layouts: 4 of 5 entries hold timestamp.txt beside the work")
-    assert f" Others do not ({next(iter(odd)).split('/')[0]}). " in told
+    message = refusal(folder)
+    assert message.startswith("submitted mixes two layouts: 4 of 5 entries hold timestamp.txt beside the work")
+    assert f" Others do not ({next(iter(odd)).split('/')[0]}). " in message
     found = list_submissions(folder, FILES, "nbgrader")
     assert {entry.student: entry.handed_in is not None for entry in found.entries}["ada"]
 
 
 def test_names_like_canvas_by_chance_do_not_make_one_student_of_a_class(tmp_path: Path) -> None:
     files = {f"hw_2026_03_{student}.zip": zip_of({ONE: student.encode()}) for student in STUDENTS}
-    told = refusal(laid_out(tmp_path / "class", files))
-    assert "hw_2026_03_ada.zip and hw_2026_03_bob.zip share a number" in told
+    message = refusal(laid_out(tmp_path / "class", files))
+    assert "hw_2026_03_ada.zip and hw_2026_03_bob.zip share a number" in message
     assert len(list_submissions(tmp_path / "class", FILES, "plain").entries) == 4
 
 
@@ -154,8 +154,8 @@ def test_a_file_s_name_like_another_platform_s_does_not_stop_a_class_that_agrees
 
 
 def test_names_that_are_all_of_two_platforms_are_asked_about(tmp_path: Path) -> None:
-    told = refusal(laid_out(tmp_path / "class", {"Eve_66_99_x_1_assignsubmission_file_a.py": b""}))
-    assert told.endswith("; choose --layout moodle or --layout canvas")
+    message = refusal(laid_out(tmp_path / "class", {"Eve_66_99_x_1_assignsubmission_file_a.py": b""}))
+    assert message.endswith("; choose --layout moodle or --layout canvas")
 
 
 GRACE = "Grace Hopper_502"
@@ -219,11 +219,11 @@ def test_one_student_of_moodle_in_a_zip_is_not_taken_for_the_folder_of_a_class(t
 def test_a_zip_of_a_class_is_never_read_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(class_folder, "CLASS", Caps(entries=30, depth=12))
     files = {f"ada/{ONE}": b"", **{f"eve/{number}": b"" for number in range(40)}, f"zoe/{ONE}": b""}
-    told = refusal(zipped(tmp_path / "class.zip", files))
-    assert told.endswith("more than 30 entries; 29 of the first 30 belong to eve. Unpack it and give the folder")
+    message = refusal(zipped(tmp_path / "class.zip", files))
+    assert message.endswith("more than 30 entries; 29 of the first 30 belong to eve. Unpack it and give the folder")
 
 
-def test_what_is_refused_in_a_zip_of_a_class_is_told_in_its_student_s_report_alone(tmp_path: Path) -> None:
+def test_a_refused_file_in_the_zip_of_a_class_is_reported_to_its_student_alone(tmp_path: Path) -> None:
     files = {f"ada/{ONE}": b"", f"eve/{'d/' * 20}{TWO}": b"", **{f"eve/{'d/' * 20}{at}": b"" for at in range(500)}}
     found = list_submissions(zipped(tmp_path / "class.zip", files), FILES)
     assert (found.notes, found.problems) == ((), ())

@@ -1,4 +1,4 @@
-"""The layouts of downloads: who handed in what, when, and which attempt counts; by folders and by zips of them."""
+"""The layouts of downloads, as folders and as zips: who handed in what, when, and which attempt counts."""
 
 import os
 import shutil
@@ -204,7 +204,7 @@ def test_nothing_of_a_strangers_repository_is_run(tmp_path: Path) -> None:
 
 @pytest.mark.worker
 @links
-def test_a_git_folder_of_links_and_nonsense_tells_no_time_and_hangs_nowhere(tmp_path: Path) -> None:
+def test_a_git_folder_of_links_and_nonsense_has_no_time_and_does_not_hang(tmp_path: Path) -> None:
     true = cloned(tmp_path / "true", 1_700_000_000)
     linked = laid_out(tmp_path / "linked", BOTH)
     (linked / ".git").symlink_to(true / ".git", target_is_directory=True)
@@ -226,7 +226,7 @@ def test_a_git_folder_of_links_and_nonsense_tells_no_time_and_hangs_nowhere(tmp_
 
 @pytest.mark.worker
 @pytest.mark.parametrize("damage", range(40))
-def test_a_broken_pack_tells_a_time_or_none_and_raises_nothing(tmp_path: Path, damage: int) -> None:
+def test_a_broken_pack_has_a_time_or_none_and_raises_nothing(tmp_path: Path, damage: int) -> None:
     folder = cloned(tmp_path / "clone", 1_700_000_000, commits=3)
     git(folder, "repack", "-a", "-d", "-f", "-q", "--depth=50")
     for file in (folder / ".git" / "objects" / "pack").glob("pack-*.*"):
@@ -238,7 +238,7 @@ def test_a_broken_pack_tells_a_time_or_none_and_raises_nothing(tmp_path: Path, d
     commit_time(folder)
 
 
-def test_a_layout_that_cannot_be_told_is_asked_for(tmp_path: Path) -> None:
+def test_an_ambiguous_layout_has_to_be_chosen(tmp_path: Path) -> None:
     top = laid_out(tmp_path / "both", {f"lovelaceada_12_67_{ONE}": b"", f"grace/{ONE}": b""})
     with pytest.raises(SubmissionError, match=r"1 of 2 entries are named as in a download of Canvas, .* not .grace"):
         list_submissions(top, FILES)
@@ -297,8 +297,8 @@ def test_whoever_takes_the_name_of_another_does_not_replace_the_others_work(tmp_
     else:
         assert found.entries == ()
     several = "match grace1 by name but belong to several people, so none of them is graded as one"
-    told = f"{several}; put lms_id on the roster"
-    assert found.problems == (f"{'Grace Hopper_666' if numbers else ', '.join(names)} {told}",)
+    message = f"{several}; put lms_id on the roster"
+    assert found.problems == (f"{'Grace Hopper_666' if numbers else ', '.join(names)} {message}",)
 
 
 def test_a_name_with_numbers_does_not_pass_for_another_user_of_canvas(tmp_path: Path) -> None:
@@ -335,8 +335,8 @@ def test_a_login_that_is_another_student_s_id_does_not_replace_their_work(tmp_pa
     found = list_submissions(tmp_path / "hw-submissions", FILES, None, ROSTER)
     [entry] = found.entries
     assert (entry.student, entry.path.name) == ("ada1", "hw-ada")
-    told = "match ada1 by name but belong to several people, so none of them is graded as one"
-    assert found.problems == (f"hw-ada1 {told}; put login on the roster",)
+    message = "match ada1 by name but belong to several people, so none of them is graded as one"
+    assert found.problems == (f"hw-ada1 {message}; put login on the roster",)
 
 
 def test_folders_of_several_names_that_fit_one_student_are_not_chosen_from(tmp_path: Path) -> None:
@@ -346,8 +346,8 @@ def test_folders_of_several_names_that_fit_one_student_are_not_chosen_from(tmp_p
     (tmp_path / "class" / "ada").rename(tmp_path / "class" / "ada@uni.example")
     found = list_submissions(tmp_path / "class", FILES, None, ROSTER)
     assert [entry.student for entry in found.entries] == ["grace1"]
-    told = "match ada1 by name but belong to several people, so none of them is graded as one"
-    assert found.problems == (f"Ada Lovelace, ada@uni.example {told}; keep one, or rename them",)
+    message = "match ada1 by name but belong to several people, so none of them is graded as one"
+    assert found.problems == (f"Ada Lovelace, ada@uni.example {message}; keep one, or rename them",)
 
 
 def test_ids_are_of_one_spelling_so_that_reports_never_collide(tmp_path: Path) -> None:
@@ -371,7 +371,7 @@ def test_zips_in_zips_have_an_end(tmp_path: Path) -> None:
     top = laid_out(tmp_path / "class", {"eve/a.zip": deep, "bob/a.zip": zip_of({"b.zip": zip_of({ONE: b"x"})})})
     found = list_submissions(top, FILES)
     assert sources(found) == {"bob": {ONE: b"x"}, "eve": {}}
-    assert "one zip too many inside" in notes_of(found, "eve")[-1]
+    assert "was not opened: at most 20 zips" in notes_of(found, "eve")[-1]
 
 
 def test_many_zips_and_great_zips_inside_are_left_alone_with_a_word(tmp_path: Path) -> None:
@@ -380,7 +380,7 @@ def test_many_zips_and_great_zips_inside_are_left_alone_with_a_word(tmp_path: Pa
     found = list_submissions(top, FILES)
     assert sources(found) == {"bob": {TWO: b"two"}, "eve": {ONE: b"x"}}
     assert any("17,825,792 bytes, more than the 16,384 KiB" in note for note in notes_of(found, "bob"))
-    assert any("20.zip is one zip too many" in note for note in notes_of(found, "eve"))
+    assert any("20.zip was not opened: at most 20 zips" in note for note in notes_of(found, "eve"))
 
 
 def test_a_broken_zip_inside_loses_nothing_else(tmp_path: Path) -> None:

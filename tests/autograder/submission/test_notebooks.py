@@ -1,4 +1,4 @@
-"""The code of an exercise out of a notebook: what of it is taken, what is left out, and what no notebook can do."""
+"""The code of an exercise from a notebook: which cells count, which are left out, and how broken ones are refused."""
 
 import json
 from pathlib import Path
@@ -48,7 +48,7 @@ def test_the_code_cells_one_after_the_other_are_the_source_and_their_places_are_
     assert cell_of((), 3) is None
 
 
-def test_a_place_is_told_by_its_cell_where_there_is_one(tmp_path: Path) -> None:
+def test_a_location_is_named_by_its_cell_if_it_has_one(tmp_path: Path) -> None:
     read = submission(tmp_path / "ada", {f"notebooks/{BOOK}": book(text(""), code("a\nb")), TWO: b"x"})
     assert read.sources == {ONE: b"a\nb\n", TWO: b"x"}
     assert (read.place(ONE, 2), read.place(TWO, 2)) == ("cell 2, line 2", "line 2")
@@ -63,7 +63,7 @@ def test_cells_that_check_or_grade_are_left_out_and_locked_code_is_not() -> None
     assert source(given_code, graded, answer, check) == "import torch\nx = 1\n"
 
 
-def test_work_in_a_cell_that_checks_is_said_to_be_left_out() -> None:
+def test_a_note_names_work_in_a_cell_that_checks_and_is_left_out() -> None:
     made = read_notebook(book(code("import autograder.notebook\ndef f(): pass")), LIMIT)
     assert made.notes == ("cell 1 imports autograder.notebook, so it was left out; check in another cell",)
 
@@ -127,7 +127,7 @@ def test_a_notebook_in_a_zip_is_read_alike(tmp_path: Path) -> None:
 
 def test_a_notebook_with_a_nearly_right_name_is_pointed_out(tmp_path: Path) -> None:
     read = submission(tmp_path / "a", {"ex05_attention-Copy1.ipynb": book(), ONE: b""})
-    assert noted(read, f"{TWO} is missing; there is ex05_attention-Copy1.ipynb")
+    assert noted(read, f"{TWO} is missing, and there is ex05_attention-Copy1.ipynb")
 
 
 def test_outputs_may_be_large_and_code_may_not(tmp_path: Path) -> None:
@@ -185,11 +185,11 @@ def test_any_json_is_read_or_refused(data: Any) -> None:
     try:
         made = read_notebook(json.dumps(data).encode(), LIMIT)
     except FileError as error:
-        said = str(error)
+        message = str(error)
     else:
-        said = "".join(made.notes)
+        message = "".join(made.notes)
         assert len(made.source) <= LIMIT
-    assert said.isprintable()
+    assert message.isprintable()
 
 
 def test_long_hostile_lines_cost_little() -> None:

@@ -1,4 +1,4 @@
-"""What is read of a submission, and which of the files of one name counts."""
+"""Which files of a submission are read, and which of several files with one name counts."""
 
 import hashlib
 import pickle

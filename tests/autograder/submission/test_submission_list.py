@@ -1,4 +1,4 @@
-"""What is no submission, and the submissions of a class in one folder."""
+"""The submissions of a class in one folder, and what is not a submission."""
 
 from pathlib import Path
 
@@ -51,10 +51,10 @@ def test_of_two_submissions_of_one_student_one_is_taken_and_the_other_named(tmp_
     laid_out(tmp_path / "alice", BOTH)
     zipped(tmp_path / "alice.zip", {ONE: b"zipped"})
     [entry] = list_submissions(tmp_path, FILES).entries
-    told = "alice.zip counts, not alice: nothing shows which is later, so the last by name was taken"
+    message = "alice.zip counts, not alice: nothing shows which is later, so the last by name was taken"
     assert entry.read(FILES, Caps()).sources == {ONE: b"zipped"}
-    assert entry.notes == (told,)
-    assert list_submissions(tmp_path, FILES).notes == (f"alice: {told}",)
+    assert entry.notes == (message,)
+    assert list_submissions(tmp_path, FILES).notes == (f"alice: {message}",)
 
 
 @pytest.mark.parametrize("folder", ["Alice", "ALICE"])

@@ -1,4 +1,4 @@
-"""A file that is there and cannot be read is called what it is, with the limit, and never *not in the submission*."""
+"""A file that exists and cannot be read is reported with the reason, never as *not in the submission*."""
 
 import csv
 import json
@@ -76,19 +76,19 @@ def test_an_encrypted_or_a_broken_entry_of_a_zip_is_called_so(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "told"),
+    ("name", "content", "message"),
     [
         ("work.zip", b"PK\3\4 nothing", "work.zip is not a zip, or is incomplete"),
         ("work.zip", b"\0" * (17 << 20), "work.zip has 17,825,792 bytes, more than the 16,384 KiB a file may have"),
-        ("a.zip", zip_of({"b.zip": zip_of({"c.zip": zip_of(BOTH)})}), "one zip too many inside this one"),
+        ("a.zip", zip_of({"b.zip": zip_of({"c.zip": zip_of(BOTH)})}), "was not opened: at most 20 zips"),
     ],
 )
 def test_a_part_that_was_not_looked_into_is_named_where_a_file_is_not_found(
-    tmp_path: Path, name: str, content: bytes, told: str
+    tmp_path: Path, name: str, content: bytes, message: str
 ) -> None:
     found = read(laid_out(tmp_path / "eve", {name: content, TWO: b"two"}))
     assert (found.missing, found.unread) == ((ONE,), {})
-    assert told in found.unseen
+    assert message in found.unseen
 
 
 def graded(grader: Grader, runner: Runner, submission: Submission) -> dict[str, ExerciseResult]:
@@ -122,7 +122,7 @@ def test_what_was_not_found_beside_a_broken_zip_says_so(tmp_path: Path, grader: 
     assert finding.detail.startswith("work.zip is not a zip, or is incomplete")
 
 
-def test_a_class_is_told_and_a_second_run_sees_what_has_changed(tmp_path: Path, key_cache: Path) -> None:
+def test_unread_files_of_a_class_are_reported_and_a_second_run_sees_changes(tmp_path: Path, key_cache: Path) -> None:
     course = tiny.copied(tmp_path / "course", key_cache)
     (tmp_path / "class").mkdir()
     zipped(tmp_path / "class" / "ada.zip", {FIRST: b"#" * (LIMIT + 1), SECOND: tiny.POWER_ALONE.encode()})

@@ -1,4 +1,4 @@
-"""What an exercise forbids is not to be had while it runs, by whatever way, and is there again afterwards."""
+"""A forbidden call cannot be made in any way while the exercise runs, and works again afterwards."""
 
 import copy
 import importlib
@@ -191,7 +191,7 @@ def test_a_way_that_the_search_found_is_refused(way: Way) -> None:
         eval(line, {**conventions.names_of(), "f": call})
 
 
-def test_what_is_put_back_is_noticed() -> None:
+def test_a_call_that_a_program_restores_is_noticed() -> None:
     with forbid(NAMES) as ban:
         ban.check()
         ban._libraries["aten"].reset()
@@ -202,7 +202,7 @@ def test_what_is_put_back_is_noticed() -> None:
         with pytest.raises(ForbiddenCallError):
             ban.check()
     with forbid(NAMES) as ban:
-        library_guard._armed.clear()
+        library_guard._active.clear()
         with pytest.raises(ForbiddenCallError):
             ban.check()
 

@@ -1,4 +1,4 @@
-"""Reference parts: what their author may write, what it compiles to, and what a submission can get of it: nothing."""
+"""Reference parts: what an author may write, how it is compiled, and that a submission cannot use it."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Traces: what fingerprints tell, what a hostile worker may say, and that any trace it tells is borne."""
+"""Traces: what fingerprints distinguish, and that the judge refuses or survives any trace of a hostile worker."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ from tests.support.fuzzing import bounded
 FILE = "ex01_first.py"
 
 
-def told(steps: list[list[object]], prints: int = 4) -> dict[str, object]:
+def trace_data(steps: list[list[object]], prints: int = 4) -> dict[str, object]:
     """Return a trace as a worker tells it, with so many fingerprints of random numbers."""
     numbers = np.random.RandomState(0).standard_normal((prints, WIDTH))
     return {
@@ -39,7 +39,7 @@ STEP: list[object] = ["mul", [0], [], [2, 3], "float32", False, [0, 1], None]
 
 
 @given(st.lists(st.floats(-100, 100), min_size=6, max_size=60))
-def test_a_fingerprint_tells_the_same_numbers_in_other_places(values: list[float]) -> None:
+def test_a_fingerprint_recognises_the_same_numbers_in_another_order(values: list[float]) -> None:
     one = np.array(values)
     moved = np.random.RandomState(len(values)).permutation(one)
     prints = np.stack([fingerprint(one), fingerprint(moved)])
@@ -49,7 +49,7 @@ def test_a_fingerprint_tells_the_same_numbers_in_other_places(values: list[float
         assert not same_order(prints[0], prints, 1e-9)[1]
 
 
-def test_a_fingerprint_tells_a_factor_and_nothing_else() -> None:
+def test_a_fingerprint_recognises_a_factor_and_nothing_else() -> None:
     values = np.random.RandomState(1).standard_normal((5, 7))
     prints = np.stack([fingerprint(values), fingerprint(values.T), fingerprint(values + 1)])
     found = factors(fingerprint(2.5 * values), prints, 1e-6)
@@ -65,7 +65,7 @@ def test_what_a_mask_is_filled_with_makes_no_difference() -> None:
 
 
 @pytest.mark.parametrize("shape", [(2, 3), (2, 3, 4), (2, 3, 4, 5), (30, 2, 2, 2), ()])
-def test_the_parts_of_an_array_have_the_shapes_that_are_told(shape: tuple[int, ...]) -> None:
+def test_the_parts_of_an_array_have_the_shapes_of_part_shapes(shape: tuple[int, ...]) -> None:
     assert [each.shape for each in parts(np.zeros(shape))] == part_shapes(shape)
 
 
@@ -86,24 +86,24 @@ def test_the_parts_of_an_array_have_the_shapes_that_are_told(shape: tuple[int, .
 )
 def test_a_trace_that_makes_no_sense_is_refused(steps: list[list[object]]) -> None:
     with pytest.raises((ValueError, TypeError, KeyError, IndexError)):
-        read_trace(told(steps))
+        read_trace(trace_data(steps))
 
 
 def test_fingerprints_of_another_form_are_refused() -> None:
     for array in (Array("float64", (1, 3), bytes(24)), Array("float32", (1, WIDTH), bytes(4 * WIDTH)), None):
-        with pytest.raises(ValueError, match="another form"):
-            read_trace({**told([STEP]), "prints": array})
+        with pytest.raises(ValueError, match="the wrong form"):
+            read_trace({**trace_data([STEP]), "prints": array})
 
 
 def test_numbers_beyond_all_measure_are_cut() -> None:
     huge = np.full((4, WIDTH), np.inf).astype("<f8")
-    trace = read_trace({**told([STEP]), "prints": Array("float64", huge.shape, huge.tobytes())})
+    trace = read_trace({**trace_data([STEP]), "prints": Array("float64", huge.shape, huge.tobytes())})
     with np.errstate(all="raise"):
-        assert find_astray(trace, read_trace(told([STEP])), in_file(FILE, ())) is not None
+        assert find_astray(trace, read_trace(trace_data([STEP])), in_file(FILE, ())) is not None
 
 
 def test_what_is_kept_of_a_trace_has_lines_and_no_names() -> None:
-    kept = to_record(read_trace(told([STEP])))
+    kept = to_record(read_trace(trace_data([STEP])))
     assert "double" not in repr(kept)
     assert FILE not in repr(kept)
     assert read_trace(kept).steps[0].stack[0].line == 3
@@ -122,7 +122,7 @@ def traces(trial: st.DrawFn) -> Trace:
         steps.append(
             [name, stack, inputs, shape, trial(st.sampled_from(["float32", "bool"])), at % 2 == 0, [at % 4, 1], None]
         )
-    return read_trace(told(steps))
+    return read_trace(trace_data(steps))
 
 
 @bounded(200)
@@ -136,6 +136,6 @@ def test_steps_made_of_all_before_them_take_no_time_without_end() -> None:
     every: list[list[object]] = [
         ["mul", [0], list(range(max(0, at - 8), at)), [5], "float32", False, [at % 4, 1], None] for at in range(700)
     ]
-    found = find_astray(read_trace(told(every)), read_trace(told([STEP])), in_file(FILE, ()))
+    found = find_astray(read_trace(trace_data(every)), read_trace(trace_data([STEP])), in_file(FILE, ()))
     assert found is not None
     assert found.place.line == 3

@@ -1,4 +1,4 @@
-"""Programs that end, hang, flood, lie or cheat: each gets its verdict in a sentence, and no other exercise pays for it.
+"""Programs that end, hang, flood, lie or cheat get a verdict with a sentence, and cost no other exercise anything.
 
 The first exercise does it; the second is right and needs nothing of the first, so it must get all of its points.
 """
@@ -85,7 +85,7 @@ def graded(grader: Grader, first: str | bytes, runner: Runner | None = None, sec
 
 
 def verdict(report: Report, check: str = "values") -> tuple[str, str]:
-    """Return the status of a check of the first exercise, and what is said about it."""
+    """Return the status of a check of the first exercise, and what is message about it."""
     result = tiny.check_of(report, tiny.FIRST, check)
     return result.status, result.finding.message if result.finding else ""
 
@@ -133,7 +133,7 @@ def test_a_right_program_gets_every_point(grader: Grader) -> None:
         ("x = " + "(" * 5000 + ")" * 5000, "error", ""),
     ],
 )
-def test_a_program_that_ends_or_cannot_begin_is_told_so(
+def test_a_program_that_ends_or_cannot_start_gets_a_message(
     brief: Grader, runner: Runner, program: str | bytes, status: str, sentence: str
 ) -> None:
     report = graded(brief, program, runner)
@@ -154,7 +154,7 @@ def test_a_program_that_ends_or_cannot_begin_is_told_so(
         (f"import re\n{INSIDE}re.match('(a+)+$', 'a' * 60 + 'b')", (3,)),
     ],
 )
-def test_an_endless_loop_is_stopped_and_its_line_is_told(
+def test_an_endless_loop_is_stopped_and_its_line_is_reported(
     brief: Grader, runner: Runner, program: str, line: tuple[int, ...]
 ) -> None:
     report = graded(brief, program, runner)
@@ -208,7 +208,7 @@ def test_checks_that_end_just_before_a_death_count_and_the_right_one_is_charged(
     assert report.exercises[1].status == "pass"
 
 
-def test_a_program_that_sleeps_is_woken_after_the_wall_time_and_its_line_is_told(hasty: Grader) -> None:
+def test_a_program_that_sleeps_is_stopped_after_the_wall_time_and_its_line_is_reported(hasty: Grader) -> None:
     report = graded(hasty, f"import time\n{INSIDE}time.sleep(1000)")
     assert verdict(report) in (waited(4), waited(4 / 3))
     assert place(report) == (tiny.FILES[0], 3)
@@ -325,7 +325,7 @@ FORGERIES = {
 
 
 @pytest.mark.parametrize("forgery", FORGERIES)
-def test_a_forged_answer_earns_nothing_and_is_told(brief: Grader, runner: Runner, forgery: str) -> None:
+def test_a_forged_answer_earns_nothing_and_is_reported(brief: Grader, runner: Runner, forgery: str) -> None:
     program = f"{ANSWERS}\ndef running_mean(x):\n    {FORGERIES[forgery]}\n    return x"
     report = graded(brief, program, runner)
     assert tiny.result_of(report, tiny.FIRST).score == 0
@@ -333,7 +333,7 @@ def test_a_forged_answer_earns_nothing_and_is_told(brief: Grader, runner: Runner
 
 
 @pytest.mark.parametrize("rows", [30, 900])
-def test_a_result_of_too_many_parts_is_told_as_one_and_not_as_an_attack(
+def test_a_result_of_too_many_parts_is_reported_as_one_and_not_as_an_attack(
     brief: Grader, runner: Runner, rows: int
 ) -> None:
     report = graded(brief, f"def running_mean(x):\n    return [[0.5] * 900] * {rows}", runner)
@@ -646,10 +646,10 @@ def test_what_was_printed_is_there_though_nobody_waited_for_it() -> None:
         os.close(writer)
 
 
-def test_a_system_that_tells_nothing_of_pipes_grades_as_well(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_system_that_cannot_watch_pipes_grades_as_well(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr("autograder.runner.process.PIPES_CAN_BE_WATCHED", False)
     with Grader(tiny.BRIEF, seed=1, cache=tmp_path) as grader:
         assert grader.grade(tiny.submitted()).statuses == {"pass"}
-        status, said = verdict(grader.grade(tiny.submitted("import os\nos._exit(3)")))
+        status, message = verdict(grader.grade(tiny.submitted("import os\nos._exit(3)")))
     assert status == "error"
-    assert "exit status 3" in said
+    assert "exit status 3" in message
