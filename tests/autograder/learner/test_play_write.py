@@ -126,6 +126,7 @@ def first(root: Path) -> subprocess.CompletedProcess[str]:
     return asked(root, "write", say=say, json=str(root / "figures.json"))
 
 
+@pytest.mark.slow
 @pytest.mark.worker
 def test_it_trains_says_who_is_better_and_goes_on_with_a_text(
     root: Path, first: subprocess.CompletedProcess[str]
