@@ -114,6 +114,7 @@ def test_children_of_a_lost_zygote_are_told_from_dead_ones(isolation: Isolation,
     child.close()
 
 
+@pytest.mark.slow
 @confines
 def test_a_zygote_is_replaced_in_time(isolation: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("autograder.runner.sandbox.zygotes.MOST_CHILDREN", 2)
@@ -127,6 +128,7 @@ def test_a_zygote_is_replaced_in_time(isolation: Isolation, monkeypatch: pytest.
     assert len(seen) >= 2
 
 
+@pytest.mark.slow
 @confines
 @pytest.mark.parametrize("told", [True, False])
 def test_in_a_long_run_zygotes_are_split_off_anew(monkeypatch: pytest.MonkeyPatch, told: bool) -> None:
@@ -174,6 +176,7 @@ print(there, large())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux")
 def test_large_pages_change_nothing_but_the_pages() -> None:
     done = subprocess.run([sys.executable, "-c", LARGE_PAGES], capture_output=True, text=True, check=False)
@@ -186,6 +189,7 @@ def test_large_pages_change_nothing_but_the_pages() -> None:
         assert after >= before + 8192  # the list alone is of 8 MiB
 
 
+@pytest.mark.slow
 @confines
 def test_zygotes_share_what_they_have_loaded() -> None:
     """One loads torch, and the others are split off it, so that a job more costs neither time nor memory."""
@@ -247,6 +251,7 @@ def test_a_zygote_that_nobody_asks_for_is_killed() -> None:
     assert not channels._BEGUN
 
 
+@pytest.mark.slow
 @confines
 def test_a_zygote_that_cannot_be_warmed_is_let_go_and_whoever_asks_hears_why(monkeypatch: pytest.MonkeyPatch) -> None:
     def full() -> None:
@@ -352,6 +357,7 @@ def test_a_processor_without_a_table_is_refused() -> None:
         seccomp.program_for("riscv64", 1)
 
 
+@pytest.mark.slow
 @confines
 def test_the_same_goes_over_a_pair_of_streams(cache: Path) -> None:
     """As in a container, which no descriptor can be passed into: here one of bubblewrap's."""
