@@ -1,6 +1,5 @@
 """What the engine's tests share: the tiny course, its answer keys, copies of it, a browser, and a guard of markers."""
 
-import os
 import shutil
 import signal
 import sys
@@ -75,13 +74,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def key_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def key_cache(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the answer keys and traces of the tiny course under its public seed.
 
     They are made once for all processes of pytest-xdist. Each process has a copy, because old keys are removed.
     """
     base = tmp_path_factory.getbasetemp()
-    made = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "tiny-keys"
+    made = (base.parent if hasattr(pytestconfig, "workerinput") else base) / "tiny-keys"
     with FileLock(made.with_suffix(".lock")):
         if not made.is_dir():
             _make_keys(made.with_suffix(".part"))

@@ -92,6 +92,7 @@ def test_an_attack_that_does_not_get_to_try_fails(trials: Trials) -> None:
     assert trial.fails("L0")
 
 
+@pytest.mark.slow
 @pytest.mark.worker
 def test_points_are_counted_above_the_honest_program(trials: Trials) -> None:
     right = tiny.MEAN[tiny.MEAN.index("def running_mean") :]

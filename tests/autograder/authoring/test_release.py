@@ -277,6 +277,7 @@ def test_a_kit_grades_with_the_public_seed(kit: Path) -> None:
     assert "mean-not-divided" in (kit / "out" / "reports" / "ada.json").read_text("utf-8")
 
 
+@pytest.mark.slow
 def test_pytest_checks_a_kit(kit: Path) -> None:
     tiny.handed_in(kit / "exercises", tiny.mean_with("return (x.cumsum(dim=-1) / count).float()"))
     done = subprocess.run(
@@ -293,6 +294,7 @@ def test_pytest_checks_a_kit(kit: Path) -> None:
     assert "INTERNAL" not in done.stdout
 
 
+@pytest.mark.slow
 def test_the_two_commands_of_the_readme_install_a_kit_and_check_it(kit: Path, tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "venv"], check=True)
     [site] = (tmp_path / "venv").glob("lib/python*/site-packages")
@@ -405,6 +407,7 @@ def test_a_release_that_was_interrupted_is_written_again(kit: Path, files: Kit) 
     assert all((kit / name).read_bytes() == data for name, data in files.items())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["unlink", "write_bytes", "replace"])
 def test_a_release_that_ends_at_any_moment_is_written_again(
     kit: Path, files: Kit, monkeypatch: pytest.MonkeyPatch, what: str

@@ -257,6 +257,7 @@ def test_hostile_names_and_findings_are_text_on_the_page() -> None:
         assert not [cell for row in csv.reader(io.StringIO(table)) for cell in row if cell[:1] in ("=", "+", "-", "@")]
 
 
+@pytest.mark.slow
 def test_a_thousand_students_are_a_page_of_few_elements() -> None:
     cohort = examples.cohort(examples.large_class(1000))
     made = content(cohort)

@@ -15,6 +15,8 @@ from autograder.course.suite import suite_digest
 from autograder.instructor.grading.bundle import packed, unpack
 from tests.support import tiny
 
+pytestmark = pytest.mark.slow
+
 pytest.importorskip("distributed")
 
 STUDENTS = 6

@@ -198,6 +198,7 @@ def test_nbgrader_validates_the_source_and_finds_nothing_in_the_release(folder: 
     assert "Success! The notebook does not pass any tests." in nbgrader(folder, "validate", "--invert", str(release))
 
 
+@pytest.mark.slow
 def test_everybody_is_graded_and_both_ways_give_the_same_marks(
     course: Path, folder: Path, autograded: Mapping[str, Mapping[str, float]]
 ) -> None:
@@ -219,6 +220,7 @@ def test_everybody_is_graded_and_both_ways_give_the_same_marks(
     assert marks(folder) == graded
 
 
+@pytest.mark.slow
 def test_what_students_ran_while_nbgrader_graded_is_nobodys_progress(
     course: Path, autograded: Mapping[str, Mapping[str, float]]
 ) -> None:
@@ -226,6 +228,7 @@ def test_what_students_ran_while_nbgrader_graded_is_nobodys_progress(
     assert not (course / ".course" / "events.jsonl").exists()
 
 
+@pytest.mark.slow
 def test_feedback_shows_the_card_and_nothing_of_the_solutions_or_the_checks(
     course: Path, folder: Path, autograded: Mapping[str, Mapping[str, float]]
 ) -> None:
@@ -246,6 +249,7 @@ def test_feedback_shows_the_card_and_nothing_of_the_solutions_or_the_checks(
         assert not [text for text in texts if text.strip() in shown and text.strip() not in tiny.mean_with("")]
 
 
+@pytest.mark.slow
 def test_export_and_formgrader_go_on_from_there(folder: Path, autograded: Mapping[str, Mapping[str, float]]) -> None:
     nbgrader(folder, "export", "--to", "grades.csv")
     with (folder / "grades.csv").open(newline="", encoding="utf-8") as file:

@@ -118,6 +118,7 @@ def test_an_activity_trains_reports_and_resumes(playing: Path) -> None:
     assert figures(playing) == {"schema": 1, "activity": "grow", "wrong": [], "figures": {"total": 12.0}}
 
 
+@pytest.mark.slow
 @pytest.mark.worker
 def test_an_exercise_that_is_not_right_is_named_unless_it_is_to_be_played_anyway(playing: Path) -> None:
     (playing / "exercises" / tiny.FILES[0]).write_text(tiny.mean_with("return x.cumsum(dim=-1)"), "utf-8")
@@ -173,6 +174,7 @@ def test_what_is_no_part_of_an_activity_does_not_change_what_it_was_made_by(play
     assert made_by() != before
 
 
+@pytest.mark.slow
 @pytest.mark.worker
 def test_a_missing_part_is_reported_with_anyway(playing: Path) -> None:
     (playing / "exercises" / tiny.FILES[0]).write_text("def other(x):\n    return x\n", "utf-8")

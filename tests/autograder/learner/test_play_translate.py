@@ -69,6 +69,7 @@ def test_what_was_trained_is_used_again_and_figures_go_to_a_file(
     assert data["wrong"] == [["ex05_attention", "not scaled"]]
 
 
+@pytest.mark.slow
 @pytest.mark.worker
 def test_another_seed_or_size_is_refused(root: Path, first: subprocess.CompletedProcess[str]) -> None:
     assert first.returncode == 0

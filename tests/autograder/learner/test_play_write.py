@@ -126,6 +126,7 @@ def first(root: Path) -> subprocess.CompletedProcess[str]:
     return asked(root, "write", say=say, json=str(root / "figures.json"))
 
 
+@pytest.mark.slow
 @pytest.mark.worker
 def test_it_trains_compares_itself_and_continues_a_text(root: Path, first: subprocess.CompletedProcess[str]) -> None:
     assert (first.returncode, first.stderr) == (0, "")

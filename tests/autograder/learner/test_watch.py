@@ -114,6 +114,7 @@ def test_a_save_during_a_run_starts_over(watching: Watching) -> None:
     left(watching)
 
 
+@pytest.mark.slow
 def test_the_same_bytes_saved_again_are_no_change(watching: Watching) -> None:
     watching.save(tiny.MEAN)
     (watching.course / "exercises" / f".{tiny.FILES[0]}.swp").write_text("not watched")
@@ -123,6 +124,7 @@ def test_the_same_bytes_saved_again_are_no_change(watching: Watching) -> None:
     left(watching)
 
 
+@pytest.mark.slow
 def test_an_earlier_exercise_that_is_used_is_watched_too(course: Path) -> None:
     tiny.handed_in(course / "exercises")
     with Watching(course, "2") as program:
@@ -134,6 +136,7 @@ def test_an_earlier_exercise_that_is_used_is_watched_too(course: Path) -> None:
         left(program)
 
 
+@pytest.mark.slow
 def test_a_notebook_is_watched_in_a_kit_and_its_places_are_cells(course: Path, tmp_path: Path) -> None:
     assert tiny.run_course(course, "release", str(tmp_path / "kit")).returncode == 0
     kit = tmp_path / "kit"
@@ -159,6 +162,7 @@ def test_a_notebook_is_watched_in_a_kit_and_its_places_are_cells(course: Path, t
         left(program)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gone", ["file", "folder", "link"])
 def test_what_cannot_be_read_is_waited_for(gone: str, watching: Watching) -> None:
     folder = watching.course / "exercises"
@@ -203,6 +207,7 @@ def test_the_keys_do_what_the_commands_do(watching: Watching) -> None:
     left(watching)
 
 
+@pytest.mark.slow
 def test_a_key_for_a_command_that_refuses_ends_nothing(watching: Watching) -> None:
     shutil.rmtree(watching.course / ".course")
     watching.press("h")
@@ -221,6 +226,7 @@ def test_ctrl_c_leaves_in_the_middle_of_a_run_with_exit_0(watching: Watching) ->
     left(watching, "\x03")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_to_end_is_obeyed_and_leaves_nothing_behind(number: signal.Signals, watching: Watching) -> None:
     started = children(watching.process.pid)
@@ -229,6 +235,7 @@ def test_a_signal_to_end_is_obeyed_and_leaves_nothing_behind(number: signal.Sign
     assert_tidy(watching, started)
 
 
+@pytest.mark.slow
 def test_a_window_that_is_closed_leaves_no_worker(watching: Watching) -> None:
     started = children(watching.process.pid)
     watching.hang_up()
@@ -236,6 +243,7 @@ def test_a_window_that_is_closed_leaves_no_worker(watching: Watching) -> None:
     assert not [each for each in started if Path(f"/proc/{each}/cmdline").exists()]
 
 
+@pytest.mark.slow
 def test_while_it_is_stopped_the_terminal_is_the_shells(watching: Watching) -> None:
     watching.press("\x1a")
     os.waitid(os.P_PID, watching.process.pid, os.WSTOPPED | os.WNOWAIT)
@@ -247,6 +255,7 @@ def test_while_it_is_stopped_the_terminal_is_the_shells(watching: Watching) -> N
     left(watching)
 
 
+@pytest.mark.slow
 def test_a_window_of_another_size_gets_other_lines(watching: Watching) -> None:
     watching.resize(30, 60)
     watching.save(WRONG)
@@ -256,6 +265,7 @@ def test_a_window_of_another_size_gets_other_lines(watching: Watching) -> None:
     left(watching)
 
 
+@pytest.mark.slow
 def test_the_screen_is_scrolled_and_never_wiped(watching: Watching) -> None:
     watching.save(WRONG)
     watching.verdict()
@@ -265,6 +275,7 @@ def test_the_screen_is_scrolled_and_never_wiped(watching: Watching) -> None:
         assert wipes not in watching.shown
 
 
+@pytest.mark.slow
 def test_plain_is_lines_with_enter_and_nothing_moves(course: Path) -> None:
     saved(course, WRONG)
     with Watching(course, "1", "--plain") as program:
@@ -279,6 +290,7 @@ def test_plain_is_lines_with_enter_and_nothing_moves(course: Path) -> None:
         assert "\x1b" not in program.shown
 
 
+@pytest.mark.slow
 def test_without_a_terminal_it_works_as_a_log_and_ends_with_its_reader(course: Path) -> None:
     saved(course, tiny.MEAN)
     process = subprocess.Popen(
@@ -314,6 +326,7 @@ def read_until(process: subprocess.Popen[str], mark: str) -> str:
     return "".join(lines)
 
 
+@pytest.mark.slow
 def test_an_interrupt_without_a_terminal_is_exit_0(course: Path) -> None:
     saved(course, tiny.MEAN)
     process = subprocess.Popen(

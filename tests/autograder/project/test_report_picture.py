@@ -53,6 +53,7 @@ def test_a_usage_error_is_a_sentence(arguments: list[str], capsys: pytest.Captur
     assert "Traceback" not in capsys.readouterr().err
 
 
+@pytest.mark.browser
 @pytest.mark.skipif(not any(map(shutil.which, CHROMIUMS)), reason="needs Chromium")
 def test_a_png_is_twice_as_large(tmp_path: Path) -> None:
     out = tmp_path / "out.png"

@@ -115,6 +115,7 @@ def test_children_of_a_lost_zygote_are_distinguished_from_dead_ones(isolation: I
     child.close()
 
 
+@pytest.mark.slow
 @confines
 def test_a_zygote_is_replaced_in_time(isolation: Isolation, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("autograder.runner.sandbox.zygote_pool.MOST_CHILDREN", 2)
@@ -128,6 +129,7 @@ def test_a_zygote_is_replaced_in_time(isolation: Isolation, monkeypatch: pytest.
     assert len(seen) >= 2
 
 
+@pytest.mark.slow
 @confines
 @pytest.mark.parametrize("announced", [True, False])
 def test_in_a_long_run_zygotes_are_split_off_anew(monkeypatch: pytest.MonkeyPatch, announced: bool) -> None:
@@ -175,6 +177,7 @@ print(there, large())
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs Linux")
 def test_large_pages_change_nothing_but_the_pages() -> None:
     done = subprocess.run([sys.executable, "-c", LARGE_PAGES], capture_output=True, text=True, check=False)
@@ -187,6 +190,7 @@ def test_large_pages_change_nothing_but_the_pages() -> None:
         assert after >= before + 8192  # the list alone is of 8 MiB
 
 
+@pytest.mark.slow
 @confines
 def test_zygotes_share_what_they_have_loaded() -> None:
     """One loads torch, and the others are split off it, so that a job more costs neither time nor memory."""
@@ -248,6 +252,7 @@ def test_a_zygote_that_nobody_needs_is_killed() -> None:
     assert not channels._PRESTARTED
 
 
+@pytest.mark.slow
 @confines
 def test_a_zygote_that_cannot_be_warmed_up_is_killed_and_the_error_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     def full() -> None:
@@ -353,6 +358,7 @@ def test_a_processor_without_a_table_is_refused() -> None:
         seccomp.program_for("riscv64", 1)
 
 
+@pytest.mark.slow
 @confines
 def test_the_same_goes_over_a_pair_of_streams(cache: Path) -> None:
     """As in a container, which no descriptor can be passed into: here one of bubblewrap's."""

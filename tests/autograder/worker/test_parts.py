@@ -185,6 +185,7 @@ def test_a_part_without_its_source_or_its_exercise_is_a_sentence(course: Path) -
     assert "no exercise of course.toml is called ex07_none" in tiny.run_course(course, "build").stderr
 
 
+@pytest.mark.slow
 def test_the_leak_gate_finds_a_line_of_a_part_and_nothing_in_its_table(course: Path) -> None:
     source = course / "solutions" / "reference_parts" / f"{tiny.SECOND}.py"
     source.parent.mkdir()
