@@ -20,7 +20,7 @@ from autograder.runner.runner import Runner
 NEW_EXAMPLES = bool(os.environ.get("FUZZ_ANEW"))
 """Whether to try new examples instead of those of every test run."""
 
-FULL = ANEW or bool(os.environ.get("FUZZ_FULL"))
+FULL = NEW_EXAMPLES or bool(os.environ.get("FUZZ_FULL"))
 """Whether to try all examples, as `make proof` does; else a fifth of them."""
 
 SHORT = 5  # the fuzz tests take two minutes with all examples: too long for every change
