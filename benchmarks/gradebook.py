@@ -1,4 +1,4 @@
-"""How long a class takes into nbgrader's gradebook: `course export nbgrader`, and nbgrader's own calls.
+"""The time to write a class into nbgrader's gradebook: `course export nbgrader`, and nbgrader's own calls.
 
     python benchmarks/gradebook.py [STUDENTS]
 
@@ -94,7 +94,7 @@ def one_by_nbgrader(gradebook: object, mark: Mark) -> None:
 
 
 def scores(url: str) -> dict[str, float]:
-    """Return what nbgrader makes of a gradebook."""
+    """Return the scores that nbgrader computes from a gradebook."""
     with opened(url) as gradebook:
         return {
             submission["student"]: round(submission["score"], 2)
@@ -103,7 +103,7 @@ def scores(url: str) -> dict[str, float]:
 
 
 def differing(wanted: Mapping[str, float], found: Mapping[str, float]) -> list[str]:
-    """Return a sentence for every student whose score is not the one that was written."""
+    """Return a sentence for every student with another score than was written."""
     students = [*wanted, *(student for student in found if student not in wanted)]
     return [
         f"{student}: {found.get(student)}, expected {wanted.get(student)}"

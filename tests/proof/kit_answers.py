@@ -1,4 +1,4 @@
-"""Submit everything that a student is given as every exercise, confined, and print what it earns.
+"""Submit every file of a kit as every exercise, in the sandbox, and print the points it earns.
 
 `python -m tests.proof.kit_answers` takes minutes; `--only PART` tries the attempts with that part in their name.
 """
@@ -20,7 +20,7 @@ from tests.support.kit_attempts import Attempt, answers, brief, by_empty_program
 SEED = 5
 JOBS = 2
 SECONDS = 60.0
-"""What is still running then has earned nothing: some of what is called waits for ever."""
+"""The time limit in seconds, after which an attempt earns nothing: some calls wait forever."""
 
 
 def main() -> int:

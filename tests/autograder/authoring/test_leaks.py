@@ -1,4 +1,4 @@
-"""The leak gate: what must not be handed out is found however it is written or packed, and nothing else is."""
+"""The leak gate finds secrets in every notation and archive, and nothing else."""
 
 import base64
 import bz2
@@ -40,7 +40,7 @@ def gate(tmp_path_factory: pytest.TempPathFactory) -> Gate:
 
 
 def sentence(gate: Gate, name: str, data: bytes | str) -> str:
-    """Return what the gate says of a file; nothing where it lets it pass."""
+    """Return the sentence of the gate about a file; empty if the file passes."""
     found = gate.leaks([(name, data.encode() if isinstance(data, str) else data)])
     return found[0].sentence if found else ""
 

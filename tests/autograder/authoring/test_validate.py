@@ -1,4 +1,4 @@
-"""The proof of a course: it holds for a sound one, and says in one sentence what is wrong with another."""
+"""The proof of a course: it succeeds for a sound course, and reports each problem in one sentence."""
 
 import json
 from dataclasses import replace
@@ -40,7 +40,7 @@ def test_the_json_of_a_proof_says_what_was_proved(course: Path) -> None:
 
 
 def problems_after(course: Path) -> list[str]:
-    """Return what is wrong with the first exercise of a course that was just broken."""
+    """Return the problems of the first exercise of a broken course."""
     suite = tiny.suite_at(course)
     first = replace(suite, checks={tiny.FIRST: suite.checks[tiny.FIRST]})
     found = validate(first, seed=tiny.COURSE.seed, jobs=1, cache=course / ".course" / "cache")

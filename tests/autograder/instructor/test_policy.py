@@ -1,4 +1,4 @@
-"""What a class makes of a score: every rule stated as a law, at the hours at which clocks change as well."""
+"""The grading policy: every rule as a law, also when the clocks change."""
 
 import csv
 import io
