@@ -214,7 +214,7 @@ def test_what_cannot_be_looked_through_is_refused(gate: Gate) -> None:
     assert "a zip with a password" in sentence(gate, "a.zip", bytes(sealed))
     strange = bytearray(zipped(STUB.encode()))
     strange[8] = 99
-    assert "packed by method 99" in sentence(gate, "a.zip", bytes(strange))
+    assert "compression method 99" in sentence(gate, "a.zip", bytes(strange))
     assert "packed as 7z" in sentence(gate, "a.7z", b"7z\xbc\xaf\x27\x1c" + bytes(40))
 
 
