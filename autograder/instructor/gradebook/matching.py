@@ -35,6 +35,7 @@ def matched(people: Sequence[Person], marks: Sequence[Mark], file: str) -> Match
     candidates = {person.row: index.find(person) for person in people}
     times = Counter(student for students in candidates.values() for student in students)
     by_student = {mark.student: mark for mark in marks}
+    # A wrong score in a row does more harm than none, so only unambiguous matches count.
     sure = {row: students[0] for row, students in candidates.items() if len(students) == 1 == times[students[0]]}
     names = {person.row: person.name or next(iter((*person.strong, *person.numbers)), "?") for person in people}
     notes = []

@@ -22,7 +22,7 @@ from autograder.instructor.gradebook.policy import deadline
 from autograder.submission.found import printable
 
 NAME = re.compile(r"[a-zA-Z0-9_\-]{1,128}", re.ASCII)
-LONGEST_ID = 128
+LONGEST_ID = 128  # the length of the columns in nbgrader's database
 DEFAULT_COURSE = "default_course"
 URLS = "sqlite:///gradebook.db or postgresql+psycopg://user@host/name"
 

@@ -111,6 +111,7 @@ class Bulk:
         finally:
             self.stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
+            # Reports that were finished while the pool shut down.
             while not ended.empty():
                 if isinstance(late := ended.get(), Graded):
                     self.out.index.put(late.row)

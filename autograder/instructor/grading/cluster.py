@@ -129,7 +129,7 @@ class Cluster:
                 dict(submission.unread),
                 submission.unseen,
                 [exercise.id for exercise in exercises],
-                pure=False,
+                pure=False,  # a forced second run must not get the cached result of the first
                 retries=RETRIES,
             )
             self._futures.add(future)
