@@ -134,7 +134,7 @@ def _summary(content: Findings) -> str:
 
 def _stuck(content: Findings) -> str:
     table = _table(page_tables.stuck_table(content.stuck), "Nobody is stuck: every exercise that was started passes.")
-    note = "Reports have no attempts and no times of work: these stay in each student's own .course folder."
+    note = "Attempts and working times are not in reports: they stay in each student's own .course folder."
     return f'{table}<p class="soft">{note}</p>'
 
 

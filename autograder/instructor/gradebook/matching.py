@@ -21,7 +21,7 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Matched:
+class RowMatches:
     """The marks by row, notes about the other rows, and the students whose score has no row."""
 
     marks: Mapping[int, Mark]
@@ -29,7 +29,7 @@ class Matched:
     unplaced: tuple[str, ...]
 
 
-def matched(people: Sequence[Person], marks: Sequence[Mark], file: str) -> Matched:
+def match_rows(people: Sequence[Person], marks: Sequence[Mark], file: str) -> RowMatches:
     """Return the mark for each row; a row is left out if it fits several students, or its student fits several rows."""
     index = _Index(marks)
     candidates = {person.row: index.find(person) for person in people}
@@ -50,7 +50,7 @@ def matched(people: Sequence[Person], marks: Sequence[Mark], file: str) -> Match
     if unplaced:
         hint = "give them the same names or ids in roster.csv"
         notes.append(f"{plural(len(unplaced), 'score')} without a row in {file}: {named(unplaced)}; {hint}")
-    return Matched({row: by_student[student] for row, student in sure.items()}, tuple(notes), unplaced)
+    return RowMatches({row: by_student[student] for row, student in sure.items()}, tuple(notes), unplaced)
 
 
 class _Index:

@@ -13,7 +13,7 @@ from pathlib import Path
 from autograder.course import Course
 from autograder.course.names import UsageError
 from autograder.course.nearest import nearest
-from autograder.instructor.gradebook.text import csv_text
+from autograder.instructor.gradebook.csv_text import csv_text
 from autograder.submission.found import SubmissionError, printable, shown
 from autograder.submission.names import Clue, checked_id, folded
 from autograder.submission.times import parse_time

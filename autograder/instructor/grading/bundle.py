@@ -12,7 +12,7 @@ from autograder.learner.progress import FOLDER
 CACHE = Path(FOLDER) / "cache"
 
 
-def packed(course: Course, keys: Iterable[Path]) -> bytes:
+def pack(course: Course, keys: Iterable[Path]) -> bytes:
     """Return a zip of the files that verdicts depend on, and of answer keys. Raises OSError."""
     data = io.BytesIO()
     # Sent once over a local network, where time matters more than size.

@@ -98,7 +98,7 @@ def result_digest(data: Mapping[str, Any]) -> str:
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
-def repointed(result: ExerciseResult, points: Mapping[str, int]) -> ExerciseResult:
+def with_points(result: ExerciseResult, points: Mapping[str, int]) -> ExerciseResult:
     """Return a result with other points for its checks, in hundredths; verdicts do not depend on points."""
     checks = tuple(
         replace(
