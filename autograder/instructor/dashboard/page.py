@@ -90,10 +90,10 @@ def page(content: Findings) -> str:
         ("unnamed", "Failures without a name", _unnamed(content)),
         ("similar", "Similar submissions", _similar(content)),
     )
-    links = "".join(f'<li><a href="#{id_}">{heading}</a></li>' for id_, heading, _ in sections)
+    links = "".join(f'<li><a href="#{id_}">{label}</a></li>' for id_, label, _ in sections)
     body = "\n".join(
-        f'<section id="{id_}" aria-labelledby="{id_}-head"><h2 id="{id_}-head">{heading}</h2>\n{part}\n</section>'
-        for id_, heading, part in sections
+        f'<section id="{id_}" aria-labelledby="{id_}-head"><h2 id="{id_}-head">{label}</h2>\n{part}\n</section>'
+        for id_, label, part in sections
     )
     sheet = style()
     title = text(f"{cohort.title}: the class")
