@@ -76,8 +76,8 @@ def test_two_misconceptions_that_no_output_can_tell_apart_must_be_declared_a_gro
     for line in ('same_as = ["mean-of-last-count"]\n', 'same_as = ["mean-divided-by-length"]\n'):
         tiny.replaced(catalogue, line, "")
     found = problems_after(course)
-    assert "the misconception mean-divided-by-length is named nothing by the check values" in found
-    assert "the misconception mean-of-last-count is named nothing by the check values" in found
+    assert "the check values takes the misconception mean-divided-by-length for an unknown mistake" in found
+    assert "the check values takes the misconception mean-of-last-count for an unknown mistake" in found
 
 
 def test_a_group_that_only_one_of_its_members_declares_is_told(course: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_variant_that_is_wrong_is_told_with_its_check(course: Path) -> None:
 def test_a_stub_that_is_a_solution_is_told(course: Path) -> None:
     solution = course / SOLUTION
     solution.write_text(solution.read_text().replace(f"    {BEGIN}\n", "").replace(f"    {END}\n", ""))
-    assert problems_after(course) == ["the stub is pass with 4000 points, expected not_started with 0"]
+    assert problems_after(course) == ["the stub is pass with 40 points, expected not_started with 0"]
 
 
 def test_a_mark_that_is_missing_is_told_with_its_line(course: Path) -> None:
