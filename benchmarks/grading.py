@@ -249,7 +249,7 @@ def print_set(name: str, found: Mapping[str, object], options: argparse.Namespac
         f"the floor, the probes alone: {median(floor.seconds):.2f} s of the processors; ours takes {ratio:.2f} times it"
     )
     if "course-sandbox" in graders and "course-unwalled" in graders:
-        print(f"throughput with walls, of that without: {graders['course-unwalled'].times_ours:.2f}")
+        print(f"throughput with the sandbox, relative to without: {graders['course-unwalled'].times_ours:.2f}")
 
 
 def machine() -> str:

@@ -115,7 +115,7 @@ def reason_of(exercise: Mapping[str, Any], theirs: int | None, others: Sequence[
         stopped = any(_statuses(other) & STOPPED for other in others)
         return "no mark for a submission of which ours stopped a part" if stopped else None
     if exercise["parts"] == "stand-in":
-        return "ours graded it again with stand-ins for the wrong parts it uses"
+        return "this kit graded it again with reference parts for the wrong ones it uses"
     kinds = {check["finding"]["kind"] for check in exercise["checks"] if check["finding"]}
     if "forbidden" in kinds and theirs > exercise["score"]:
         return "ours saw a forbidden call"

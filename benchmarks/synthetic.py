@@ -27,7 +27,7 @@ STOPPED, LACKING, OTHERWISE = 0.25, 0.1, 0.3
 
 @dataclass(frozen=True)
 class Synthetic:
-    """A submission, and what became of each exercise: `solution`, `stub`, `missing`, or what its program is called.
+    """A submission, and the origin of each exercise: `solution`, `stub`, `missing`, or the name of its program.
 
     `wrong` has the exercises with a misconception.
     """

@@ -28,7 +28,7 @@ LINE = "    count = torch.arange(1, x.size(-1) + 1, device=x.device)  # (T,)"
 SHORT = "    for _ in range(n):\n        power = power @ a\n    return power\n"
 STUB = (tiny.ROOT / "exercises" / tiny.FILES[0]).read_text("utf-8")
 CHECKS = (tiny.ROOT / "tests" / "exercises" / f"test_{tiny.FIRST}.py").read_text("utf-8")
-BANK = (tiny.ROOT / "solutions" / "misconceptions" / f"{tiny.SECOND}.toml").read_bytes()
+CATALOGUE = (tiny.ROOT / "solutions" / "misconceptions" / f"{tiny.SECOND}.toml").read_bytes()
 
 
 @pytest.fixture(scope="module")
@@ -101,7 +101,7 @@ def test_a_line_is_found_in_every_part_of_a_notebook(gate: Gate) -> None:
 
 
 def test_a_bank_and_a_wrong_program_are_found(gate: Gate) -> None:
-    assert "has line 19 of solutions/ex02" in sentence(gate, "ex02.toml", BANK)
+    assert "has line 19 of solutions/ex02" in sentence(gate, "ex02.toml", CATALOGUE)
     wrong = tiny.POWER.replace("range(1, n + 1)", "range(n)")
     assert "the misconception power-mean-from-zero" in sentence(gate, "a.txt", wrong.splitlines()[30])
 

@@ -11,7 +11,7 @@ from autograder.authoring.validate import validate
 from autograder.course.stubs import BEGIN, END
 from tests.support import tiny
 
-BANK = f"solutions/misconceptions/{tiny.FIRST}.toml"
+CATALOGUE = f"solutions/misconceptions/{tiny.FIRST}.toml"
 SOLUTION = f"solutions/{tiny.FIRST}.py"
 
 
@@ -58,13 +58,13 @@ def without(file: Path, table: str) -> None:
 
 
 def test_a_check_that_no_misconception_fails_is_told(course: Path) -> None:
-    without(course / BANK, "mean-of-nothing")
+    without(course / CATALOGUE, "mean-of-nothing")
     assert problems_after(course) == ["no misconception fails the check empty"]
 
 
 def test_a_misconception_that_passes_everything_is_told(course: Path) -> None:
     tiny.replaced(
-        course / BANK, "'return x.mean(dim=-1, keepdim=True).expand_as(x)'", "'return (x.cumsum(dim=-1) / count)'"
+        course / CATALOGUE, "'return x.mean(dim=-1, keepdim=True).expand_as(x)'", "'return (x.cumsum(dim=-1) / count)'"
     )
     assert problems_after(course) == [
         "the misconception mean-of-everything passes every check; make one stricter, or remove the misconception"
@@ -72,7 +72,7 @@ def test_a_misconception_that_passes_everything_is_told(course: Path) -> None:
 
 
 def test_two_misconceptions_that_no_output_can_tell_apart_must_be_declared_a_group(course: Path) -> None:
-    catalogue = course / BANK
+    catalogue = course / CATALOGUE
     for line in ('same_as = ["mean-of-last-count"]\n', 'same_as = ["mean-divided-by-length"]\n'):
         tiny.replaced(catalogue, line, "")
     found = problems_after(course)
@@ -81,9 +81,9 @@ def test_two_misconceptions_that_no_output_can_tell_apart_must_be_declared_a_gro
 
 
 def test_a_group_that_only_one_of_its_members_declares_is_told(course: Path) -> None:
-    tiny.replaced(course / BANK, 'same_as = ["mean-of-last-count"]\n', "")
+    tiny.replaced(course / CATALOGUE, 'same_as = ["mean-of-last-count"]\n', "")
     assert problems_after(course) == [
-        f"{course / BANK}: mean-of-last-count: same_as names mean-divided-by-length, which names it not"
+        f"{course / CATALOGUE}: mean-of-last-count: same_as names mean-divided-by-length, which names it not"
     ]
 
 
@@ -105,7 +105,7 @@ def test_a_group_that_only_one_of_its_members_declares_is_told(course: Path) -> 
     ],
 )
 def test_a_bank_that_cannot_be_read_is_told_by_name(course: Path, old: str, new: str, sentence: str) -> None:
-    tiny.replaced(course / BANK, old, new)
+    tiny.replaced(course / CATALOGUE, old, new)
     [found] = problems_after(course)
     assert sentence in found
 
