@@ -1,4 +1,4 @@
-"""Measure two programs in one stretch of time, so that what the machine does to one of them it does to the other."""
+"""Measure two programs alternately, so that other load on the machine affects both."""
 
 import math
 import multiprocessing
@@ -39,7 +39,7 @@ def beside(run: Callable[[], None], other: Callable[[], float], every: float = m
 
 @contextmanager
 def paused(process: int) -> Iterator[None]:
-    """Stop a process and all that descend from it, parents first, so that none is made meanwhile."""
+    """Stop a process and its descendants, parents first, so that no new ones appear."""
     stopped: list[psutil.Process] = []
     while found := [child for child in _family(process) if child not in stopped]:
         for child in found:

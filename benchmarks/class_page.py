@@ -1,4 +1,4 @@
-"""Does the class page find what a class of sixty was made of? Graded for real, in one exercise of the course.
+"""Check that the class page finds the misconceptions planted in a class of sixty, graded for real in one exercise.
 
     python benchmarks/class_page.py --exercise ex05_attention --out build/class-page
 
@@ -32,7 +32,7 @@ HOLD = (14, 11, 9, 7, 5, 4, 3, 2)
 
 
 def main() -> None:
-    """Make the class, grade it, make its page, and print what was planted beside what was found."""
+    """Make the class, grade it, make its page, and compare planted and found misconceptions."""
     options = arguments()
     course = read_course(find_course())
     suite = load_suite(course)

@@ -1,4 +1,4 @@
-"""The graders that are measured beside each other: how each is set up, run the fastest way it has, and read."""
+"""The graders that are compared: how each is set up, run in its fastest way, and read."""
 
 import json
 import os
@@ -21,8 +21,8 @@ from autograder.exits import ENVIRONMENT
 ROOT = Path(__file__).parents[1]
 RIVALS = Path(__file__).parent / "rivals"
 PATIENCE = 300
-"""So many processor seconds a grader without a limit of its own may take for one submission; then it has no marks. They
-stand still while it is paused, as the clock does not."""
+"""The processor seconds per submission of a grader without a limit of its own; beyond them it gives no marks. They do
+not pass while the grader is paused, as wall time would."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Class:
         return self.folder / "folders" / submission.student
 
     def environment(self) -> dict[str, str]:
-        """Return the environment of every contestant: one thread for each process, and nothing of the user's own."""
+        """Return the environment of every contestant: one thread per process, and no settings of the user."""
         own = str(self.folder / "home")
         threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
         return {
@@ -67,7 +67,7 @@ class Class:
         }
 
     def call(self, command: Iterable[str | Path], cwd: Path, log: Path | None = None) -> int:
-        """Run a command to its end and return its exit status. One without a log grades a submission, within limits."""
+        """Run a command and return its exit status. A command without a log grades one submission, within limits."""
         limited = [] if log else ["sh", "-c", f'ulimit -t {PATIENCE}; exec "$@"', "sh"]
         with (log or Path(os.devnull)).open("wb") as output:
             return subprocess.run(
@@ -82,7 +82,7 @@ class Class:
 
 
 class Unavailable(Exception):
-    """This machine cannot grade in this way; the message says why."""
+    """This machine cannot run the grader; the message says why."""
 
 
 class Contestant(ABC):
@@ -95,12 +95,12 @@ class Contestant(ABC):
         self.folder = class_.folder / self.name
 
     def prepare(self) -> None:
-        """Make what does not depend on how often the submissions are graded."""
+        """Set up everything that is needed once, however often the submissions are graded."""
         self.folder.mkdir()
 
     @abstractmethod
     def clear(self) -> None:
-        """Take away what the last run left."""
+        """Remove the output of the last run."""
 
     @abstractmethod
     def run(self) -> None:
@@ -258,13 +258,13 @@ _ISOLATION = "course: isolation "
 
 
 class Course(Contestant):
-    """`course grade`: this kit. It also says which mistake it was and where, which no other here does."""
+    """`course grade`: this kit. It also names the mistake and its location, which no other grader here does."""
 
     isolation = "process"
     program: Sequence[str | Path] = ("-m", "autograder")
 
     def prepare(self) -> None:
-        """Grade once, so that the answer keys are made: like the rivals' file of what is expected, before the time."""
+        """Grade once to make the answer keys: untimed, like the rivals' file of expected results."""
         super().prepare()
         self.run()
 
@@ -285,7 +285,7 @@ class Course(Contestant):
         return isolation.removeprefix(_ISOLATION)
 
     def log(self) -> str:
-        """Return what the last run printed."""
+        """Return the output of the last run."""
         return (self.folder / "grade.log").read_text("utf-8").strip()
 
     def reports(self) -> Reports:
@@ -307,7 +307,7 @@ class Unconfined(Course):
 
 
 class Unwalled(Course):
-    """The sandbox's warm children without its walls."""
+    """The warm worker processes of the sandbox, without its confinement."""
 
     name = "course-unwalled"
     isolation = "sandbox"
@@ -315,7 +315,7 @@ class Unwalled(Course):
 
 
 class Confined(Course):
-    """`course grade --isolation sandbox`: a process for each submission, walled in."""
+    """`course grade --isolation sandbox`: a confined process for each submission."""
 
     name = "course-sandbox"
     isolation = "sandbox"

@@ -1,4 +1,4 @@
-"""The least that grading can cost: the probes of all checks on every submission, back to back in one warm process.
+"""The lower bound for grading: the probes of all checks on every submission, in a single warm process.
 
 `grading.py` runs it with the folder of the submissions and the part of them it is to run, 1/2 say, as many at a time as
 there are jobs: cores may share what they are made of. Nothing is confined, compared, judged or written. It prints the
@@ -19,7 +19,7 @@ import plain_checks
 from autograder.checks.structure import Implementation
 
 CPU_SECONDS = 3.0
-"""What the course gives a run of a check."""
+"""The time that the course allows for a run of a check."""
 
 
 def main() -> None:

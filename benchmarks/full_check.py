@@ -44,7 +44,7 @@ class Measured:
 
 
 def main() -> None:
-    """Measure, and print what was measured."""
+    """Measure, and print the results."""
     options = arguments()
     course = read_course(find_course())
     suite = load_suite(course)
@@ -144,7 +144,7 @@ def print_slowest(report: Report) -> None:
 
 
 def print_versions() -> None:
-    """Print what the figures hold for."""
+    """Print the machine and the versions of the measurement."""
     packages = ", ".join(f"{name} {version(name)}" for name in ("torch", "numpy"))
     print(f"Python {platform.python_version()}, {packages}, {platform.machine()}, {os.cpu_count()} cores")
 

@@ -1,4 +1,4 @@
-"""How long a class takes into nbgrader's gradebook: `course export nbgrader`, and nbgrader's own calls.
+"""The time to write a class into nbgrader's gradebook: `course export nbgrader`, and nbgrader's own calls.
 
     python benchmarks/gradebook.py [STUDENTS]
 
@@ -21,7 +21,7 @@ from marks import refuse
 from autograder.course import read_course
 from autograder.instructor.gradebook.feedback import summary
 from autograder.instructor.gradebook.graded import Graded, Mark
-from autograder.instructor.gradebook.nbgrader import nbgrader_api, opened, write_gradebook
+from autograder.instructor.gradebook.nbgrader import nbgrader_api, open_gradebook, write_gradebook
 from autograder.instructor.gradebook.nbgrader_rows import penalties
 from autograder.instructor.gradebook.policy import final, policy_of
 from autograder.instructor.gradebook.roster import Roster, Student
@@ -62,7 +62,7 @@ def result(exercise: str, points: int, failing: int) -> ExerciseResult:
 
 def by_nbgrader(graded: Graded, url: str) -> None:
     """Write the same by nbgrader's documented calls, each of which commits, as its own documentation shows it."""
-    with opened(url) as gradebook:
+    with open_gradebook(url) as gradebook:
         gradebook.check_course("default_course")
         gradebook.update_or_create_assignment(ASSIGNMENT)
         for exercise in graded.course.exercises:
@@ -94,8 +94,8 @@ def one_by_nbgrader(gradebook: object, mark: Mark) -> None:
 
 
 def scores(url: str) -> dict[str, float]:
-    """Return what nbgrader makes of a gradebook."""
-    with opened(url) as gradebook:
+    """Return the scores that nbgrader computes from a gradebook."""
+    with open_gradebook(url) as gradebook:
         return {
             submission["student"]: round(submission["score"], 2)
             for submission in gradebook.submission_dicts(ASSIGNMENT)
@@ -103,7 +103,7 @@ def scores(url: str) -> dict[str, float]:
 
 
 def differing(wanted: Mapping[str, float], found: Mapping[str, float]) -> list[str]:
-    """Return a sentence for every student whose score is not the one that was written."""
+    """Return a sentence for every student with another score than was written."""
     students = [*wanted, *(student for student in found if student not in wanted)]
     return [
         f"{student}: {found.get(student)}, expected {wanted.get(student)}"
@@ -128,7 +128,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         ours, theirs = (f"sqlite:///{folder}/{name}.db" for name in ("ours", "theirs"))
         for url in (ours, theirs):
-            with opened(url):
+            with open_gradebook(url):
                 pass
         rows = [
             ("course export nbgrader", timed(lambda: write_gradebook(graded, ours, ASSIGNMENT))),

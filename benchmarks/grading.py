@@ -1,4 +1,4 @@
-"""How fast a class is graded: this kit beside plain pytest, nbgrader and otter, on the same submissions and checks.
+"""The speed of grading a class: this kit, plain pytest, nbgrader and otter, on the same submissions and checks.
 
     python benchmarks/grading.py --out build/grading.json
 
@@ -60,7 +60,7 @@ CONTESTANTS: Mapping[str, type[Contestant]] = {
 
 @dataclass
 class Result:
-    """What a grader took for a class in each round, by the clock, ours beside it, and how its marks compare."""
+    """The wall time of a grader in each round, our time beside it, and the comparison of the marks."""
 
     seconds: list[float] = field(default_factory=list)
     ours_beside: list[list[float]] = field(default_factory=list)
@@ -69,14 +69,14 @@ class Result:
     differences: dict[str, int] = field(default_factory=dict)
 
     def compare(self, class_: Class, ours: OurCourse, other: Contestant) -> None:
-        """Keep how the marks of the last run compare with ours; exit with 1 where one differs for no reason."""
+        """Store the comparison of the last marks with ours; exit with 1 if one differs without a reason."""
         rival = not isinstance(other, OurCourse)
         found = compared(class_.submissions, ours.reports(), other.marks(), rival=rival)
         refuse(other.name, found.unexplained)
         self.same_marks, self.marks, self.differences = found.same, found.marks, dict(found.reasons.most_common())
 
     def note(self, name: str, seconds: float, ours: list[float]) -> None:
-        """Keep a round, and tell of it."""
+        """Store a round, and print it."""
         self.seconds.append(seconds)
         self.ours_beside.append(ours)
         print(f"  {name} {seconds:.1f} s, ours beside it {', '.join(f'{run:.1f}' for run in ours)} s", flush=True)
@@ -88,7 +88,7 @@ class Result:
 
 
 def main() -> None:
-    """Measure, and print what was measured."""
+    """Measure, and print the results."""
     options = arguments()
     python = rivals_python(ROOT / "build" / "rivals")
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.jobs])
@@ -143,7 +143,7 @@ def rivals_python(folder: Path) -> Path:
 
 
 def make_class(folder: Path, python: Path, exercises: int, options: argparse.Namespace) -> Class:
-    """Make a course of the first so many exercises, submissions to it, and the file of what is expected."""
+    """Make a course of the first few exercises, its submissions, and the file of expected results."""
     copy_course(folder / "course", exercises)
     course = read_course(folder / "course")
     suite = load_suite(course)
@@ -160,7 +160,7 @@ def make_class(folder: Path, python: Path, exercises: int, options: argparse.Nam
 
 
 def copy_course(folder: Path, exercises: int) -> None:
-    """Copy the course with its first so many exercises; the last one is worth what is lacking to 100 points."""
+    """Copy the course with its first few exercises; the last one fills up to 100 points."""
     for part in ("solutions", "exercises", "tests/exercises"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
     head, *blocks = (ROOT / "course.toml").read_text("utf-8").split("[[exercises]]\n")
@@ -208,7 +208,7 @@ def prepared(class_: Class, names: Sequence[str]) -> list[Contestant]:
 
 
 def timed(class_: Class, ours: OurCourse) -> float:
-    """Return the seconds of one run by the clock, every mark of which is as the submission deserves."""
+    """Return the wall time of one run, after checking that every mark is right."""
     ours.clear()
     started = time.perf_counter()
     ours.run()
@@ -249,11 +249,11 @@ def print_set(name: str, found: Mapping[str, object], options: argparse.Namespac
         f"the floor, the probes alone: {median(floor.seconds):.2f} s of the processors; ours takes {ratio:.2f} times it"
     )
     if "course-sandbox" in graders and "course-unwalled" in graders:
-        print(f"throughput with walls, of that without: {graders['course-unwalled'].times_ours:.2f}")
+        print(f"throughput with the sandbox, relative to without: {graders['course-unwalled'].times_ours:.2f}")
 
 
 def machine() -> str:
-    """Return what the figures hold for."""
+    """Return the machine and the versions of the measurement."""
     models = [
         line.partition(":")[2].strip()
         for line in Path("/proc/cpuinfo").read_text().splitlines()
@@ -263,7 +263,7 @@ def machine() -> str:
 
 
 def versions(python: Path) -> dict[str, str]:
-    """Return the versions of what was measured."""
+    """Return the versions of the measured packages."""
     program = (
         "import json, sys; from importlib.metadata import version as v; print(json.dumps(list(map(v, sys.argv[1:]))))"
     )

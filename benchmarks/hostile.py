@@ -1,4 +1,4 @@
-"""What hostile submissions cost a class: forged traces, and programs that only sleep or loop, among honest work.
+"""The cost of hostile submissions in a class: forged traces, and programs that only sleep or loop.
 
     python benchmarks/hostile.py
 
@@ -34,7 +34,7 @@ from autograder.submission.submission import digest
 
 ROOT = Path(__file__).parents[1]
 MOST_SHARE, MOST_SECONDS = 0.1, 60.0
-"""What forged traces may add to the time of a class, and what one hostile submission may take of a slot."""
+"""The limits: the share that forged traces may add to the time of a class, and the time of one hostile submission."""
 
 INSIDE = (ROOT / "tests" / "attacks" / "parts" / "inside.py").read_text("utf-8")
 
@@ -66,7 +66,7 @@ KINDS: Mapping[str, str] = {
     "loops": "\nfor _name in [each for each, value in globals().items() if callable(value)]:\n"
     "    def _loop(*_, **__):\n        while True: pass\n    globals()[_name] = _loop\n",
 }
-"""What is put at the end of every file of a hostile submission."""
+"""The code at the end of every file of a hostile submission."""
 
 
 @dataclass
@@ -80,7 +80,7 @@ class Times:
 
     @property
     def share(self) -> float:
-        """What the hostile ones add, as a share of the honest time: the median of the rounds."""
+        """The added share of time by hostile submissions: the median of the rounds."""
         return median(mixed / honest - 1 for mixed, honest in zip(self.mixed, self.honest, strict=True))
 
 
@@ -215,7 +215,7 @@ def located() -> Iterator[list[float]]:
 
 
 def holds(kind: str, times: Times) -> bool:
-    """Say whether hostile submissions cost no more than they may."""
+    """Return whether hostile submissions stay within the limits."""
     cheap = kind != "forged traces" or times.share <= MOST_SHARE
     return cheap and max(times.hostile) <= MOST_SECONDS and not times.changed
 

@@ -1,4 +1,4 @@
-"""What the marks of a class must be before a figure about grading it means anything.
+"""Check the marks of a class: a time for grading means nothing if the marks are wrong.
 
 A grader that marks wrongly does less than it should, or something else: its time says nothing. So whoever measures
 compares the marks first, and `refuse` ends the program with status 1 where they differ.
@@ -50,7 +50,7 @@ def reports_in(out: Path) -> Reports:
 
 
 def misgraded(submissions: Sequence[Synthetic], reports: Reports) -> Iterator[str]:
-    """Yield a sentence for every mark of this kit that is not what the program behind it deserves."""
+    """Yield a sentence for every wrong mark of this kit."""
     for submission in submissions:
         if submission.student not in reports:
             yield f"{submission.student} has no report"
@@ -78,7 +78,7 @@ def _misgraded(found: Mapping[str, Any] | None, wanted: str) -> str | None:
 
 
 def deserved(submission: Synthetic, exercise: str) -> str:
-    """Say what an exercise of a submission deserves by what it is made of."""
+    """Return the right mark of an exercise, by the program it was made from."""
     made_of = submission.made_of[exercise]
     if made_of == "missing":
         return "missing"
@@ -110,12 +110,12 @@ def compared(submissions: Sequence[Synthetic], ours: Reports, marks: Marks, *, r
 
 
 def reason_of(exercise: Mapping[str, Any], theirs: int | None, others: Sequence[Mapping[str, Any]]) -> str | None:
-    """Say what this kit does and a rival does not that explains another mark; None if nothing does."""
+    """Return the feature of this kit that explains another mark of a rival; None if there is none."""
     if theirs is None:
         stopped = any(_statuses(other) & STOPPED for other in others)
         return "no mark for a submission of which ours stopped a part" if stopped else None
     if exercise["parts"] == "stand-in":
-        return "ours graded it again with stand-ins for the wrong parts it uses"
+        return "this kit graded it again with reference parts for the wrong ones it uses"
     kinds = {check["finding"]["kind"] for check in exercise["checks"] if check["finding"]}
     if "forbidden" in kinds and theirs > exercise["score"]:
         return "ours saw a forbidden call"

@@ -29,10 +29,10 @@ from autograder.course import Course, find_course, read_course
 from autograder.learner.progress import write_whole
 
 SECONDS = 20
-"""So long a program may run, by the clock; right ones need less than one."""
+"""The wall time limit of a program in seconds; correct ones need less than one."""
 
 MEMORY = 16 << 30
-"""So many bytes of address space a program may ask for."""
+"""The limit of a program's address space in bytes."""
 
 CHECKS: Mapping[str, Mapping[str, Check]] = {"shape": SHAPES, "example": EXAMPLES}
 
@@ -64,7 +64,7 @@ def arguments() -> argparse.Namespace:
 
 
 def programs_of(course: Course) -> list[Program]:
-    """Read the solutions, the wrong programs of the catalogue, and the right ones that look different."""
+    """Read the solutions, the misconceptions and the accepted variants."""
     programs = []
     for exercise in course.exercises:
         solution = (course.solutions_dir / exercise.file).read_text("utf-8")
@@ -106,7 +106,7 @@ def validated(course: Course, jobs: int) -> Mapping[tuple[str, str, str], Mappin
 
 
 def passes_course(program: Program, proofs: Mapping[tuple[str, str, str], Mapping[str, str]]) -> bool:
-    """Say whether a program passes every check of the course."""
+    """Return whether a program passes every check of the course."""
     checks = proofs.get((program.kind, program.exercise, program.name))
     if not checks:
         raise SystemExit(f"course validate did not run {program.name}: was the course edited meanwhile? Run it again.")

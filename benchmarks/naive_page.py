@@ -35,45 +35,51 @@ KINDS = {
     "layer norms": r"layer-norm|-norm",
     "the computation itself": r"",
 }
-"""What a mistake is about, by the words of its name; the first that fits. It is a rough division."""
+"""The topic of a mistake, by the words of its name; the first match counts. The division is rough."""
 
 PAGE = """\
-# What naive checks let through
+# How many mistakes naive checks miss
 
-The course comes with a catalogue of {wrong} wrong programs that learners write, and with {right} right ones that look
-different from its solutions. This page says what becomes of them under three kinds of checks:
+The course has a catalogue of {wrong} wrong programs that learners write. It also has {right}
+correct programs that look different from its solutions. This page compares three kinds of checks
+on them:
 
-- **shape**: make the part, call it, and compare the shapes of the results; nothing may raise.
-- **one example**: the same calls with one seed, in eval mode and with the solution's weights (`load_state_dict`; a
-  layer norm keeps its ones and zeros). First the shapes, then `torch.allclose` with the solution's results, to `1e-4`.
+- **shape**: create the part, call it, and compare the shapes of the results. No exception is
+  allowed.
+- **one example**: the same calls with one seed, in eval mode and with the solution's weights
+  (`load_state_dict`; a layer norm keeps its ones and zeros). It compares the shapes, and then the
+  results with `torch.allclose` and a tolerance of `1e-4`.
 - **course**: the checks in `tests/exercises`.
 
-The first two, in `benchmarks/naive_exercises.py`, are what a careful teacher writes who has no list of mistakes: round
-sizes (batch 2, source and target of length 4, 2 heads, `d_model` 8, 10 words), attention and the stacks without a mask
-and with a causal or a padding mask. Batching, training and generation have asserts on small examples: a vocabulary of
-two sentences, loss and learning rate against the solution's, a loss that falls in 20 steps, draws from four tokens,
-greedy texts of an untrained model against the solution's.
+A careful teacher without a list of mistakes would write the first two kinds. They are in
+`benchmarks/naive_exercises.py`. Their sizes are round: batch 2, source and target of length 4, 2
+heads, `d_model` 8, 10 words. Attention and the stacks run without a mask, with a causal mask and
+with a padding mask. Batching, training and generation have asserts on small examples: a
+vocabulary of two sentences, loss and learning rate as in the solution, a loss that falls in 20
+steps, samples from four tokens, and greedy texts of an untrained model as in the solution.
 
-## Wrong programs that pass, right programs that fail
+## Wrong programs that pass, correct programs that fail
 
 {exercises}
 
-`wrong` and `right` count all programs; the columns after each say how many wrong ones pass and how many right ones
-fail. An endless loop, a crash or an error counts as caught.
+`wrong` and `right` count all programs. The columns after `wrong` count the wrong programs that
+pass; the columns after `right` count the correct programs that fail. An endless loop, a crash or
+an exception counts as a failure.
 
-**The course's own columns are no independent estimate.** Bank and checks were made together: a mistake that no check
-catches is not taken into the catalogue, and a right program that fails is a fault of the course. Mistakes outside it
-may well pass. What is measured is how much of a known list the naive checks miss.
+**The columns of the course are not an independent estimate.** Catalogue and checks were made
+together. A mistake that no check catches is not in the catalogue, and a correct program that
+fails is a bug of the course. Other mistakes may pass. The page measures how much of a known list
+the naive checks miss.
 
-A right program fails the one example where `load_state_dict` does not fit it: its weights have other names or another
-layout, or it holds a buffer more. The right programs differ so on purpose; the course fills them through a method that
-they bring along (`from_reference`), and bears with buffers.
+A correct program fails the one example if `load_state_dict` does not fit it: its weights have
+other names or another layout, or it has one more buffer. These programs differ on purpose. The
+course fills them through a method of their own (`from_reference`), and allows extra buffers.
 
-## What passes most
+## The mistakes that pass most often
 
 {kinds}
 
-A mistake is sorted by the words in its name, so the borders are rough.
+Mistakes are sorted by the words in their names, so the borders are rough.
 
 ## How the numbers were made
 
@@ -81,8 +87,9 @@ A mistake is sorted by the words in its name, so the borders are rough.
 {command}
 ```
 
-Python {python}, PyTorch {torch} on the CPU, autograder {autograder}. Naive checks: seed 0, each program in a process
-of its own, with the solutions of the other exercises. Course: `course validate`, seed {seed}.
+Python {python}, PyTorch {torch} on the CPU, autograder {autograder}. Naive checks: seed 0, each
+program in its own process, with the solutions of the other exercises. Course: `course validate`,
+seed {seed}.
 """
 
 

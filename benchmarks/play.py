@@ -1,4 +1,4 @@
-"""What `course play translate` makes of right programs, and of wrong ones; with --activity write, what that does.
+"""The results of `course play translate` for right and wrong programs; with --activity write, of that activity.
 
     python benchmarks/play.py
     python benchmarks/play.py --activity write
@@ -94,7 +94,7 @@ def main() -> None:
 
 
 def misjudged(ended: Ended, wrong: str | None) -> str | None:
-    """Say what is not as it should be in a run of a program whose exercise `wrong` has a mistake, or of a right one."""
+    """Return the problem of a run, of a program with a mistake in the exercise `wrong` or of a right one."""
     if ended.figures is None:
         return None if wrong else f"it did not get through, with status {ended.status}: {ended.output}"
     named = {exercise for exercise, _ in ended.figures["wrong"]}
@@ -112,7 +112,7 @@ def _options() -> argparse.Namespace:
 
 
 def _copy(folder: Path) -> Path:
-    """Return a course with nothing kept but answer keys, which take their time and are not what is measured."""
+    """Return a course with cached answer keys only, since their time is not measured."""
     for name in ("solutions", "tests/exercises", "play"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "course.toml", folder)

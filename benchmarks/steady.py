@@ -1,4 +1,4 @@
-"""Whether grading goes on as it began: the rate of the first and the last submissions, and the judge's memory.
+"""Check that grading stays steady: the rate of the first and last submissions, and the memory of the judge.
 
     python benchmarks/steady.py
 
@@ -33,13 +33,13 @@ from autograder.learner.progress import write_whole
 ROOT = Path(__file__).parents[1]
 EVERY_SECONDS = 1.0
 SLOWER, LARGER, AGAIN = 0.15, 20e6, 1.0
-"""What is still steady: the share by which the rate falls, the bytes by which memory grows, and the seconds that a run
-with nothing new takes for 1,000 submissions."""
+"""The limits: the fall of the rate as a share, the growth of memory in bytes, and the seconds of a run with nothing new
+per 1,000 submissions."""
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What was seen at one moment: submissions graded, and bytes of memory of the judge."""
+    """A sample in time: the number of graded submissions, and the judge's memory in bytes."""
 
     seconds: float
     graded: int
@@ -100,7 +100,7 @@ def arguments() -> argparse.Namespace:
 
 
 def watched(folder: Path, options: argparse.Namespace) -> Iterator[Sample]:
-    """Grade, and yield what is seen of it from the first report to the last. Answer keys are made before that."""
+    """Grade, and yield samples from the first report to the last, after the answer keys are made."""
     reports = folder / "out" / "reports"
     with (folder / "log").open("wb") as log:
         judge = started_in(folder, options, log)

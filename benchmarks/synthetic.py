@@ -1,4 +1,4 @@
-"""Whole-course submissions made from the catalogue: as many as are wanted, the same from the same seed.
+"""Whole-course submissions made from the catalogue of misconceptions, reproducible by seed.
 
     python benchmarks/synthetic.py --out build/synthetic --count 100 --seed 1
 
@@ -19,7 +19,7 @@ from autograder.course import Course, find_course, read_course
 from autograder.course.suite import Suite, load_suite
 
 MISTAKES = {0: 25, 1: 35, 2: 25, 3: 15}
-"""How many of a hundred submissions have so many misconceptions."""
+"""The percentage of submissions by number of misconceptions."""
 
 STOPPED, LACKING, OTHERWISE = 0.25, 0.1, 0.3
 """The shares that stop at some exercise, that lack a file, and that have a part, or all, written in another way."""
@@ -27,7 +27,7 @@ STOPPED, LACKING, OTHERWISE = 0.25, 0.1, 0.3
 
 @dataclass(frozen=True)
 class Synthetic:
-    """A submission, and what became of each exercise: `solution`, `stub`, `missing`, or what its program is called.
+    """A submission, and the origin of each exercise: `solution`, `stub`, `missing`, or the name of its program.
 
     `wrong` has the exercises with a misconception.
     """

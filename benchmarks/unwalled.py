@@ -1,4 +1,4 @@
-"""`course grade` in children of warm zygotes, as in the sandbox, without a wall: what that saves is what walls cost.
+"""`course grade` in warm worker processes as in the sandbox, but without confinement, to measure the cost of it.
 
 To measure, not to grade: whatever it runs has the rights of who runs it. `grading.py` does so with its own programs.
 """

@@ -1,4 +1,4 @@
-"""How soon `course watch` answers a save, beside a cold pytest run of the same checks.
+"""The response time of `course watch` after a save, compared with a cold pytest run of the same checks.
 
     python benchmarks/watch.py
 
@@ -155,7 +155,7 @@ def _wrong(course: Path, exercise: str) -> str:
 
 
 def _save(course: Path, exercise: str, program: str) -> float:
-    """Put a program in the place of the file, whole, and return when."""
+    """Replace the file by a program atomically, and return the time."""
     file = course / "exercises" / f"{exercise}.py"
     written = file.with_suffix(".tmp")
     written.write_text(program, "utf-8")

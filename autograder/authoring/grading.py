@@ -36,6 +36,7 @@ def run_in_workers(
 
     with ExitStack() as stack:
         for _ in range(jobs):
+            # These programs are trusted, so a worker may go on from one to the next.
             runners.put(stack.enter_context(Runner(suite, seed=seed, shared=True)))
         yield from stack.enter_context(ThreadPoolExecutor(jobs)).map(run, items)
 

@@ -10,6 +10,8 @@ from autograder.authoring.leaks_secrets import Secret, words_of
 from autograder.authoring.leaks_views import SealedError, views
 
 _FIRST = 3
+"""Secrets are looked up by their first three words, so that a text is compared with few of them."""
+
 _COMPILED = re.compile(rb"[\x0b-\x13]\r\n.{12}\xe3\0{12}", re.DOTALL)
 """What the compiled code of a module begins with: a number of the release, \\r\\n, and a code without arguments."""
 

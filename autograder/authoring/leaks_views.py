@@ -21,6 +21,7 @@ DEEPEST = 5
 MOST_BYTES = 1 << 30
 """The most bytes unpacked from one file: stops archive bombs."""
 
+# Shorter runs of printable bytes are noise in binary data, and shorter base64 or hexadecimal ones are words.
 _RUN = re.compile(rb"[\t\n\r\x20-\x7e]{6,}")
 _WIDE = re.compile(rb"(?:[\t\n\r\x20-\x7e]\0){6,}")
 _GAPS = re.compile(rb"\\+[nrt]|[\s\"',\\]")
@@ -30,6 +31,7 @@ _STREAM = re.compile(rb"\x78[\x01\x5e\x9c\xda]|\x1f\x8b\x08|BZh[1-9]1AY&SY|\xfd7
 _SEALED = {b"7z\xbc\xaf\x27\x1c": "7z", b"Rar!\x1a\x07": "rar", b"\x28\xb5\x2f\xfd": "zstd"}
 _PIECE = 1 << 16
 _LEAST = 12
+"""A stream that unpacks to fewer bytes is nearly always a chance match of the start bytes."""
 
 
 class SealedError(Exception):

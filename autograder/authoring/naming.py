@@ -146,6 +146,7 @@ def _lines(solution: str, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt]) 
     end = ended.index(False) if False in ended else len(ended)
     stop, last = len(ours) - end, len(theirs) - end
     while True:
+        # A patch must find text that occurs once, so it grows to both sides until it does.
         if start < stop and start < last:
             patch = _replaced(solution, ours[start:stop], theirs[start:last])
             if solution.count(patch[0]) == 1:

@@ -19,10 +19,10 @@ from autograder.runner.outcomes import Observed, Outcome
 from autograder.runner.traces import Trace
 from autograder.runner.traces import to_record as to_traced
 
-EXACT_BITS, BANK_BITS = 24, 16
+EXACT_BITS, FLOAT32_BITS = 24, 16
 """The bits kept below the largest number of an array: for exact references, and for float32 results."""
 
-ROUNDED = {"float64": EXACT_BITS, "float32": BANK_BITS}
+ROUNDED = {"float64": EXACT_BITS, "float32": FLOAT32_BITS}
 SMALLEST = 1e-6
 """Numbers below this are within every tolerance, so an array of them gets no finer steps."""
 

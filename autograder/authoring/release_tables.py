@@ -30,6 +30,7 @@ def without_tables(text: str, names: Sequence[str]) -> str:
                 _drop_comments(kept)
         if not dropping:
             kept.append(line)
+    # The text is edited line by line, so the result is compared with what it should mean.
     made = "".join(kept).rstrip("\n") + "\n"
     try:
         same = tomllib.loads(made) == wanted

@@ -202,7 +202,7 @@ def _problems(program: Program, result: ExerciseResult) -> Iterable[str]:
         for check in failed:
             named = check.finding.id if check.finding and check.finding.kind == "misconception" else None
             if named not in (program.name, *program.same_as):
-                yield f"the check {check.id} names the misconception {program.name} as {named or 'nothing'}"
+                yield f"the check {check.id} takes the misconception {program.name} for {named or 'an unknown mistake'}"
     else:
         names = {**_RIGHT, "reference parts": "the solution, with reference parts for the exercises it needs,"}
         what = names[program.kind].format(program.name)

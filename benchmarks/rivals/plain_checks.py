@@ -38,7 +38,7 @@ torch.set_num_threads(1)
 
 
 class Plain:
-    """The checks of the exercises, and what is expected of them."""
+    """The checks of the exercises, and their expected results."""
 
     def __init__(self, kept: Mapping[str, Any]) -> None:
         self.seed: int = kept["seed"]
@@ -94,7 +94,7 @@ class Plain:
 
 
 def calm(seed: int) -> None:
-    """Seed what student's code may draw from, and put back what it may have set."""
+    """Seed all random generators, and restore settings that student's code may have changed."""
     torch.manual_seed(seed)
     np.random.seed(seed)
     random.seed(seed)
@@ -116,7 +116,7 @@ def bare(value: Any) -> Any:
 
 
 def right(yours: Any, expected: Any, judge: object) -> bool:
-    """Say whether an observation is what its judge wants."""
+    """Return whether an observation passes its judge."""
     match judge:
         case Same():
             return alike(yours, expected, judge)

@@ -1,4 +1,4 @@
-"""Every callable that can be imported from torch, and which of them compute what an exercise asks for.
+"""Find the callables of torch that compute the result of an exercise.
 
 `python -m tests.proof.callables` prints a line of JSON for each way that was found: the kind of work, the module, the
 path in it, and the number of the calling convention. Last comes a line with the number of callables. With names of
@@ -27,7 +27,7 @@ IMPORT_SECONDS = 20
 CALL_SECONDS = 1.0
 STUCK_SECONDS = 20
 CHUNK = 150
-"""Callables in one process: what one of them changes for the whole process reaches no more than these."""
+"""The number of callables per process, which limits the effect of one that changes global state."""
 
 Found = tuple[str, tuple[str, ...]]
 """A module and the path from it to a callable."""
@@ -149,7 +149,7 @@ def try_chunk(chunk: list[tuple[Found, Any]], codes: dict[tuple[str, int], Any],
 
 
 def main() -> None:
-    """Print what was found."""
+    """Print the callables."""
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
     signal.signal(signal.SIGALRM, _expire)

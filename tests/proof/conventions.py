@@ -1,4 +1,4 @@
-"""How a callable `f` may be asked for an exercise's work: a family of calls for each kind, as lines of Python."""
+"""The ways to call `f` for the work of an exercise: a family of calls for each kind, as lines of Python."""
 
 import math
 from functools import cache
@@ -82,7 +82,7 @@ _INPUTS = _inputs()
 
 
 def names_of() -> dict[str, Any]:
-    """Return fresh copies of what a convention speaks of."""
+    """Return fresh copies of the variables that a convention uses."""
     tensors = {name: value.clone() for name, value in _INPUTS.items()}
     return {**tensors, "D": 6, "E": 4, "H": 2, "eps": EPS, "root": 2.0, "made": made, "turned": turned}
 

@@ -1,4 +1,4 @@
-"""Prove on the whole course that one exercise that hangs, or eats memory, costs the others nothing, at both levels.
+"""Prove on the whole course that an exercise that hangs or exhausts memory costs the others nothing, at both levels.
 
     python -m tests.proof.hanging
 
@@ -34,7 +34,7 @@ WAYS: Mapping[str, str] = {
 
 
 def main() -> None:
-    """Try every way at both levels, and print what came of it."""
+    """Try every way at both levels, and print the results."""
     parser = argparse.ArgumentParser(description="Prove that no exercise is charged for another.")
     parser.add_argument("--isolation", nargs="+", default=["sandbox", "process"], metavar="KIND")
     parser.add_argument("--exercise", default="ex05_attention", metavar="ID", help="the one that does it")
@@ -55,7 +55,7 @@ def main() -> None:
 
 
 def tried(grader: Grader, suite: Suite, exercise: str) -> Iterator[tuple[str, bool]]:
-    """Yield what was tried, and whether it holds."""
+    """Yield each trial, and whether the promise holds."""
     right = others(grader.grade(submitted(suite, {})), exercise)
     for way, code in WAYS.items():
         began = time.monotonic()

@@ -1,4 +1,4 @@
-"""Submit everything that a student is given as every exercise, confined, and print what it earns.
+"""Submit every file of a kit as every exercise, in the sandbox, and print the points it earns.
 
 `python -m tests.proof.kit_answers` takes minutes; `--only PART` tries the attempts with that part in their name.
 """

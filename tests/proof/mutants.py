@@ -1,4 +1,4 @@
-"""Make wrong programs of a right one: each mutant changes one place of its syntax tree."""
+"""Make wrong programs from a right one: each mutant changes one node of its syntax tree."""
 
 import ast
 from collections.abc import Callable, Iterator
@@ -56,12 +56,12 @@ NAMES = {
 }
 MAKERS = {"zeros", "ones", "full", "arange", "tensor", "empty", "zeros_like", "ones_like", "full_like", "empty_like"}
 AT_THE_END = ("detach", "float", "cpu")
-"""What a result may be sent through last: the graph is cut, the dtype is fixed, the device is fixed."""
+"""The last call on a result: it cuts the graph, fixes the dtype, or fixes the device."""
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A wrong program: the function or class and the statement that it changes, and what becomes of that statement."""
+    """A wrong program: the function or class, the statement that is changed, and its replacement."""
 
     where: str
     line: int

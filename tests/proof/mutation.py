@@ -1,4 +1,4 @@
-"""Prove that the checks catch faults nobody thought of: change every place of the solutions, and check each result.
+"""Prove that the checks catch unforeseen faults: change every node of the solutions, and check each mutant.
 
 A mutant that passes every check is a survivor. `equivalent_mutants.toml` lists those that no check can catch, each with
 the reason. The proof fails for a survivor that is not listed, and for a listed one that is caught or does not exist.
@@ -42,7 +42,7 @@ Key = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Result:
-    """How the mutants of an exercise fared: all of them, and those that passed every check."""
+    """The mutants of an exercise: all of them, and those that pass every check."""
 
     exercise: Exercise
     mutants: tuple[Mutant, ...]
@@ -123,7 +123,7 @@ def passes_all(
     sources: Mapping[str, bytes],
     deadly: "Counter[str]",
 ) -> bool:
-    """Whether a program passes every check. Those that caught most programs before come first, to save time."""
+    """Return whether a program passes every check; checks that caught most programs run first, to save time."""
     judges = {check.id: check.judge for check in suite.checks[exercise.id]}
     first = {check for check, _ in deadly.most_common(FIRST)}
     plan = suite.plan([exercise])[exercise.id]
@@ -143,7 +143,7 @@ def passes_all(
 
 
 def problems_of(result: Result, listed: Mapping[Key, str]) -> Iterator[str]:
-    """Yield what is wrong: a survivor without a reason, or a reason without a survivor."""
+    """Yield a sentence for each survivor without a reason, and for each reason without a survivor."""
     for mutant in result.survivors:
         if mutant.key not in listed:
             place = f"{result.exercise.file}:{mutant.line} in {mutant.where}"

@@ -128,7 +128,7 @@ def _graded(suite: Suite, programs: Sequence[tuple[Submission, list[Exercise]]])
 
 
 def main() -> int:
-    """Print what was tried and what it earned; return 1 where anything earned points."""
+    """Print each way with its points; return 1 if any way earned points."""
     if len(sys.argv) > 1:
         lines = Path(sys.argv[1]).read_text().splitlines()
     else:

@@ -1,4 +1,4 @@
-"""Classes made up of reports, so that nobody waits for a grader: as many students and checks as are wanted."""
+"""Made-up classes of any size, to save the time of grading."""
 
 from collections.abc import Mapping, Sequence
 from random import Random
@@ -27,7 +27,7 @@ def check(name: str, status: Status, finding: Finding | None = None, output: str
 
 
 def report(student: str, course: Titles, failing: Mapping[tuple[str, str], CheckResult]) -> Report:
-    """Return a report in which all passes but what is given."""
+    """Return a report in which every other check passes."""
     exercises = []
     for exercise, names in course.items():
         checks = tuple(failing.get((exercise, name), check(name, "pass")) for name in names)
@@ -54,7 +54,7 @@ def unexplained(word: str = "value") -> Finding:
 
 
 def large_class(students: int, exercises: int = 14, checks: int = 18, seed: int = 1) -> list[Report]:
-    """Return reports of students of differing skill: they stop somewhere, and fail by names, by places, by time."""
+    """Return reports of students of different skill, who stop at some exercise and fail in different ways."""
     course, random = titles(exercises, checks), Random(seed)
     keys = [(exercise, name) for exercise, names in course.items() for name in names]
     hard = {key: random.random() for key in keys}
@@ -82,7 +82,7 @@ def _failed(exercise: str, name: str, random: Random) -> CheckResult:
 
 
 def cohort(reports: Sequence[Report]) -> Cohort:
-    """Return a class in which everybody is called by the id."""
+    """Return a class whose students are named by their ids."""
     ordered = sorted(reports, key=lambda report: -report.score)
     names = {str(report.submission["student"]): str(report.submission["student"]) for report in reports}
     return Cohort("A course of parts", tuple(ordered), names, max((report.max_score for report in reports), default=0))

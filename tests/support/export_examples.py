@@ -1,4 +1,4 @@
-"""A graded class of the tiny course, as `course grade` leaves it: made up, so that nobody waits for a grader."""
+"""A graded class of the tiny course in the form of `course grade`, made up to save time."""
 
 import json
 from collections.abc import Mapping
@@ -62,11 +62,11 @@ REPORTS = {
     "=cmd": report("=cmd", {"empty": "timeout"}),
 }
 SCORES = {"ada": 10250, "bob": 5143, "eve": 7143, "fay": None, "=cmd": 9429, "zoe": None}
-"""What goes into a gradebook, in hundredths: less what lateness costs, with the points by hand."""
+"""The final scores in hundredths: minus late penalties, plus points by hand; None is missing or failed."""
 
 
 def graded_class(folder: Path, roster: str | None = ROSTER) -> Path:
-    """Write a course and, beside it, what grading a class of it left; return the course."""
+    """Write a course and the output of grading beside it; return the course."""
     course = tiny.copied(folder / "course")
     tiny.replaced(course / "course.toml", "[limits]", GRADING)
     if roster is not None:

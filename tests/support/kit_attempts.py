@@ -1,4 +1,4 @@
-"""Submissions made of nothing but what a student is given: files of the kit, and whatever a submission can import.
+"""Submissions made only from what a student gets: files of the kit, and everything a submission can import.
 
 None of them may earn a point. `tests/proof/kit_answers.py` tries them all, `test_kit_answers.py` some.
 """

@@ -90,10 +90,10 @@ def page(content: Findings) -> str:
         ("unnamed", "Failures without a name", _unnamed(content)),
         ("similar", "Similar submissions", _similar(content)),
     )
-    links = "".join(f'<li><a href="#{id_}">{heading}</a></li>' for id_, heading, _ in sections)
+    links = "".join(f'<li><a href="#{id_}">{label}</a></li>' for id_, label, _ in sections)
     body = "\n".join(
-        f'<section id="{id_}" aria-labelledby="{id_}-head"><h2 id="{id_}-head">{heading}</h2>\n{part}\n</section>'
-        for id_, heading, part in sections
+        f'<section id="{id_}" aria-labelledby="{id_}-head"><h2 id="{id_}-head">{label}</h2>\n{part}\n</section>'
+        for id_, label, part in sections
     )
     sheet = style()
     title = text(f"{cohort.title}: the class")
@@ -134,7 +134,7 @@ def _summary(content: Findings) -> str:
 
 def _stuck(content: Findings) -> str:
     table = _table(page_tables.stuck_table(content.stuck), "Nobody is stuck: every exercise that was started passes.")
-    note = "Reports have no attempts and no times of work: these stay in each student's own .course folder."
+    note = "Attempts and working times are not in reports: they stay in each student's own .course folder."
     return f'{table}<p class="soft">{note}</p>'
 
 

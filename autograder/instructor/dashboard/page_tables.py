@@ -64,7 +64,7 @@ def exercises_table(cohort: Cohort) -> Table:
         Column("95 % interval", WILSON, kind=INTERVAL),
         Column("fail"),
         Column("stopped", "Time-outs and memory limits"),
-        Column("not written", "Not started, missing, or waiting for an earlier part", heading="open"),
+        Column("not written", "Not started, missing, or waiting for an earlier part", title="open"),
     )
     rows = []
     for exercise, title in cohort.exercises:
@@ -121,11 +121,11 @@ def quality_table(rows: Sequence[CheckStatistics]) -> Table:
         Column("exercise", words=True),
         Column("difficulty", "Mean score of all students with a score, from 0 to 100 %: high means easy"),
         Column("95 % interval", WILSON, kind=INTERVAL),
-        Column("of who wrote it", tried, heading="pass rate of those who tried"),
+        Column("of who wrote it", tried, title="pass rate of those who tried"),
         Column("discrimination", "Correlation of this check's score with the score of all other checks"),
-        Column("by fifths", fifths, heading="quintiles"),
+        Column("by fifths", fifths, title="quintiles"),
         Column("unexplained", "Failures that match neither a misconception nor a pattern"),
-        Column("its 95 % interval", WILSON, kind=INTERVAL, heading="95 % interval"),
+        Column("its 95 % interval", WILSON, kind=INTERVAL, title="95 % interval"),
         Column("stopped", "Time-outs and memory limits"),
         Column("grader problems"),
         Column("look at", words=True),
@@ -169,8 +169,8 @@ def similar_table(names: Mapping[str, str], pairs: Sequence[Pair]) -> Table:
         Column("student"),
         Column("and", words=True),
         Column("characters alike", "Characters of shared code; each name counts as one character"),
-        Column("of the one's own", own, heading="share of the first"),
-        Column("of the other's own", own, heading="share of the second"),
+        Column("of the one's own", own, title="share of the first"),
+        Column("of the other's own", own, title="share of the second"),
         Column("exercises", words=True),
     )
     rows = []

@@ -39,7 +39,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its name in the CSV, a `tooltip`, whether its cells are words, and its heading on the page.
+    """A column: its name in the CSV, a `tooltip`, whether its cells are words, and its `title` on the page.
 
     Its `kind` may be `INTERVAL`, which is two columns of the CSV, or `CHART`, which is none.
     """
@@ -48,7 +48,7 @@ class Column:
     tooltip: str = ""
     words: bool = False
     kind: str = ""
-    heading: str = ""
+    title: str = ""
 
     @property
     def in_csv(self) -> tuple[str, ...]:
@@ -69,7 +69,7 @@ class Table:
 
     def html(self, folder: str) -> str:
         """Return the table with a link to its CSV file in `folder`."""
-        heads = "".join(_head(column) for column in self.columns)
+        heads = "".join(_title_cell(column) for column in self.columns)
         body = "\n".join(_row(self.columns, row) for row in self.rows)
         link = f'<a href="{text(folder)}/{self.name}.csv">as CSV</a>'
         caption = f"<caption>{text(self.caption)} <span>{link}</span></caption>"
@@ -129,9 +129,9 @@ def _values(column: Column, cell: Cell) -> Sequence[Value]:
     return () if column.kind == CHART else (cell.value,)
 
 
-def _head(column: Column) -> str:
+def _title_cell(column: Column) -> str:
     tooltip = f' title="{text(column.tooltip)}"' if column.tooltip else ""
-    return f'<th scope="col"{tooltip}{_class(column)}>{text(column.heading or column.name)}</th>'
+    return f'<th scope="col"{tooltip}{_class(column)}>{text(column.title or column.name)}</th>'
 
 
 def _class(column: Column) -> str:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from autograder.instructor.gradebook.feedback import notes, summary
 from autograder.instructor.gradebook.graded import ExportError, Graded, Mark
-from autograder.instructor.gradebook.matching import Person, matched
+from autograder.instructor.gradebook.matching import Person, match_rows
 from autograder.instructor.gradebook.sheet import Sheet, read_sheet
 from autograder.report.printable import one_line
 from autograder.report.words import points
@@ -35,7 +35,7 @@ _READ_ONLY = "(read only)"
 
 
 @dataclass(frozen=True)
-class Filled:
+class FillResult:
     """The new text of the file, the number of scores in it, notes, and the number of scores without a row."""
 
     text: str
@@ -44,7 +44,7 @@ class Filled:
     unplaced: int
 
 
-def fill(graded: Graded, system: System, file: Path, column: str | None, scale: bool) -> Filled:
+def fill(graded: Graded, system: System, file: Path, column: str | None, scale: bool) -> FillResult:
     """Return an exported file with the scores in it. The cell of a student without a score stays unchanged.
 
     Raises `ExportError` if the file, its column or its maximum does not fit.
@@ -53,7 +53,7 @@ def fill(graded: Graded, system: System, file: Path, column: str | None, scale: 
     grades = _canvas_column(sheet, file, column) if system == "canvas" else _moodle_column(sheet, file, column)
     factor = _factor(graded, _maximum(sheet, system, grades), sheet.header[grades], scale)
     people = _canvas_people(sheet) if system == "canvas" else _moodle_people(sheet, file)
-    matches = matched(people, graded.marks, printable(file.name))
+    matches = match_rows(people, graded.marks, printable(file.name))
     comma = _decimal_comma(sheet, grades)
     feedback = sheet.header.index(FEEDBACK) if system == "moodle" and FEEDBACK in sheet.header else None
     cells: dict[tuple[int, int], str] = {}
@@ -69,7 +69,7 @@ def fill(graded: Graded, system: System, file: Path, column: str | None, scale: 
             cells[row, feedback] = _feedback(graded, mark, points(mark.score))
     problems = [f"{printable(file.name)} has too few cells in the row of {printable(student)}" for student in short]
     placed = sum(column == grades for _, column in cells)
-    return Filled(sheet.filled(cells), placed, (*matches.notes, *problems), len(matches.unplaced) + len(short))
+    return FillResult(sheet.filled(cells), placed, (*matches.notes, *problems), len(matches.unplaced) + len(short))
 
 
 def _canvas_column(sheet: Sheet, file: Path, asked: str | None) -> int:

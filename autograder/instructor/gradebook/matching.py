@@ -21,7 +21,7 @@ class Person:
 
 
 @dataclass(frozen=True)
-class Matched:
+class RowMatches:
     """The marks by row, notes about the other rows, and the students whose score has no row."""
 
     marks: Mapping[int, Mark]
@@ -29,12 +29,13 @@ class Matched:
     unplaced: tuple[str, ...]
 
 
-def matched(people: Sequence[Person], marks: Sequence[Mark], file: str) -> Matched:
+def match_rows(people: Sequence[Person], marks: Sequence[Mark], file: str) -> RowMatches:
     """Return the mark for each row; a row is left out if it fits several students, or its student fits several rows."""
     index = _Index(marks)
     candidates = {person.row: index.find(person) for person in people}
     times = Counter(student for students in candidates.values() for student in students)
     by_student = {mark.student: mark for mark in marks}
+    # A wrong score in a row does more harm than none, so only unambiguous matches count.
     sure = {row: students[0] for row, students in candidates.items() if len(students) == 1 == times[students[0]]}
     names = {person.row: person.name or next(iter((*person.strong, *person.numbers)), "?") for person in people}
     notes = []
@@ -49,7 +50,7 @@ def matched(people: Sequence[Person], marks: Sequence[Mark], file: str) -> Match
     if unplaced:
         hint = "give them the same names or ids in roster.csv"
         notes.append(f"{plural(len(unplaced), 'score')} without a row in {file}: {named(unplaced)}; {hint}")
-    return Matched({row: by_student[student] for row, student in sure.items()}, tuple(notes), unplaced)
+    return RowMatches({row: by_student[student] for row, student in sure.items()}, tuple(notes), unplaced)
 
 
 class _Index:

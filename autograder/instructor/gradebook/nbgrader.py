@@ -22,13 +22,13 @@ from autograder.instructor.gradebook.policy import deadline
 from autograder.submission.found import printable
 
 NAME = re.compile(r"[a-zA-Z0-9_\-]{1,128}", re.ASCII)
-LONGEST_ID = 128
+LONGEST_ID = 128  # the length of the columns in nbgrader's database
 DEFAULT_COURSE = "default_course"
 URLS = "sqlite:///gradebook.db or postgresql+psycopg://user@host/name"
 
 
 @dataclass(frozen=True)
-class Written:
+class WriteResult:
     """The numbers of new students, submissions and grades, of changed rows, and of notebooks."""
 
     students: int
@@ -40,7 +40,7 @@ class Written:
 
 def write_gradebook(
     graded: Graded, url: str, assignment: str, course: str | None = None, autograded: Path | None = None
-) -> Written:
+) -> WriteResult:
     """Write a class into the gradebook at a URL, all of it or nothing; a missing gradebook is created.
 
     Manual entries of formgrader stay. With `autograded`, the folder of that name in nbgrader's course, notebooks are
@@ -48,7 +48,7 @@ def write_gradebook(
     """
     check_names(graded.course, assignment)
     _check_ids(graded)
-    with opened(url) as gradebook:
+    with open_gradebook(url) as gradebook:
         rows = Rows(gradebook, _assignment(gradebook, graded, assignment, course))
         cells = [_cells(rows, graded, exercise.id) for exercise in graded.course.exercises]
         rows.load()
@@ -57,7 +57,7 @@ def write_gradebook(
             if mark.report is not None:
                 rows.submission(mark, _timestamp(mark), _extension(graded, mark), cells)
         rows.complete()
-        written = Written(*rows.flush())
+        written = WriteResult(*rows.flush())
         if autograded is not None:
             by_exercise = {cell.exercise: cell for cell in cells}
             count = write_notebooks(graded.with_report, by_exercise, autograded, assignment)
@@ -67,7 +67,7 @@ def write_gradebook(
 
 
 @contextlib.contextmanager
-def opened(url: str) -> Iterator[Any]:
+def open_gradebook(url: str) -> Iterator[Any]:
     """Yield the Gradebook at a URL. An error becomes an `ExportError`, and the gradebook stays unchanged."""
     api = nbgrader_api()
     from sqlalchemy.exc import ArgumentError, SQLAlchemyError

@@ -22,14 +22,16 @@ CONFIG = "nbgrader_config.py"
 
 
 @dataclass(frozen=True)
-class Made:
+class CourseFolder:
     """The number of notebooks, and whether an edited configuration was kept."""
 
     notebooks: int
     config_kept: bool
 
 
-def write_course(course: Course, to: Path, assignment: str, course_id: str | None, drawing: Sequence[str]) -> Made:
+def write_course(
+    course: Course, to: Path, assignment: str, course_id: str | None, drawing: Sequence[str]
+) -> CourseFolder:
     """Write the folder. Notebooks are replaced; an existing configuration that was edited is kept.
 
     `drawing` are the ids of the exercises that have pictures. Raises `ExportError`, and OSError.
@@ -62,7 +64,7 @@ def write_course(course: Course, to: Path, assignment: str, course_id: str | Non
     kept = config.exists() and config.read_text("utf-8") != wanted
     if not kept:
         write_whole(config, wanted)
-    return Made(len(books), kept)
+    return CourseFolder(len(books), kept)
 
 
 def _check_place(course: Course, to: Path) -> None:

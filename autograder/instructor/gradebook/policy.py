@@ -99,12 +99,12 @@ def deadline(policy: Policy, student: str, days: int) -> datetime | None:
     """
     grading, row = policy.grading, policy.roster[student]
     if row.due is not None:
-        wall = row.due.astimezone(grading.zone).replace(tzinfo=None)
+        local = row.due.astimezone(grading.zone).replace(tzinfo=None)
     elif grading.due is not None:
-        wall = grading.due + timedelta(days=row.extension_days)
+        local = grading.due + timedelta(days=row.extension_days)
     else:
         return None
-    return moment(wall + timedelta(days=days), grading.zone) + timedelta(minutes=grading.grace_minutes)
+    return moment(local + timedelta(days=days), grading.zone) + timedelta(minutes=grading.grace_minutes)
 
 
 def days_late(policy: Policy, student: str, handed_in: datetime) -> int:

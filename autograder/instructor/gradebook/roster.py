@@ -13,7 +13,7 @@ from pathlib import Path
 from autograder.course import Course
 from autograder.course.names import UsageError
 from autograder.course.nearest import nearest
-from autograder.instructor.gradebook.text import csv_text
+from autograder.instructor.gradebook.csv_text import csv_text
 from autograder.submission.found import SubmissionError, printable, shown
 from autograder.submission.names import Clue, checked_id, folded
 from autograder.submission.times import parse_time
@@ -128,7 +128,7 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
     """Return the rows with their line numbers, from 1."""
     text = csv_text(path, RosterError, expected="a CSV file with a column student", fix="save it as CSV UTF-8")
     text = text.removeprefix("\ufeff")
-    first = text.partition("\n")[0]
+    first = text.partition("\n")[0]  # spreadsheets in some languages separate by semicolons or tabs
     separator = max(",;\t", key=first.count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:

@@ -9,6 +9,7 @@ from autograder.instructor.gradebook.policy import Policy, final, missing
 from autograder.results import ExerciseResult, Report
 from autograder.submission.times import told_time
 
+_AFTER_POLICY = ("handed_in", "days_late", "penalty", "final", "final_max")
 NO_TIMES: Mapping[str, datetime | None] = {}
 
 
@@ -25,35 +26,37 @@ def scores_csv(
     default these are the students on the roster without a report.
     """
     policy = policy or Policy()
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    later = ["handed_in", "days_late", "penalty", "final", "final_max"]
-    writer.writerow(["student", "score", "max_score", *exercises, *later, "notes"])
-    for report in reports:
-        student = str(report.submission["student"])
-        by_id = {exercise.id: exercise for exercise in report.exercises}
-        failed = "grader_error" in report.statuses
-        result = final(policy, student, handed_in.get(student), None if failed else report.score)
-        writer.writerow(
-            [
-                harmless(student),
-                "" if failed else _points(report.score),
-                _points(report.max_score),
-                *(_cell(by_id.get(exercise)) for exercise in exercises),
-                told_time(result.handed_in, policy.grading.zone),
-                "" if result.lateness.days is None else result.lateness.days,
-                "" if result.score is None else _points(result.lateness.penalty),
-                "" if result.score is None else _points(result.score),
-                _points(policy.maximum),
-                harmless(" | ".join((*report.submission.get("notes", ()), *result.notes))),
-            ]
-        )
     if absent is None:
         absent = missing(policy, (str(report.submission["student"]) for report in reports))
-    for student in absent:
-        empty = [""] * (2 + len(exercises) + len(later))
-        writer.writerow([harmless(student), *empty, "missing: no submission"])
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    columns = ["student", "score", "max_score", *exercises, *_AFTER_POLICY, "notes"]
+    writer.writerow(columns)
+    writer.writerows(_row(report, exercises, policy, handed_in) for report in reports)
+    empty = [""] * (len(columns) - 2)
+    writer.writerows([harmless(student), *empty, "missing: no submission"] for student in absent)
     return text.getvalue()
+
+
+def _row(
+    report: Report, exercises: Sequence[str], policy: Policy, handed_in: Mapping[str, datetime | None]
+) -> list[object]:
+    student = str(report.submission["student"])
+    by_id = {exercise.id: exercise for exercise in report.exercises}
+    failed = "grader_error" in report.statuses
+    result = final(policy, student, handed_in.get(student), None if failed else report.score)
+    return [
+        harmless(student),
+        "" if failed else _points(report.score),
+        _points(report.max_score),
+        *(_cell(by_id.get(exercise)) for exercise in exercises),
+        told_time(result.handed_in, policy.grading.zone),
+        "" if result.lateness.days is None else result.lateness.days,
+        "" if result.score is None else _points(result.lateness.penalty),
+        "" if result.score is None else _points(result.score),
+        _points(policy.maximum),
+        harmless(" | ".join((*report.submission.get("notes", ()), *result.notes))),
+    ]
 
 
 def harmless(text: str) -> str:

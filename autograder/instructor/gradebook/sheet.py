@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.instructor.gradebook.csv_text import csv_text
 from autograder.instructor.gradebook.graded import ExportError
-from autograder.instructor.gradebook.text import csv_text
 from autograder.submission.found import printable
 
 _BOM = "\ufeff"

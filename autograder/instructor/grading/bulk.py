@@ -12,7 +12,7 @@ from autograder.course.suite import Suite, suite_digest
 from autograder.instructor.grading.conditions import Conditions
 from autograder.instructor.grading.index import Row, row_of, stamp_of, state_of
 from autograder.instructor.grading.out import Out
-from autograder.instructor.grading.reports import Stored, read_stored, repointed, write_stored
+from autograder.instructor.grading.reports import Stored, read_stored, with_points, write_stored
 from autograder.judge.verdict import failed_result
 from autograder.results import ExerciseResult, Report
 from autograder.runner.runner import Cancelled, EnvironmentProblem
@@ -111,6 +111,7 @@ class Bulk:
         finally:
             self.stop.set()
             pool.shutdown(wait=True, cancel_futures=True)
+            # Reports that were finished while the pool shut down.
             while not ended.empty():
                 if isinstance(late := ended.get(), Graded):
                     self.out.index.put(late.row)
@@ -193,7 +194,7 @@ class Bulk:
         """Return the report of a submission: kept results with their current points, and new results."""
         points = {exercise.id: suite.points(exercise) for exercise in suite.exercises}
         kept = {
-            id_: repointed(result, points[id_])
+            id_: with_points(result, points[id_])
             for id_, result in self._results_kept(submission, stored).items()
             if {check.id for check in result.checks} == set(points[id_])
         }

@@ -22,7 +22,7 @@ from distributed import Client, Future, WorkerPlugin
 from autograder.course import Exercise, read_course
 from autograder.course.suite import load_suite
 from autograder.course.trust import trust_here
-from autograder.instructor.grading.bundle import packed, unpack
+from autograder.instructor.grading.bundle import pack, unpack
 from autograder.instructor.grading.conditions import Conditions, runtime
 from autograder.instructor.grading.isolated import isolated
 from autograder.judge.grader import Grader
@@ -54,13 +54,13 @@ class Cluster:
         self._lock = threading.Lock()
         self._cancelled = False
         self._name = f"course-{uuid4().hex}"
-        shipped = Shipped(self._name, packed(conditions.course, keys), conditions)
+        plugin = CoursePlugin(self._name, pack(conditions.course, keys), conditions)
         # A lost scheduler is reported by our own sentence, not by tracebacks of the library.
         for name in ("distributed", "distributed.client", "distributed.core", "distributed.comm"):
             logging.getLogger(name).setLevel(logging.CRITICAL)
         try:
             self._client = Client(address, timeout=CONNECT_SECONDS, set_as_default=False)
-            self._client.register_plugin(shipped, name=self._name)
+            self._client.register_plugin(plugin, name=self._name)
         except (OSError, ValueError, TimeoutError) as error:
             problem = f"no Dask scheduler answers at {address} ({error})"
             raise EnvironmentProblem(f"{problem}; start one, or give the address that it printed") from None
@@ -118,7 +118,7 @@ class Cluster:
             if self._cancelled:
                 raise Cancelled
             future = self._client.submit(
-                grade_there,
+                grade_on_worker,
                 self._name,
                 submission.student,
                 submission.files,
@@ -129,7 +129,7 @@ class Cluster:
                 dict(submission.unread),
                 submission.unseen,
                 [exercise.id for exercise in exercises],
-                pure=False,
+                pure=False,  # a forced second run must not get the cached result of the first
                 retries=RETRIES,
             )
             self._futures.add(future)
@@ -147,7 +147,7 @@ class Cluster:
                 )
 
 
-class Shipped(WorkerPlugin):
+class CoursePlugin(WorkerPlugin):
     """Sends a course to a Dask worker, and removes it at the end."""
 
     def __init__(self, name: str, bundle: bytes, conditions: Conditions) -> None:
@@ -159,20 +159,20 @@ class Shipped(WorkerPlugin):
 
     def setup(self, worker: Any) -> None:
         """Make the course available to the tasks of this process."""
-        HERE[self.name] = Grading(self, worker.address, worker.state.nthreads)
+        COURSES[self.name] = SharedGrader(self, worker.address, worker.state.nthreads)
 
     def teardown(self, worker: Any) -> None:  # noqa: ARG002
         """Stop grading and remove the course, in a thread of its own, so that the Dask worker is not blocked."""
-        if (grading := HERE.pop(self.name, None)) is not None:
+        if (grading := COURSES.pop(self.name, None)) is not None:
             threading.Thread(target=grading.close).start()
 
 
-class Grading:
+class SharedGrader:
     """A course and its Grader, shared by all threads of a Dask worker."""
 
-    def __init__(self, shipped: Shipped, address: str, threads: int) -> None:
+    def __init__(self, plugin: CoursePlugin, address: str, threads: int) -> None:
         self.address = address
-        self._shipped = shipped
+        self._plugin = plugin
         self._threads = threads
         self._lock = threading.Lock()
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -185,10 +185,10 @@ class Grading:
             if self._made is None:
                 self._folder = tempfile.TemporaryDirectory(prefix="course-", ignore_cleanup_errors=True)
                 root = Path(self._folder.name)
-                unpack(self._shipped.bundle, root)
+                unpack(self._plugin.bundle, root)
                 trust_here(root)
                 suite = load_suite(read_course(root))
-                at_once, asked = self._threads, self._shipped
+                at_once, asked = self._threads, self._plugin
                 self._isolation = isolated(asked.isolation, suite, device=asked.device, jobs=at_once)
                 self._made = Grader(
                     suite, seed=asked.seed, device=asked.device, finders=at_once, isolation=self._isolation
@@ -207,11 +207,11 @@ class Grading:
                 self._folder.cleanup()
 
 
-HERE: dict[str, Grading] = {}
+COURSES: dict[str, SharedGrader] = {}
 """The courses that this process has received, by name."""
 
 
-def grade_there(
+def grade_on_worker(
     name: str,
     student: str,
     files: tuple[str, ...],
@@ -225,9 +225,9 @@ def grade_there(
 ) -> bytes:
     """Grade some exercises of a submission in a Dask worker; return the report, versions and worker as JSON."""
     until = time.monotonic() + ARRIVAL_SECONDS
-    while name not in HERE and time.monotonic() < until:
+    while name not in COURSES and time.monotonic() < until:
         time.sleep(0.05)  # a worker that has just joined may be given work before the course has arrived
-    grading = HERE[name]
+    grading = COURSES[name]
     grader = grading.grader()
     submission = Submission(student, files, sources, digest, notes, cells, unread, unseen)
     report = grader.grade(submission, [grader.suite.course.exercise(exercise) for exercise in exercises])

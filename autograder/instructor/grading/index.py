@@ -72,6 +72,7 @@ class Index:
         except sqlite3.Error:
             self._start_again()
             return None
+        # SQLite finds damaged pages only sometimes, so each row has a digest.
         if values is None or values[-1] != _digest(values[:-1]):
             return None
         student, stamp, state, basis, failed, text, _ = values

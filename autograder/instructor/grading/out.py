@@ -66,6 +66,7 @@ class Out:
         """Remove the half-written files of writers that were killed."""
         for folder, names in ((self.root, r"run\.json|scores\.csv"), (self.reports, ".+")):
             for file in folder.glob(".*"):
+                # The names that an atomic write gives to its temporary files.
                 if re.fullmatch(rf"\.({names})-[a-z0-9_]{{8}}", file.name):
                     file.unlink(missing_ok=True)
 

@@ -45,9 +45,9 @@ def _json(value: Any, levels: int, indent: str = "\n") -> str:
         return json.dumps(value, ensure_ascii=False)
     inner = f"{indent} "
     if isinstance(value, dict):
-        lines = [f"{json.dumps(key)}: {_json(inner, levels - 1, inner)}" for key, inner in value.items()]
+        lines = [f"{json.dumps(key)}: {_json(item, levels - 1, inner)}" for key, item in value.items()]
     else:
-        lines = [_json(inner, levels - 1, inner) for inner in value]
+        lines = [_json(item, levels - 1, inner) for item in value]
     first, last = "{}" if isinstance(value, dict) else "[]"
     return f"{first}{inner}{f',{inner}'.join(lines)}{indent}{last}"
 
@@ -98,7 +98,7 @@ def result_digest(data: Mapping[str, Any]) -> str:
     return f"sha256:{hashlib.sha256(text.encode()).hexdigest()}"
 
 
-def repointed(result: ExerciseResult, points: Mapping[str, int]) -> ExerciseResult:
+def with_points(result: ExerciseResult, points: Mapping[str, int]) -> ExerciseResult:
     """Return a result with other points for its checks, in hundredths; verdicts do not depend on points."""
     checks = tuple(
         replace(

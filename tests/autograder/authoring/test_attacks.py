@@ -1,4 +1,4 @@
-"""The attacks: their catalogue is whole, and what they could get would be noticed.
+"""The attacks: their catalogue is complete, and every gain would be noticed.
 
 The whole catalogue is run by `make attack`. Here one attack of each kind succeeds on purpose, against the tiny course
 in plain processes, to show that the watch over it sees it.

@@ -1,4 +1,4 @@
-"""Nothing that a student is given is an answer: a sample of what `tests/proof/kit_answers.py` tries as a whole."""
+"""No file of a kit is an answer: a sample of the attempts of `tests/proof/kit_answers.py`."""
 
 from collections.abc import Mapping
 from contextlib import nullcontext
@@ -27,7 +27,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.worker]
 SEED = 5
 COURSE = read_course(tiny.REPOSITORY)
 NEAREST = ("autograder/worker/parts.py", "autograder/checks/given.py", "reference_parts/", "exercises/ex", "test_ex05")
-"""What is most like an answer: it is always in the sample."""
+"""The attempts most similar to an answer, which are always in the sample."""
 
 EVERY = 700
 

@@ -1,4 +1,4 @@
-"""The leak gate: what must not be handed out is found however it is written or packed, and nothing else is."""
+"""The leak gate finds secrets in every notation and archive, and nothing else."""
 
 import base64
 import bz2
@@ -28,7 +28,7 @@ LINE = "    count = torch.arange(1, x.size(-1) + 1, device=x.device)  # (T,)"
 SHORT = "    for _ in range(n):\n        power = power @ a\n    return power\n"
 STUB = (tiny.ROOT / "exercises" / tiny.FILES[0]).read_text("utf-8")
 CHECKS = (tiny.ROOT / "tests" / "exercises" / f"test_{tiny.FIRST}.py").read_text("utf-8")
-BANK = (tiny.ROOT / "solutions" / "misconceptions" / f"{tiny.SECOND}.toml").read_bytes()
+CATALOGUE = (tiny.ROOT / "solutions" / "misconceptions" / f"{tiny.SECOND}.toml").read_bytes()
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def gate(tmp_path_factory: pytest.TempPathFactory) -> Gate:
 
 
 def sentence(gate: Gate, name: str, data: bytes | str) -> str:
-    """Return what the gate says of a file; nothing where it lets it pass."""
+    """Return the sentence of the gate about a file; empty if the file passes."""
     found = gate.leaks([(name, data.encode() if isinstance(data, str) else data)])
     return found[0].sentence if found else ""
 
@@ -101,7 +101,7 @@ def test_a_line_is_found_in_every_part_of_a_notebook(gate: Gate) -> None:
 
 
 def test_a_bank_and_a_wrong_program_are_found(gate: Gate) -> None:
-    assert "has line 19 of solutions/ex02" in sentence(gate, "ex02.toml", BANK)
+    assert "has line 19 of solutions/ex02" in sentence(gate, "ex02.toml", CATALOGUE)
     wrong = tiny.POWER.replace("range(1, n + 1)", "range(n)")
     assert "the misconception power-mean-from-zero" in sentence(gate, "a.txt", wrong.splitlines()[30])
 
@@ -215,8 +215,8 @@ def test_what_cannot_be_looked_through_is_refused(gate: Gate) -> None:
     assert "a zip with a password" in sentence(gate, "a.zip", bytes(sealed))
     strange = bytearray(zipped(STUB.encode()))
     strange[8] = 99
-    assert "packed by method 99" in sentence(gate, "a.zip", bytes(strange))
-    assert "packed as 7z" in sentence(gate, "a.7z", b"7z\xbc\xaf\x27\x1c" + bytes(40))
+    assert "compression method 99" in sentence(gate, "a.zip", bytes(strange))
+    assert "is a 7z archive" in sentence(gate, "a.7z", b"7z\xbc\xaf\x27\x1c" + bytes(40))
 
 
 def test_a_bomb_ends_as_a_refusal(gate: Gate, monkeypatch: pytest.MonkeyPatch) -> None:

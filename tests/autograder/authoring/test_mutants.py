@@ -1,4 +1,4 @@
-"""The mutation proof: what it makes of a solution, and what it refuses."""
+"""The mutation proof: the mutants it makes, and the lists of survivors it refuses."""
 
 import ast
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""`course new` lays down an exercise that holds together, and writes over nothing."""
+"""`course new` writes an exercise that passes `course validate`, and overwrites nothing."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The student's kit: what is in it, that it works without the solutions, and what it says where it is broken."""
+"""The student's kit: its content, its commands without the solutions, and its messages when it is damaged."""
 
 import json
 import lzma
@@ -49,7 +49,7 @@ def files(key_cache: Path) -> Kit:
 
 @pytest.fixture
 def kit(files: Kit, tmp_path: Path) -> Path:
-    """A kit, to break at will."""
+    """A kit that a test may damage."""
     write_kit(files, tmp_path / "kit")
     return tmp_path / "kit"
 

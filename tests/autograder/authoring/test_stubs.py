@@ -1,4 +1,4 @@
-"""Stubs: the solution without its solution, and a sentence for every solution that none can be made from."""
+"""Stubs are solutions without their marked regions; a solution without a stub gives a sentence."""
 
 import ast
 from pathlib import Path

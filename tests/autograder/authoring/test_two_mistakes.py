@@ -72,7 +72,7 @@ def read_all() -> Iterator[TwoMistakes]:
 COURSES = tuple(read_all())
 
 
-def without_banks(suite: Suite, root: Path) -> Suite:
+def without_catalogues(suite: Suite, root: Path) -> Suite:
     """Return the suite on a copy of its course in which no misconception is known."""
     shutil.copyfile(COURSE.root / "course.toml", root / "course.toml")
     shutil.copytree(SOLUTIONS, root / "solutions", ignore=shutil.ignore_patterns("misconceptions", "accepted", "__*"))
@@ -84,7 +84,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Submi
     """One grader and one worker for all of them."""
     suite = load_suite(COURSE)
     if not ALL:
-        suite = without_banks(suite, tmp_path_factory.mktemp("course"))
+        suite = without_catalogues(suite, tmp_path_factory.mktemp("course"))
     with Runner(suite, seed=COURSE.seed, shared=True) as runner, Grader(suite, seed=COURSE.seed) as grader:
         yield lambda submission: grader.report(submission, suite.exercises, runner)
 

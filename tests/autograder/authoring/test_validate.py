@@ -1,4 +1,4 @@
-"""The proof of a course: it holds for a sound one, and says in one sentence what is wrong with another."""
+"""The proof of a course: it succeeds for a sound course, and reports each problem in one sentence."""
 
 import json
 from dataclasses import replace
@@ -13,7 +13,7 @@ from tests.support import tiny
 
 pytestmark = pytest.mark.worker
 
-BANK = f"solutions/misconceptions/{tiny.FIRST}.toml"
+CATALOGUE = f"solutions/misconceptions/{tiny.FIRST}.toml"
 SOLUTION = f"solutions/{tiny.FIRST}.py"
 
 
@@ -42,7 +42,7 @@ def test_the_json_of_a_proof_says_what_was_proved(course: Path) -> None:
 
 
 def problems_after(course: Path) -> list[str]:
-    """Return what is wrong with the first exercise of a course that was just broken."""
+    """Return the problems of the first exercise of a broken course."""
     suite = tiny.suite_at(course)
     first = replace(suite, checks={tiny.FIRST: suite.checks[tiny.FIRST]})
     found = validate(first, seed=tiny.COURSE.seed, jobs=1, cache=course / ".course" / "cache")
@@ -60,13 +60,13 @@ def without(file: Path, table: str) -> None:
 
 
 def test_a_check_that_no_misconception_fails_is_told(course: Path) -> None:
-    without(course / BANK, "mean-of-nothing")
+    without(course / CATALOGUE, "mean-of-nothing")
     assert problems_after(course) == ["no misconception fails the check empty"]
 
 
 def test_a_misconception_that_passes_everything_is_told(course: Path) -> None:
     tiny.replaced(
-        course / BANK, "'return x.mean(dim=-1, keepdim=True).expand_as(x)'", "'return (x.cumsum(dim=-1) / count)'"
+        course / CATALOGUE, "'return x.mean(dim=-1, keepdim=True).expand_as(x)'", "'return (x.cumsum(dim=-1) / count)'"
     )
     assert problems_after(course) == [
         "the misconception mean-of-everything passes every check; make one stricter, or remove the misconception"
@@ -74,18 +74,18 @@ def test_a_misconception_that_passes_everything_is_told(course: Path) -> None:
 
 
 def test_two_misconceptions_that_no_output_can_tell_apart_must_be_declared_a_group(course: Path) -> None:
-    catalogue = course / BANK
+    catalogue = course / CATALOGUE
     for line in ('same_as = ["mean-of-last-count"]\n', 'same_as = ["mean-divided-by-length"]\n'):
         tiny.replaced(catalogue, line, "")
     found = problems_after(course)
-    assert "the misconception mean-divided-by-length is named nothing by the check values" in found
-    assert "the misconception mean-of-last-count is named nothing by the check values" in found
+    assert "the check values takes the misconception mean-divided-by-length for an unknown mistake" in found
+    assert "the check values takes the misconception mean-of-last-count for an unknown mistake" in found
 
 
 def test_a_group_that_only_one_of_its_members_declares_is_told(course: Path) -> None:
-    tiny.replaced(course / BANK, 'same_as = ["mean-of-last-count"]\n', "")
+    tiny.replaced(course / CATALOGUE, 'same_as = ["mean-of-last-count"]\n', "")
     assert problems_after(course) == [
-        f"{course / BANK}: mean-of-last-count: same_as names mean-divided-by-length, which names it not"
+        f"{course / CATALOGUE}: mean-of-last-count: same_as names mean-divided-by-length, which names it not"
     ]
 
 
@@ -107,7 +107,7 @@ def test_a_group_that_only_one_of_its_members_declares_is_told(course: Path) -> 
     ],
 )
 def test_a_bank_that_cannot_be_read_is_told_by_name(course: Path, old: str, new: str, sentence: str) -> None:
-    tiny.replaced(course / BANK, old, new)
+    tiny.replaced(course / CATALOGUE, old, new)
     [found] = problems_after(course)
     assert sentence in found
 
@@ -125,7 +125,7 @@ def test_a_variant_that_is_wrong_is_told_with_its_check(course: Path) -> None:
 def test_a_stub_that_is_a_solution_is_told(course: Path) -> None:
     solution = course / SOLUTION
     solution.write_text(solution.read_text().replace(f"    {BEGIN}\n", "").replace(f"    {END}\n", ""))
-    assert problems_after(course) == ["the stub is pass with 4000 points, expected not_started with 0"]
+    assert problems_after(course) == ["the stub is pass with 40 points, expected not_started with 0"]
 
 
 def test_a_mark_that_is_missing_is_told_with_its_line(course: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.instructor.gradebook.filling import Filled, System, fill
+from autograder.instructor.gradebook.filling import FillResult, System, fill
 from autograder.instructor.gradebook.graded import ExportError, Graded
 from autograder.instructor.gradebook.sheet import read_sheet
 from tests.support import export_examples as examples
@@ -50,7 +50,7 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Graded:
 
 def filled(
     graded: Graded, folder: Path, text: str, system: System, column: str | None = None, scale: bool = False
-) -> Filled:
+) -> FillResult:
     file = folder / "exported.csv"
     file.write_text(text, "utf-8", newline="")
     return fill(graded, system, file, column, scale)

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.instructor.gradebook.graded import ExportError, Graded, Mark
-from autograder.instructor.gradebook.nbgrader import opened, write_gradebook
+from autograder.instructor.gradebook.nbgrader import open_gradebook, write_gradebook
 from autograder.instructor.gradebook.nbgrader_rows import penalties
 from autograder.instructor.gradebook.policy import Final, Lateness
 from autograder.instructor.gradebook.roster import Student
@@ -47,7 +47,7 @@ def graded(course: Path) -> Graded:
 def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An empty gradebook; making one takes nbgrader seconds."""
     file = tmp_path_factory.mktemp("empty") / "gradebook.db"
-    with opened(f"sqlite:///{file}"):
+    with open_gradebook(f"sqlite:///{file}"):
         return file
 
 
@@ -112,7 +112,7 @@ def test_nbgrader_exports_the_same_scores(written: Path) -> None:
 
 
 def test_what_the_grader_failed_on_is_left_for_a_person(url: str) -> None:
-    with opened(url) as gradebook:
+    with open_gradebook(url) as gradebook:
         failed, other = (grade(gradebook, each, "fay") for each in tiny.FULL)
         assert (failed.auto_score, failed.needs_manual_grade) == (None, True)
         assert (other.auto_score, other.needs_manual_grade) == (60.0, False)
@@ -120,7 +120,7 @@ def test_what_the_grader_failed_on_is_left_for_a_person(url: str) -> None:
 
 
 def test_an_extension_of_the_roster_is_one_in_the_gradebook(url: str) -> None:
-    with opened(url) as gradebook:
+    with open_gradebook(url) as gradebook:
         assert gradebook.find_submission(ASSIGNMENT, "fay").total_seconds_late == 0
         assert gradebook.find_submission(ASSIGNMENT, "bob").total_seconds_late == 24 * 3600 + 11 * 60
 
@@ -133,20 +133,20 @@ def test_a_second_export_of_the_same_changes_nothing(graded: Graded, url: str) -
 def test_a_second_export_brings_what_is_new(course: Path, url: str) -> None:
     found = again(course, url, {})
     assert (found.submissions, found.grades) == (0, 0)
-    with opened(url) as gradebook:
+    with open_gradebook(url) as gradebook:
         assert grade(gradebook, tiny.FIRST, "bob").score == 40.0
         assert gradebook.find_submission(ASSIGNMENT, "bob").score == 100.0
 
 
 def test_what_a_person_entered_stays_and_he_is_asked_where_ours_is_another_now(course: Path, url: str) -> None:
-    with opened(url) as gradebook:
+    with open_gradebook(url) as gradebook:
         for exercise in tiny.FULL:
             grade(gradebook, exercise, "bob").manual_score = 30.0
         comment = gradebook.find_comment(tiny.FIRST, tiny.FIRST, ASSIGNMENT, "bob")
         comment.manual_comment = "well tried"
         gradebook.db.commit()
     again(course, url, {})
-    with opened(url) as gradebook:
+    with open_gradebook(url) as gradebook:
         first, second = (grade(gradebook, each, "bob") for each in tiny.FULL)
         assert (first.score, first.auto_score, first.needs_manual_grade) == (30.0, 40.0, True)
         assert (second.score, second.auto_score, second.needs_manual_grade) == (30.0, 60.0, False)
@@ -158,7 +158,7 @@ def test_the_cells_of_a_released_notebook_are_filled_and_its_others_left(
     graded: Graded, empty: Path, tmp_path: Path
 ) -> None:
     url = f"sqlite:///{shutil.copy(empty, tmp_path)}"
-    with opened(url) as gradebook:
+    with open_gradebook(url) as gradebook:
         gradebook.check_course("t101")
         gradebook.add_assignment(ASSIGNMENT, course_id="t101")
         gradebook.add_notebook(tiny.FIRST, ASSIGNMENT)
@@ -170,7 +170,7 @@ def test_the_cells_of_a_released_notebook_are_filled_and_its_others_left(
         gradebook.add_student("ada")
         gradebook.add_submission(ASSIGNMENT, "ada")
     write_gradebook(graded, url, ASSIGNMENT)
-    with opened(url) as gradebook:
+    with open_gradebook(url) as gradebook:
         for student, score in (("ada", 40.0), ("eve", 11.43)):
             assert gradebook.find_grade("check", tiny.FIRST, ASSIGNMENT, student).score == score
             by_hand = gradebook.find_grade("why", tiny.FIRST, ASSIGNMENT, student)
@@ -248,7 +248,7 @@ def test_postgresql_holds_the_same(graded: Graded) -> None:
     assert POSTGRES is not None
     write_gradebook(graded, POSTGRES, ASSIGNMENT)
     assert write_gradebook(graded, POSTGRES, ASSIGNMENT).changed == 0
-    with opened(POSTGRES) as gradebook:
+    with open_gradebook(POSTGRES) as gradebook:
         assert round(gradebook.find_submission(ASSIGNMENT, "bob").score, 2) == 71.43
 
 

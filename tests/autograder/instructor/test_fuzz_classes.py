@@ -1,4 +1,4 @@
-"""What one student hands in changes nothing for another, whatever it is called and whatever is in it.
+"""One student's submission never affects another student, whatever its name and content.
 
 A class is made as each platform packs it, with names and contents that students choose. Another student, Eve, is
 added to it, whose name and files are chosen to look like somebody else's. Then either all others are read as before,

@@ -1,4 +1,4 @@
-"""Grading a class: a report each, whatever was handed in; a second run or an interrupted one ends in the same place."""
+"""Grading a class: a report for every submission, and the same results after a second or an interrupted run."""
 
 import csv
 import json
@@ -95,7 +95,7 @@ def school(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def again(school: Path, tmp_path: Path) -> Path:
-    """A copy of the school, to go on with."""
+    """A copy of the graded class, to change."""
     shutil.copytree(school, tmp_path / "school")
     return tmp_path / "school"
 

@@ -1,4 +1,4 @@
-"""What a second run keeps and what it runs again: by what each exercise depends on, never by when it was graded."""
+"""What a second run keeps and what it runs again: decided by dependencies, never by times."""
 
 import ctypes
 import json
@@ -32,7 +32,7 @@ STUDENTS = ("ada", "bob", "eve")
 
 
 class Class:
-    """A course and a hand-in folder, graded by a stand-in for the grader that notes what it is asked to run."""
+    """A course and a hand-in folder, graded by a fake grader that records what it runs."""
 
     def __init__(self, root: Path) -> None:
         self.course = tiny.copied(root / "course")
@@ -86,7 +86,7 @@ class Runs:
         if self.of.status == "grader_error":
             return failed_result(self.suite, exercise, "no")
         points = self.suite.points(exercise)
-        checks = [CheckResult(points, points, "pass", value, value, 0.25) for points, value in points.items()]
+        checks = [CheckResult(check, check, "pass", value, value, 0.25) for check, value in points.items()]
         return ExerciseResult(exercise.id, exercise.title, "pass", exercise.points, exercise.points, tuple(checks))
 
 
@@ -338,7 +338,7 @@ def test_every_student_is_in_one_shard() -> None:
 
 
 def test_a_folder_has_one_writer(tmp_path: Path) -> None:
-    wait = pytest.raises(Busy, match=f"process {os.getpid()} on .*; wait until that has ended")
+    wait = pytest.raises(Busy, match=f"process {os.getpid()} on .*; wait until it ends")
     with Out(tmp_path / "out"), wait:
         Out(tmp_path / "out")
     with Out(tmp_path / "out") as out:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course.suite import suite_digest
-from autograder.instructor.grading.bundle import packed, unpack
+from autograder.instructor.grading.bundle import pack, unpack
 from tests.support import tiny
 
 pytestmark = pytest.mark.slow
@@ -185,7 +185,7 @@ def test_a_scheduler_that_does_not_answer_is_told(local: Path, tmp_path: Path) -
 def test_a_bundle_is_the_same_suite_elsewhere(local: Path, tmp_path: Path) -> None:
     course = tiny.course_at(local / "course")
     key = next((local / "course" / ".course" / "cache").glob("*.key"))
-    unpack(packed(course, [key]), tmp_path / "there")
+    unpack(pack(course, [key]), tmp_path / "there")
     there = tiny.course_at(tmp_path / "there")
     assert suite_digest(there) == suite_digest(course)
     assert (tmp_path / "there" / ".course" / "cache" / key.name).read_bytes() == key.read_bytes()

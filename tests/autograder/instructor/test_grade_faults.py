@@ -1,4 +1,4 @@
-"""Whatever happens to a run, the same command ends in the results of an undisturbed one, but for the seconds.
+"""After any fault, the same command gives the results of an undisturbed run, except for the seconds.
 
 COURSE_FAULTS=300 does it with as many submissions, COURSE_ISOLATION=sandbox with zygotes to be killed as well.
 """
@@ -34,7 +34,7 @@ Results = tuple[dict[str, Any], str, str]
 
 @dataclass
 class School:
-    """A course, a class and where its reports go."""
+    """A course, a class and its output folder."""
 
     course: Path
     hand_in: Path
@@ -101,7 +101,7 @@ class School:
 
 @pytest.fixture(scope="module")
 def calm(tmp_path_factory: pytest.TempPathFactory, key_cache: Path) -> School:
-    """A class that was graded with nobody disturbing."""
+    """A class that was graded without faults."""
     folder = tmp_path_factory.mktemp("calm")
     school = School(tiny.copied(folder / "course", key_cache), folder / "hand_in", folder / "out")
     for at in range(SIZE):

@@ -1,4 +1,4 @@
-"""Shards of a class, graded apart and merged, are what one run would have written, but for the seconds."""
+"""Merged shards equal the output of a single run, except for the seconds."""
 
 import json
 import shutil
@@ -15,7 +15,7 @@ from tests.support import tiny
 SEED = str(tiny.COURSE.seed)
 STUDENTS = ("ada", "bob", "eve", "a-b")
 PARTS = {"ada": 1, "bob": 1, "eve": 2, "a-b": 2}
-"""The shard of two that each is in, whatever machine asks."""
+"""The shard of each student, of two shards."""
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def damage(root: Path) -> None:
 
 
 def older(root: Path) -> None:
-    """Put another run where the merge is to go."""
+    """Put another run into the output folder of the merge."""
     shutil.copytree(root / "1", root / "out")
     run_with(root / "out", seed=7)
 

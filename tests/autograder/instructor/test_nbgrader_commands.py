@@ -56,7 +56,7 @@ def folder(course: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def submitted(folder: Path) -> Path:
-    """Ada has all right; what bob and eve did to their notebooks would stop nbgrader."""
+    """Ada's notebook is right; the changes of bob and eve to theirs would stop nbgrader."""
     handed_in(folder, "ada", {FIRST.id: right(tiny.MEAN), SECOND.id: right(tiny.POWER)})
     handed_in(folder, "bob", {FIRST.id: copied_and_edited, SECOND.id: right(tiny.POWER)})
     handed_in(folder, "eve", {FIRST.id: lambda _: "{", SECOND.id: without_metadata})
@@ -65,7 +65,7 @@ def submitted(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def autograded(folder: Path, submitted: Path) -> Mapping[str, Mapping[str, float]]:
-    """The marks that autograde gave, by student and exercise."""
+    """The marks of autograde, by student and exercise."""
     nbgrader(folder, "autograde", ASSIGNMENT)
     return marks(folder)
 

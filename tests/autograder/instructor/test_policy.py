@@ -1,4 +1,4 @@
-"""What a class makes of a score: every rule stated as a law, at the hours at which clocks change as well."""
+"""The grading policy: every rule as a law, also when the clocks change."""
 
 import csv
 import io
@@ -29,10 +29,10 @@ RULES = Grading(DUE, BERLIN, grace_minutes=10, late_percent=Decimal(10), late_da
 POLICY = Policy(RULES)
 
 bounded = settings(max_examples=300, derandomize=True, deadline=None, database=None)
-walls = st.datetimes(datetime(1995, 1, 1), datetime(2037, 1, 1))
+local_times = st.datetimes(datetime(1995, 1, 1), datetime(2037, 1, 1))
 gradings = st.builds(
     Grading,
-    due=walls,
+    due=local_times,
     zone=st.sampled_from(ZONES),
     grace_minutes=st.integers(0, 600),
     late_percent=st.decimals(0, 100, places=2),

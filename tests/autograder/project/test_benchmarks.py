@@ -178,7 +178,7 @@ def test_grading_prints_figures_of_graders_whose_marks_are_ours(
     grading.print_set("all", grading.measured(class_, options), options)
     said = capsys.readouterr().out
     assert "4 of 4" in said
-    assert "throughput with walls, of that without" in said
+    assert "throughput with the sandbox, relative to without" in said
 
 
 @pytest.mark.parametrize("theirs", [{}, {"a": 0, "b": 0, "c": 0, "d": 0}], ids=["no marks", "zeros"])

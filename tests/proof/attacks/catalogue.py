@@ -169,7 +169,7 @@ def honest_files(course: Course, exercises: tuple[str, ...], exercise: str, wron
 def write_submission(
     attack: Attack, honest: Mapping[str, str], folder: Path, parts: Path, targets: Mapping[str, Any], student: str
 ) -> None:
-    """Write what the attacker hands in into a folder of submissions: the honest files with the attack in one of them.
+    """Write the attacker's submission into a folder: the honest files with the attack in one of them.
 
     `targets` say where there is something to get; `parts` is the folder of what several attacks have in common.
     """

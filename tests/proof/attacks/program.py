@@ -1,4 +1,4 @@
-"""Attacks the grader with every attack of the course's catalogue, and says what came of each.
+"""Try every attack of the course's catalogue on the grader, and print the outcomes.
 
     python -m tests.proof.attacks --only a61 --level L0
 
@@ -43,7 +43,7 @@ from tests.proof.attacks.traps import Traps
 from tests.proof.attacks.trial import Trial, Trials
 
 SEED = 3_141_592_653_589_793
-"""The secret seed of these gradings: always the same, so that answer keys are found once; long, so that it shows."""
+"""The secret seed: fixed, so that answer keys are cached; long, so that a leak of it is recognised."""
 
 COLUMNS = ("attack", "tries", "points", "leaks", "changed", "lost", "left", "seconds", "")
 
@@ -130,7 +130,7 @@ def _isolation(level: str | None, suite: Suite, jobs: int) -> Isolation:
 
 
 def _copied(course: Course, root: Path) -> Course:
-    """Copy what a course is graded with, so that nothing of the real one is at risk."""
+    """Copy a course, so that attacks cannot damage the real one."""
     ignored = shutil.ignore_patterns("__pycache__", ".*")
     for part in (course.solutions_dir, course.checks_dir):
         shutil.copytree(part, root / part.relative_to(course.root), ignore=ignored)
@@ -139,7 +139,7 @@ def _copied(course: Course, root: Path) -> Course:
 
 
 def show(trials: Sequence[Trial], level: Level, not_run: int, *, plain: bool) -> None:
-    """Print a line for each attack, and what they come to."""
+    """Print a line for each attack, and the totals."""
     console = make_console(plain=plain)
     failed = [trial for trial in trials if trial.fails(level)]
     if plain:

@@ -1,4 +1,4 @@
-"""What the reports of an attack's round show: points gained, mistakes of the grader, and odd texts."""
+"""Examine the reports after an attack: points gained, grader errors, and unsafe texts."""
 
 import csv
 import io
@@ -40,7 +40,7 @@ def not_graded(reports: Mapping[str, Sequence[Report]]) -> list[str]:
 
 
 def without_times(reports: Sequence[Report]) -> str:
-    """Return reports as text, without what is another number each time."""
+    """Return reports as text, without the seconds."""
 
     def steady(value: Any) -> Any:
         if isinstance(value, dict):
@@ -51,7 +51,7 @@ def without_times(reports: Sequence[Report]) -> str:
 
 
 def odd_texts(report: Report) -> set[str]:
-    """Return where a report comes out as more than text."""
+    """Return the renderings in which a report is more than text."""
     found = set()
     for name, show in _RENDERINGS.items():
         if odd := STEERS.search(show(report)):

@@ -1,4 +1,4 @@
-"""Things that no submission may reach, and the watch over them: secrets, listeners, processes and files left behind."""
+"""Traps for submissions: secrets, listeners, and searches for processes and files left behind."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 LINGER_SECONDS = 0.5
-"""So long a process may take to end after the submission was graded."""
+"""The seconds a process may take to end after its submission was graded."""
 
 VARIABLE = "COURSE_ATTACK_SECRET"
 
@@ -53,7 +53,7 @@ class Traps:
         self._listen()
 
     def close(self) -> None:
-        """Take away what was laid out of the base folder."""
+        """Close everything that is outside the base folder."""
         for handle in self._open:
             with contextlib.suppress(OSError):
                 handle.close()
@@ -65,7 +65,7 @@ class Traps:
             self._home.unlink(missing_ok=True)
 
     def found_in(self, data: bytes) -> list[str]:
-        """Return whose secrets stand in some bytes."""
+        """Return the names of the secrets in some bytes."""
         return [name for name, secret in self.secrets.items() if secret.encode() in data]
 
     def touched(self) -> list[str]:
@@ -96,7 +96,7 @@ class Traps:
         threading.Thread(target=self._hear, args=("udp", datagrams), daemon=True).start()
 
     def _stream(self, name: str, family: int, address: Any) -> None:
-        """Listen, where this kernel knows such an address."""
+        """Listen on an address, if this kernel supports it."""
         try:
             listener = socket.socket(family, socket.SOCK_STREAM)
         except OSError:
@@ -142,7 +142,7 @@ def survivors(base: Path, before: set[int]) -> list[int]:
 
 
 def processes() -> set[int]:
-    """Return the processes there are; none where the system does not tell."""
+    """Return all process ids; none if the system does not list them."""
     return {int(file.name) for file in Path("/proc").glob("[0-9]*")}
 
 

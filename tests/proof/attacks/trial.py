@@ -28,7 +28,7 @@ MOST_REPORT_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of an attack. `gained` is in hundredths; all else says in words what was seen."""
+    """The outcome of an attack. `gained` is in hundredths; the other fields are observations in words."""
 
     attack: Attack
     gained: int
@@ -41,20 +41,20 @@ class Trial:
 
     @property
     def got(self) -> bool:
-        """Whether it got anything that some level contains."""
+        """Whether the attack got anything that a level contains."""
         return bool(self.gained or self.leaks or self.left)
 
     @property
     def harmed(self) -> bool:
-        """Whether it cost somebody else something, which no level allows."""
+        """Whether the attack harmed another submission, which no level allows."""
         return bool(self.changed or self.lost)
 
     def fails(self, level: Level) -> bool:
-        """Whether this is not what the catalogue says of that level."""
+        """Whether the outcome contradicts the catalogue at that level."""
         return self.harmed or not self.tried or (self.got and self.attack.claims(level))
 
     def verdict(self, level: Level) -> str:
-        """Return in a word what came of it: nothing where all is as promised."""
+        """Return the outcome in a word; empty if it is as promised."""
         if not self.tried:
             return "STALE"
         if self.fails(level):
@@ -62,7 +62,7 @@ class Trial:
         return "" if self.attack.claims(level) else "open" if self.got else "contained"
 
     def seen(self) -> list[str]:
-        """Return all that was seen, in words."""
+        """Return all observations, in words."""
         gained = [f"{self.gained / 100:g} points"] if self.gained else []
         stale = [] if self.tried else ["it did not get to try: is the attack out of date?"]
         changed = [f"{file} changed" for file in self.changed]
@@ -93,12 +93,12 @@ class Round:
 
 
 class Heard(Runner):
-    """A runner that keeps what the program printed, of which a report for a mark tells nothing."""
+    """A runner that also keeps the program's output, which reports for a mark leave out."""
 
     printed = ""
 
     def run(self, *args: Any, **options: Any) -> Run:
-        """Run a plan, and listen."""
+        """Run a plan, and keep its output."""
         found = super().run(*args, **options)
         self.printed += found.log
         return found
@@ -189,7 +189,7 @@ class Trials:
             (own / file).write_text(text, "utf-8", newline="")
 
     def _grade(self, folders: Mapping[str, Path], most_seconds: float) -> Round:
-        """Grade folders of submissions, all at once; one that is not done in time is lost."""
+        """Grade folders of submissions in parallel; one that exceeds the time limit is lost."""
         graded = Round()
         self._running = []
         threads = {
