@@ -55,7 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with tempfile.TemporaryDirectory() as folder:
             write_course(course, exercise, source, Path(folder))
             output = terminal_output([sys.executable, "-m", "autograder", *command.split()], width, Path(folder))
-        file.with_name(f"{name}.svg").write_text(terminal_svg(output, width, f"course {command}", name), encoding="utf-8")
+        file.with_name(f"{name}.svg").write_text(
+            terminal_svg(output, width, f"course {command}", name), encoding="utf-8"
+        )
         print(file.with_name(f"{name}.svg"))
     return 0
 
