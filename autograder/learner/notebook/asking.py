@@ -1,4 +1,4 @@
-"""`check`, `hint`, `why` and `status`: each shows a card, and raises nothing that a student could have caused."""
+"""`check`, `hint`, `why` and `status`: each shows a card, and raises no error that a student can cause."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -26,7 +26,7 @@ from autograder.submission import SubmissionError
 from autograder.submission.own import notebook_file
 
 EXPECTED = (CourseError, UsageError, SubmissionError, StubError, Problem, OSError)
-"""What is told in a sentence."""
+"""Errors that are shown as a sentence."""
 
 
 class Points(float):
@@ -37,7 +37,7 @@ class Points(float):
 
 
 def check(exercise: str | int | None = None, *, strict: bool = False) -> Points:
-    """Check an exercise, show what came of it, and return its points; with `strict`, raise where it does not pass.
+    """Check an exercise, show the result, and return its points; with `strict`, raise if it does not pass.
 
     What counts is the notebook's cells as they were last run, or the file in exercises/ where that has the work.
     """
@@ -67,7 +67,7 @@ def hint(exercise: str | int | None = None, *, now: bool = False) -> None:
 
 
 def why(misconception: str | None = None) -> None:
-    """Show what is behind a misconception, that of the last failure if none is named."""
+    """Explain a misconception: the named one, or that of the last failure."""
     _show(lambda: _why(misconception))
 
 
