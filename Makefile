@@ -65,7 +65,7 @@ coverage: $(READY)
 # Generated pages and pictures.
 docs: $(READY)
 	$(BIN)/course validate --page docs/misconceptions.md
-	$(BIN)/python -m autograder.authoring.pictures docs/pictures/pictures.toml
+	$(BIN)/python docs/pictures/draw.py docs/pictures/pictures.toml
 
 lint: $(READY)
 	$(BIN)/ruff check

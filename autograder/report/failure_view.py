@@ -35,13 +35,13 @@ class Misconception:
 class FailureView:
     """A failed check, ready to be laid out; an empty part is not shown.
 
-    `headline` is the first sentence of the message and `more` the others. `detail` explains it, in the library's own
+    `opening` is the first sentence of the message and `more` the others. `detail` explains it, in the library's own
     words if `is_quoted`. `claim` is what the check demands. `hints` are `(label, text)`, the last one is the newest.
     """
 
     status: Status
     title: str
-    headline: str
+    opening: str
     more: str
     misconception: Misconception | None
     detail: tuple[str, ...]
@@ -65,7 +65,7 @@ class FailureView:
     @property
     def message(self) -> str:
         """The whole message."""
-        return f"{self.headline} {self.more}".strip()
+        return f"{self.opening} {self.more}".strip()
 
     @property
     def explanation(self) -> tuple[str, ...]:
@@ -93,12 +93,12 @@ def failure_view(
     finding = check.finding
     evidence = finding.evidence if finding else None
     message = message_of(check.status, finding)
-    headline, *others = _SENTENCE_END.split(message, maxsplit=1)
+    opening, *others = _SENTENCE_END.split(message, maxsplit=1)
     printed = printable(log[-_MOST_LOG:]).strip("\n").split("\n") if log.strip() else []
     return FailureView(
         status=check.status,
         title=one_line(check.title),
-        headline=headline,
+        opening=opening,
         more=" ".join(others),
         misconception=_misconception(message, finding),
         detail=_detail(check.status, finding),

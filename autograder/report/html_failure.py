@@ -16,7 +16,7 @@ _EXPLANATION_LINES = 8
 
 def failure_parts(view: FailureView) -> Iterator[str]:
     """Yield the parts of a failure, without the next commands, which end the card."""
-    yield f"<p><strong>{text(view.headline)}</strong> {text(view.more)}</p>"
+    yield f"<p><strong>{text(view.opening)}</strong> {text(view.more)}</p>"
     if view.explanation:
         yield f"<p>{'<br>'.join(map(text, view.explanation[:_EXPLANATION_LINES]))}</p>"
     if view.claim:

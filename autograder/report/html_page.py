@@ -1,17 +1,14 @@
-"""The frame of every page that is one HTML file: for a phone and a wide window, and closed to any network."""
+"""The frame of every HTML page: one file, for a phone and a wide window, without any network."""
 
 POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'"
-"""What a browser lets a page do, whatever is in it: load nothing, and send nothing."""
+"""A page may load nothing and send nothing, whatever is in it."""
 
 OWN_STYLE = "style-src 'unsafe-inline'"
-"""A page without a script takes the style that stands in it, and in its pictures."""
+"""A page without a script may use the style that it contains, and that of its pictures."""
 
 
 def whole_page(title: str, style: str, body: str, allowed: str = OWN_STYLE) -> str:
-    """Return the page made of these parts, which are safe HTML already.
-
-    `allowed` is what its policy lets in.
-    """
+    """Return a page of these parts, which are safe HTML already; `allowed` is what its policy lets in."""
     return f"""\
 <!doctype html>
 <html lang="en">

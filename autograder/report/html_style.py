@@ -96,16 +96,22 @@ _RULES = """\
 """
 
 
+def page_themes() -> str:
+    """Return the colours of a page that follows the theme of the system; paper is light."""
+    dark = f"@media screen and (prefers-color-scheme: dark) {{ :root {{ color-scheme: dark; {_colors(DARK)} }} }}"
+    return f":root {{ color-scheme: light; {_colors(LIGHT)} }}\n{dark}"
+
+
 def style() -> str:
-    """Return the style sheet of a card; it holds for nothing outside the cards."""
+    """Return the style sheet of the cards; it changes nothing outside them."""
     themes = [
         f".X {{ color-scheme: light; {_colors(LIGHT)} }}",
         f"@media (prefers-color-scheme: dark) {{ .X {{ color-scheme: dark; {_colors(DARK)} }} }}",
-        f"{', '.join(f'{each} .X' for each in _IN_LIGHT)} {{ color-scheme: light; {_colors(LIGHT)} }}",
-        f"{', '.join(f'{each} .X' for each in _IN_DARK)} {{ color-scheme: dark; {_colors(DARK)} }}",
+        f"{', '.join(f'{theme} .X' for theme in _IN_LIGHT)} {{ color-scheme: light; {_colors(LIGHT)} }}",
+        f"{', '.join(f'{theme} .X' for theme in _IN_DARK)} {{ color-scheme: dark; {_colors(DARK)} }}",
         f"@media print {{ .X.X.X.X {{ color-scheme: light; {_colors(LIGHT)} }} }}",
     ]
-    strong = _RULES.replace(".X", f".{NAME}.{NAME}.{NAME}")  # stronger than what the host says of tables and code
+    strong = _RULES.replace(".X", f".{NAME}.{NAME}.{NAME}")  # stronger than the rules of the host for tables and code
     return "\n".join(themes).replace(".X", f".{NAME}") + f"\n{strong}"
 
 

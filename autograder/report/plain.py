@@ -120,7 +120,7 @@ def _summary(exercise: ExerciseResult) -> str:
     return f"Exercise {number(exercise.id)}, {exercise.title}: {STATES[exercise.status].word}. {', '.join(facts)}."
 
 
-def _head(exercise: ExerciseResult) -> str:
+def _title(exercise: ExerciseResult) -> str:
     return f"{STATES[exercise.status].word}. Exercise {number(exercise.id)}, {exercise.title}."
 
 
@@ -129,18 +129,18 @@ def _passing(exercise: ExerciseResult, attempt: int | None) -> list[str]:
     pictures = (in_words(picture) for picture in exercise.pictures[:MOST_PICTURES])
     left = (f"Still open: {check}" for check in bonus_left(exercise))
     facts = filter(None, (reference_parts(exercise), built, *left, *pictures))
-    return [f"{_head(exercise)} {achieved(exercise, attempt)}.", *facts]
+    return [f"{_title(exercise)} {achieved(exercise, attempt)}.", *facts]
 
 
 def _failing(exercise: ExerciseResult, next_commands: Sequence[Command], log: str, hint: int = 1) -> list[str]:
     state, check = STATES[exercise.status], exercise.first_failure
     if check is None:
-        return [_head(exercise), ended(state.meaning), *next_sentences(next_commands)]
+        return [_title(exercise), ended(state.meaning), *next_sentences(next_commands)]
     first = "Begin with" if state.mark == "waiting" else "First failure"
     place = f"{first}: check {exercise.checks.index(check) + 1}, {spoken(check.id)}."
     view = failure_view(check, log=log, hints_shown=hint, next_commands=next_commands)
     return [
-        f"{_head(exercise)} {checks_pass(exercise.checks)}. {place}",
+        f"{_title(exercise)} {checks_pass(exercise.checks)}. {place}",
         *filter(None, [reference_parts(exercise)]),
         *failure_sentences(view),
     ]

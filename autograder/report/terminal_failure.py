@@ -77,8 +77,8 @@ def failure_lines(page: Page, view: FailureView, file_path: Path | None, extent:
 
 
 def _message_lines(page: Page, view: FailureView) -> list[Text]:
-    """Return the headline in bold, and the rest of the message on a line of its own if that takes no more room."""
-    sentences = [page.text(view.headline, "bold"), *([page.text(view.more)] if view.more else [])]
+    """Return the opening in bold, and the rest of the message on a line of its own if that takes no more room."""
+    sentences = [page.text(view.opening, "bold"), *([page.text(view.more)] if view.more else [])]
     together = page.wrap(Text(" ").join(sentences))
     separate = [line for sentence in sentences for line in page.wrap(sentence)]
     return separate if len(separate) <= len(together) else together

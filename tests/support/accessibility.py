@@ -1,4 +1,4 @@
-"""What axe-core finds on a page: texts, tables and regions that somebody could not read or reach."""
+"""The violations that axe-core finds on a page: text, tables and regions that some people cannot read or reach."""
 
 import shutil
 import subprocess
@@ -18,7 +18,7 @@ axe.run({resultTypes: ['violations']}).then(found => found.violations.map(each =
 
 
 def script(folder: Path) -> str:
-    """Return axe-core, of the version that the lock file pins, fetched into a folder."""
+    """Return the script of axe-core in the version of the lock file, downloaded into a folder."""
     npm = shutil.which("npm")
     if npm is None:
         pytest.skip("no npm is installed, which fetches axe-core: apt install npm")
@@ -31,6 +31,6 @@ def script(folder: Path) -> str:
 
 
 def faults(opened: Browser, axe: str) -> list[dict[str, Any]]:
-    """Return what is wrong with the page that is open, all of it unfolded."""
+    """Return the violations on the open page, with all its details unfolded."""
     opened.value(f"{axe};0")
     return list(opened.value(RUN))

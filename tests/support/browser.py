@@ -1,4 +1,4 @@
-"""Chromium without a window, led over a pipe: it opens a page, says what was asked of the network, and looks at it."""
+"""Chromium without a window, controlled through a pipe: it opens pages and records their requests."""
 
 import base64
 import json
@@ -23,11 +23,11 @@ for there, at in zip(away, (3, 4)):
     os.dup2(there, at)
 os.execv(sys.argv[3], sys.argv[3:])
 """
-"""Where Chromium reads its commands, and where it answers."""
+"""Chromium reads commands from file descriptor 3 and answers on 4."""
 
 
 class Browser:
-    """One page. `requests` has the address of everything it asked for, `said` what its console said."""
+    """One page. `requests` are the addresses it asked for, `said` are the messages of its console."""
 
     def __init__(self, to: int, back: int) -> None:
         self._to, self._back = to, back
@@ -42,7 +42,7 @@ class Browser:
             self.call(f"{part}.enable")
 
     def call(self, method: str, **parameters: Any) -> dict[str, Any]:
-        """Return what a command of the DevTools protocol gives."""
+        """Return the result of a command of the DevTools protocol."""
         self._number += 1
         message = {"id": self._number, "method": method, "params": parameters}
         if self._session is not None:
@@ -54,7 +54,7 @@ class Browser:
         return dict(answer["result"])
 
     def open(self, page: Path, *, width: int, dark: bool = False, media: str = "screen", scripts: bool = True) -> float:
-        """Open a page and return the seconds until it was loaded and drawn; without its scripts, until loaded."""
+        """Open a page and return the seconds until it was drawn; without its scripts, until it was loaded."""
         self.call("Emulation.setScriptExecutionDisabled", value=not scripts)
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
         self.call("Emulation.setEmulatedMedia", media=media, features=[scheme])
@@ -71,18 +71,18 @@ class Browser:
         return time.monotonic() - began
 
     def value(self, script: str) -> Any:
-        """Return what a script gives, or the promise that it gives."""
+        """Return the value of a script, or of the promise that it returns."""
         found = self.call("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True)
         assert "exceptionDetails" not in found, found["exceptionDetails"]
         return found["result"].get("value")
 
     def picture(self, file: Path, *, whole: bool = True) -> None:
-        """Write what the page looks like."""
+        """Write a screenshot of the page."""
         made = self.call("Page.captureScreenshot", captureBeyondViewport=whole)
         file.write_bytes(base64.b64decode(made["data"]))
 
     def pdf(self, file: Path) -> None:
-        """Write the page as it is printed."""
+        """Write the page as PDF, as it is printed."""
         self.call("Emulation.setEmulatedMedia", media="print", features=[])
         file.write_bytes(base64.b64decode(self.call("Page.printToPDF", preferCSSPageSize=True)["data"]))
 
@@ -104,7 +104,7 @@ class Browser:
 
 @contextmanager
 def browser(folder: Path) -> Iterator[Browser]:
-    """Start a browser whose profile lies in a folder, and end it."""
+    """Start a browser with its profile in a folder, and stop it at the end."""
     assert CHROMIUM is not None
     there, back = os.pipe(), os.pipe()
     options = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars")

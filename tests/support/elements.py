@@ -1,10 +1,10 @@
-"""The elements of a page, for tests that look for them."""
+"""Parse a page into its elements and its text."""
 
 from html.parser import HTMLParser
 
 
 class Elements(HTMLParser):
-    """The elements of a page and its text outside style and script."""
+    """The elements of a page, and its text outside style and script."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

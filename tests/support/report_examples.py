@@ -50,11 +50,11 @@ def attention(failing: str, status: Status, finding: Finding | None, after: Stat
     ids = list(TITLES)
     place = ids.index(failing)
     checks = (
-        *(check(each) for each in ids[:place]),
+        *(check(name) for name in ids[:place]),
         check(failing, status, finding),
-        *(check(each, after) for each in ids[place + 1 :]),
+        *(check(name, after) for name in ids[place + 1 :]),
     )
-    return ExerciseResult("ex05_attention", "attention", status, sum(each.score for each in checks), 1400, checks)
+    return ExerciseResult("ex05_attention", "attention", status, sum(check.score for check in checks), 1400, checks)
 
 
 def weights(rows: int, columns: int, divisor: float, hidden: float = -math.inf) -> tuple[tuple[float, ...], ...]:
@@ -62,9 +62,9 @@ def weights(rows: int, columns: int, divisor: float, hidden: float = -math.inf) 
     table = []
     for row in range(rows):
         scores = [4 * math.sin(1.7 * row * column + row + 0.6 * column * column) / divisor for column in range(columns)]
-        seen = [each if place <= row else hidden for place, each in enumerate(scores)]
-        powers = [math.exp(each) for each in (scores if hidden == 1 else seen)]
-        table.append(tuple(round(each / sum(powers), 4) for each in powers))
+        seen = [score if column <= row else hidden for column, score in enumerate(scores)]
+        powers = [math.exp(score) for score in (scores if hidden == 1 else seen)]
+        table.append(tuple(round(power / sum(powers), 4) for power in powers))
     return tuple(table)
 
 
@@ -228,7 +228,7 @@ NOT_STARTED = attention("shapes", "not_started", None, after="not_started")
 WAITS = attention("shapes", "waits", None)
 GRADER_PROBLEM = attention("mask", "grader_error", GRADER, after="pass")
 SHAPE = replace(attention("shapes", "fail", WRONG_SHAPE), parts="stand-in", stood_in=("ex04_masks",))
-PASS = replace(MASK, status="pass", score=1400, checks=tuple(check(each) for each in TITLES))
+PASS = replace(MASK, status="pass", score=1400, checks=tuple(check(name) for name in TITLES))
 RATIOS = attention("scaled", "fail", RATIO)
 IDS = attention("mask", "fail", WRONG_IDS, after="pass")
 WORDS = ("The", "cat", "sat", "on", "the", "mat", "whichever")
@@ -286,7 +286,7 @@ def exercise(
         CheckResult("shapes", "the output has the shape of the contract", "pass", 500, 500, 0.01),
         CheckResult("values", "the values are the expected ones", status, max(score - 500, 0), 500, 0.02, finding),
     )
-    kept = checks if score else tuple(replace(each, status=status, score=0) for each in checks)
+    kept = checks if score else tuple(replace(check, status=status, score=0) for check in checks)
     return ExerciseResult(exercise_id, title, status, score, 1000, kept)
 
 

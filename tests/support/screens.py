@@ -1,4 +1,4 @@
-"""What is printed of a result on a terminal of any size, and held against texts that were read and found good."""
+"""Print results on terminals of any size, and compare them with texts that a person has read and approved."""
 
 import io
 import os
@@ -20,7 +20,7 @@ NEXT = (
 
 
 class Terminal(io.StringIO):
-    """A stream that says it is a terminal."""
+    """A stream that claims to be a terminal."""
 
     def isatty(self) -> bool:
         return True

@@ -1,18 +1,12 @@
-"""The look of a feedback page: for a phone, a wide window, the dark, and paper."""
+"""The style of a feedback page: for a phone, a wide window, a dark theme, and paper."""
 
-from autograder.report.html_style import DARK, LIGHT, NAME, style
-
-
-def _vars(theme: dict[str, str]) -> str:
-    return "; ".join(f"--{name}: {theme[name]}" for name in ("ink", "soft", "paper", "line", "code", "key", "bad"))
-
+from autograder.report.html_style import NAME, page_themes, style
 
 _CARD = f".{NAME}.{NAME}.{NAME}"
 _ROWS = f"{_CARD}.rows"
 
 STYLE = f"""\
-:root {{ color-scheme: light dark; {_vars(LIGHT)} }}
-@media (prefers-color-scheme: dark) {{ :root {{ {_vars(DARK)} }} }}
+{page_themes()}
 body {{ color: var(--ink); background: var(--paper); font: 15px/1.5 system-ui, "DejaVu Sans", sans-serif;
   margin: 0 auto; max-width: 60rem; padding: 1.2rem 1rem 2rem; overflow-wrap: anywhere }}
 h1 {{ font-size: 1.6rem; line-height: 1.2; margin: 0 }}
@@ -52,7 +46,6 @@ details{_ROWS} {{ margin-left: 1.3rem }}
   {_ROWS} :is(th, td):last-child {{ padding-right: 0 }}
 }}
 @media print {{
-  :root {{ color-scheme: light; {_vars(LIGHT)} }}
   @page {{ margin: 1.5cm }}
   body {{ max-width: none; padding: 0; font-size: 10pt }}
   h2, h3, summary {{ break-after: avoid }}

@@ -1,4 +1,4 @@
-"""The rows of one assignment in nbgrader's gradebook: read once, compared, and what differs written in bulk."""
+"""The rows of one assignment in nbgrader's gradebook: read once, compared, and written in bulk if they differ."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from autograder.results import ExerciseResult
 
 @dataclass(frozen=True)
 class Cells:
-    """Where an exercise's score and comment go."""
+    """The cells for the score and the comment of an exercise."""
 
     exercise: str
     notebook: Any
@@ -24,9 +24,9 @@ class Cells:
 
 
 class Rows:
-    """What is in the gradebook of an assignment, and what is to be added to it or changed in it.
+    """The rows of an assignment, with those to add and those to change.
 
-    Ids are made here, so that rows of five tables go in together without asking for each other's.
+    Ids are made here, so that the rows of five tables can be inserted together, without a query for their ids.
     """
 
     def __init__(self, gradebook: Any, assignment: Any) -> None:
@@ -39,9 +39,9 @@ class Rows:
         self._changed: dict[str, list[dict[str, Any]]] = {name: [] for name in _TABLES}
 
     def cells(self, exercise: str, worth: float) -> Cells:
-        """Return the cells of an exercise, made where its notebook has none. Call it before `load`."""
+        """Return the cells of an exercise, and make those its notebook lacks. Call it before `load`."""
         api, db = self._api, self._db
-        notebook = next((each for each in self._assignment.notebooks if each.name == exercise), None)
+        notebook = next((book for book in self._assignment.notebooks if book.name == exercise), None)
         if notebook is None:
             notebook = api.Notebook(name=exercise, assignment=self._assignment)
             db.add(notebook)
@@ -51,83 +51,84 @@ class Rows:
             db.add(grade)
         elif not notebook.source_cells:
             grade.max_score = worth
-        solutions = sorted(notebook.solution_cells, key=lambda each: (each.name != exercise, each.name))
+        solutions = sorted(notebook.solution_cells, key=lambda cell: (cell.name != exercise, cell.name))
         comment = solutions[0] if solutions else api.SolutionCell(name=exercise, notebook=notebook)
         db.add(comment)
         db.flush()
         return Cells(exercise, notebook, grade, comment)
 
     def _grade_cell(self, notebook: Any, exercise: str) -> Any:
-        """Return the cell for the score: the one named like the exercise, else the only one no person grades."""
-        answers = {each.name for each in notebook.solution_cells}
-        named = [each for each in notebook.grade_cells if each.name == exercise]
-        tests = named or [each for each in notebook.grade_cells if each.name not in answers]
+        """Return the cell for the score: the one named like the exercise, else the only one that no person grades."""
+        answers = {cell.name for cell in notebook.solution_cells}
+        named = [cell for cell in notebook.grade_cells if cell.name == exercise]
+        tests = named or [cell for cell in notebook.grade_cells if cell.name not in answers]
         if len(tests) > 1:
-            found = ", ".join(sorted(each.name for each in tests))
-            raise ExportError(f"the notebook {exercise} has the grade cells {found}; call the one to fill {exercise}")
+            names = ", ".join(sorted(cell.name for cell in tests))
+            raise ExportError(f"the notebook {exercise} has the grade cells {names}; call the one to fill {exercise}")
         return tests[0] if tests else None
 
     def load(self) -> None:
-        """Read what is there, a query for each table."""
+        """Read all rows, with one query for each table."""
         api, db, own = self._api, self._db, self._assignment.id
         self._db.expire(self._assignment)
         self._notebooks = list(self._assignment.notebooks)
-        self._graded = {each.id: [*each.grade_cells, *each.task_cells] for each in self._notebooks}
-        self._commented = {each.id: [*each.solution_cells, *each.task_cells] for each in self._notebooks}
-        self._students = {each.id: each for each in _rows(db, api.Student)}
+        self._graded = {book.id: [*book.grade_cells, *book.task_cells] for book in self._notebooks}
+        self._commented = {book.id: [*book.solution_cells, *book.task_cells] for book in self._notebooks}
+        self._students = {row.id: row for row in _rows(db, api.Student)}
         submissions = _rows(db, api.SubmittedAssignment, api.SubmittedAssignment.assignment_id == own)
-        self._submissions = {each.student_id: each for each in submissions}
+        self._submissions = {row.student_id: row for row in submissions}
         notebooks = _rows(db, api.SubmittedNotebook, api.SubmittedAssignment.assignment_id == own, api)
-        self._submitted = {(each.assignment_id, each.notebook_id): each for each in notebooks}
+        self._submitted = {(row.assignment_id, row.notebook_id): row for row in notebooks}
         grades = _rows(db, api.Grade, api.SubmittedAssignment.assignment_id == own, api)
-        self._grades = {(each.notebook_id, each.cell_id): each for each in grades}
+        self._grades = {(row.notebook_id, row.cell_id): row for row in grades}
         comments = _rows(db, api.Comment, api.SubmittedAssignment.assignment_id == own, api)
-        self._comments = {(each.notebook_id, each.cell_id): each for each in comments}
+        self._comments = {(row.notebook_id, row.cell_id): row for row in comments}
         self._wanted: dict[tuple[str, str], dict[str, Any]] = {}
 
     def student(self, row: Student) -> None:
-        """Have a student there, with what the roster knows; what it does not know stays as it is."""
-        names = [_name(each) for each in _split(row.name)]
+        """Add or update a student. Fields that the roster does not know stay unchanged."""
+        names = [_name(name) for name in _split(row.name)]
         known = {"first_name": names[0], "last_name": names[1], "email": row.email, "lms_user_id": row.lms_id}
         values = {key: value for key, value in known.items() if value}
-        found = self._students.get(row.student)
-        if found is None:
+        old = self._students.get(row.student)
+        if old is None:
             empty = dict.fromkeys(known)
             self._new["Student"].append({"id": row.student, **empty, **values})
         else:
-            self._change("Student", found, values)
+            self._change("Student", old, values)
 
     def submission(
         self, mark: Mark, timestamp: datetime | None, extension: timedelta | None, cells: Sequence[Cells]
     ) -> None:
-        """Have a submission there with its times, penalties, scores and comments."""
-        values = {key: each for key, each in (("timestamp", timestamp), ("extension", extension)) if each is not None}
-        found = self._submissions.get(mark.student)
-        if found is None:
+        """Add or update a submission with its times, penalties, scores and comments."""
+        given = (("timestamp", timestamp), ("extension", extension))
+        values = {key: value for key, value in given if value is not None}
+        old = self._submissions.get(mark.student)
+        if old is None:
             submission: str = self._api.new_uuid()
             times = {"timestamp": None, "extension": None, **values}
             keys = {"id": submission, "assignment_id": self._assignment.id, "student_id": mark.student}
             self._new["SubmittedAssignment"].append({**keys, **times})
         else:
-            submission = found.id
-            self._change("SubmittedAssignment", found, values)
+            submission = old.id
+            self._change("SubmittedAssignment", old, values)
         taken_off = penalties(mark)
-        notebooks = {each.id: self._notebook(submission, each.id) for each in self._notebooks}
-        results = {each.id: each for each in mark.report.exercises} if mark.report else {}
-        for each in cells:
-            if (result := results.get(each.exercise)) is not None:
-                notebook = notebooks[each.notebook.id]
-                self._penalty(submission, each.notebook.id, taken_off[each.exercise])
-                self._score(notebook, each.grade.id, result)
-                self._comment(notebook, each.comment.id, _comment_text(mark, result))
+        notebooks = {book.id: self._notebook(submission, book.id) for book in self._notebooks}
+        results = {exercise.id: exercise for exercise in mark.report.exercises} if mark.report else {}
+        for cell in cells:
+            if (result := results.get(cell.exercise)) is not None:
+                notebook = notebooks[cell.notebook.id]
+                self._penalty(submission, cell.notebook.id, taken_off[cell.exercise])
+                self._score(notebook, cell.grade.id, result)
+                self._comment(notebook, cell.comment.id, _comment_text(mark, result))
 
     def complete(self) -> None:
-        """Give every submitted notebook a grade and a comment for each cell, as nbgrader itself does."""
-        there = {(each.id, each.notebook_id) for each in self._submitted.values()}
-        there |= {(each["id"], each["notebook_id"]) for each in self._new["SubmittedNotebook"]}
-        graded = {(each["notebook_id"], each["cell_id"]) for each in self._new["Grade"]} | self._grades.keys()
-        commented = {(each["notebook_id"], each["cell_id"]) for each in self._new["Comment"]} | self._comments.keys()
-        for notebook, source in sorted(there):
+        """Add missing grades and comments: like nbgrader, every submitted notebook has them for each cell."""
+        submitted = {(row.id, row.notebook_id) for row in self._submitted.values()}
+        submitted |= {(row["id"], row["notebook_id"]) for row in self._new["SubmittedNotebook"]}
+        graded = {(row["notebook_id"], row["cell_id"]) for row in self._new["Grade"]} | self._grades.keys()
+        commented = {(row["notebook_id"], row["cell_id"]) for row in self._new["Comment"]} | self._comments.keys()
+        for notebook, source in sorted(submitted):
             for cell in self._graded.get(source, ()):
                 if (notebook, cell.id) not in graded:
                     self._new["Grade"].append(self._grade_row(notebook, cell.id, None, True))
@@ -148,9 +149,9 @@ class Rows:
         return new["Student"], new["SubmittedAssignment"], new["Grade"], changed
 
     def _notebook(self, submission: str, notebook: str) -> str:
-        found = self._submitted.get((submission, notebook))
-        if found is not None:
-            return str(found.id)
+        old = self._submitted.get((submission, notebook))
+        if old is not None:
+            return str(old.id)
         row = {"id": self._api.new_uuid(), "assignment_id": submission, "notebook_id": notebook}
         self._wanted[submission, notebook] = row | {"flagged": False, "late_submission_penalty": None}
         self._new["SubmittedNotebook"].append(self._wanted[submission, notebook])
@@ -160,28 +161,27 @@ class Rows:
         penalty = hundredths / 100
         if (row := self._wanted.get((submission, notebook))) is not None:
             row["late_submission_penalty"] = penalty
-        elif (self._submitted[submission, notebook].late_submission_penalty or 0.0) != penalty:
-            found = self._submitted[submission, notebook]
-            self._change("SubmittedNotebook", found, {"late_submission_penalty": penalty})
+        elif ((old := self._submitted[submission, notebook]).late_submission_penalty or 0.0) != penalty:
+            self._change("SubmittedNotebook", old, {"late_submission_penalty": penalty})
 
     def _score(self, notebook: str, cell: str, result: ExerciseResult) -> None:
-        """Note a score; where a person has given one, that counts, and he is asked again if ours is another now."""
+        """Add or update a score. A score given by a person counts; they are asked again if ours has changed."""
         failed = result.status == "grader_error"
         score = None if failed else result.score / 100
-        found = self._grades.get((notebook, cell))
-        if found is None:
+        old = self._grades.get((notebook, cell))
+        if old is None:
             self._new["Grade"].append(self._grade_row(notebook, cell, score, failed))
             return
-        by_hand = found.manual_score is not None
-        ask = failed or (by_hand and (found.needs_manual_grade or found.auto_score != score))
-        self._change("Grade", found, {"auto_score": score, "needs_manual_grade": ask})
+        by_hand = old.manual_score is not None
+        ask = failed or (by_hand and (old.needs_manual_grade or old.auto_score != score))
+        self._change("Grade", old, {"auto_score": score, "needs_manual_grade": ask})
 
     def _comment(self, notebook: str, cell: str, text: str) -> None:
-        found = self._comments.get((notebook, cell))
-        if found is None:
+        old = self._comments.get((notebook, cell))
+        if old is None:
             self._new["Comment"].append(self._comment_row(notebook, cell, text))
         else:
-            self._change("Comment", found, {"auto_comment": text})
+            self._change("Comment", old, {"auto_comment": text})
 
     def _grade_row(self, notebook: str, cell: str, score: float | None, by_hand: bool) -> dict[str, Any]:
         keys = {"id": self._api.new_uuid(), "notebook_id": notebook, "cell_id": cell}
@@ -190,25 +190,25 @@ class Rows:
     def _comment_row(self, notebook: str, cell: str, text: str | None) -> dict[str, Any]:
         return {"id": self._api.new_uuid(), "notebook_id": notebook, "cell_id": cell, "auto_comment": text}
 
-    def _change(self, table: str, found: Any, values: dict[str, Any]) -> None:
-        if any(getattr(found, key) != value for key, value in values.items()):
-            self._changed[table].append({"id": found.id, **values})
+    def _change(self, table: str, old: Any, values: dict[str, Any]) -> None:
+        if any(getattr(old, key) != value for key, value in values.items()):
+            self._changed[table].append({"id": old.id, **values})
 
 
 def penalties(mark: Mark) -> dict[str, int]:
-    """Return what is taken off each exercise, in hundredths, so that nbgrader's score comes to the final one.
+    """Return the penalty of each exercise, in hundredths, that makes nbgrader's score the final one.
 
-    What lateness costs is shared out as the score is, no exercise below 0; points by hand are taken off the first,
-    with their sign turned, for nbgrader has no place of its own for them.
+    The late penalty is divided in proportion to the scores, so no exercise falls below 0. Points by hand are a negative
+    penalty of the first exercise, because nbgrader has no field for them.
     """
     exercises = mark.report.exercises if mark.report else ()
     cost = mark.final.lateness.penalty if mark.final else 0
-    total = sum(each.score for each in exercises)
+    total = sum(exercise.score for exercise in exercises)
     shares: dict[str, int] = {}
     before = 0
-    for each in exercises:
-        after = before + each.score
-        shares[each.id] = cost * after // total - cost * before // total if cost else 0
+    for exercise in exercises:
+        after = before + exercise.score
+        shares[exercise.id] = cost * after // total - cost * before // total if cost else 0
         before = after
     if exercises and mark.score is not None:
         shares[exercises[0].id] -= mark.row.points
@@ -219,7 +219,7 @@ _TABLES = ("Student", "SubmittedAssignment", "SubmittedNotebook", "Grade", "Comm
 
 
 def _rows(db: Any, model: Any, which: Any = None, api: Any = None) -> list[Any]:
-    """Return the rows of a table by its own columns alone: what nbgrader computes beside them takes a query a row."""
+    """Return the rows of a table by its own columns: those that nbgrader computes take a query for each row."""
     query = db.query(*(column.label(column.key) for column in model.__table__.columns))
     if api is not None and model is not api.SubmittedNotebook:
         query = query.join(api.SubmittedNotebook, api.SubmittedNotebook.id == model.notebook_id)
@@ -230,7 +230,7 @@ def _rows(db: Any, model: Any, which: Any = None, api: Any = None) -> list[Any]:
 
 
 def _comment_text(mark: Mark, result: ExerciseResult) -> str:
-    """Return a comment as a block of code: feedback renders it as Markdown, and a student's words are in it."""
+    """Return a comment as a block of code: nbgrader renders it as Markdown, and a student's words are in it."""
     return "\n".join(f"    {line}" for line in (*summary(result).splitlines(), *notes(mark)))
 
 
@@ -244,5 +244,5 @@ def _split(name: str) -> tuple[str, str]:
 
 
 def _name(text: str) -> str:
-    """Return a name that nbgrader export, which quotes nothing, writes into one cell, and no spreadsheet runs."""
+    """Return a name that stays in one cell of nbgrader's unquoted CSV export, and that no spreadsheet runs."""
     return harmless(" ".join(one_line(text).replace(",", " ").replace('"', " ").split()))

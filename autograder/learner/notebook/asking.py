@@ -1,4 +1,4 @@
-"""`check`, `hint`, `why` and `status`: each shows a card, and raises nothing that a student could have caused."""
+"""`check`, `hint`, `why` and `status`: each shows a card, and raises no error that a student can cause."""
 
 from collections.abc import Callable
 from dataclasses import asdict
@@ -9,7 +9,7 @@ from autograder.course.stubs import StubError
 from autograder.learner.checking import pause_advice
 from autograder.learner.hints import no_hint_reason, take_hint
 from autograder.learner.misconception_page import find_page
-from autograder.learner.notebook.cards import Card, Shown
+from autograder.learner.notebook.cards import Card, CellOutput
 from autograder.learner.notebook.earlier import forget_earlier_exercises
 from autograder.learner.notebook.process import Problem, judge
 from autograder.learner.notebook.runs import folder, graded_by_nbgrader
@@ -41,20 +41,20 @@ def check(exercise: str | int | None = None, *, strict: bool = False) -> Points:
 
     It checks the cells of the notebook as last run, or the file in exercises/ if that has the work.
     """
-    shown = Shown()
+    output = CellOutput()
     earned, why_not = Points(0.0), "it could not be checked"
     try:
         course, progress, meant = _course_and(exercise)
-        report, work = _judged(course, meant, shown)
+        report, work = _judged(course, meant, output)
         [result] = report.exercises
         progress = _progress(course)
-        shown.show(_checked_card(course, meant, progress, report, result, work))
+        output.show(_checked_card(course, meant, progress, report, result, work))
         forget_earlier_exercises()
         earned = Points(min(result.score, result.max_score) / 100)
         earned.ok = result.status == "pass"
         why_not = f"{STATES[result.status].word}, {points_of(result.score, result.max_score)}"
     except EXPECTED as error:
-        shown.show(_problem(str(error)))
+        output.show(_problem(str(error)))
         why_not = str(error)
     if strict and not earned.ok:
         raise AssertionError(f"check({exercise!r}): {why_not}")
@@ -63,25 +63,25 @@ def check(exercise: str | int | None = None, *, strict: bool = False) -> Points:
 
 def hint(exercise: str | int | None = None, *, now: bool = False) -> None:
     """Show the next hint for the last failure. After the first, the code must have changed, unless `now`."""
-    _shown(lambda: _hint(exercise, now))
+    _show(lambda: _hint(exercise, now))
 
 
 def why(misconception: str | None = None) -> None:
     """Explain a misconception, by default the one behind the last failure."""
-    _shown(lambda: _why(misconception))
+    _show(lambda: _why(misconception))
 
 
 def status() -> None:
     """Show where you are in the course."""
-    _shown(_status)
+    _show(_status)
 
 
-def _shown(make: Callable[[], Card]) -> None:
+def _show(make: Callable[[], Card]) -> None:
     try:
         card = make()
     except EXPECTED as error:
         card = _problem(str(error))
-    Shown().show(card)
+    CellOutput().show(card)
 
 
 def _course_and(exercise: str | int | None) -> tuple[Course, Progress, Exercise]:
@@ -97,12 +97,12 @@ def _progress(course: Course) -> Progress:
     return Progress() if graded_by_nbgrader() else read_progress(course)
 
 
-def _judged(course: Course, exercise: Exercise, shown: Shown) -> tuple[Report, Work]:
+def _judged(course: Course, exercise: Exercise, output: CellOutput) -> tuple[Report, Work]:
     title = f"{exercise.number} {exercise.title}"
 
-    def on_progress(sentence: str) -> None:
-        card = note_card(f"Checking {title}", [sentence] if sentence else [])
-        shown.show(Card.of(card, [f"Checking exercise {title}. {sentence}"]), passing=True)
+    def on_progress(step: str) -> None:
+        card = note_card(f"Checking {title}", [step] if step else [])
+        output.show(Card.of(card, [f"Checking exercise {title}. {step}"]), is_progress=True)
 
     on_progress("")
     work = work_on(course, exercise)
@@ -130,8 +130,8 @@ def _checked_card(
         notes=notes,
         next_commands=commands,
     )
-    said = exercise_sentences(result, [], report.log, hints, standing.attempts, unused)
-    return Card.of(html, [*said, *map(ended, notes), *next_sentences(commands)])
+    sentences = exercise_sentences(result, [], report.log, hints, standing.attempts, unused)
+    return Card.of(html, [*sentences, *map(ended, notes), *next_sentences(commands)])
 
 
 def _next(course: Course, exercise: Exercise, progress: Progress, result: ExerciseResult) -> list[Command]:
@@ -173,8 +173,8 @@ def _hint(asked: str | int | None, now: bool) -> Card:
     if taken.waits_for_edit:
         notes.append(f"Hint {place + 1} comes after you change the code and run it.")
     head = f"{title}: {taken.title}"
-    said = [fact(f"Hint {at} of {taken.total}", each) for at, each in enumerate(taken.hints, 1)]
-    return Card.of(hint_card(head, taken.hints, taken.total, notes), [head, *said, *notes])
+    sentences = [fact(f"Hint {level} of {taken.total}", hint) for level, hint in enumerate(taken.hints, 1)]
+    return Card.of(hint_card(head, taken.hints, taken.total, notes), [head, *sentences, *notes])
 
 
 def _digest(course: Course, exercise: Exercise, standing: Standing) -> str | None:
@@ -188,9 +188,9 @@ def _why(misconception: str | None) -> Card:
     page, exercise = find_page(course, progress, misconception)
     title = f"{exercise.number} {exercise.title}" if exercise else page.exercise
     lesson = notebook_file(course, exercise).name if exercise else ""
-    shown = WhyPage(**{**asdict(page), "exercise": title, "lesson": lesson})
+    why_page = WhyPage(**{**asdict(page), "exercise": title, "lesson": lesson})
     again = [(f'check("{exercise.id[:4]}")', "after your next change")] if exercise else []
-    return Card.of(why_card(shown, again), sentences_of_page(shown, again))
+    return Card.of(why_card(why_page, again), sentences_of_page(why_page, again))
 
 
 def _status() -> Card:
@@ -206,8 +206,8 @@ def _status() -> Card:
     every = points(sum(exercise.points for exercise in course.exercises))
     beside = f"{progress.passed(course)} of {len(rows)} exercises passed, {points(score)} of {every} points"
     html = table_card(course.title, beside, ("exercise", "state", "checks", "points", ""), cells, [])
-    said = [f"{course.title}: {beside}.", *(f"Exercise {', '.join(filter(None, row))}." for row in cells)]
-    return Card.of(html, said)
+    sentences = [f"{course.title}: {beside}.", *(f"Exercise {', '.join(filter(None, row))}." for row in cells)]
+    return Card.of(html, sentences)
 
 
 def _here(row: ExerciseRow, current: Exercise | None) -> str:

@@ -1,4 +1,4 @@
-"""What a notebook shows: a card, and beside it the same in plain sentences for whatever shows no HTML."""
+"""The output of a notebook's cell: an HTML card, and the same as plain sentences for programs without HTML."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from autograder.report.plain import lines_of
 
 @dataclass(frozen=True)
 class Card:
-    """An HTML element, and sentences that stand alone."""
+    """An HTML element, and sentences that say the same."""
 
     html: str
     sentences: tuple[str, ...]
@@ -28,17 +28,17 @@ class Card:
         return {"text/html": self.html, "text/plain": str(self)}
 
 
-class Shown:
-    """The place of a card in the output of a cell; a later card takes the place of an earlier one."""
+class CellOutput:
+    """The output of a cell, where a new card replaces the one before."""
 
     def __init__(self) -> None:
         self._handle: Any = None
 
-    def show(self, card: Card, *, passing: bool = False) -> None:
-        """Show a card. One that is `passing` says only that something goes on: it is not printed without a notebook."""
+    def show(self, card: Card, *, is_progress: bool = False) -> None:
+        """Show a card. A card that only reports progress is not printed outside a notebook."""
         display = _display()
         if display is None:
-            if not passing:
+            if not is_progress:
                 print(card)
         elif self._handle is None:
             self._handle = display(card, display_id=True)
@@ -47,7 +47,7 @@ class Shown:
 
 
 def _display() -> Any:
-    """Return what shows things in a notebook; None where this is none."""
+    """Return the function that displays output in a notebook; None outside a notebook."""
     try:
         from IPython import get_ipython
         from IPython.display import display

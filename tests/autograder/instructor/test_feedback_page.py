@@ -40,8 +40,8 @@ def page_of(*exercises: ExerciseResult, name: str = "Ada", run: Mapping[str, Any
     """Return the page about these results, of a class that has no rules."""
     row = Student("ada", name)
     policy = policy_of(tiny.COURSE, Roster((row,)))
-    told = replace(examples.report("ada", *exercises), **report)
-    mark = Mark(row, told, final(policy, "ada", None, told.score))
+    results = replace(examples.report("ada", *exercises), **report)
+    mark = Mark(row, results, final(policy, "ada", None, results.score))
     return feedback(Graded(tiny.COURSE, policy, (mark,), run=run or {}), mark)
 
 
@@ -81,12 +81,12 @@ def test_it_has_the_score_what_became_of_it_and_every_check_that_fails(graded: G
     bob = page(graded, "bob")
     assert '<h1>Feedback for <bdi dir="auto">Bob Ünal</bdi></h1>' in bob
     assert '<p class="total">51.43 of 100 points</p>' in bob
-    said = words(bob)
-    assert "checks 71.43 2 days late: 20 % of the maximum taken off −20 score 51.43" in said
-    assert "1 of 2 exercises, and 7 of 9 checks pass. No check is hidden" in said
-    assert "the values are right ✗ FAIL 0 of 17.14 the axes are right ✗ FAIL 0 of 11.43 the dtype are right ✓" in said
-    assert "This check fails because of the same mistake: the axes are right." in said
-    assert "handed in 2026-03-03 00:10 (UTC) due 2026-03-01 23:59 (UTC)" in said
+    shown = words(bob)
+    assert "checks 71.43 2 days late: 20 % of the maximum taken off −20 score 51.43" in shown
+    assert "1 of 2 exercises, and 7 of 9 checks pass. No check is hidden" in shown
+    assert "the values are right ✗ FAIL 0 of 17.14 the axes are right ✗ FAIL 0 of 11.43 the dtype are right ✓" in shown
+    assert "This check fails because of the same mistake: the axes are right." in shown
+    assert "handed in 2026-03-03 00:10 (UTC) due 2026-03-01 23:59 (UTC)" in shown
 
 
 def test_a_score_that_is_what_the_checks_gave_is_not_explained(graded: Graded) -> None:
@@ -106,7 +106,7 @@ def test_what_a_program_printed_is_left_out(graded: Graded) -> None:
     assert not re.search(r"\bseen\b", page(graded, "eve"))
 
 
-def test_the_line_is_marked_and_one_mistake_is_told_once() -> None:
+def test_the_line_is_marked_and_one_mistake_is_explained_once() -> None:
     checks = examples.FAIL.checks
     fail = {"status": "fail", "score": 0}
     same, here, other = (
@@ -117,15 +117,15 @@ def test_the_line_is_marked_and_one_mistake_is_told_once() -> None:
     exercise = replace(examples.FAIL, checks=(*checks[:4], same, here, other))
     html = page_of(exercise)
     assert "<u>query @ key.transpose(-2, -1)</u>" in html
-    assert html.count("Every score is 2.449") == 2, "on the card, and where it is said what to begin with"
-    said = words(html)
-    assert f"This check fails because of the same mistake: {same.title}." in said
-    assert f"Other checks fail at the same line: {here.title} Another one." in said
-    assert "Other failures scores is 2.449 × the expected tensor" in said
-    assert said.count(other.title) == 2, "in the table, and beside its own lines"
+    assert html.count("Every score is 2.449") == 2, "on the card, and in the advice what to begin with"
+    shown = words(html)
+    assert f"This check fails because of the same mistake: {same.title}." in shown
+    assert f"Other checks fail at the same line: {here.title} Another one." in shown
+    assert "Other failures scores is 2.449 × the expected tensor" in shown
+    assert shown.count(other.title) == 2, "in the table, and beside its own lines"
 
 
-def test_a_file_that_cannot_be_read_is_told_once() -> None:
+def test_a_file_that_cannot_be_read_is_reported_once() -> None:
     checks = tuple(replace(each, finding=examples.UNREADABLE) for each in examples.SYNTAX.checks)
     assert "Every other check of the exercise fails because of the same mistake." in words(
         page_of(replace(examples.SYNTAX, checks=checks))
@@ -133,7 +133,7 @@ def test_a_file_that_cannot_be_read_is_told_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("run", "said"),
+    ("run", "shown"),
     [
         ({"seed": 987_654_321}, "seed of the inputs secret"),
         ({"seed": tiny.COURSE.seed}, f"seed of the inputs {tiny.COURSE.seed}, the public one"),
@@ -141,22 +141,22 @@ def test_a_file_that_cannot_be_read_is_told_once() -> None:
         ({"seed": "987654321", "runtime": ["x"]}, "seed of the inputs not known"),
     ],
 )
-def test_a_secret_seed_is_not_told(run: Mapping[str, Any], said: str) -> None:
+def test_a_secret_seed_is_not_shown(run: Mapping[str, Any], shown: str) -> None:
     html = page_of(examples.PASS, run=run)
-    assert said in words(html)
+    assert shown in words(html)
     assert "987654321" not in html
 
 
 def test_it_says_of_which_files_checks_and_versions_it_is() -> None:
-    said = words(page_of(examples.PASS, run={"seed": 1, "runtime": {"python": "3.11", "torch": "2.13.0"}}))
-    assert "your files sha256:0 exercises and checks sha256:1 " in said
-    assert "versions python 3.11 and torch 2.13.0" in said
+    shown = words(page_of(examples.PASS, run={"seed": 1, "runtime": {"python": "3.11", "torch": "2.13.0"}}))
+    assert "your files sha256:0 exercises and checks sha256:1 " in shown
+    assert "versions python 3.11 and torch 2.13.0" in shown
 
 
 def test_it_says_how_the_submission_was_read() -> None:
     note = "ex09_gpt.py is not a file of this course; it was left out"
-    told = examples.report("ada", examples.PASS, notes=(note,)).submission
-    assert note in words(page_of(examples.PASS, submission=told))
+    submission = examples.report("ada", examples.PASS, notes=(note,)).submission
+    assert note in words(page_of(examples.PASS, submission=submission))
     assert "Your files were read without problems." in words(page_of(examples.PASS))
 
 

@@ -58,13 +58,13 @@ def test_a_failure_says_its_finding_its_place_and_a_hint_and_no_code_of_the_kit(
     done = run_pytest(course, CHECKS, f"--submission={wrong}", "-x")
     assert done.returncode == 1
     assert "1 failed" in done.stdout
-    for told in (
+    for words in (
         "FAIL: each number is the mean",
         "The running sum is not divided.",
         f"{tiny.FILES[0]}:",
         "Hint 1 of 3:",
     ):
-        assert told in done.stdout
+        assert words in done.stdout
     assert "autograder" not in done.stdout.split("FAILURES")[1].split("short test summary")[0]
 
 

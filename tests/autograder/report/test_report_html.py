@@ -93,7 +93,7 @@ def test_a_failure_shows_the_finding_the_checks_and_the_next_step(name: str) -> 
     assert len(page.of("li")) == len(result.checks)
 
 
-def test_the_place_is_told_and_what_is_wrong_there_is_marked() -> None:
+def test_the_place_is_named_and_what_is_wrong_there_is_marked() -> None:
     card = exercise_card(examples.FAIL)
     assert "ex05_attention.py, line 21, in scaled_dot_product_attention()" in Page(card).text
     assert "<u>query @ key.transpose(-2, -1)</u>" in card
@@ -109,9 +109,9 @@ def test_a_place_in_a_notebook_is_a_cell_and_a_line_of_it() -> None:
 
 def test_maps_have_a_description_and_crosses_where_a_mask_lets_something_through() -> None:
     card = exercise_card(examples.MASK)
-    told = [each["aria-label"] or "" for each in Page(card).of("svg")]
-    assert [each.split(",")[0] for each in told] == ["expected", "yours"]
-    assert all("12 rows and 12 columns" in each for each in told)
+    labels = [svg["aria-label"] or "" for svg in Page(card).of("svg")]
+    assert [label.split(",")[0] for label in labels] == ["expected", "yours"]
+    assert all("12 rows and 12 columns" in label for label in labels)
     assert card.count('class="differs"') == 1
     assert "(× : yours is not 0, expected 0)" in Page(card).text
 

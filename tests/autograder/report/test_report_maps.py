@@ -109,12 +109,12 @@ def test_slices_of_different_shapes_are_not_drawn(yours: tuple[tuple[float, ...]
     assert map_pair(replace(SMALL, yours=yours)) is None
 
 
-def test_what_is_not_finite_is_grey_and_said_so() -> None:
+def test_what_is_not_finite_is_grey_and_the_caption_names_it() -> None:
     lines = map_of(replace(SMALL, yours=((0.0, None, 2.0), (3.0, 4.0, 5.0))), colors=True)
     assert lines[-1] == "row × column; one scale: white 0, orange +, grey not finite"
 
 
-def test_a_large_slice_is_cut_and_said_so() -> None:
+def test_a_large_slice_is_cut_and_the_caption_says_how() -> None:
     tall = tuple((float(row), 0.0) for row in range(40))
     cut = map_of(Maps("row × column", tall, tuple((each, 1.0) for each, _ in tall)), colors=True)
     assert len(cut) == 10

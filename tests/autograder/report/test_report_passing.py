@@ -62,7 +62,7 @@ def test_a_pass_is_one_line_without_a_word_of_praise() -> None:
     assert lines[1:] == ["", "  Next  course next  on"]
 
 
-def test_an_attempt_nobody_counted_is_not_told() -> None:
+def test_an_attempt_that_was_not_counted_is_not_shown() -> None:
     assert "attempt" not in shown(examples.PASS)[0]
 
 
@@ -96,7 +96,7 @@ def test_a_picture_is_bounded_by_the_page(picture: Picture, width: int, colors: 
     assert all(line.cell_len <= width for line in lines)
 
 
-def test_a_huge_picture_is_cut_and_said_so() -> None:
+def test_a_huge_picture_is_cut_and_the_caption_says_how() -> None:
     huge = Picture("big", tuple(tuple(float(row) for _ in range(500)) for row in range(300)), "a" * 90, "b" * 300)
     lines = one_picture(page(), huge, TALLEST_PICTURE)
     assert len(lines) <= TALLEST_PICTURE
@@ -148,13 +148,13 @@ def test_plain_says_a_picture_in_a_sentence() -> None:
     assert "A hint you did not need: a hint." in lines
 
 
-def test_a_mask_is_said_by_its_columns() -> None:
+def test_a_mask_is_described_by_its_columns() -> None:
     mask = Picture("mask", ((1.0, 0.0, 1.0), (1.0, 1.0, 1.0), (0.0, 0.0, 0.0)), "query", "key", ("a", "b", "c"))
-    told = "1 in these columns and 0 in the others: a: 0, 2; b: 0 to 2; c: none."
-    assert in_words(mask) == f"Picture: mask: 3 rows (query) and 3 columns (key), {told}"
+    ones = "1 in these columns and 0 in the others: a: 0, 2; b: 0 to 2; c: none."
+    assert in_words(mask) == f"Picture: mask: 3 rows (query) and 3 columns (key), {ones}"
 
 
-def test_many_bars_are_said_by_their_range() -> None:
+def test_many_bars_are_described_by_their_range() -> None:
     many = Picture("many", (tuple(float(-abs(each - 20)) for each in range(50)),), bars=True)
     assert in_words(many) == "Picture: many: 50 bars, heights from -29 to 0; the largest is bar 21."
 

@@ -77,7 +77,7 @@ def test_a_label_without_room_beside_stands_below(width: int) -> None:
     assert all(cell_len(line) <= width for line in lines)
 
 
-def test_lines_that_agree_have_a_mark_and_the_word_is_said_once() -> None:
+def test_lines_that_agree_have_a_mark_and_the_legend_stands_once() -> None:
     lines = pointing(at(17, 28), agrees=(12, 20, 21))
     assert sum(AGREES in line for line in lines) == 1
     assert [line.strip()[:4] for line in lines if line.strip().startswith(("✓", "▸"))] == ["✓ 20", "▸ 21"]

@@ -160,7 +160,7 @@ def test_a_problem_of_the_grader_is_not_put_on_the_student() -> None:
     assert "✗" not in text
 
 
-def test_a_message_that_is_the_name_of_a_misconception_is_said_once() -> None:
+def test_a_message_that_is_the_name_of_a_misconception_is_shown_once() -> None:
     for plain in (True, False):
         assert shown("named", plain=plain).lower().count("the mask is used the wrong way round") == 1
 

@@ -64,7 +64,7 @@ def test_a_students_page_has_no_code_and_no_empty_labels() -> None:
             assert absent not in text
 
 
-def test_the_wrong_and_the_right_line_can_be_told_apart_on_a_narrow_page() -> None:
+def test_the_wrong_and_the_right_line_can_be_distinguished_on_a_narrow_page() -> None:
     assert "math.sqrt(query.shape[-1])" in why(WHOLE, 40)
 
 

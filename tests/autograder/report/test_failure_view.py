@@ -1,0 +1,108 @@
+"""One view of a failure, and renderers that all show what it contains."""
+
+import io
+from collections.abc import Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from rich.console import Console
+
+from autograder.report.failure_text import failure_text
+from autograder.report.failure_view import PRINTED_LINES, FailureView, failure_view
+from autograder.report.glyphs import ASCII, UNICODE
+from autograder.report.html_failure import failure_parts
+from autograder.report.layout import Page
+from autograder.report.plain import failure_sentences
+from autograder.report.terminal_failure import WHOLE, failure_lines
+from autograder.results.model import Finding, Place
+from tests.support import report_examples as examples
+
+FAILING = [name for name, exercise in examples.EXERCISES.items() if exercise.first_failure]
+LOG = "".join(f"step {number}\n" for number in range(9))
+
+
+def view_of(name: str) -> FailureView:
+    check = examples.EXERCISES[name].first_failure
+    assert check is not None
+    return failure_view(check, log=LOG, hints_shown=2, next_commands=[("course hint 5", "hint 3 of 3")])
+
+
+def in_terminal(view: FailureView) -> str:
+    page = Page.on(Console(file=io.StringIO(), width=300), UNICODE, widest=300)
+    return "\n".join(line.plain for line in failure_lines(page, view, None, WHOLE))
+
+
+def in_html(view: FailureView) -> str:
+    texts: list[str] = []
+    parser = HTMLParser()
+    parser.handle_data = texts.append  # type: ignore[method-assign]
+    parser.feed("".join(failure_parts(view)))
+    return "".join(texts)
+
+
+def essentials(view: FailureView) -> Iterator[str]:
+    """Yield what every renderer shows: message, detail, place and the line of code."""
+    yield view.opening
+    yield view.more
+    yield from view.detail
+    if view.location is not None:
+        yield view.location.file
+        yield view.location.function
+        yield view.location.wrong.text.strip() if view.location.wrong else ""
+
+
+def details(view: FailureView) -> Iterator[str]:
+    """Yield what the renderers with room show: the claim, the evidence, the output and the hint."""
+    yield view.claim
+    yield view.location.label if view.location else ""
+    yield from (cell for row in (view.values.rows if view.values else ()) for cell in row)
+    yield from (cell for row in (view.comparison.rows if view.comparison else ()) for cell in row[:2])
+    yield from (cell for row in (view.witnesses.rows if view.witnesses else ()) for cell in row)
+    yield from view.printed
+    yield from (part for hint in view.hints[-1:] for part in hint)
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_every_renderer_shows_the_message_and_the_place(name: str) -> None:
+    view = view_of(name)
+    for text in (in_terminal(view), in_html(view), failure_text(view)):
+        assert [part for part in essentials(view) if part not in text] == []
+    plain = "\n".join(map(ASCII.spell, failure_sentences(view)))
+    assert [part for part in map(ASCII.spell, essentials(view)) if part not in plain] == []
+
+
+@pytest.mark.parametrize("name", FAILING)
+def test_terminal_sentences_and_html_show_the_same_evidence(name: str) -> None:
+    view = view_of(name)
+    for text in (in_terminal(view), in_html(view), "\n".join(failure_sentences(view))):
+        assert [part for part in details(view) if part not in text] == []
+
+
+def test_the_next_command_is_the_last_thing() -> None:
+    view = view_of("fail")
+    assert in_terminal(view).splitlines()[-1].strip() == "Next  course hint 5  hint 3 of 3"
+    assert failure_sentences(view)[-1] == "Next: course hint 5: hint 3 of 3."
+
+
+def test_a_table_without_a_difference_is_shown_only_with_every_measurement() -> None:
+    check = examples.MASK.first_failure
+    assert check is not None
+    assert failure_view(check).comparison is None
+    assert failure_view(check, every_measurement=True).comparison is not None
+
+
+def test_only_the_last_printed_lines_are_in_it() -> None:
+    view = view_of("fail")
+    assert view.printed == tuple(f"step {number}" for number in range(9))[-PRINTED_LINES:]
+    assert view.printed_label == "Your code printed, at the end"
+
+
+@pytest.mark.parametrize(("column", "end", "marked"), [(4, 10, "scores"), (4, None, "scores = 1"), (99, 100, "")])
+def test_the_marked_characters_are_those_of_the_place(column: int, end: int | None, marked: str) -> None:
+    place = Place("a.py", 3, "f", column, end)
+    finding = Finding("pattern", "p", "It differs.", place=place, source=((3, "    scores = 1  "),))
+    location = failure_view(replace(examples.FAIL.checks[0], status="fail", finding=finding)).location
+    assert location is not None
+    assert location.wrong is not None
+    assert location.wrong.marked == marked
