@@ -11,7 +11,7 @@ from autograder.diagnosis.patterns import Axes, Case, explain
 from autograder.messages.wording import LONGEST, headline
 from autograder.results import Finding
 from tests.support.observations import CHECK, finding, trial_of
-from tests.support.zoo import COLUMNS, WORDS, ZOO, Draw, Numbers, Wrong, softmax
+from tests.support.zoo import COLUMNS, WORDS, ZOO, Numbers, TrialNumbers, Wrong, softmax
 
 UNRELATED = 2_200
 """So many pairs of tensors that have nothing to do with each other are held against every pattern."""
@@ -24,7 +24,7 @@ def finding_of(wrong: Wrong, *, evidence: bool = True) -> Finding:
 def trials_of(wrong: Wrong) -> list[Trial]:
     trials = []
     for number in range(2):
-        yours, expected = wrong.make(Draw(number, wrong.name))
+        yours, expected = wrong.make(TrialNumbers(number, wrong.name))
         dtype = "float64" if wrong.name == "another_dtype" else None
         trials.append(trial_of(yours, expected, number, dtype))
     return trials
@@ -70,7 +70,7 @@ KINDS = ("normal", "weights", "causal weights", "positive", "waves", "bits", "id
 SHAPES = ("B T D", "B H T S", "T D", "B T T", "B T", "N D", "K", "B H T K", "B")
 
 
-def unrelated(kind: str, trial: Draw, shape: str) -> Numbers:
+def unrelated(kind: str, trial: TrialNumbers, shape: str) -> Numbers:
     """Return a tensor of a kind: another one at every call."""
     x = trial.normal(shape)
     made = {
@@ -94,7 +94,7 @@ def test_tensors_that_nothing_relates_are_given_no_name() -> None:
         kind, shape = KINDS[at % len(KINDS)], SHAPES[at // len(KINDS) % len(SHAPES)]
         cases = []
         for number in range(2):
-            trial = Draw(number, f"unrelated {at}")
+            trial = TrialNumbers(number, f"unrelated {at}")
             yours, expected = unrelated(kind, trial, shape), unrelated(kind, trial, shape)
             dtype = {"bits": "bool", "ids": "int64"}.get(kind, "float32")
             cases.append(Case(yours + 0.0, expected + 0.0, Axes(COLUMNS[number], WORDS), dtypes=(dtype, dtype)))
