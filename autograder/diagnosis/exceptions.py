@@ -33,7 +33,7 @@ def of_fault(fault: Fault, file: str, source: bytes) -> Diagnosis:
     if fault.type == "SystemExit":
         return Diagnosis("exception", facts.ExitCalled(), place=place)
     rows = tuple((name, "", value) for of, name, value in fault.values if place is not None and of == place.file)
-    evidence = Evidence("the tensors in that line's function", rows=rows) if rows else None
+    evidence = Evidence(facts.TENSORS, rows=rows) if rows else None
     return Diagnosis("exception", _raised(fault, deepest, place), quoted=fault.message, place=place, evidence=evidence)
 
 

@@ -8,6 +8,7 @@ from autograder.diagnosis.cells import line_in, name_of, place_in, within
 from autograder.diagnosis.diagnosis import UNEXPLAINED, Diagnosis, Location
 from autograder.diagnosis.differences import BESIDE_A_NAME
 from autograder.messages import Fact, constants, message, misconceptions
+from autograder.messages.comparisons import ONLY_SOME_SIZES
 from autograder.messages.exceptions import Raised, SyntaxInvalid
 from autograder.messages.locations import Diverges, Line, label, origin_label
 from autograder.messages.statuses import EarlierUnwritten
@@ -18,8 +19,6 @@ from autograder.submission.notebook import Cells
 
 CONTEXT = 2
 _LONGEST_LINE = 200
-
-ONLY_SOME_SIZES = "With inputs of other sizes it is right: does a size stand in the code as a number?"
 
 
 @dataclass(frozen=True)

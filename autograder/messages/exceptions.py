@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from autograder.messages.locations import Line
 from autograder.messages.wording import Fact, Wording, opened
 
+TENSORS = "the tensors in that line's function"
+"""The title of the values that stood in the code when it raised."""
+
 
 @dataclass(frozen=True)
 class Raised(Fact):

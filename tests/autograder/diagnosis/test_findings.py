@@ -13,9 +13,10 @@ from autograder.comparison.dropout import dropped_wrongly
 from autograder.diagnosis.diagnosis import Diagnosis
 from autograder.diagnosis.differences import Trial
 from autograder.diagnosis.exceptions import of_fault
-from autograder.diagnosis.findings import ONLY_SOME_SIZES, Source, excerpt, finding_of
+from autograder.diagnosis.findings import Source, excerpt, finding_of
 from autograder.diagnosis.patterns import Axes, agreed
 from autograder.diagnosis.patterns.constants import factors, named, simplest
+from autograder.messages.comparisons import ONLY_SOME_SIZES
 from autograder.messages.dropout import DroppedTogether, KeptScaled
 from autograder.messages.wording import LONGEST
 from autograder.protocol import Opaque, Value

@@ -1,5 +1,6 @@
 """What a wrong tensor is called: a zoo of wrong results with their findings, and pairs that nothing relates."""
 
+import re
 import statistics
 import time
 
@@ -31,7 +32,9 @@ def trials_of(wrong: Wrong) -> list[Trial]:
 
 
 HEADLINE = 90
-"""Characters: what is wrong fits one line of a terminal."""
+"""Characters: what is wrong is read at a glance."""
+
+MOST_WORDS = 20
 
 PLAIN = ("value", "special", "shape", "dtype")
 """The ids of findings that know no pattern."""
@@ -49,7 +52,10 @@ def test_a_wrong_result_is_called_what_it_is(each: Wrong) -> None:
 @pytest.mark.parametrize("each", ZOO, ids=lambda each: each.name)
 def test_what_is_wrong_comes_first_and_is_short(each: Wrong) -> None:
     diagnosis = of_difference(CHECK, trials_of(each), evidence=True)
-    assert len(headline(diagnosis.subject, diagnosis.fact.wording())) <= HEADLINE
+    wording = diagnosis.fact.wording()
+    assert len(headline(diagnosis.subject, wording)) <= HEADLINE
+    sentences = [wording.says, *wording.also, *re.split(r"(?<=[.?])\s", wording.asks)]
+    assert all(len(sentence.split()) <= MOST_WORDS for sentence in sentences), sentences
 
 
 def test_the_zoo_is_large_and_almost_all_of_it_is_named() -> None:
