@@ -9,11 +9,11 @@ from typing import Any
 from autograder.results.model import CheckResult, Evidence, ExerciseResult, Finding, Maps, Picture, Place, Report
 
 UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
-"""What reading a report raises where it is none, or one of another version."""
+"""The exceptions of reading a file that is no report, or one of another version."""
 
 
 def read_report(file: Path) -> tuple[Report, Mapping[str, Any]] | None:
-    """Return the report in a file and its whole JSON; None where there is none that can be read."""
+    """Return the report in a file and its whole JSON; None where it cannot be read."""
     try:
         data = json.loads(file.read_text("utf-8"))
         return from_json(data), data
@@ -22,7 +22,7 @@ def read_report(file: Path) -> tuple[Report, Mapping[str, Any]] | None:
 
 
 def from_json(data: Mapping[str, Any]) -> Report:
-    """Return the report a JSON was made from; raises one of `UNREADABLE` where it was made from none."""
+    """Return the report that a JSON was made from; raises one of `UNREADABLE` where there is none."""
     return Report(
         course=data["course"],
         submission=dict(data["submission"]),
@@ -107,7 +107,7 @@ def _picture(data: Mapping[str, Any]) -> Picture:
 
 
 def _grid(data: Any) -> tuple[tuple[float | None, ...], ...]:
-    """Return rows of numbers; what is no finite number is None, whoever wrote the file."""
+    """Return rows of numbers; those that are not finite become None, whoever wrote the file."""
     return tuple(
         tuple(number if number is not None and math.isfinite(number) else None for number in row) for row in data
     )
