@@ -7,7 +7,7 @@ from autograder.answer_key.model import Misconception
 from autograder.diagnosis.cells import line_in, name_of, place_in, within
 from autograder.diagnosis.diagnosis import UNEXPLAINED, Diagnosis, Location
 from autograder.diagnosis.differences import BESIDE_A_NAME
-from autograder.messages import Fact, constants, message, misconceptions
+from autograder.messages import Fact, constants, headline, message, misconceptions
 from autograder.messages.comparisons import ONLY_SOME_SIZES
 from autograder.messages.exceptions import Raised, SyntaxInvalid
 from autograder.messages.locations import Diverges, Line, label, origin_label
@@ -82,7 +82,7 @@ def _named(known: Misconception, diagnosis: Diagnosis, source: Source) -> _Text:
     """Name the misconception; what is wrong with structure or device stands below."""
     detail = known.explanation
     if diagnosis.kind in BESIDE_A_NAME:
-        detail += f"\n{message(diagnosis.subject, diagnosis.fact.wording())}"
+        detail += f"\n{headline(diagnosis.subject, diagnosis.fact.wording())}"
     name = misconceptions.named(known.name, source.functions)
     return _Text("misconception", known.id, name, known.name, detail, diagnosis.evidence)
 

@@ -169,7 +169,7 @@ def test_a_named_misconception_keeps_what_was_seen_of_a_device_and_the_numbers()
     unnamed = finding_of(diagnosis, source)
     assert unnamed.message.startswith("positions stays on the CPU")
     named = finding_of(replace(diagnosis, evidence=Evidence("output"), misconception=entry), source)
-    assert named.detail == f"It is so.\n{unnamed.message}"
+    assert named.detail == "It is so.\npositions stays on the CPU while the others are on another device."
     assert (named.place, named.evidence) == (place, Evidence("output"))
 
 
