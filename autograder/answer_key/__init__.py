@@ -1,1 +1,1 @@
-"""What is expected: made from the solutions, or read from a released kit."""
+"""The answer key: made from the solutions, or read from a released kit."""

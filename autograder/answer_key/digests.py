@@ -1,6 +1,6 @@
-"""Fingerprints as a kit has them: whole numbers of a step that belongs to each row, their bytes sorted by weight.
+"""Packs fingerprints for a kit: whole numbers in steps of each row's own size, their bytes sorted by weight.
 
-So they are rounded to what a judge can tell apart, and what is alike lies together: they pack well.
+So they are rounded to what the judge can tell apart, and similar bytes lie together: they compress well.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from autograder.protocol import Array, Value
 from autograder.protocol.prints import COUNTS, WIDTH, Prints
 
 BITS = 15
-"""A step is so many bits below the size of what a fingerprint is of: rounding is a third of the judge's tolerance."""
+"""A step is so many bits smaller than the row: the rounding is a third of the judge's tolerance."""
 
 SIZE_COLUMN = 5
 SMALLEST = 1e-6

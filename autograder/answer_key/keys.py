@@ -35,16 +35,16 @@ MAKES_KEYS = (
     *(f"comparison/{module}.py" for module in ("arrays", "compare", "dropout")),
     *(f"answer_key/{module}.py" for module in ("catalogue", "keys", "model")),
 )
-"""The code a key depends on: what runs the programs, and what tells a wrong outcome."""
+"""The code that a key depends on: it runs the programs and decides which outcomes are wrong."""
 
 KEPT_KEYS = 6
-"""So many keys of an exercise are kept: one for each of the seeds and versions in use."""
+"""Keys of an exercise in the cache: one for each of the seeds and versions in use."""
 
 
 class Keys:
     """Finds the answer keys of a suite for one seed and device: from the cache, or by running the solutions.
 
-    `on_progress(exercise, done, all)` hears of each wrong program of a catalogue that was run.
+    `on_progress(exercise, done, all)` is called for each wrong program of a catalogue that is run.
     """
 
     def __init__(
@@ -64,9 +64,9 @@ class Keys:
         self._runner = Runner(suite, seed=seed, device=device, shared=True)
 
     def get(self, exercise: Exercise) -> AnswerKey:
-        """Return the key of an exercise; raises `GraderProblem` when it cannot be had."""
+        """Return the key of an exercise; raises `GraderProblem` when it cannot be made."""
         sources = self._solutions(exercise)
-        catalogue = self._bank(exercise, sources)
+        catalogue = self._catalogue(exercise, sources)
         file = self._file(exercise, sources, ".key")
         key = _read(file, from_record)
         if key is None:
@@ -75,7 +75,7 @@ class Keys:
         return key
 
     def reference(self, exercise: Exercise) -> AnswerKey:
-        """Return the key without its catalogue: all that a right program needs, and quickly made."""
+        """Return the key without its catalogue: it is made fast, and a right program needs no more."""
         sources = self._solutions(exercise)
         file = self._file(exercise, sources, ".reference")
         key = _read(file, from_record)
@@ -105,11 +105,11 @@ class Keys:
         return self.cache / f"{exercise.id}-{self._digest(exercise, sources)}{suffix}"
 
     def close(self) -> None:
-        """Let the worker go that ran the solutions, if there was one."""
+        """End the worker that ran the solutions, if there is one."""
         self._runner.close()
 
     def cancel(self) -> None:
-        """Give up the key that is being found in another thread, and find none any more."""
+        """Give up the key that another thread is making, and make no more."""
         self._runner.cancel()
 
     def __enter__(self) -> "Keys":
@@ -127,7 +127,7 @@ class Keys:
         except OSError as error:
             raise GraderProblem(f"the solution {error.filename} cannot be read: {error.strerror}") from error
 
-    def _bank(self, exercise: Exercise, sources: Mapping[str, bytes]) -> tuple[WrongProgram, ...]:
+    def _catalogue(self, exercise: Exercise, sources: Mapping[str, bytes]) -> tuple[WrongProgram, ...]:
         file = self.suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
         try:
             return read_catalogue(file, sources[exercise.file].decode("utf-8"))
@@ -194,7 +194,7 @@ def _observed(outcomes: Mapping[Key, Outcome], exercise: Exercise) -> dict[Key, 
 
 
 def _read(file: Path, form: Callable[[Any], Kept]) -> Kept | None:
-    """Read what was kept; None where it is missing, damaged or of another form, and is to be made again."""
+    """Read a record of the cache; None where it is missing, damaged or of another form, to be made again."""
     try:
         data = file.read_bytes()
     except OSError:
@@ -218,7 +218,7 @@ def _read(file: Path, form: Callable[[Any], Kept]) -> Kept | None:
 
 
 def _store(file: Path, record: Value) -> None:
-    """Keep a record, whole or not at all. A cache that cannot be written only costs time."""
+    """Write a record to the cache, whole or not at all. A cache that cannot be written only costs time."""
     body = write_frame(record)
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -230,7 +230,7 @@ def _store(file: Path, record: Value) -> None:
 
 
 def _forget_old(newest: Path) -> None:
-    """Keep the keys of an exercise that were used last, and let the others go."""
+    """Delete all but the newest keys of an exercise."""
     exercise = newest.name.rpartition("-")[0]
     kept = sorted(
         newest.parent.glob(f"{exercise}-*{newest.suffix}"), key=lambda file: file.stat().st_mtime, reverse=True

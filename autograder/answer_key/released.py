@@ -1,7 +1,7 @@
-"""The answer keys that a kit brings along, where the solutions are not: read, never made.
+"""Reads the answer keys of a released kit, which has no solutions to make them from.
 
-A key is found by the name of its exercise, since its own name is a digest of what a kit does not have. So the manifest
-says for what it was made, and anything else is refused with a sentence.
+A key is found by the name of its exercise, as the digest in its own name needs files that a kit lacks. So the manifest
+says what it was made for, and anything else is refused with a sentence.
 """
 
 import hashlib

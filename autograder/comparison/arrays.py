@@ -1,4 +1,4 @@
-"""Arrays as the judge computes with them: NumPy, and a tolerance for every dtype."""
+"""Arrays in the judge: as NumPy arrays of float64, with a tolerance for every dtype."""
 
 import math
 from typing import TypeAlias
@@ -60,10 +60,10 @@ def wrong(yours: Numbers, expected: Numbers, tolerance: float, *, exact_zeros: b
 
 
 FEWEST = 4
-"""Of fewer numbers a correlation says nothing: two always lie on a line, three nearly always near one."""
+"""The minimum of numbers for a correlation: two always lie on a line, three nearly always near one."""
 
 CHANCE = 3.29
-"""How many standard errors a correlation has to stand out: numbers made up reach it one time in a thousand."""
+"""Standard errors that a correlation needs: random numbers reach it once in a thousand times."""
 
 
 def resembles(yours: Numbers, expected: Numbers, likeness: float, factor: float | None = None) -> bool:
@@ -87,7 +87,7 @@ def resembles(yours: Numbers, expected: Numbers, likeness: float, factor: float 
         )
         one, other = (array.ravel() - array.mean() for array in (one, other))
         if float(np.abs(one).max()) <= allowed(yours, TOLERANCES["float64"]):
-            return False  # all alike but for rounding, which may resemble anything
+            return False  # equal up to rounding, and rounding may resemble anything
         mine, theirs = (math.sqrt(float(array @ array)) for array in (one, other))
         if factor is not None and not theirs / factor <= mine <= theirs * factor:
             return False
@@ -95,7 +95,7 @@ def resembles(yours: Numbers, expected: Numbers, likeness: float, factor: float 
 
 
 def _apart(yours: Numbers, expected: Numbers) -> tuple[Numbers, Numbers, int]:
-    """Return two arrays without what all of their vectors have in common, and how many numbers that leaves.
+    """Return two arrays without the mean of their vectors, and the count of numbers left to compare.
 
     A bias that is added to every vector is a parameter: a program that returns it has computed nothing. Whole numbers,
     as ids and masks are, have none. Where vectors are as good as alike, there are the numbers of one to compare.
@@ -110,5 +110,5 @@ def _apart(yours: Numbers, expected: Numbers) -> tuple[Numbers, Numbers, int]:
 
 
 def by_chance(count: int) -> float:
-    """Return the correlation that so many made-up numbers hardly ever reach (Fisher's transformation)."""
+    """Return the correlation that so many random numbers hardly ever reach (Fisher's transformation)."""
     return math.tanh(CHANCE / math.sqrt(max(count, FEWEST) - 3))

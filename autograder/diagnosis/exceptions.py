@@ -22,7 +22,8 @@ def of_fault(fault: Fault, file: str, source: bytes) -> Diagnosis:
     place = next((frame for frame in reversed(fault.frames) if frame.file == file), deepest)
     place = in_characters(place, source) if place is not None and place.file == file else _whole_line(place)
     if fault.kind == "structure":
-        return Diagnosis("structure", facts.StructureWrong(fault.message), place=place)
+        reason, *more = fault.message.split(". ")  # the worker sends its sentences as one text
+        return Diagnosis("structure", facts.StructureWrong(reason, tuple(more)), place=place)
     if fault.kind == "device":
         return Diagnosis("device", facts.DevicesMixed(fault.tensor), quoted=fault.message, place=place)
     if not fault.frames and not fault.at_import:
@@ -33,7 +34,7 @@ def of_fault(fault: Fault, file: str, source: bytes) -> Diagnosis:
     if fault.type == "SystemExit":
         return Diagnosis("exception", facts.ExitCalled(), place=place)
     rows = tuple((name, "", value) for of, name, value in fault.values if place is not None and of == place.file)
-    evidence = Evidence("the tensors in that line's function", rows=rows) if rows else None
+    evidence = Evidence(facts.TENSORS, rows=rows) if rows else None
     return Diagnosis("exception", _raised(fault, deepest, place), quoted=fault.message, place=place, evidence=evidence)
 
 

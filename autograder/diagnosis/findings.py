@@ -7,18 +7,18 @@ from autograder.answer_key.model import Misconception
 from autograder.diagnosis.cells import line_in, name_of, place_in, within
 from autograder.diagnosis.diagnosis import UNEXPLAINED, Diagnosis, Location
 from autograder.diagnosis.differences import BESIDE_A_NAME
-from autograder.messages import Fact, constants, message, misconceptions
+from autograder.messages import Fact, constants, headline, message, misconceptions
+from autograder.messages.comparisons import ONLY_SOME_SIZES
 from autograder.messages.exceptions import Raised, SyntaxInvalid
 from autograder.messages.locations import Diverges, Line, label, origin_label
 from autograder.messages.statuses import EarlierUnwritten
 from autograder.protocol.source_text import lines_of
-from autograder.results import Finding, Place
+from autograder.results import Evidence, Finding, Place
+from autograder.results.model import FindingKind
 from autograder.submission.notebook import Cells
 
 CONTEXT = 2
 _LONGEST_LINE = 200
-
-ONLY_SOME_SIZES = "With inputs of other sizes it is right: does a size stand in the code as a number?"
 
 
 @dataclass(frozen=True)
@@ -31,41 +31,79 @@ class Source:
     cells: Mapping[str, Cells] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class _Text:
+    """What a finding says."""
+
+    kind: FindingKind
+    id: str
+    message: str
+    name: str | None
+    detail: str | None
+    evidence: Evidence | None
+
+
+@dataclass(frozen=True)
+class _Site:
+    """Where a finding points, with the lines around it, and what it says of them."""
+
+    place: Place | None
+    lines: tuple[tuple[int, str], ...] = ()
+    label: str | None = None
+    agrees: tuple[int, ...] = ()
+    certain: bool = True
+
+
 def finding_of(diagnosis: Diagnosis, source: Source, location: Location | None = None) -> Finding:
     """Put a diagnosis into words, with the place of the mistake; lines of a notebook become those of its cells."""
-    known = diagnosis.misconception
-    first_mistake = location.first_mistake if location is not None else None
-    if known is not None:
-        finding = _named(known, diagnosis, source)
-    elif first_mistake is not None:
-        detail = f"{first_mistake.explanation}\n{misconceptions.MORE_MISTAKES}"
-        name = misconceptions.named(first_mistake.name)
-        finding = Finding("misconception", first_mistake.id, name, first_mistake.name, detail)
+    if diagnosis.misconception is not None:
+        text = _named(diagnosis.misconception, diagnosis, source)
+    elif location is not None and location.first_mistake is not None:
+        text = _first_of_several(location.first_mistake, source)
     else:
-        finding = _unnamed(diagnosis, source, location)
-    return _placed(finding, diagnosis.place, source, location)
+        text = _unnamed(diagnosis, source, location)
+    site = _site(diagnosis.place, source, location)
+    return Finding(
+        text.kind,
+        text.id,
+        text.message,
+        text.name,
+        text.detail,
+        site.place,
+        site.lines,
+        text.evidence,
+        site.label,
+        site.agrees,
+        site.certain,
+    )
 
 
-def _named(known: Misconception, diagnosis: Diagnosis, source: Source) -> Finding:
+def _named(known: Misconception, diagnosis: Diagnosis, source: Source) -> _Text:
     """Name the misconception; what is wrong with structure or device stands below."""
     detail = known.explanation
     if diagnosis.kind in BESIDE_A_NAME:
-        detail += f"\n{message(diagnosis.subject, diagnosis.fact.wording())}"
+        detail += f"\n{headline(diagnosis.subject, diagnosis.fact.wording())}"
     name = misconceptions.named(known.name, source.functions)
-    return Finding("misconception", known.id, name, known.name, detail, evidence=diagnosis.evidence)
+    return _Text("misconception", known.id, name, known.name, detail, diagnosis.evidence)
 
 
-def _unnamed(diagnosis: Diagnosis, source: Source, location: Location | None) -> Finding:
+def _first_of_several(known: Misconception, source: Source) -> _Text:
+    """Name a misconception that does not explain everything; the evidence would show the other mistake."""
+    detail = f"{known.explanation}\n{misconceptions.MORE_MISTAKES}"
+    name = misconceptions.named(known.name, source.functions)
+    return _Text("misconception", known.id, name, known.name, detail, None)
+
+
+def _unnamed(diagnosis: Diagnosis, source: Source, location: Location | None) -> _Text:
     """Say what is known of a mistake without a name; where that is only its line, say so first."""
     fact = _in_notebook(_with_line(diagnosis, source, location), diagnosis.place, source)
-    text = message(diagnosis.subject, fact.wording(), _reason(diagnosis))
-    finding = Finding(diagnosis.kind, fact.id, text, None, _detail(diagnosis, fact), evidence=diagnosis.evidence)
+    text, detail = message(diagnosis.subject, fact.wording(), _reason(diagnosis)), _detail(diagnosis, fact)
     divergence = location.divergence if location is not None and not location.is_origin else None
     if divergence is None or not divergence.certain or diagnosis.kind != "pattern" or fact.id not in UNEXPLAINED:
-        return finding
-    place = Diverges(divergence, line_in(source.cells, divergence.place, divergence.place.line))
-    detail = f"{text}\n{finding.detail}" if finding.detail else text
-    return replace(finding, kind="place", id=place.id, message=message("", place.wording()), detail=detail)
+        return _Text(diagnosis.kind, fact.id, text, None, detail, diagnosis.evidence)
+    diverges = Diverges(divergence, line_in(source.cells, divergence.place, divergence.place.line))
+    below = f"{text}\n{detail}" if detail else text
+    return _Text("place", diverges.id, message("", diverges.wording()), None, below, diagnosis.evidence)
 
 
 def _reason(diagnosis: Diagnosis) -> str:
@@ -105,29 +143,22 @@ def _in_notebook(fact: Fact, place: Place | None, source: Source) -> Fact:
     return fact
 
 
-def _placed(finding: Finding, place: Place | None, source: Source, location: Location | None) -> Finding:
-    """Return the finding with its place, the lines around it, and what is wrong there."""
-    divergence = location.divergence if location is not None else None
-    agrees: tuple[int, ...] = ()
-    if location is not None and divergence is not None:
-        variable = divergence.number[0] if divergence.number and location.is_origin else None
-        text = label(divergence)
-        if variable is not None:
-            line = line_in(source.cells, location.place, divergence.place.line)
-            text = origin_label(variable, line, divergence)
-        agrees = tuple(line for line in divergence.agreeing if not location.is_origin or line < location.place.line)
-        certain = divergence.certain or location.is_origin
-        finding = replace(finding, label=text, certain=certain)
-    place = location.place if location is not None else place
+def _site(diagnosed: Place | None, source: Source, location: Location | None) -> _Site:
+    """Return the place of the location, else that of the diagnosis, and what is wrong there."""
+    place = location.place if location is not None else diagnosed
     if place is None:
-        return finding
-    lines = excerpt(source.data, place) if place.file == source.file else ()
-    return replace(
-        finding,
-        place=place_in(source.cells, place),
-        source=within(source.cells, place, lines),
-        agrees=tuple(line for line, _ in within(source.cells, place, [(line, "") for line in agrees])),
-    )
+        return _Site(None)
+    cells = source.cells
+    lines = within(cells, place, excerpt(source.data, place)) if place.file == source.file else ()
+    divergence = location.divergence if location is not None else None
+    if location is None or divergence is None:
+        return _Site(place_in(cells, place), lines)
+    agreeing, text, certain = divergence.agreeing, label(divergence), divergence.certain
+    if location.is_origin and divergence.number is not None:
+        agreeing, certain = tuple(line for line in agreeing if line < place.line), True
+        text = origin_label(divergence.number[0], line_in(cells, place, divergence.place.line), divergence)
+    agrees = tuple(line for line, _ in within(cells, place, [(line, "") for line in agreeing]))
+    return _Site(place_in(cells, place), lines, text, agrees, certain)
 
 
 def excerpt(source: bytes, place: Place) -> tuple[tuple[int, str], ...]:

@@ -1,1 +1,1 @@
-"""The trusted side: verdicts from observations and answer keys. It runs nobody's implementation, and needs no torch."""
+"""The trusted side: verdicts from observations and answer keys. It runs no learner's code, and needs no torch."""

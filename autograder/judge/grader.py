@@ -1,4 +1,4 @@
-"""Grades submissions: runs them in workers, holds them against the answer keys, and writes reports."""
+"""Grades submissions: runs them in workers, compares them with the answer keys, and makes reports."""
 
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -33,7 +33,7 @@ class Grader:
 
     `evidence` puts the numbers of a difference into the report, and pictures of what passes: for self-checks, whose
     seed is public. With `remember` an earlier exercise whose files have not changed is not run again.
-    `on_progress(exercise, done, all)` hears how far the catalogue of an exercise is, while its answer key is made.
+    `on_progress(exercise, done, all)` is called while the catalogue of an exercise is run for its answer key.
     """
 
     def __init__(
@@ -101,13 +101,13 @@ class Grader:
                     )
 
     def _begun(self, find: Callable[..., Found], *of: Any) -> "Future[Found]":
-        """Begin to find something; raises `Cancelled` after `cancel`, when nothing would ever come of it."""
+        """Begin to find something; raises `Cancelled` after `cancel`, as nothing runs any more."""
         if self._cancelled:
             raise Cancelled
         return self._finder.submit(find, *of)
 
     def release(self) -> None:
-        """Let the worker that finds keys go, once it has found those asked for: it holds a lot of memory."""
+        """End the worker that finds keys, once it has found those requested: it holds a lot of memory."""
         with self._lock, suppress(Cancelled):
             self._begun(self._release)
 
@@ -125,9 +125,9 @@ class Grader:
     def wait_for_keys(
         self, on_progress: Callable[[int, int], None], exercises: Iterable[Exercise] | None = None
     ) -> None:
-        """Find the whole keys of these exercises, or of all; `on_progress(found, all)` hears of each.
+        """Find the whole keys of these exercises, or of all; `on_progress(found, all)` is called for each.
 
-        One that cannot be had shows when it is needed. Raises `Cancelled` after `cancel`.
+        One that cannot be made is an error when it is needed. Raises `Cancelled` after `cancel`.
         """
         wanted = tuple(exercises) if exercises is not None else self.suite.exercises
         self.find_keys(wanted, with_misconceptions=True)

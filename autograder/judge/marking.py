@@ -80,7 +80,11 @@ class Marking:
     def result(self, exercise: Exercise) -> ExerciseResult:
         """Return the result of an exercise, by the better of its own parts and reference parts for the wrong ones."""
         judgement = self._judged(exercise)
-        return result_of(judgement, self._located(judgement), self.submission.cells)
+        locations = self._located(judgement)
+        try:
+            return result_of(judgement, locations, self.submission.cells)
+        except Exception as error:  # as in `_judge`: a fault of the kit's must not cost points
+            return result_of(self.verdicts(exercise).grader_error(f"{type(error).__name__}: {error}"))
 
     def _judged(self, exercise: Exercise) -> Judgement:
         if exercise.id not in self._settled:

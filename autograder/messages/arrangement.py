@@ -285,11 +285,14 @@ class WrongAt(Fact):
         return Wording(f"wrong only at {position(self.where)}", (), "What is special about this one?", _WRONG)
 
 
+Side = Literal["on", "above", "below", "on and above", "on and below"]
+
+
 @dataclass(frozen=True)
 class WrongSide(Fact):
     """Wrong on one side of the diagonal of the last two axes."""
 
-    side: str
+    side: Side
     rows: str = field(compare=False)
     columns: str = field(compare=False)
 
@@ -297,7 +300,7 @@ class WrongSide(Fact):
 
     def wording(self) -> Wording:
         asks = f"On which side is the {self.columns} after the {self.rows}?"
-        return Wording(f"wrong only {self.side} of {self.rows} × {self.columns}", (), asks, _WRONG)
+        return Wording(f"wrong only {self.side} the diagonal of {self.rows} × {self.columns}", (), asks, _WRONG)
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,9 @@ def described(value: Value) -> str:
     return str(value)
 
 
+ONLY_SOME_SIZES = "With inputs of other sizes it is right: does a size stand in the code as a number?"
+
+
 def tensor(shape: Sequence[int]) -> str:
     """Name a tensor by its shape."""
     return f"a tensor of shape {tuple(shape)}"

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from autograder.messages.locations import Line
 from autograder.messages.wording import Fact, Wording, opened
 
+TENSORS = "the tensors in that line's function"
+"""The title of the values that stood in the code when it raised."""
+
 
 @dataclass(frozen=True)
 class Raised(Fact):
@@ -59,14 +62,15 @@ class ExitCalled(Fact):
 
 @dataclass(frozen=True)
 class StructureWrong(Fact):
-    """A check refused what it got, in its own words."""
+    """A check refused what it got, in its own words: a sentence, and more of them."""
 
     reason: str
+    more: tuple[str, ...] = ()
 
     id = "structure"
 
     def wording(self) -> Wording:
-        return Wording(opened(self.reason), whole=True)
+        return Wording(opened(self.reason), self.more, whole=True)
 
 
 @dataclass(frozen=True)

@@ -242,14 +242,18 @@ class SumsAlong(Fact):
         return Wording(f"{over} sum to 1, expected those along {self.expected}", (), _WHICH_AXIS)
 
 
+Effect = Literal["sharp", "even", "reversed"]
+
+
 @dataclass(frozen=True)
 class Temperature(Fact):
     """A softmax of the right scores times a factor."""
 
-    effect: Literal["too sharp", "too even", "the wrong way round"]
+    effect: Effect
     factor: float = field(compare=False)
 
     id = "temperature"
 
     def wording(self) -> Wording:
-        return Wording(f"{self.effect}: the softmax of {self.factor:.4g} × the scores", witnesses=LARGEST)
+        effect = "the wrong way round" if self.effect == "reversed" else f"too {self.effect}"
+        return Wording(f"{effect}: the softmax of {self.factor:.4g} × the scores", witnesses=LARGEST)

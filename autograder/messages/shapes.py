@@ -7,7 +7,7 @@ from autograder.messages.elements import is_named, item, joined
 from autograder.messages.wording import Fact, Wording
 
 Shape = tuple[int, ...]
-End = Literal["at the end", "at the beginning", "at both ends"]
+End = Literal["end", "beginning", "both ends"]
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,8 @@ class LengthWrong(ShapeDiffers):
     id = "shape-length"
 
     def wording(self) -> Wording:
-        many = f"{abs(self.more)} too {'many' if self.more > 0 else 'few'} {self.end} of {self.axis}"
+        place = f"at {self.end}" if self.end == "both ends" else f"at the {self.end}"
+        many = f"{abs(self.more)} too {'many' if self.more > 0 else 'few'} {place} of {self.axis}"
         return Wording(f"{many}, the rest is right", (self.shapes,))
 
 

@@ -57,7 +57,7 @@ class RowsNaN(Fact):
 
     def wording(self) -> Wording:
         says = f"{self.count} of {self.size} whole rows {_are(self.count)} NaN, {_rest(self.rest_is_right)}"
-        asks = f"A row along {self.axis} becomes NaN if all of it is -inf before a softmax, or if 0 is divided by 0."
+        asks = f"A row along {self.axis} is NaN after 0 / 0, or if all of it is -inf before a softmax."
         return Wording(says, (f"the first at {position(self.first)}",), asks, "where it is NaN")
 
 

@@ -27,9 +27,9 @@ class Place:
 
 @dataclass(frozen=True)
 class Maps:
-    """The same two-dimensional slice of what was expected and of yours, a row a tuple, to be drawn on one scale.
+    """The same two-dimensional slice of the expected array and of yours, row by row, on one scale.
 
-    None stands for what is no finite number. `caption` says which slice it is, and what its rows and columns are.
+    None stands for a number that is not finite. `caption` says which slice it is, and what its rows and columns are.
     """
 
     caption: str
@@ -39,7 +39,7 @@ class Maps:
 
 @dataclass(frozen=True)
 class Picture:
-    """What a student's finished part does, as a two-dimensional array to be drawn; None is no finite number.
+    """What a student's finished part does, as a two-dimensional array; None stands for a number that is not finite.
 
     `rows` and `columns` say what the axes are, `row_labels` and `column_labels` may name each of them. With `bars`
     there is one row, and its numbers are the heights of bars: `rows` says what a height is.
@@ -58,9 +58,9 @@ class Picture:
 class Evidence:
     """The numbers behind a finding; only in self-checks, whose seed is public.
 
-    `name` says which part of the observation; `rows` are `(label, expected, yours)`, already formatted, the shape and
-    the dtype first, and last the one that tells most; `witnesses` are `(index, expected, yours)` of single elements
-    that show what the finding says, with a title, and `axes` names what the parts of an index count.
+    `name` is the part of the observation; `rows` are `(label, expected, yours)`, already formatted, the shape and the
+    dtype first and the most useful one last; `witnesses` are `(index, expected, yours)` of single elements that show
+    what the finding says, with a title, and `axes` names the axes of an index.
     """
 
     name: str
@@ -73,7 +73,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Finding:
-    """Why a check failed: one sentence or two, at most 160 characters, and what is known beside it.
+    """Why a check failed: a sentence of at most 160 characters, and what is known beside it.
 
     `id` names the misconception or the pattern; `name` is a misconception's name in words. `detail` is the library's
     own message, or the sentence that explains a misconception. `source` has the lines around the place, `label` says in
@@ -99,7 +99,7 @@ class CheckResult:
     """One check: its verdict, its points in whole hundredths, and why. `hints` go from a question to the step.
 
     A `bonus` adds to the score; its `max_score` is 0. In a report made for a mark, `output` is equal for all who fail
-    with the same result, up to rounding, and tells nothing else about it.
+    with the same result, up to rounding, and reveals nothing else about it.
     """
 
     id: str
@@ -175,7 +175,7 @@ class ExerciseResult:
 class Report:
     """Everything about one submission. `submission` holds student and digest, and notes of the intake.
 
-    `level` says how far the submission was confined: from L3, all layers of the sandbox, to L0, a plain process.
+    `level` is the isolation level: from L3, all layers of the sandbox, to L0, a plain process.
     """
 
     course: str

@@ -1,4 +1,4 @@
-"""How much of the judge's processor time may go into finding the places of mistakes: help must not hold up marks."""
+"""Limits the processor time for locating mistakes: that is help, and must not delay marks."""
 
 import time
 
@@ -7,15 +7,15 @@ SUBMISSION_SECONDS = 6.0
 """Of one exercise, and of all of a submission. Honest ones take an eighth on a busy machine (benchmarks/hostile.py)."""
 
 MOST_CULPRITS = 100
-"""So many steps are looked at for one mistake: several times as many as honest programs have."""
+"""The most steps that are blamed for one mistake: several times as many as honest programs have."""
 
 
 class OutOfTime(Exception):
-    """The time for this is used up."""
+    """The processor time is used up."""
 
 
 class Deadline:
-    """So much processor time of the thread that made it. Waiting, and what other threads do, is not counted."""
+    """A limit on the processor time of this thread (s); waiting and other threads do not count."""
 
     def __init__(self, seconds: float) -> None:
         self._until = time.thread_time() + seconds

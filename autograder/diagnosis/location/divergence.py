@@ -172,7 +172,7 @@ class Search:
     def _copy(self, at: int) -> int | None:
         """Return the step behind an input if it computes again, on another line, what another step has computed."""
         source = self._source(at)
-        if source is None or self.matched[source] is None or not self.matching.is_telling(source):
+        if source is None or self.matched[source] is None or not self.matching.is_distinctive(source):
             return None
         by_match, by_place = self._computing
         same, here = by_match.get(self.matched[source], 0), by_place.get(self.places[source], 0)

@@ -1,4 +1,4 @@
-"""A program's steps held against the solution's, by value alone: which of them agree."""
+"""Matches the steps of a program with those of the reference solution, by value alone."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -16,6 +16,7 @@ from autograder.runner.traces import Step, Trace
 
 TOLERANCES = {"float16": 1e-2, "bfloat16": 4e-2}
 TOLERANCE = 5e-5
+"""Relative; fingerprints add up the rounding of many elements, so it is larger than in a comparison."""
 
 _MOVING = (
     "__getitem__ chunk clone contiguous detach expand expand_as flatten movedim mT narrow permute repeat reshape select"
@@ -35,7 +36,7 @@ CONVERSIONS = frozenset(["to", "double", "float", "half", "bfloat16", "type", "c
 Numbers: TypeAlias = NDArray[np.intp]
 
 Where = Callable[[Sequence[Place]], Place | None]
-"""Chooses, of the places in the student's frames, the one to show."""
+"""A function that chooses, of the places in the student's frames, the one to show."""
 
 
 class Matching:
@@ -110,7 +111,7 @@ class Matching:
         return self._numbers.setdefault(shape, len(self._numbers))
 
     def good(self, at: int) -> bool:
-        """Whether a step is beyond suspicion: it agrees, or there is nothing to hold it against and its inputs do."""
+        """Whether a step is beyond suspicion: it agrees, or nothing is comparable with it and its inputs agree."""
         return self._good[at]
 
     def equal(self, mine: int, theirs: int) -> bool:
@@ -121,14 +122,14 @@ class Matching:
         same = same_values(own, prints, tolerance) & same_order(own, prints, tolerance)
         return bool(same[0]) and step.shape == other.shape
 
-    def is_telling(self, at: int) -> bool:
+    def is_distinctive(self, at: int) -> bool:
         """Whether a step holds enough different numbers to be known by them."""
         own = self.trace.print_of(self.trace.steps[at])
         return bool(own[0] > 4 and own[LOOSE][2] < own[LOOSE][-1])
 
     def factor(self, at: int) -> float | None:
         step = self.trace.steps[at]
-        if not self.is_telling(at):
+        if not self.is_distinctive(at):
             return None
         found = factors(self.trace.print_of(step), self.reference.prints, TOLERANCES.get(step.dtype, TOLERANCE))
         alike = [

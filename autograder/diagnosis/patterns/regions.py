@@ -8,7 +8,7 @@ import numpy as np
 from autograder.comparison.arrays import Numbers
 from autograder.diagnosis.patterns.case import FEW, Case, Places, others
 from autograder.diagnosis.patterns.pattern import Pattern, Sample
-from autograder.messages.arrangement import Region, WrongAlong, WrongAt, WrongSide, WrongZeros
+from autograder.messages.arrangement import Region, Side, WrongAlong, WrongAt, WrongSide, WrongZeros
 from autograder.messages.elements import is_named
 
 _MOST_LISTED = 5
@@ -115,12 +115,12 @@ def _triangle(case: Case, wrong: Places) -> Iterator[Pattern]:
     if wrong.ndim < 2 or wrong.shape[-1] != wrong.shape[-2] or wrong.shape[-1] < 3:
         return
     rows, columns = np.indices(wrong.shape)[-2:]
-    sides = {
-        "on the diagonal": rows == columns,
-        "above the diagonal": columns > rows,
-        "below the diagonal": columns < rows,
-        "on and above the diagonal": columns >= rows,
-        "on and below the diagonal": columns <= rows,
+    sides: dict[Side, Places] = {
+        "on": rows == columns,
+        "above": columns > rows,
+        "below": columns < rows,
+        "on and above": columns >= rows,
+        "on and below": columns <= rows,
     }
     for side, places in sides.items():
         if not (wrong & ~places).any() and wrong[places].mean() > 0.9 and _bits(case)[~places].sum() > _ENOUGH:

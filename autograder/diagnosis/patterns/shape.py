@@ -193,9 +193,7 @@ def _length(shapes: Shapes) -> Fact | None:
     for start in range(abs(more) + 1):
         part = np.take(long, range(start, start + length), axis=at)
         if shapes.right(part, short):
-            end: facts.End = (
-                "at the end" if start == 0 else "at the beginning" if start == abs(more) else "at both ends"
-            )
+            end: facts.End = "end" if start == 0 else "beginning" if start == abs(more) else "both ends"
             return facts.LengthWrong(*shapes.both, shapes.case.at(at), more, end)
     return None
 

@@ -175,9 +175,7 @@ def _temperature(weights: Weights) -> Iterator[Pattern]:
     if abs(factor) < 1e-3 or abs(factor - 1) < 1e-3 or not _near(yours, factor * expected):
         return
     names = named(factor, factors(weights.case.axes.sizes, weights.case.constants))
-    effect: Literal["too sharp", "too even", "the wrong way round"] = "the wrong way round"
-    if factor > 0:
-        effect = "too sharp" if factor > 1 else "too even"
+    effect: facts.Effect = "sharp" if factor > 1 else "even" if factor > 0 else "reversed"
     yield Pattern(facts.Temperature(effect, factor), weights.sample(), Coefficient(factor, names))
 
 

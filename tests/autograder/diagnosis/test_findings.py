@@ -13,16 +13,17 @@ from autograder.comparison.dropout import dropped_wrongly
 from autograder.diagnosis.diagnosis import Diagnosis
 from autograder.diagnosis.differences import Trial
 from autograder.diagnosis.exceptions import of_fault
-from autograder.diagnosis.findings import ONLY_SOME_SIZES, Source, excerpt, finding_of
+from autograder.diagnosis.findings import Source, excerpt, finding_of
 from autograder.diagnosis.patterns import Axes, agreed
 from autograder.diagnosis.patterns.constants import factors, named, simplest
+from autograder.messages.comparisons import ONLY_SOME_SIZES
 from autograder.messages.dropout import DroppedTogether, KeptScaled
 from autograder.messages.wording import LONGEST
 from autograder.protocol import Opaque, Value
 from autograder.results import Evidence, Finding, Place
 from autograder.runner.outcomes import Fault
 from tests.support.observations import CHECK, finding, observed, trial_of
-from tests.support.zoo import COLUMNS, WORDS, Draw, causal, scores, softmax
+from tests.support.zoo import COLUMNS, WORDS, TrialNumbers, causal, scores, softmax
 
 AXES = Axes(COLUMNS[0], WORDS)
 
@@ -56,7 +57,7 @@ def test_an_axis_of_an_unknown_size_has_its_number_alone() -> None:
     assert Axes().names((3, 4)) == ("axis 0", "axis 1")
 
 
-def test_a_word_that_only_one_draw_has_is_a_coincidence() -> None:
+def test_a_word_that_only_one_trial_has_is_a_coincidence() -> None:
     assert agreed(("batch", "query"), ("batch", "feature")) == ("batch", "axis 1")
     assert agreed(("batch",), ("batch", "query")) == ("axis 0",)
 
@@ -82,8 +83,8 @@ def test_a_number_without_a_name_has_none() -> None:
     assert name_of(1.2345) == []
 
 
-def test_a_name_has_to_fit_both_draws() -> None:
-    one, other = Draw(0, "names").normal("B T D"), Draw(1, "names").normal("B T D")
+def test_a_name_has_to_fit_both_trials() -> None:
+    one, other = TrialNumbers(0, "names").normal("B T D"), TrialNumbers(1, "names").normal("B T D")
     result = found(4 * one, one, (4 * other, other))
     assert result.message == "Your result: 4 × the expected in every element."
     result = found(4 * one, one, (3 * other, other))
@@ -95,32 +96,32 @@ def test_a_name_has_to_fit_both_draws() -> None:
 # What two trials have to agree on.
 
 
-def test_a_pattern_that_the_second_draw_does_not_show_is_not_told() -> None:
-    one, other = Draw(0, "second").normal("B T D"), Draw(1, "second").normal("B T D")
+def test_a_pattern_that_the_second_trial_does_not_show_is_not_reported() -> None:
+    one, other = TrialNumbers(0, "second").normal("B T D"), TrialNumbers(1, "second").normal("B T D")
     result = found(2 * one, one, (other**3, other))
     assert result.id == "value"
     assert "no known pattern fits" in result.message
 
 
-def test_a_check_that_runs_once_is_told_what_its_one_draw_shows() -> None:
-    right = Draw(0, "once").normal("B T D")
+def test_a_check_with_one_trial_reports_what_that_trial_shows() -> None:
+    right = TrialNumbers(0, "once").normal("B T D")
     result = finding([trial_of(-right, right, 0)], replace(CHECK, trials=1))
     assert result.id == "sign"
 
 
-def test_a_draw_that_is_right_is_told_of() -> None:
-    right = Draw(0, "sizes").normal("B T D")
+def test_a_trial_that_is_right_is_mentioned() -> None:
+    right = TrialNumbers(0, "sizes").normal("B T D")
     assert finding([trial_of(-right, right, 0), Trial(None, AXES)]).detail == ONLY_SOME_SIZES
 
 
-def test_a_part_whose_name_holds_a_size_is_the_same_part_in_both_draws() -> None:
+def test_a_part_whose_name_holds_a_size_is_the_same_part_in_both_trials() -> None:
     one, other = causal(7), causal(9)
     result = found({"size 7": one.T}, {"size 7": one}, ({"size 9": other.T}, {"size 9": other}))
     assert result.message == "size 7: right after swapping query and key."
 
 
 def test_what_is_not_finite_for_two_reasons_is_counted_and_placed() -> None:
-    one, other = Draw(0, "special").normal("B T D"), Draw(1, "special").normal("B T D")
+    one, other = TrialNumbers(0, "special").normal("B T D"), TrialNumbers(1, "special").normal("B T D")
     lost, infinite = one.copy(), other.copy()
     lost[1, 2, 3], infinite[0, 0, 0] = np.nan, np.inf
     message = found(lost, one, (infinite, other)).message
@@ -134,7 +135,7 @@ def test_what_is_not_finite_for_two_reasons_is_counted_and_placed() -> None:
 
 def test_a_message_sheds_what_has_no_room_and_is_never_cut() -> None:
     name = "output for twice the value - twice the output, in a layer of its own, under a mask of two axes"
-    one, other = Draw(0, "long"), Draw(1, "long")
+    one, other = TrialNumbers(0, "long"), TrialNumbers(1, "long")
     trials = [
         trial_of({name: trial.normal("B H T S")}, {name: trial.normal("B H T S")}, at)
         for at, trial in enumerate((one, other))
@@ -168,7 +169,7 @@ def test_a_named_misconception_keeps_what_was_seen_of_a_device_and_the_numbers()
     unnamed = finding_of(diagnosis, source)
     assert unnamed.message.startswith("positions stays on the CPU")
     named = finding_of(replace(diagnosis, evidence=Evidence("output"), misconception=entry), source)
-    assert named.detail == f"It is so.\n{unnamed.message}"
+    assert named.detail == "It is so.\npositions stays on the CPU while the others are on another device."
     assert (named.place, named.evidence) == (place, Evidence("output"))
 
 
@@ -207,7 +208,7 @@ def sentence_of(yours: Value, expected: Value) -> str:
         ),
     ],
 )
-def test_what_stands_in_place_of_the_expected_is_told_and_whether_it_is_right(
+def test_what_stands_in_place_of_the_expected_is_named_and_whether_it_is_right(
     yours: Value, expected: Value, sentence: str
 ) -> None:
     assert sentence_of(yours, expected) == sentence
@@ -221,13 +222,13 @@ def test_a_gradient_that_is_missing_asks_for_what_stops_it() -> None:
 
 
 def test_a_gradient_of_zeros_is_asked_about_as_one() -> None:
-    right = Draw(0, "gradient").normal("D V")
+    right = TrialNumbers(0, "gradient").normal("D V")
     result = found({"gradient of w_q": 0 * right}, {"gradient of w_q": right})
     assert result.message == "gradient of w_q: 0 everywhere."
     assert "detached" in (result.detail or "")
 
 
-def test_what_dropout_keeps_is_told_as_a_range_where_it_differs() -> None:
+def test_what_dropout_keeps_is_a_range_where_it_differs() -> None:
     random = np.random.default_rng(4)
     full = 1 + random.random((40, 50))
     kept = random.random(full.shape) >= 0.25
@@ -263,7 +264,7 @@ def test_a_mask_of_dropout_that_is_shared_along_an_axis_is_wrong_where_chance_ca
 
 def attention() -> tuple[Any, Any]:
     """Return weights under a causal mask that only made the scores 0."""
-    x, mask = scores(Draw(0, "evidence"), "T"), causal(7)
+    x, mask = scores(TrialNumbers(0, "evidence"), "T"), causal(7)
     return softmax(x * mask), softmax(np.where(mask, x, -np.inf))
 
 
@@ -285,7 +286,7 @@ def test_the_last_row_belongs_to_the_pattern() -> None:
     rows = evidence(found(yours, expected)).rows
     assert [label for label, _, _ in rows] == ["shape", "dtype", "min", "mean", "max", "row sums"]
     assert rows[-1] == ("row sums", "1", "1")
-    right = Draw(0, "row").normal("B T D")
+    right = TrialNumbers(0, "row").normal("B T D")
     assert evidence(found(2 * right, right)).rows[-1][0] == "std"
 
 
@@ -300,7 +301,7 @@ def test_the_map_is_a_slice_with_a_caption_in_words() -> None:
 
 
 def test_a_map_is_cut_to_what_can_be_drawn_around_the_largest_difference() -> None:
-    right = Draw(0, "large").normal("T V")
+    right = TrialNumbers(0, "large").normal("T V")
     wrong = np.sin(right)
     wrong[3, 28] = 50.0
     shown = evidence(found(wrong, right)).maps
@@ -311,7 +312,7 @@ def test_a_map_is_cut_to_what_can_be_drawn_around_the_largest_difference() -> No
 
 
 def test_what_is_no_finite_number_is_none_in_a_map() -> None:
-    right = Draw(0, "finite").normal("T D")
+    right = TrialNumbers(0, "finite").normal("T D")
     wrong = np.where(right > 1, np.nan, right)
     shown = evidence(found(wrong, right))
     assert shown.maps is not None
@@ -330,7 +331,7 @@ def test_masks_and_ids_have_no_mean() -> None:
 
 
 def test_there_is_no_map_where_it_says_nothing() -> None:
-    right = Draw(0, "nothing").normal("B T D")
+    right = TrialNumbers(0, "nothing").normal("B T D")
     assert evidence(found(0 * right, right)).maps is None, "one colour is no picture"
     assert evidence(found(right[:, :-1], right)).maps is None, "two shapes are not on one scale"
     assert evidence(found(right.astype(np.float16), right)).maps is None, "rounding cannot be seen"
@@ -338,13 +339,13 @@ def test_there_is_no_map_where_it_says_nothing() -> None:
 
 
 def test_a_shape_that_follows_no_pattern_has_its_axes_named() -> None:
-    trial = Draw(0, "shape")
+    trial = TrialNumbers(0, "shape")
     result = found(trial.random.standard_normal((5, 3, 2, 2)), trial.normal("B T D"))
     assert result.message == "Your result: shape (5, 3, 2, 2), expected (3, 7, 24)."
     assert result.detail == "Expected: batch 3, query 7, feature 24."
 
 
-def test_arrays_without_words_are_told_by_their_index() -> None:
+def test_elements_of_arrays_without_words_are_named_by_their_index() -> None:
     values = np.random.default_rng(1).standard_normal((2, 2, 51))
     result = found(values[0], values[1])
     assert "first at [0, 0]: expected" in result.message or "first at index 0 of axis 0" in result.message
@@ -398,7 +399,7 @@ def odd(random: np.random.Generator, shape: tuple[int, ...]) -> Any:
 
 
 @pytest.mark.filterwarnings("error")
-def test_no_result_is_so_odd_that_it_cannot_be_told() -> None:
+def test_no_result_is_so_odd_that_it_has_no_finding() -> None:
     random = np.random.default_rng(9)
     for _ in range(1_500):
         shape = SHAPES[random.integers(len(SHAPES))]

@@ -1,5 +1,6 @@
 """What a wrong tensor is called: a zoo of wrong results with their findings, and pairs that nothing relates."""
 
+import re
 import statistics
 import time
 
@@ -11,7 +12,7 @@ from autograder.diagnosis.patterns import Axes, Case, explain
 from autograder.messages.wording import LONGEST, headline
 from autograder.results import Finding
 from tests.support.observations import CHECK, finding, trial_of
-from tests.support.zoo import COLUMNS, WORDS, ZOO, Draw, Numbers, Wrong, softmax
+from tests.support.zoo import COLUMNS, WORDS, ZOO, Numbers, TrialNumbers, Wrong, softmax
 
 UNRELATED = 2_200
 """So many pairs of tensors that have nothing to do with each other are held against every pattern."""
@@ -24,14 +25,16 @@ def finding_of(wrong: Wrong, *, evidence: bool = True) -> Finding:
 def trials_of(wrong: Wrong) -> list[Trial]:
     trials = []
     for number in range(2):
-        yours, expected = wrong.make(Draw(number, wrong.name))
+        yours, expected = wrong.make(TrialNumbers(number, wrong.name))
         dtype = "float64" if wrong.name == "another_dtype" else None
         trials.append(trial_of(yours, expected, number, dtype))
     return trials
 
 
 HEADLINE = 90
-"""Characters: what is wrong fits one line of a terminal."""
+"""Characters: what is wrong is read at a glance."""
+
+MOST_WORDS = 20
 
 PLAIN = ("value", "special", "shape", "dtype")
 """The ids of findings that know no pattern."""
@@ -49,7 +52,10 @@ def test_a_wrong_result_is_called_what_it_is(each: Wrong) -> None:
 @pytest.mark.parametrize("each", ZOO, ids=lambda each: each.name)
 def test_what_is_wrong_comes_first_and_is_short(each: Wrong) -> None:
     diagnosis = of_difference(CHECK, trials_of(each), evidence=True)
-    assert len(headline(diagnosis.subject, diagnosis.fact.wording())) <= HEADLINE
+    wording = diagnosis.fact.wording()
+    assert len(headline(diagnosis.subject, wording)) <= HEADLINE
+    sentences = [wording.says, *wording.also, *re.split(r"(?<=[.?])\s", wording.asks)]
+    assert all(len(sentence.split()) <= MOST_WORDS for sentence in sentences), sentences
 
 
 def test_the_zoo_is_large_and_almost_all_of_it_is_named() -> None:
@@ -70,7 +76,7 @@ KINDS = ("normal", "weights", "causal weights", "positive", "waves", "bits", "id
 SHAPES = ("B T D", "B H T S", "T D", "B T T", "B T", "N D", "K", "B H T K", "B")
 
 
-def unrelated(kind: str, trial: Draw, shape: str) -> Numbers:
+def unrelated(kind: str, trial: TrialNumbers, shape: str) -> Numbers:
     """Return a tensor of a kind: another one at every call."""
     x = trial.normal(shape)
     made = {
@@ -95,7 +101,7 @@ def test_tensors_that_nothing_relates_are_given_no_name() -> None:
         kind, shape = KINDS[at % len(KINDS)], SHAPES[at // len(KINDS) % len(SHAPES)]
         cases = []
         for number in range(2):
-            trial = Draw(number, f"unrelated {at}")
+            trial = TrialNumbers(number, f"unrelated {at}")
             yours, expected = unrelated(kind, trial, shape), unrelated(kind, trial, shape)
             dtype = {"bits": "bool", "ids": "int64"}.get(kind, "float32")
             cases.append(Case(yours + 0.0, expected + 0.0, Axes(COLUMNS[number], WORDS), dtypes=(dtype, dtype)))
