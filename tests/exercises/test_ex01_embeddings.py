@@ -16,7 +16,7 @@ def test_shape(impl, given):
     return {"output": embeddings(impl, given, D, N)(given.integers(0, N, B, T))}  # fewer tokens than features: N < D
 
 
-@check("a token gets the row of its own id, up to a common factor", points=2, of="InputEmbeddings")
+@check("a token gets the row of its id, up to a scale factor", points=2, of="InputEmbeddings")
 def test_rows(impl, given):
     B, T, D, V = given.sizes("B T D V")
     ids = given.integers(0, V, B, T)

@@ -250,7 +250,7 @@ def test_calls_apart(impl, given):
     }
 
 
-@check("the default sizes are the paper's base model and 512 positions", points=2, of=CLASS, trials=1)
+@check("sizes are the given ones; the defaults are the paper's base model", points=2, of=CLASS, trials=1)
 def test_sizes(impl, given):
     V, W, D, H, F, K, N = given.sizes("V W D H F K N")
     one_each = {"num_encoder_blocks": 1, "num_decoder_blocks": 1}

@@ -52,7 +52,7 @@ def test_likeliest(impl, given):
     }
 
 
-@check("tokens are drawn with the softmax of logits / temperature", points=3, of=SAMPLE)
+@check("tokens are drawn with probability softmax(logits / temperature)", points=3, of=SAMPLE)
 def test_temperature(impl, given):
     def share(wanted_at, **options):
         logits, _ = logits_with(given, (0.6, 0.2, 0.2), wanted_at)

@@ -1,4 +1,4 @@
-# The table is a transposed parameter, filled through from_reference.
+# The table is a transposed parameter, filled by from_reference.
 import math
 
 import torch

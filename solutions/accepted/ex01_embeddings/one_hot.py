@@ -1,4 +1,4 @@
-# A one-hot matrix times the table that was scaled first.
+# A one-hot matrix times the scaled table.
 from torch import Tensor, nn
 
 

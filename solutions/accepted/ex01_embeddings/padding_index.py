@@ -1,4 +1,4 @@
-# The row of <PAD> starts at zero and is not trained; looked up it counts like any other.
+# The row of <PAD> starts at zero and is not trained, but a lookup treats it like any other row.
 import math
 
 from torch import Tensor, nn

@@ -1,4 +1,4 @@
-# The factor is a buffer, made with torch; the ids are flattened for the look-up.
+# The factor is a buffer made with torch. The ids are flattened for the lookup.
 import torch
 from torch import Tensor, nn
 

@@ -1,4 +1,4 @@
-# A pair is a point on the unit circle: complex exponentials, turned into pairs of numbers.
+# Each pair is a point on the unit circle: use complex exponentials and split them into two numbers.
 import torch
 from torch import Tensor, nn
 

@@ -1,4 +1,4 @@
-# The frequencies by an exponential, all in float32.
+# Compute the frequencies with `exp`, all in float32.
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# The table is made with NumPy, one column after another.
+# Make the table with NumPy, one column after another.
 import numpy as np
 import torch
 from torch import Tensor, nn

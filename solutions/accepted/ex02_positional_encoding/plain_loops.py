@@ -1,4 +1,4 @@
-# Two loops over Python numbers; functional dropout.
+# Two loops over Python numbers, and functional dropout.
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# A cosine is a sine a quarter turn ahead; the rows are looked up by their numbers.
+# A cosine is a sine shifted by a quarter turn. The rows are looked up by position.
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# Sines and cosines are stacked and flattened; the table stays float64 and is cast on each call.
+# Stack and flatten sines and cosines. The table stays float64 and is cast on each call.
 import torch
 from torch import Tensor, nn
 

@@ -1,4 +1,4 @@
-# Each row is the one before it, every pair turned by its own angle.
+# Each row is the previous row with every pair rotated by its own angle.
 import torch
 from torch import Tensor, nn
 

@@ -1,4 +1,4 @@
-# Means by einsum; half precision is computed in float32 and cast back.
+# Means by einsum. Half precision is computed in float32 and cast back.
 import torch
 from torch import Tensor, nn
 

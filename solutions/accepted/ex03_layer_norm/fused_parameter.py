@@ -1,4 +1,4 @@
-# Scale and shift are the rows of one parameter, filled through from_reference.
+# Scale and shift are the rows of one parameter, filled by from_reference.
 import torch
 from torch import Tensor, nn
 

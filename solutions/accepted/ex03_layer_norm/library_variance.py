@@ -1,4 +1,4 @@
-# The variance of the library, told to divide by D.
+# The library's variance with correction=0.
 import torch
 from torch import Tensor, nn
 

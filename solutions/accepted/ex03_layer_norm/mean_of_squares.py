@@ -1,4 +1,4 @@
-# The variance as the mean of the squares less the square of the mean.
+# The variance is the mean of the squares minus the square of the mean.
 import torch
 from torch import Tensor, nn
 

@@ -1,4 +1,4 @@
-# Centring is a projection, the standard deviation a length over the root of D.
+# Centring is a projection, and the standard deviation is a vector length divided by √D.
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# One vector after another, by a function of one vector.
+# A function of one vector, applied to one vector after another.
 import torch
 from torch import Tensor, nn
 

@@ -1,4 +1,4 @@
-# The standard deviation, squared again before eps is added.
+# Square the standard deviation again before adding eps.
 import torch
 from torch import Tensor, nn
 

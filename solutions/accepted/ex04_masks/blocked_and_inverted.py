@@ -1,4 +1,4 @@
-# What is blocked is made first, joined by or, and turned round at the end.
+# Mark the blocked pairs, combine them with `or`, and invert the result.
 import torch
 from torch import Tensor
 

@@ -1,4 +1,4 @@
-# Positions are compared with positions; the target mask is made in one expression, without the other two functions.
+# Compare positions with positions. One expression makes the target mask, without the other two functions.
 import torch
 from torch import Tensor
 

@@ -1,4 +1,4 @@
-# Rows of a tensor of False are filled with True, and the target mask is a fresh copy of the triangle for each sentence.
+# Fill rows of False with True. Each sentence of the target mask gets its own copy of the triangle.
 import torch
 from torch import Tensor
 

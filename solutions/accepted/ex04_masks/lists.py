@@ -1,4 +1,4 @@
-# Nested lists of Python's own True and False, made into tensors at the end.
+# Build nested Python lists of True and False, then make tensors from them.
 import torch
 from torch import Tensor
 

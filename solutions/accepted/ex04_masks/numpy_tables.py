@@ -1,4 +1,4 @@
-# The tables are made by NumPy and moved to the device.
+# Make the tables with NumPy and move them to the device.
 import numpy as np
 import torch
 from torch import Tensor

@@ -1,4 +1,4 @@
-# Ones and zeros, running sums and products, made Bool at the end.
+# Use ones and zeros, cumulative sums and products, and convert to Bool at the end.
 import torch
 from torch import Tensor
 

@@ -1,4 +1,4 @@
-# Every mask is a view that repeats itself without memory of its own; the triangle is cut from one made once.
+# Every mask is an expanded view without memory. The triangle is a slice of a stored one.
 import torch
 from torch import Tensor
 

@@ -1,4 +1,4 @@
-# A mask that is added, half the lowest number of the dtype so that the sum cannot overflow; a scale in float32.
+# An additive mask with half the lowest number of the dtype, so the sum cannot overflow. The scale is float32.
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -1,4 +1,4 @@
-# Einstein sums throughout, a mask by where, and by hand the general function.
+# Einsum everywhere, a mask with `where`, and the general function for the version by hand.
 from typing import NamedTuple
 
 import torch

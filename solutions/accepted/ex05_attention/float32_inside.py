@@ -1,4 +1,4 @@
-# Half precision is computed in float32 and returned as it came; log-probabilities, and the scale shared by both sides.
+# Compute half precision in float32 and cast back. Use log-probabilities, and scale both query and key.
 from typing import NamedTuple
 
 import torch

@@ -1,4 +1,4 @@
-# Blocked scores are -inf, and a row of them is mended after the softmax; masked_fill keeps NaN from the gradients.
+# Blocked scores are -inf. A full row is repaired after the softmax, and masked_fill keeps NaN out of the gradients.
 import collections
 import math
 

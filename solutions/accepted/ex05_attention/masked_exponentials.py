@@ -1,4 +1,4 @@
-# A softmax of its own: the largest open score is taken off, blocked exponentials are 0, a row of nothing gives zeros.
+# A hand-written softmax: subtract the largest allowed score, set blocked exponentials to 0; an empty row gives 0.
 from typing import NamedTuple
 
 import torch
@@ -15,7 +15,7 @@ class AttentionSteps(NamedTuple):
 
 
 def masked_softmax(scores: Tensor, allowed: Tensor) -> Tensor:
-    """Return the softmax over the last axis of what is allowed; zeros where nothing is."""
+    """Return the softmax over the allowed scores of the last axis, or zeros if there are none."""
     lowest = torch.finfo(scores.dtype).min
     largest = scores.masked_fill(~allowed, lowest).amax(dim=-1, keepdim=True)
     powers = torch.exp((scores - largest).masked_fill(~allowed, 0.0)) * allowed

@@ -34,7 +34,7 @@ class MultiHeadAttention(nn.Module):
             scores = scores + torch.zeros_like(mask, dtype=q.dtype).masked_fill(~mask, torch.finfo(q.dtype).min / 2)
         weights = functional.softmax(scores, dim=-1)
         self.attention_weights = weights.detach().view(B, H, T, S)
-        # The documented function, told of the mode, in place of the module's call.
+        # F.dropout with training=self.training works like the module.
         dropped = functional.dropout(weights, p=self.dropout.p, training=self.training)
         heads = torch.bmm(dropped, v).view(B, H, T, self.d_k)
         return self.w_o(torch.cat(heads.unbind(dim=1), dim=-1))

@@ -1,4 +1,4 @@
-# One matrix for queries, keys and values, filled through from_reference.
+# One matrix for queries, keys and values, filled by from_reference.
 import torch
 from ex05_attention import scaled_dot_product_attention
 from torch import Tensor, nn

@@ -1,4 +1,4 @@
-# A loop over the heads, each with its slice of the columns, put together by concatenation.
+# A loop over the heads, each with its slice of the columns, then concatenation.
 import torch
 from ex05_attention import scaled_dot_product_attention
 from torch import nn

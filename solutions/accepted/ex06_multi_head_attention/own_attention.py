@@ -1,4 +1,4 @@
-# Does without ex05: Einstein sums over a head axis that is never moved beside the batch.
+# Without ex05: einsum over a head axis that is never moved next to the batch.
 import math
 
 import torch

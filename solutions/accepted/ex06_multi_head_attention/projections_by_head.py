@@ -1,4 +1,4 @@
-# Every head is a module with matrices of its own, filled through from_reference.
+# Every head is a module with its own matrices, filled by from_reference.
 import torch
 from ex05_attention import scaled_dot_product_attention
 from torch import Tensor, nn

@@ -1,4 +1,4 @@
-# The head axis stands in the matrices: w_q as (H, K, D), w_o as (D, H, K), and one product for each step.
+# The matrices have a head axis: w_q is (H, K, D), w_o is (D, H, K), with one product per step.
 import ex05_attention
 import torch
 from torch import Tensor, nn

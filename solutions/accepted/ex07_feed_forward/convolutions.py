@@ -1,4 +1,4 @@
-# Two convolutions of width one over the positions, as section 3.3 describes the part, filled through from_reference.
+# Two convolutions of width one over the positions, as in section 3.3, filled by from_reference.
 import torch
 from torch import Tensor, nn
 

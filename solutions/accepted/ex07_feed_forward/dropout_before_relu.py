@@ -1,4 +1,4 @@
-# Dropout comes before the ReLU, which changes nothing: a ReLU keeps zeros and positive factors.
+# Dropout comes before the ReLU. The result is the same, because a ReLU keeps zeros and positive factors.
 from torch import Tensor, nn
 
 

@@ -1,4 +1,4 @@
-# Functions instead of calls of modules: the modules only hold the parameters and the rate.
+# Functions in place of module calls. The modules only store the parameters and the rate.
 import torch.nn.functional as F
 from torch import Tensor, nn
 

@@ -1,4 +1,4 @@
-# The layers are written out: einsum, a gate in place of the ReLU, and a dropout of its own.
+# Hand-written layers: einsum, a gate in place of the ReLU, and a custom dropout.
 import torch
 from torch import Tensor, nn
 

@@ -1,4 +1,4 @@
-# The layers have their names and are members of an nn.Sequential as well.
+# The layers have their names and are also members of an nn.Sequential.
 from torch import Tensor, nn
 
 

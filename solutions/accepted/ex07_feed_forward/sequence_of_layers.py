@@ -1,4 +1,4 @@
-# One nn.Sequential holds all layers, and is filled through from_reference.
+# One nn.Sequential contains all layers and is filled by from_reference.
 import torch
 from torch import Tensor, nn
 

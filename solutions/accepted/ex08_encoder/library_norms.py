@@ -1,4 +1,4 @@
-# The norms are the library's, filled through from_reference, and computed in float32 or better.
+# Library norms, filled by from_reference, computed in float32 or better.
 from collections import OrderedDict
 
 import torch

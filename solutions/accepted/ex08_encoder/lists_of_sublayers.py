@@ -1,4 +1,4 @@
-# Sublayers and norms in lists, filled through from_reference; the contract's attributes are properties.
+# Sublayers and norms in lists, filled by from_reference. The contract's attributes are properties.
 from ex01_embeddings import InputEmbeddings
 from ex02_positional_encoding import PositionalEncoding
 from ex03_layer_norm import LayerNormalization

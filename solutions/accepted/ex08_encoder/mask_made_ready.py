@@ -1,4 +1,4 @@
-# The encoder gives every mask its four axes once, and adds the rows of the table by hand; numbers and buffers kept.
+# The encoder gives every mask four axes once, and adds the table rows itself.
 import torch
 from ex01_embeddings import InputEmbeddings
 from ex02_positional_encoding import PositionalEncoding

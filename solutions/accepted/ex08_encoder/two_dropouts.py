@@ -1,4 +1,4 @@
-# A dropout for each sublayer beside the one of the contract, sums in place, blocks copied from the first.
+# One extra dropout per sublayer, in-place sums, and blocks copied from the first.
 import copy
 
 import ex01_embeddings
@@ -21,7 +21,7 @@ class EncoderBlock(nn.Module):
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         attended = self.dropout(self.attention(x, x, x, mask))
-        attended += x  # a tensor of this call: nobody else has it
+        attended += x  # safe in place: only this call uses the tensor
         attended = self.layer_norm_1(attended)
         thought = self.dropout_2(self.feed_forward(attended))
         thought += attended

@@ -1,4 +1,4 @@
-# The decoder makes masks of four axes once, also where none is given, and adds the rows of the table by hand.
+# The decoder makes masks of four axes once, also if none is given, and adds the table rows itself.
 import torch
 from ex01_embeddings import InputEmbeddings
 from ex02_positional_encoding import PositionalEncoding

@@ -1,4 +1,4 @@
-# A function around each sublayer, blocks appended one by one, and a fold over them.
+# A function around each sublayer, blocks appended one by one, and `reduce` over them.
 from collections.abc import Callable
 from functools import reduce
 
@@ -22,7 +22,7 @@ class DecoderBlock(nn.Module):
         self.self_attention = MultiHeadAttention(d_model, num_heads, dropout=dropout)
 
     def around(self, x: Tensor, sublayer: Callable[[Tensor], Tensor], norm: nn.Module) -> Tensor:
-        # The documented function, told of the mode, in place of the module's call.
+        # F.dropout with training=self.training works like the module.
         added = functional.dropout(sublayer(x), p=self.dropout.p, training=self.training)
         return norm(added + x)
 

@@ -1,4 +1,4 @@
-# Embeddings, sublayers and stack are classes of their own, filled through one from_reference of the decoder.
+# Separate classes for embeddings, sublayers and stack, filled by one from_reference of the decoder.
 from ex01_embeddings import InputEmbeddings
 from ex02_positional_encoding import PositionalEncoding
 from ex03_layer_norm import LayerNormalization

@@ -1,4 +1,4 @@
-# A dropout for each sublayer beside the one of the contract, sums in place, blocks copied from the first.
+# One extra dropout per sublayer, in-place sums, and blocks copied from the first.
 import copy
 
 import ex01_embeddings
@@ -24,7 +24,7 @@ class DecoderBlock(nn.Module):
         self, x: Tensor, encoder_output: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
     ) -> Tensor:
         own = self.dropout(self.self_attention(x, x, x, tgt_mask))
-        own += x  # a tensor of this call: nobody else has it
+        own += x  # safe in place: only this call uses the tensor
         own = self.layer_norm_1(own)
         read = self.dropout_2(self.cross_attention(own, encoder_output, encoder_output, src_mask))
         read += own

@@ -1,4 +1,4 @@
-# Methods for encoding and decoding, masks of four full axes, and a softmax written out.
+# Methods for encoding and decoding, masks of four full axes, and a hand-written softmax.
 import torch
 from ex04_masks import create_look_ahead_mask, create_padding_mask
 from ex08_encoder import Encoder

@@ -1,4 +1,4 @@
-# The whole model has a from_reference, and holds the projection as two parameters inside it.
+# The whole model has a from_reference, and the projection is two parameters of the model.
 import torch
 from ex04_masks import create_padding_mask, create_target_mask
 from ex08_encoder import Encoder

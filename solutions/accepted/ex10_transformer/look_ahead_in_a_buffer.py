@@ -1,4 +1,4 @@
-# The look-ahead mask and the padding id are buffers, saved with the model; the mask is cut to the target.
+# The look-ahead mask and the padding id are buffers, saved with the model. The mask is cut to the target.
 import torch
 from ex08_encoder import Encoder
 from ex09_decoder import Decoder

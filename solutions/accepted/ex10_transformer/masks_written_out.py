@@ -1,4 +1,4 @@
-# Does without ex04: masks of three axes, by comparison of ids and of positions.
+# Without ex04: masks of three axes, made by comparing ids and positions.
 import torch
 from ex08_encoder import Encoder
 from ex09_decoder import Decoder

@@ -1,4 +1,4 @@
-# The projection is a module of its own that holds its weights as (D, V), filled through from_reference.
+# The projection is a custom module with weights of shape (D, V), filled by from_reference.
 import torch
 from ex04_masks import create_padding_mask, create_target_mask
 from ex08_encoder import Encoder

@@ -1,4 +1,4 @@
-# Blocks written anew, with one matrix for queries, keys and values, and a mask that is added to the scores.
+# New blocks with one matrix for queries, keys and values, and a mask that is added to the scores.
 import torch
 from ex01_embeddings import InputEmbeddings
 from ex02_positional_encoding import PositionalEncoding

@@ -1,4 +1,4 @@
-# The whole model has a from_reference; the table of embeddings is a parameter, and the mask a product.
+# The whole model has a from_reference. The embedding table is a parameter, and the mask is a product.
 import math
 
 import torch

@@ -1,4 +1,4 @@
-# The causal mask is a buffer of seq_len rows, cut to the text; the masks meet with four axes.
+# The causal mask is a buffer of seq_len rows, cut to the text. The masks are combined with four axes.
 import torch
 from ex01_embeddings import InputEmbeddings
 from ex02_positional_encoding import PositionalEncoding

@@ -1,4 +1,4 @@
-# The causal mask comes from comparing positions, and the blocks are folded over the text.
+# Compare positions for the causal mask, and apply the blocks with `reduce`.
 from functools import reduce
 
 import torch

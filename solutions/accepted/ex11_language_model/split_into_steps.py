@@ -1,4 +1,4 @@
-# A helper for the mask and one for the hidden states; the blocks take their mask from the whole batch.
+# One helper for the mask and one for the hidden states. The blocks get a mask for the whole batch.
 import torch
 from ex01_embeddings import InputEmbeddings
 from ex02_positional_encoding import PositionalEncoding

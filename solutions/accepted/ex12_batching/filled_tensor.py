@@ -1,4 +1,4 @@
-# A tensor full of padding into which the rows are written, and a vocabulary made of distinct words first.
+# Write the rows into a tensor of padding. The vocabulary first collects the distinct words.
 import itertools
 
 import torch

@@ -1,4 +1,4 @@
-# The real places of the batch as a Boolean mask, filled with all the ids in a row; the shift by narrow.
+# A Boolean mask of the real positions is filled with all ids at once. The shift uses narrow.
 import torch
 from torch import Tensor
 

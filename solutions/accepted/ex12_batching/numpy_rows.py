@@ -1,4 +1,4 @@
-# The batch is filled in NumPy; words are found by a scan of the vocabulary; the shift goes through a rolled copy.
+# Fill the batch in NumPy, find words by scanning the vocabulary, and shift with a rolled copy.
 import numpy as np
 import torch
 from torch import Tensor

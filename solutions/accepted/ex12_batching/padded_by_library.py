@@ -1,4 +1,4 @@
-# Rows padded by torch.nn.functional.pad and stacked; a vocabulary that is a class of its own; unfolded pairs.
+# Rows padded by torch.nn.functional.pad and stacked; a class for the vocabulary; unfolded pairs.
 import torch
 from torch import Tensor
 from torch.nn import functional

@@ -1,4 +1,4 @@
-# Columns by zip_longest, turned into rows by a transpose; enumerate with an offset; index_select for the shift.
+# Columns by zip_longest, transposed into rows; enumerate with an offset; index_select for the shift.
 from itertools import chain, takewhile, zip_longest
 
 import torch

@@ -1,4 +1,4 @@
-# The classes on axis 1 by a transpose, padding replaced in a copy of the labels; a closure for the optimizer.
+# Transpose the classes to axis 1, replace padding in a copy of the labels, and pass a closure to the optimizer.
 import statistics
 
 import torch

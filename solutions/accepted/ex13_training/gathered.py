@@ -1,4 +1,4 @@
-# The cross-entropy by hand: log_softmax, gather, and a mean through a mask; clipping by hand as well.
+# The cross-entropy by hand: log_softmax, gather, and a masked mean. Clipping is also by hand.
 import math
 
 import torch

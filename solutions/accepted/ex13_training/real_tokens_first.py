@@ -1,4 +1,4 @@
-# The real tokens are picked out before the loss; nn.CrossEntropyLoss; gradients are cleared at the end of a step.
+# Select the real tokens before nn.CrossEntropyLoss. Gradients are cleared at the end of a step.
 import numpy as np
 import torch
 from ex12_batching import teacher_forcing

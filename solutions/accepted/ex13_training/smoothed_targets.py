@@ -1,4 +1,4 @@
-# Every label becomes a distribution over the classes; the masks of the batch are made here; gradients by autograd.grad.
+# Every label becomes a distribution over the classes. Masks are made here, and gradients by autograd.grad.
 import torch
 from ex12_batching import teacher_forcing
 from torch import Tensor, nn

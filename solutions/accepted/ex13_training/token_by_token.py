@@ -1,4 +1,4 @@
-# Plain loops over sentences and tokens for the loss; the targets are shown whole and the last logits left out.
+# Loops over sentences and tokens for the loss. The model gets the whole target, and the last logits are dropped.
 import torch
 from torch import Tensor
 

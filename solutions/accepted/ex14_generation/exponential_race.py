@@ -1,4 +1,4 @@
-# An exponential race for sampling (the smallest waiting time wins), in float64; a mask with padding for the model too.
+# Sampling by an exponential race (the smallest waiting time wins) in float64. The model gets a padding mask too.
 import torch
 from ex04_masks import create_padding_mask, create_target_mask
 
@@ -58,7 +58,7 @@ def greedy_translate(model, src, max_len, sos_idx=1, eos_idx=2, pad_idx=0):
     memory = model.encoder(src, src_mask)
     ids = torch.full((len(src), 1), sos_idx, device=src.device)
     for _ in range(1, max_len):
-        has_ended = (ids == eos_idx)[:, 1:].any(dim=1)  # read off the words so far
+        has_ended = (ids == eos_idx)[:, 1:].any(dim=1)  # from the words so far
         if has_ended.all():
             break
         states = model.decoder(
@@ -80,7 +80,7 @@ def beam_search(model, src, beam_size, max_len, length_penalty=0.6, sos_idx=1, e
     while alive.size(1) < max_len and len(alive):
         decoded = model.decoder(alive, memory.expand(len(alive), -1, -1), src_mask, create_target_mask(alive))
         totals = sums[:, None] + model.output_projection(decoded)[:, -1].log_softmax(dim=-1)
-        # Twice as many candidates as places, so that those that end take none away.
+        # Take twice as many candidates as needed, because those that end leave the beam.
         best, chosen = totals.flatten().topk(min(2 * beam_size, totals.numel()))
         extended = torch.cat([alive[chosen // totals.size(1)], (chosen % totals.size(1))[:, None]], dim=1)
         ends = extended[:, -1] == eos_idx

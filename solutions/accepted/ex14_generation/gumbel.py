@@ -1,4 +1,4 @@
-# Gumbel noise and an arg-max for sampling, ranks for the filters, a mask for the model, hypotheses as Python lists.
+# Gumbel noise and arg-max for sampling, ranks for the filters, a mask for the model, Python lists as hypotheses.
 import math
 
 import torch
@@ -84,7 +84,7 @@ def beam_search(model, src, beam_size, max_len, length_penalty=0.6, sos_idx=1, e
         ids, total = hypothesis
         return total / ((5 + len(ids) - 1) / 6) ** length_penalty
 
-    # Hypotheses that ended stay in the beam and compete for its places.
+    # Ended hypotheses stay in the beam and compete with the others.
     for _ in range(max_len - 1):
         extended = []
         for ids, total in beam:

@@ -1,4 +1,4 @@
-# Inverse sampling: a uniform number looked up in the cumulative sum. Results are written into a tensor of padding.
+# Inverse sampling: look up a uniform number in the cumulative sum. Write results into a tensor of padding.
 import torch
 from ex04_masks import create_padding_mask, create_target_mask
 from torch import nn
@@ -13,7 +13,7 @@ def sample_next(logits, temperature=1.0, top_k=None, top_p=None, generator=None)
     cumulative = cumulative / cumulative[:, -1:]
     whole = torch.ones_like(cumulative[:, :1])
     if top_p is not None:
-        # What is kept has the sum at the first place that reaches p.
+        # The kept tokens have the sum at the first index that reaches p.
         crossing = (cumulative < top_p).sum(dim=-1, keepdim=True).clamp_max(cumulative.size(1) - 1)
         whole = cumulative.gather(-1, crossing)
     point = torch.rand(len(logits), 1, generator=generator, device=logits.device, dtype=torch.float64) * whole
@@ -22,7 +22,7 @@ def sample_next(logits, temperature=1.0, top_k=None, top_p=None, generator=None)
 
 
 class Resting:
-    """Eval mode without gradients, and then back."""
+    """Switch to eval mode without gradients, then restore the mode."""
 
     def __init__(self, model: nn.Module):
         self.model = model
@@ -90,7 +90,7 @@ def beam_search(model, src, beam_size, max_len, length_penalty=0.6, sos_idx=1, e
         memory = model.encoder(src, src_mask).expand(beam_size, -1, -1)
         ids = src.new_full((beam_size, 1), sos_idx)
         totals = torch.full((beam_size,), -torch.inf, device=src.device)
-        totals[0] = 0.0  # all hypotheses begin alike: only one of them counts
+        totals[0] = 0.0  # all hypotheses start equal, so only one of them counts
         ended = torch.zeros_like(ids[:, 0], dtype=torch.bool)
         lengths = torch.zeros(beam_size, device=src.device)
         while ids.size(1) < max_len and not ended.all():

@@ -1,4 +1,4 @@
-# Logits filled with -inf in the order of the vocabulary; a look-ahead mask alone for the decoder; masks made inline.
+# Logits filled with -inf in vocabulary order. The decoder gets only a look-ahead mask. Masks are made inline.
 from contextlib import contextmanager
 
 import torch
@@ -12,7 +12,7 @@ def keep_top_k(logits, k):
 def keep_nucleus(logits, p):
     ordered, ids = logits.sort(dim=-1, descending=True, stable=True)
     reached = ordered.softmax(dim=-1).cumsum(dim=-1) >= p
-    # What comes after the first place that reaches p goes; that place itself stays.
+    # Drop the tokens after the first one that reaches p. That token itself stays.
     removed = torch.cat([torch.zeros_like(reached[:, :1]), reached[:, :-1]], dim=-1)
     return logits.masked_fill(torch.zeros_like(removed).scatter(-1, ids, removed), float("-inf"))
 
@@ -69,7 +69,7 @@ def greedy_translate(model, src, max_len, sos_idx=1, eos_idx=2, pad_idx=0):
         memory = model.encoder(src, src_mask)
         while len(columns) < max_len and not bool(finished.all()):
             tgt = torch.stack(columns, dim=1)
-            # The words before the end are never padding, so order is all that the decoder has to respect.
+            # The words before the end are never padding, so a look-ahead mask is enough.
             out = model.decoder(tgt, memory, src_mask, causal(tgt.size(1), src.device))
             next_ids = model.output_projection(out[:, -1:]).squeeze(1).argmax(dim=-1)
             next_ids[finished] = pad_idx

@@ -1,4 +1,4 @@
-# Every row on its own, as one text after the other; padded together at the end. Sources are cut to their real tokens.
+# Generate one row after the other and pad at the end. Sources are cut to their real tokens.
 import torch
 from ex04_masks import create_target_mask
 
@@ -65,7 +65,7 @@ def greedy_translate(model, src, max_len, sos_idx=1, eos_idx=2, pad_idx=0):
     texts = []
     with torch.no_grad():
         for row in src:
-            source = row[row != pad_idx][None]  # without its padding a source needs no mask
+            source = row[row != pad_idx][None]  # a source without padding needs no mask
             memory = model.encoder(source)
             text = [sos_idx]
             while len(text) < max_len:

@@ -1,4 +1,4 @@
-"""Sinusoidal positions as an outer product, kept in float64 and cast on each call."""
+"""Sinusoidal positions as an outer product, stored in float64 and cast on each call."""
 
 import torch
 from torch import Tensor, nn

@@ -23,7 +23,7 @@ def self_attention_by_hand(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> 
 
 
 def mask_bias(mask: Tensor, scores: Tensor) -> Tensor:
-    """0 where attention is allowed, -inf where not; a row with nothing to attend to is left alone."""
+    """Return 0 where attention is allowed and -inf elsewhere. Leave a fully blocked row unchanged."""
     mask = mask[:, None] if mask.ndim == 3 and scores.ndim == 4 else mask
     free = mask | ~mask.any(-1, keepdim=True)
     return torch.zeros(free.shape, dtype=scores.dtype, device=scores.device).masked_fill(~free, float("-inf"))

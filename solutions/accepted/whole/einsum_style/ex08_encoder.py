@@ -1,4 +1,4 @@
-"""The encoder as a fold over its blocks."""
+"""The encoder as `reduce` over its blocks."""
 
 from functools import reduce
 

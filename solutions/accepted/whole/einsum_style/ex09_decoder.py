@@ -1,4 +1,4 @@
-"""The decoder as a fold over its blocks."""
+"""The decoder as `reduce` over its blocks."""
 
 from functools import reduce
 

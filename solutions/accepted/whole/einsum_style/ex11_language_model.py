@@ -1,4 +1,4 @@
-"""The decoder-only model as a fold over encoder blocks."""
+"""The decoder-only model as `reduce` over encoder blocks."""
 
 from functools import reduce
 

@@ -1,4 +1,4 @@
-"""Token embeddings: the table itself scales what is looked up."""
+"""Token embeddings: the table class scales its rows."""
 
 import math
 

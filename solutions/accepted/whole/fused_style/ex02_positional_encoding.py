@@ -1,4 +1,4 @@
-"""Positional encoding with a table that is cast once for each dtype and device."""
+"""Positional encoding with a table that is cast once per dtype and device."""
 
 import torch
 from torch import Tensor, nn
@@ -7,7 +7,7 @@ from torch import Tensor, nn
 def sinusoidal_table(seq_len: int, d_model: int) -> Tensor:
     columns = torch.arange(d_model)
     frequencies = torch.pow(10000.0, -(columns - columns % 2).double() / d_model)
-    quarter_turns = (columns % 2).double() * (torch.pi / 2)  # a cosine is a sine a quarter of a turn ahead
+    quarter_turns = (columns % 2).double() * (torch.pi / 2)  # a cosine is a sine shifted by a quarter turn
     return torch.sin(torch.arange(seq_len).double()[:, None] * frequencies + quarter_turns)
 
 

@@ -1,4 +1,4 @@
-"""Layer normalization with scale and shift in one parameter, computed in float32 where the input is shorter."""
+"""Layer normalization with scale and shift in one parameter. Half precision is computed in float32."""
 
 import torch
 from torch import Tensor, nn

@@ -1,4 +1,4 @@
-"""Masks, with the triangle cut out of one that is kept for each device."""
+"""Masks, with the triangle sliced from one cached per device."""
 
 import torch
 from torch import Tensor
@@ -7,7 +7,7 @@ _triangles: dict[torch.device, Tensor] = {}
 
 
 def cached_triangle(size: int, device: torch.device | str | None = None) -> Tensor:
-    """A view (size, size) of a triangle that must not be written to."""
+    """Return a read-only view (size, size) of a triangle."""
     device = torch.empty(0, device=device).device
     if device not in _triangles or _triangles[device].size(0) < size:
         with torch.inference_mode(False):

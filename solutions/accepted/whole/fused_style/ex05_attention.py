@@ -1,4 +1,4 @@
-"""Attention with a masked softmax of its own."""
+"""Attention with a hand-written masked softmax."""
 
 from typing import NamedTuple
 
@@ -24,14 +24,14 @@ def self_attention_by_hand(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> 
 
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
-    """Softmax over the last axis, 0 where the mask is False, all 0 in a row without a True."""
+    """Return the softmax over the last axis: 0 where the mask is False, all 0 in a row without a True."""
     if mask is not None:
         if mask.dim() == scores.dim() - 1 == 3:
             mask = mask.unsqueeze(1)
         scores = scores.where(mask, float("-inf"))
     top = scores.detach().amax(-1, keepdim=True).clamp_min(torch.finfo(scores.dtype).min)
     powers = (scores - top).exp()
-    # A sum is 0 or at least 1, so none meets this bound: what slope clamp has there differs between versions of torch.
+    # A sum is 0 or at least 1, so it never equals this bound, where the gradient of clamp depends on the torch version.
     return powers / powers.sum(-1, keepdim=True).clamp_min(0.5)
 
 

@@ -36,7 +36,7 @@ class MultiHeadAttention(nn.Module):
             self.out_bias.copy_(state["w_o.bias"])
 
     def project(self, x: Tensor, first: int, last: int) -> tuple[Tensor, ...]:
-        """Some of queries, keys and values of x, (B, H, T, K) each, from one product."""
+        """Return some of the queries, keys and values of x, (B, H, T, K) each, from one product."""
         weight = self.qkv[:, first:last].flatten(0, 2)
         cut = (x @ weight.T).unflatten(-1, (self.num_heads, last - first, -1))
         return cut.permute(3, 0, 2, 1, 4).unbind(0)

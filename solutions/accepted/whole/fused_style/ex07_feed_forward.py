@@ -1,4 +1,4 @@
-"""The feed-forward network as a sequence with names."""
+"""The feed-forward network as a named nn.Sequential."""
 
 from collections import OrderedDict
 

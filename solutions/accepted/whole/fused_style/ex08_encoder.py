@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 
 def fill(part: nn.Module, state: dict[str, Tensor]) -> None:
-    """Fill a part from the contract's names: by its own hook, or its tensors by name and its children likewise."""
+    """Fill a module by the contract's names: with its own hook, or tensor by tensor and child by child."""
     if hasattr(part, "from_reference"):
         part.from_reference(state)
         return
@@ -79,7 +79,7 @@ class EncoderBlock(PostNormBlock):
 
 
 class Stack(nn.Module):
-    """Embeddings with positions, then blocks under a name that the subclass chooses."""
+    """Embeddings with positions, then blocks under a name set by the subclass."""
 
     blocks_name: ClassVar[str] = "blocks"
 

@@ -1,4 +1,4 @@
-"""The decoder, a subclass of what the encoder is one of."""
+"""The decoder, with the same base class as the encoder."""
 
 from ex03_layer_norm import LayerNormalization
 from ex08_encoder import PostNormBlock, Stack

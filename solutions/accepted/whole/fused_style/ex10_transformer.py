@@ -1,4 +1,4 @@
-"""The Transformer, in two halves that generation can call by themselves."""
+"""The Transformer, in two halves that generation can call separately."""
 
 from ex04_masks import create_padding_mask, create_target_mask
 from ex08_encoder import Encoder

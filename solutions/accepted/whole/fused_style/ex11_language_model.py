@@ -1,4 +1,4 @@
-"""The decoder-only model, a stack whose causal mask is kept for each device."""
+"""The decoder-only model, a stack with one cached causal mask per device."""
 
 from ex04_masks import create_look_ahead_mask
 from ex08_encoder import EncoderBlock, Stack

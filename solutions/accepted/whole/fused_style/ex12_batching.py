@@ -1,4 +1,4 @@
-"""Batches of sentences, with a vocabulary that counts by itself."""
+"""Batches of sentences, with a vocabulary that assigns the next id itself."""
 
 from collections import defaultdict
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Generation on the rows that are still going, with Gumbel sampling and a batched beam."""
+"""Generation on the rows that have not ended, with Gumbel sampling and a batched beam."""
 
 from collections.abc import Callable
 from functools import partial
@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 
 class Looking:
-    """Eval mode and no gradients; the mode of every part is put back."""
+    """Switch to eval mode without gradients, then restore the mode of every module."""
 
     def __init__(self, model: nn.Module) -> None:
         self.modes = [(part, part.training) for part in model.modules()]
@@ -27,7 +27,7 @@ class Looking:
 
 
 def nucleus(logits: Tensor, top_p: float) -> Tensor:
-    """True at the smallest set of tokens whose probability reaches top_p."""
+    """Return True at the smallest set of tokens whose probability reaches top_p."""
     p, order = logits.softmax(-1).sort(dim=-1, descending=True, stable=True)
     short = p.cumsum(-1).roll(1, -1) < top_p
     short[:, 0] = True
@@ -57,7 +57,7 @@ def sample_next(
 def extend(
     ids: Tensor, until: int, next_tokens: Callable[[Tensor, Tensor], Tensor], eos_idx: int | None, pad_idx: int
 ) -> Tensor:
-    """Ids (B, T) grown to at most `until` columns; next_tokens(rows, ids of these rows) is asked for live rows only."""
+    """Extend ids (B, T) to at most `until` columns; call next_tokens(rows, ids) only for rows that have not ended."""
     start = ids.size(1)
     result = torch.cat((ids, ids.new_full((ids.size(0), max(until - start, 0)), pad_idx)), dim=1)
     live = torch.arange(ids.size(0), device=ids.device)

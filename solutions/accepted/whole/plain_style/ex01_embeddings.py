@@ -1,4 +1,4 @@
-# Token embeddings, with the scale held as a buffer.
+# Token embeddings, with the scale in a buffer.
 
 import math
 
@@ -7,14 +7,14 @@ from torch import Tensor, nn
 
 
 class InputEmbeddings(nn.Module):
-    """A table of rows, one for each token; what is looked up is multiplied by sqrt(d_model)."""
+    """Look up one row per token and multiply it by sqrt(d_model)."""
 
     def __init__(self, d_model: int, vocab_size: int) -> None:
         super().__init__()
         self.d_model = d_model
         self.vocab_size = vocab_size
         self.embedding = nn.Embedding(vocab_size, d_model)
-        # The factor moves and changes its dtype together with the table.
+        # A buffer follows the device and dtype of the table.
         self.register_buffer("scale", torch.tensor(math.sqrt(d_model)))
 
     def forward(self, ids: Tensor) -> Tensor:

@@ -7,13 +7,13 @@ from torch import Tensor, nn
 
 
 def angle(position: int, column: int, d_model: int) -> float:
-    """The angle of a column: two neighbouring columns share one frequency."""
+    """Return the angle of a column. Two neighbouring columns share one frequency."""
     pair = column // 2
     return position / math.pow(10000.0, 2 * pair / d_model)
 
 
 def sinusoidal_table(seq_len: int, d_model: int) -> Tensor:
-    """The table (seq_len, d_model), written one row after the other in double precision."""
+    """Return the table (seq_len, d_model), written row by row in double precision."""
     rows = []
     for position in range(seq_len):
         row = []
@@ -28,7 +28,7 @@ def sinusoidal_table(seq_len: int, d_model: int) -> Tensor:
 
 
 class PositionalEncoding(nn.Module):
-    """Adds row p of the table to the vector at position p."""
+    """Add row p of the table to the vector at position p."""
 
     def __init__(self, d_model: int, seq_len: int, dropout: float = 0.1) -> None:
         super().__init__()

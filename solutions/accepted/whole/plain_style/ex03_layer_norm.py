@@ -1,11 +1,11 @@
-# Layer normalization, written as the formula is.
+# Layer normalization, written like the formula.
 
 import torch
 from torch import Tensor, nn
 
 
 def mean_of(x: Tensor) -> Tensor:
-    """The mean of each vector, with an axis of size 1 in place of the features."""
+    """Return the mean of each vector, with an axis of size 1 in place of the features."""
     return x.mean(dim=-1, keepdim=True)
 
 

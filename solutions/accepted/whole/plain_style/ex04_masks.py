@@ -25,7 +25,7 @@ def create_target_mask(tgt: Tensor, pad_idx: int = 0) -> Tensor:
 
 
 def with_head_axis(mask: Tensor) -> Tensor:
-    """A mask (T, S), (B, T, S) or with four axes, always as one with four axes."""
+    """Return a mask (T, S), (B, T, S) or with four axes as a mask with four axes."""
     if mask.dim() == 2:
         return mask.unsqueeze(0).unsqueeze(0)
     if mask.dim() == 3:

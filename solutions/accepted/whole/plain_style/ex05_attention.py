@@ -17,7 +17,7 @@ class AttentionSteps(NamedTuple):
 
 
 def softmax_of_row(row: Tensor) -> Tensor:
-    """The softmax of one row, its largest number taken off first."""
+    """Return the softmax of one row, after subtracting its largest number."""
     exponentials = torch.exp(row - row.max())
     return exponentials / exponentials.sum()
 
@@ -53,7 +53,7 @@ def self_attention_by_hand(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> 
 
 
 def lowest(scores: Tensor) -> float:
-    """The lowest number that fits into the dtype of the scores."""
+    """Return the lowest number that fits into the dtype of the scores."""
     return torch.finfo(scores.dtype).min
 
 
@@ -61,7 +61,7 @@ def scaled_dot_product_attention(
     query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None = None, dropout: nn.Module | None = None
 ) -> tuple[Tensor, Tensor]:
     size = query.shape[-1]
-    # Dividing the query first keeps the products small, which float16 is glad of.
+    # Dividing the query first keeps the products small enough for float16.
     scores = torch.matmul(query / math.sqrt(size), key.transpose(-2, -1))
     if mask is None:
         weights = torch.softmax(scores, dim=-1)
@@ -71,7 +71,7 @@ def scaled_dot_product_attention(
         blocked = torch.logical_not(mask)
         scores = scores.masked_fill(blocked, lowest(scores))
         weights = torch.softmax(scores, dim=-1)
-        # A row with nothing to attend to has come out even; it becomes a row of zeros.
+        # A row with nothing to attend to has equal weights. Make it a row of zeros.
         weights = weights.masked_fill(blocked, 0.0)
     used_weights = weights
     if dropout is not None:

@@ -22,7 +22,7 @@ class MultiHeadAttention(nn.Module):
         self.attention_weights = None
 
     def columns_of_head(self, x: Tensor, head: int) -> Tensor:
-        """The columns that belong to a head: (B, T, D) becomes (B, T, K)."""
+        """Return the columns of one head: (B, T, D) becomes (B, T, K)."""
         first = head * self.head_size
         return x[:, :, first : first + self.head_size]
 

@@ -1,11 +1,11 @@
-# The feed-forward network, one step a line.
+# The feed-forward network, one step per line.
 
 import torch
 from torch import Tensor, nn
 
 
 def relu(x: Tensor) -> Tensor:
-    """Positive numbers as they are, the others 0."""
+    """Keep positive numbers and set the others to 0."""
     return torch.maximum(x, torch.zeros_like(x))
 
 

@@ -1,4 +1,4 @@
-# The encoder, and two helpers that the decoder and the language model use as well.
+# The encoder, and two helpers that the decoder and the language model also use.
 
 import ex01_embeddings
 import ex02_positional_encoding
@@ -14,7 +14,7 @@ def add_and_norm(x: Tensor, change: Tensor, dropout: nn.Module, norm: nn.Module)
 
 
 def embed(model: nn.Module, ids: Tensor) -> Tensor:
-    """Vectors with positions for the ids, from the two tables of a model."""
+    """Return vectors with positions for the ids, from the two tables of a model."""
     vectors = model.embedding(ids)
     return model.positional_encoding(vectors)
 

@@ -23,13 +23,13 @@ class DecoderBlock(nn.Module):
     def forward(
         self, x: Tensor, encoder_output: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
     ) -> Tensor:
-        # What has been written so far.
+        # Self-attention over the tokens so far.
         written = self.self_attention(query=x, key=x, value=x, mask=tgt_mask)
         x = add_and_norm(x, written, self.dropout, self.layer_norm_1)
-        # What the source says.
+        # Cross-attention over the source.
         read = self.cross_attention(query=x, key=encoder_output, value=encoder_output, mask=src_mask)
         x = add_and_norm(x, read, self.dropout, self.layer_norm_2)
-        # What comes of both.
+        # Feed-forward.
         thought = self.feed_forward(x)
         return add_and_norm(x, thought, self.dropout, self.layer_norm_3)
 

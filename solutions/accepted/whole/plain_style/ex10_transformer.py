@@ -1,4 +1,4 @@
-# The Transformer, with its masks made by a helper that training and translation use as well.
+# The Transformer. A helper makes its masks, also for training and translation.
 
 import ex04_masks
 import ex08_encoder
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 def missing_masks(
     src: Tensor, tgt: Tensor, pad_idx: int, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Both masks: those that are given as they are, the others made from the ids."""
+    """Return both masks: given masks unchanged, missing masks made from the ids."""
     if src_mask is None:
         src_mask = ex04_masks.create_padding_mask(src, pad_idx)
     if tgt_mask is None:

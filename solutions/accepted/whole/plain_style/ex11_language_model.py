@@ -1,4 +1,4 @@
-# The decoder-only model; its causal mask is a buffer as large as the table of positions.
+# The decoder-only model. Its causal mask is a buffer of the size of the position table.
 
 import ex01_embeddings
 import ex02_positional_encoding
@@ -29,14 +29,14 @@ class LanguageModel(nn.Module):
         self.register_buffer("causal_mask", ex04_masks.create_look_ahead_mask(seq_len))
 
     def combined_mask(self, length: int, mask: Tensor | None) -> Tensor:
-        """The causal mask for a text of this length, and the one that is given, both at once."""
+        """Return the causal mask for a text of this length, combined with the given mask."""
         combined = ex04_masks.with_head_axis(self.causal_mask[:length, :length])
         if mask is not None:
             combined = torch.logical_and(combined, ex04_masks.with_head_axis(mask))
         return combined
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
-        # A text that is too long is refused here, by the positional encoding.
+        # The positional encoding raises an error for a text that is too long.
         x = ex08_encoder.embed(self, ids)
         combined = self.combined_mask(ids.shape[1], mask)
         for layer in self.layers:

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 
 def losses_of_sentence(logits: Tensor, labels: Tensor, label_smoothing: float) -> Tensor:
-    """The cross-entropy at each position of one sentence: logits (T, V), labels (T,)."""
+    """Return the cross-entropy at each position of one sentence: logits (T, V), labels (T,)."""
     log_probabilities = torch.log_softmax(logits, dim=-1)
     of_label = log_probabilities.gather(1, labels.unsqueeze(1)).squeeze(1)
     if label_smoothing == 0.0:
@@ -35,7 +35,7 @@ def warmup_learning_rate(step: int, d_model: int, warmup_steps: int) -> float:
 
 
 def clip_gradients(model: nn.Module, max_grad_norm: float) -> None:
-    """Shorten all gradients by one factor if together they are longer than allowed."""
+    """Scale all gradients down by one factor if their norm is above the limit."""
     gradients = [parameter.grad for parameter in model.parameters() if parameter.grad is not None]
     total = 0.0
     for gradient in gradients:

@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 
 def allowed_tokens(probabilities: Tensor, top_k: int | None, top_p: float | None) -> list[int]:
-    """The tokens of one row that may be drawn, the likeliest first."""
+    """Return the tokens of one row that can be drawn, the likeliest first."""
     order = torch.argsort(probabilities, descending=True, stable=True).tolist()
     if top_k is not None:
         order = order[:top_k]
@@ -44,7 +44,7 @@ def sample_next(
 
 
 def append_tokens(ids: Tensor, tokens: Tensor, finished: list[bool], eos_idx: int | None, pad_idx: int) -> Tensor:
-    """The ids with one more column: the tokens, or padding in rows that ended. Rows that end now are noted."""
+    """Append the tokens, or padding in ended rows, to the ids. Record rows that end now."""
     column = []
     for row, token in enumerate(tokens.tolist()):
         if finished[row]:
@@ -108,7 +108,7 @@ def greedy_translate(
 
 
 def length_normalized(log_probability: float, ids: list[int], length_penalty: float) -> float:
-    """The score of a hypothesis; its length is counted without the start token."""
+    """Return the score of a hypothesis. Its length does not include the start token."""
     length = len(ids) - 1
     return log_probability / ((5 + length) / 6) ** length_penalty
 
