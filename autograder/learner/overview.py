@@ -10,7 +10,8 @@ from autograder.learner.next_commands import Command
 from autograder.learner.progress import Progress, Standing
 from autograder.learner.progress.digests import exercise_version
 from autograder.learner.progress.standing import UNTRIED
-from autograder.report.words import STATES, State, plural, points
+from autograder.report.states import STATES, State
+from autograder.report.words import plural, points
 
 BROKEN, RECHECK = "BROKEN AGAIN", "RE-CHECK"
 
@@ -41,7 +42,7 @@ class ExerciseRow:
 
     @property
     def _state(self) -> State:
-        return STATES.get(self.standing.status, STATES["not_started"])  # type: ignore[call-overload, no-any-return]
+        return STATES.get(self.standing.status, STATES["not_started"])  # type: ignore[call-overload]
 
     @property
     def checks(self) -> str:

@@ -14,7 +14,7 @@ from autograder.runner.child import Child
 from autograder.runner.runner import Runner
 from autograder.runner.sandbox.isolation import Isolation, process_isolation, request
 from autograder.runner.sandbox.launch import Launch
-from autograder.runner.sandbox.zygotes import Zygotes
+from autograder.runner.sandbox.zygote_pool import ZygotePool
 
 OWN_SESSION = ("session", "descriptors")
 """A forked worker leads a process group and has three descriptors, as one that is started."""
@@ -49,6 +49,6 @@ def forking(suite: Suite) -> Iterator[Isolation]:
     if not sys.platform.startswith("linux"):
         yield plain
         return
-    zygotes = Zygotes(AsOurselves(outer=False), Runner(suite, seed=suite.course.seed).warm_up(), 1)
+    zygotes = ZygotePool(AsOurselves(outer=False), Runner(suite, seed=suite.course.seed).warm_up(), 1)
     with Forking(plain.level, plain.sentence, zygotes) as isolation:
         yield isolation

@@ -23,7 +23,7 @@ from xml.etree import ElementTree
 import pytest
 
 from autograder.authoring.notebooks import notebook_of_text
-from autograder.cli.parser import EXPORTS
+from autograder.cli.instructor_commands import EXPORTS
 from autograder.course import read_course
 from autograder.submission import read_submission
 from autograder.submission.submission import notebook_of

@@ -254,13 +254,13 @@ def test_a_terminal_gets_maps_with_numbered_rows(root: Path, first: subprocess.C
 @pytest.fixture
 def only_write(monkeypatch: pytest.MonkeyPatch) -> Any:
     """A stage on which write was trained, and translate with another seed."""
-    from play import look
+    from play import translate, write
 
     def refused(_stage: Any) -> None:
         raise CheckpointError("translate.pt was made with --seed 2, this is --seed 1", "--seed 2")
 
-    monkeypatch.setattr(look.translate, "load_trained", refused)
-    monkeypatch.setattr(look.write, "load_trained", lambda _: "the writer")
+    monkeypatch.setattr(translate, "load_trained", refused)
+    monkeypatch.setattr(write, "load_trained", lambda _: "the writer")
     return SimpleNamespace(options={"of": "", "html": "", "more": 1}, say=["Mira"])
 
 
