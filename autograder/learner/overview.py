@@ -42,7 +42,7 @@ class ExerciseRow:
 
     @property
     def _state(self) -> State:
-        return STATES.get(self.standing.status, STATES["not_started"])  # type: ignore[call-overload]
+        return STATES.get(self.standing.status, STATES["not_started"])  # type: ignore[call-overload, no-any-return]
 
     @property
     def checks(self) -> str:
