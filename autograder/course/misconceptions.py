@@ -14,7 +14,7 @@ from autograder.course.model import Course, Exercise
 CATALOGUE = "misconceptions.json"
 """A file beside the checks of a kit without solutions: the texts of every misconception by its id, and no code."""
 
-_HEADER = re.compile(r"^\[([\w-]+)\][ \t]*(?:#.*)?$", re.MULTILINE)
+_TABLE_LINE = re.compile(r"^\[([\w-]+)\][ \t]*(?:#.*)?$", re.MULTILINE)
 _TEXTS = ("name", "explanation", "hint", "tempting", "experiment")
 _MOST_SUGGESTIONS = 3
 
@@ -37,7 +37,7 @@ class Described:
 def describe(course: Course, misconception: str) -> Described | None:
     """Return the misconception of that id; None where the course has none."""
     for exercise, text in _catalogues(course):
-        if any(header[1] == misconception for header in _HEADER.finditer(text)):
+        if any(header[1] == misconception for header in _TABLE_LINE.finditer(text)):
             fields = _fields(text, misconception)
             return _described(misconception, exercise.id, fields, _solution(course, exercise)) if fields else None
     fields = _catalogue(course).get(misconception)
@@ -46,7 +46,7 @@ def describe(course: Course, misconception: str) -> Described | None:
 
 def nearest_ids(course: Course, misconception: str) -> list[str]:
     """Return the ids most similar to one that does not exist."""
-    ids = [header[1] for _, text in _catalogues(course) for header in _HEADER.finditer(text)] or list(
+    ids = [header[1] for _, text in _catalogues(course) for header in _TABLE_LINE.finditer(text)] or list(
         _catalogue(course)
     )
     containing = [id_ for id_ in ids if misconception and misconception in id_]
@@ -95,7 +95,7 @@ def _solution(course: Course, exercise: Exercise) -> str:
 
 def _fields(text: str, name: str) -> Mapping[str, Any] | None:
     """Return one misconception of a catalogue. Its lines are parsed alone if possible: parsing them all is slow."""
-    headers = list(_HEADER.finditer(text))
+    headers = list(_TABLE_LINE.finditer(text))
     index = next(index for index, header in enumerate(headers) if header[1] == name)
     end = headers[index + 1].start() if index + 1 < len(headers) else len(text)
     fields = _parsed(text[headers[index].start() : end]).get(name) or _parsed(text).get(name)

@@ -194,12 +194,12 @@ def active() -> Iterator[None]:
     """Make library code that is not allowed refuse tensors with numbers, within the block."""
     watch_imports()
     guard_loaded()
-    token = object()
-    _active.append(token)
+    marker = object()
+    _active.append(marker)
     try:
         yield
     finally:
-        _active[:] = [other for other in _active if other is not token]
+        _active[:] = [other for other in _active if other is not marker]
 
 
 def is_active() -> bool:

@@ -257,7 +257,7 @@ def test_an_unknown_word_is_reported(playing: Path) -> None:
     [
         ('id = "grow"', 'id = "Grow it"', "expected a name in lower case"),
         ("ex01_running_mean", "ex01_runing_mean", "which is not an exercise; did you mean ex01_running_mean?"),
-        ('[1, "how large"]', "1", 'expected a default and what the option does, like [0.8, "how daring"]'),
+        ('[1, "how large"]', "1", 'expected a default and a help text, like [0.8, "how daring"]'),
         ("size = ", "seed = ", "seed is an option of every activity"),
         ("title = ", "titel = ", "titel is not a known key; did you mean title?"),
     ],

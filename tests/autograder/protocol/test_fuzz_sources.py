@@ -84,7 +84,7 @@ PIECES = (
 
 
 def survey(source: bytes) -> None:
-    """Assert that a file Python can compile can be surveyed, and that the judge can use what is event of it."""
+    """Assert that a file Python can compile can be surveyed, and that the judge can use its survey."""
     try:
         compiled(source, f"{NAME}.py")
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError):

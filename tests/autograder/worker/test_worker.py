@@ -85,7 +85,7 @@ def graded(grader: Grader, first: str | bytes, runner: Runner | None = None, sec
 
 
 def verdict(report: Report, check: str = "values") -> tuple[str, str]:
-    """Return the status of a check of the first exercise, and what is message about it."""
+    """Return the status of a check of the first exercise, and its message."""
     result = tiny.check_of(report, tiny.FIRST, check)
     return result.status, result.finding.message if result.finding else ""
 
