@@ -17,7 +17,7 @@ from tests.support import accessibility, tiny
 from tests.support.browser import CHROMIUM, Browser, browser
 from tests.support.forks import forking
 
-STARTS_WORKERS = {"forks", "grader", "key_cache", "runner"}
+STARTS_WORKERS = {"forking_runner", "forks", "grader", "key_cache", "runner"}
 STARTS_BROWSER = {"axe", "chromium"}
 MAY_START = ("worker", "nbgrader", "browser")
 STARTS = {"subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"}
@@ -119,7 +119,16 @@ class Lasting(Runner):
 
 @pytest.fixture(scope="session")
 def runner() -> Iterator[Runner]:
+    """A runner for programs that may run one after another; its workers keep the time limits of real ones."""
     made = Lasting(tiny.SUITE, seed=tiny.COURSE.seed, shared=True)
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="session")
+def forking_runner(forks: Isolation) -> Iterator[Runner]:
+    """A runner for programs that end their worker: the next is there at once. It does not limit processor time."""
+    made = Lasting(tiny.SUITE, seed=tiny.COURSE.seed, shared=True, start=forks.start)
     yield made
     made.close()
 

@@ -23,7 +23,7 @@ NEW_EXAMPLES = bool(os.environ.get("FUZZ_ANEW"))
 FULL = NEW_EXAMPLES or bool(os.environ.get("FUZZ_FULL"))
 """Whether to try all examples, as `make proof` does; else a fifth of them."""
 
-SHORT = 5  # the fuzz tests take two minutes with all examples: too long for every change
+SHORT = 5  # with all their examples, the fuzz tests are too long for every change
 
 Event = dict[str, Any]
 

@@ -261,8 +261,8 @@ def test_a_huge_allocation_is_a_matter_of_memory(key_cache: Path, program: str) 
     ],
     ids=["100 MB at once", "for ever", "a thread, for ever"],
 )
-def test_a_flood_of_output_is_stopped(brief: Grader, runner: Runner, program: str) -> None:
-    report = graded(brief, program, runner)
+def test_a_flood_of_output_is_stopped(brief: Grader, forking_runner: Runner, program: str) -> None:
+    report = graded(brief, program, forking_runner)
     assert verdict(report) == ("error", "Your code printed more than 512 KiB. Look for a print in a loop.")
     assert len(report.log) <= 4000
 
@@ -325,9 +325,9 @@ FORGERIES = {
 
 
 @pytest.mark.parametrize("forgery", FORGERIES)
-def test_a_forged_answer_earns_nothing_and_is_reported(brief: Grader, runner: Runner, forgery: str) -> None:
+def test_a_forged_answer_earns_nothing_and_is_reported(brief: Grader, forking_runner: Runner, forgery: str) -> None:
     program = f"{ANSWERS}\ndef running_mean(x):\n    {FORGERIES[forgery]}\n    return x"
-    report = graded(brief, program, runner)
+    report = graded(brief, program, forking_runner)
     assert tiny.result_of(report, tiny.FIRST).score == 0
     assert verdict(report)[0] in ("error", "fail")
 
@@ -570,14 +570,16 @@ def test_changing_the_inputs_in_place_changes_no_expectation(brief: Grader, runn
     assert tiny.check_of(report, tiny.FIRST, "values").status == "fail"
 
 
-def test_a_submission_sees_no_environment_no_input_and_an_empty_folder(grader: Grader) -> None:
+def test_a_submission_sees_no_environment_no_input_and_an_empty_folder(key_cache: Path) -> None:
     os.environ["COURSE_TEST_SECRET"] = "hunter2"
+    started = Grader(tiny.SUITE, seed=tiny.COURSE.seed, evidence=True, cache=key_cache)
     try:
         looking = (
             "import os, sys\n"
             "print(sorted(os.environ), os.listdir('.'), repr(sys.stdin.read()), sys.argv[1:], flush=True)"
         )
-        report = graded(grader, f"{looking}\n{tiny.MEAN}")
+        with started as grader:
+            report = graded(grader, f"{looking}\n{tiny.MEAN}")
     finally:
         del os.environ["COURSE_TEST_SECRET"]
     assert "SECRET" not in report.log
