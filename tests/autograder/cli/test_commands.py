@@ -374,7 +374,7 @@ def test_the_report_has_the_pictures_of_what_passed(passed: Path, tmp_path: Path
     assert page.tags.count("svg") == 1
     assert "a jump and a zigzag, smoothed" in page.words
     last = passed / ".course" / "last" / f"{tiny.FIRST}.json"
-    tiny.replaced(last, '"parts"', '"portions"')
+    tiny.replaced(last, '"checks"', '"tests"')
     output(passed, "report", "--html", str(tmp_path / "me.html"))
     assert "<svg" not in (tmp_path / "me.html").read_text("utf-8"), "what cannot be read is left out"
 

@@ -392,7 +392,7 @@ def test_a_known_mistake_is_named_explained_and_has_its_own_first_hint(judged: J
     assert finding is not None
     assert (finding.kind, finding.id) == ("misconception", "mean-not-divided")
     assert finding.message == "The running sum is not divided."
-    assert "divided by how many there are" in str(finding.detail)
+    assert "divided by how many numbers" in str(finding.detail)
     assert result.checks[0].hints[0] == "Is your result for equal numbers the same number everywhere?"
     assert len(result.checks[0].hints) == 3
 
