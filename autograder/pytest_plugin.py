@@ -16,7 +16,7 @@ from autograder.judge.grader import Grader
 from autograder.results import CheckResult, Report
 from autograder.runner.runner import EnvironmentProblem
 from autograder.submission import Submission, SubmissionError
-from autograder.submission.own import read_own, unconfined
+from autograder.submission.own_work import read_own, unconfined_warning
 
 SESSION = pytest.StashKey["CourseSession"]()
 
@@ -50,7 +50,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 def pytest_report_header(config: pytest.Config) -> str | None:
     """Warn that the files of a submission run without a sandbox."""
     submission = _submission_path(config.getoption("--submission"))
-    return unconfined(submission) if submission is not None else None
+    return unconfined_warning(submission) if submission is not None else None
 
 
 def pytest_configure(config: pytest.Config) -> None:

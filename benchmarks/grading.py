@@ -48,7 +48,7 @@ from autograder import __version__
 from autograder.course import read_course
 from autograder.course.suite import load_suite
 from autograder.course.trust import trust_here
-from autograder.learner.progress import write_whole
+from autograder.learner.progress import write_atomically
 
 PINNED = {"nbgrader": "0.9.6", "otter-grader": "7.0.0"}
 PACKAGES = (*PINNED, "pytest", "ipykernel", "nbconvert", "torch", "numpy")
@@ -107,7 +107,7 @@ def main() -> None:
             found["sets"][name] = measured(class_, options)
         print_set(name, found["sets"][name], options)
         if options.out:
-            write_whole(options.out, json.dumps(found, indent=1, default=asdict) + "\n")
+            write_atomically(options.out, json.dumps(found, indent=1, default=asdict) + "\n")
 
 
 def arguments() -> argparse.Namespace:

@@ -25,10 +25,10 @@ from synthetic import synthetic
 from autograder.course import Course, find_course, read_course
 from autograder.course.suite import Suite, load_suite
 from autograder.diagnosis.location.deadline import EXERCISE_SECONDS, SUBMISSION_SECONDS, Deadline
-from autograder.instructor.grading.isolated import isolated
+from autograder.instructor.grading.isolation import open_grading_isolation
 from autograder.judge import marking
 from autograder.judge.grader import Grader
-from autograder.learner.progress import write_whole
+from autograder.learner.progress import write_atomically
 from autograder.submission import Submission
 from autograder.submission.submission import digest
 
@@ -95,7 +95,7 @@ def main() -> None:
     ]
     found: dict[str, Times] = {}
     with (
-        isolated(options.isolation, suite, device="cpu", jobs=options.jobs) as isolation,
+        open_grading_isolation(options.isolation, suite, device="cpu", jobs=options.jobs) as isolation,
         Grader(suite, seed=options.seed, isolation=isolation) as grader,
     ):
         grader.wait_for_keys(lambda *_: None)
@@ -117,7 +117,7 @@ def main() -> None:
             f"at most {max(times.hostile):.1f} s; {len(times.changed)} honest marks changed"
         )
     if options.out:
-        write_whole(
+        write_atomically(
             options.out, json.dumps({name: asdict(measured) for name, measured in found.items()}, indent=1) + "\n"
         )
     sys.exit(not all(holds(kind, times) for kind, times in found.items()))

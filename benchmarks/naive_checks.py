@@ -26,7 +26,7 @@ from naive_page import Comparison, Program, page
 
 from autograder.answer_key.catalogue import CatalogueError, patched, read_catalogue
 from autograder.course import Course, find_course, read_course
-from autograder.learner.progress import write_whole
+from autograder.learner.progress import write_atomically
 
 SECONDS = 20
 """The wall time limit of a program in seconds; correct ones need less than one."""
@@ -51,7 +51,7 @@ def main() -> None:
         if rejected:
             raise SystemExit(f"the naive {kind} check of {rejected[0].exercise} is wrong: the solution fails it")
     comparison = Comparison(programs, passing, seed=course.seed)
-    write_whole(options.out, page(comparison, f"python benchmarks/naive_checks.py --out {options.out}"))
+    write_atomically(options.out, page(comparison, f"python benchmarks/naive_checks.py --out {options.out}"))
     print(comparison.summary())
 
 

@@ -28,7 +28,7 @@ from synthetic import synthetic
 
 from autograder.course import read_course
 from autograder.course.suite import load_suite
-from autograder.learner.progress import write_whole
+from autograder.learner.progress import write_atomically
 
 ROOT = Path(__file__).parents[1]
 EVERY_SECONDS = 1.0
@@ -79,7 +79,7 @@ def main() -> None:
             "again": again,
             "samples": [vars(sample) for sample in settled],
         }
-        write_whole(options.out, json.dumps(figures, indent=1) + "\n")
+        write_atomically(options.out, json.dumps(figures, indent=1) + "\n")
     sys.exit(not steady)
 
 

@@ -7,12 +7,12 @@ import runpy
 import sys
 from contextlib import nullcontext
 
-from autograder.runner.sandbox.channels import beginning
+from autograder.runner.sandbox.channels import prestarted_zygote
 from autograder.runner.sandbox.launch import Launch
 
 Launch.user = lambda _: {}  # nobody may read neither root's Python nor this kit: stay who started it
 
-with beginning(Launch(outer=False)):  # as early as `course grade` begins its own, which is not wanted here
+with prestarted_zygote(Launch(outer=False)):  # as early as `course grade` begins its own, which is not wanted here
     from autograder.cli import early
     from autograder.runner.sandbox import isolation
 

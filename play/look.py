@@ -7,7 +7,7 @@ from typing import Any
 from rich.text import Text
 
 from autograder.course.names import UsageError
-from autograder.course.storage import write_whole
+from autograder.course.storage import write_atomically
 from autograder.learner.play.checkpoint import CheckpointError
 from autograder.learner.play.stage import Stage
 from autograder.report.glyphs import glyphs_for
@@ -49,7 +49,7 @@ def play(stage: Stage) -> dict[str, Any]:
         sentences.append(sentence)
         _show(stage, sentence)
         if file is not None:
-            write_whole(file, page(sentences, of))
+            write_atomically(file, page(sentences, of))
             stage.print(f"The page is in {file}.")
     return {"of": of, "sentences": [_figures(sentence) for sentence in sentences]}
 

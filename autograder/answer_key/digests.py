@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograder.protocol import Array, Value
-from autograder.protocol.prints import COUNTS, WIDTH, Prints
+from autograder.protocol.fingerprints import COUNTS, WIDTH, Fingerprints
 
 BITS = 15
 """A step is so many bits smaller than the row: the rounding is a third of the judge's tolerance."""
@@ -21,7 +21,7 @@ LARGEST = float(1 << 30)
 COUNTED = len(range(WIDTH)[COUNTS])
 
 
-def to_steps(prints: Prints) -> Value:
+def to_steps(prints: Fingerprints) -> Value:
     """Return fingerprints (N, WIDTH) as a plain value. What is too large for its row's step is cut."""
     size = np.maximum(np.abs(prints[:, SIZE_COLUMN]), SMALLEST)
     exponents = np.floor(np.log2(size)).astype(np.int32) - BITS

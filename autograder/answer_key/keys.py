@@ -18,7 +18,7 @@ from autograder.checks import Check
 from autograder.checks.trials import Key
 from autograder.comparison.compare import Expected, passes
 from autograder.course import Exercise
-from autograder.course.storage import part_of
+from autograder.course.storage import temporary_beside
 from autograder.course.suite import Suite, engine_digest
 from autograder.protocol import Limits, ProtocolError, Value, read_frame, write_frame
 from autograder.runner.outcomes import Fault, Observed, Outcome
@@ -223,7 +223,7 @@ def _store(file: Path, record: Value) -> None:
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         (file.parent / ".gitignore").write_text("*\n")
-        with ending.temporary(lambda: part_of(file)) as temporary:
+        with ending.temporary(lambda: temporary_beside(file)) as temporary:
             temporary.write_bytes(body + hashlib.sha256(body).digest())
             temporary.replace(file)
         _forget_old(file)

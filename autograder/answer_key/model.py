@@ -7,7 +7,7 @@ from typing import Any
 from autograder.checks.trials import Key
 from autograder.comparison.compare import Expected
 from autograder.protocol import Value
-from autograder.runner.outcomes import Died, Observed, Outcome, read_fault
+from autograder.runner.outcomes import Observed, Outcome, WorkerFailure, read_fault
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def _outcome(outcome: Outcome) -> Value:
     match outcome:
         case Observed(value):
             return {"observed": value}
-        case Died(status, sentence):
+        case WorkerFailure(status, sentence):
             return {"died": [status, sentence]}
     fault = asdict(outcome)
     return {"fault": {**fault, "bases": list(outcome.bases), "frames": list(fault["frames"]), "values": []}}
@@ -87,5 +87,5 @@ def _read_outcome(record: Mapping[str, Any]) -> Outcome:
     if "observed" in record:
         return Observed(record["observed"])
     if "died" in record:
-        return Died(*record["died"])
+        return WorkerFailure(*record["died"])
     return read_fault(record["fault"], at_import=record["fault"]["at_import"])

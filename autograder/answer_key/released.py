@@ -18,7 +18,7 @@ from autograder.answer_key.model import AnswerKey, from_record
 from autograder.checks import Check
 from autograder.checks.trials import Key
 from autograder.course import Exercise
-from autograder.course.handed_out import MANIFEST, is_kit, key_file
+from autograder.course.kit_files import MANIFEST, is_kit, key_file
 from autograder.course.suite import Suite
 from autograder.protocol import ProtocolError, read_frame
 from autograder.runner.run import EnvironmentProblem, GraderProblem

@@ -8,7 +8,7 @@ from autograder.authoring.notebooks import stale_notebooks
 from autograder.authoring.parts import PartError, stale_parts
 from autograder.course import Course
 from autograder.course.names import UsageError
-from autograder.course.storage import write_whole
+from autograder.course.storage import write_atomically
 from autograder.course.stubs import StubError, stale_stubs
 from autograder.course.suite import load_suite
 
@@ -53,4 +53,4 @@ def write_files(files: Mapping[Path, str]) -> None:
     """Write each file whole, with its folder. Raises OSError."""
     for file, text in files.items():
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(file, text)
+        write_atomically(file, text)

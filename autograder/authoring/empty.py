@@ -6,7 +6,7 @@ They earn no points, except in checks that give a reason. Those checks together 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from autograder.checks import counting
+from autograder.checks import counted_checks
 from autograder.checks.trials import Key
 from autograder.comparison.compare import Expected, passes
 from autograder.course import Exercise
@@ -40,7 +40,7 @@ MOST = 0.01
 """The largest share of the course's points for all checks that empty programs may pass."""
 
 # A program cannot import the engine, so the source is part of it.
-_SOURCE = Path(counting.__code__.co_filename).with_name("empty_programs.py").read_text("utf-8")
+_SOURCE = Path(counted_checks.__code__.co_filename).with_name("empty_programs.py").read_text("utf-8")
 _EMPTIED = "\n\n_names = {{}}\nexec({source!r}, _names)\n_names['empty'](globals(), {family!r})\n"
 
 Statuses = Mapping[str, str]
@@ -64,7 +64,7 @@ def run_empty(
         outcomes = runner.run(sources, {exercise.id: keys}).outcomes.get(exercise.id, {})
         judges = {check.id: check.judge for check in checks}
         passing -= {at[0] for at in keys if not passes(outcomes[at], reference[at], judges[at[0]])}
-    counted = counting(checks, passing)
+    counted = counted_checks(checks, passing)
     return {check.id: "pass" if check.id in counted else "waits" if check.id in passing else "fail" for check in checks}
 
 

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 from autograder.course import Course
-from autograder.course.handed_out import stubs_dir
-from autograder.course.stubs import StubError, stub_of
+from autograder.course.kit_files import stubs_dir
+from autograder.course.stubs import StubError, make_stub
 from autograder.submission import Given
-from autograder.submission.own import NOTEBOOKS
+from autograder.submission.own_work import NOTEBOOKS
 
 
-def given_of(course: Course) -> Given:
+def handout_of(course: Course) -> Given:
     """Return the stubs, made from the solutions whatever is in exercises/, and the notebooks in exercises/.
 
     A kit has no solutions; it keeps a copy of the original files.
@@ -21,7 +21,7 @@ def given_of(course: Course) -> Given:
     for exercise in course.exercises:
         try:
             solution = (course.solutions_dir / exercise.file).read_text("utf-8")
-            files[exercise.file] = stub_of(solution, exercise).encode()
+            files[exercise.file] = make_stub(solution, exercise).encode()
         except (OSError, ValueError, StubError):
             continue
     return Given({**files, **{file.name: file.read_bytes() for file in _notebooks(course.exercises_dir)}})

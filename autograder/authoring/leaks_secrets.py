@@ -10,7 +10,7 @@ from autograder.answer_key.catalogue import CatalogueError, patched, read_catalo
 from autograder.answer_key.released import ENGINE
 from autograder.course import Course, Exercise
 from autograder.course.storage import FOLDER
-from autograder.course.stubs import BEGIN, END, StubError, stub_of
+from autograder.course.stubs import BEGIN, END, StubError, make_stub
 
 TELLING = 10
 """A shorter line, in words and signs, is not a secret: `return x`, `for block in self.blocks:`."""
@@ -164,7 +164,7 @@ def _joined(texts: Iterable[str]) -> str:
 
 
 def _stub(course: Course, exercise: Exercise) -> str:
-    return stub_of((course.solutions_dir / exercise.file).read_text("utf-8"), exercise)
+    return make_stub((course.solutions_dir / exercise.file).read_text("utf-8"), exercise)
 
 
 def _code(file: Path) -> str:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Course, Exercise
-from autograder.course.stubs import BEGIN, StubError, stub_of
-from autograder.submission.own import notebook_file
+from autograder.course.stubs import BEGIN, StubError, make_stub
+from autograder.submission.own_work import notebook_file
 
 SETUP = "from autograder.notebook import check, hint, status, why"
 
@@ -59,7 +59,7 @@ def stale_notebooks(course: Course, drawing: Sequence[str]) -> dict[Path, str]:
     stale = {}
     for exercise in course.exercises:
         solution = (course.solutions_dir / exercise.file).read_text("utf-8")
-        book = notebook_of_text(stub_of(solution, exercise), exercise, draws=exercise.id in drawing)
+        book = notebook_of_text(make_stub(solution, exercise), exercise, draws=exercise.id in drawing)
         file = notebook_file(course, exercise)
         if not file.is_file() or file.read_text("utf-8") != book:
             stale[file] = book

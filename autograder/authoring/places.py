@@ -18,7 +18,7 @@ from autograder.submission import Submission
 Placed = Literal["right", "elsewhere", "nowhere"]
 
 
-def measure_places(
+def measure_locations(
     suite: Suite,
     *,
     seed: int,

@@ -7,7 +7,7 @@ from typing import Literal
 from autograder.answer_key.catalogue import WrongProgram, patched, read_catalogue
 from autograder.authoring.empty import empty_programs
 from autograder.course import Exercise
-from autograder.course.stubs import stub_of
+from autograder.course.stubs import make_stub
 from autograder.course.suite import Suite
 from autograder.submission import Submission
 from autograder.submission.submission import digest
@@ -34,7 +34,7 @@ def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
     base = {needed.file: (course.solutions_dir / needed.file).read_bytes() for needed in needs}
     solution = base[exercise.file].decode("utf-8")
     yield Program("solution", exercise.id, exercise.id, base)
-    yield Program("stub", exercise.id, exercise.id, {**base, exercise.file: stub_of(solution, exercise).encode()})
+    yield Program("stub", exercise.id, exercise.id, {**base, exercise.file: make_stub(solution, exercise).encode()})
     for misconception in catalogue_of(suite, exercise):
         wrong = {**base, exercise.file: patched(solution, misconception).encode()}
         yield Program("misconception", exercise.id, misconception.id, wrong, misconception.same_as)

@@ -9,14 +9,14 @@ from string import Template
 from autograder import ending
 from autograder.answer_key.keys import Keys
 from autograder.answer_key.released import ENGINE, file_digest
-from autograder.authoring.given import given_of
+from autograder.authoring.given import handout_of
 from autograder.authoring.release_key import packed_key, packed_traces
 from autograder.authoring.release_tables import TableError, without_tables
 from autograder.course import Course
-from autograder.course.handed_out import KEY_FOLDER, MANIFEST, STUBS, key_file
+from autograder.course.kit_files import KEY_FOLDER, MANIFEST, STUBS, key_file
 from autograder.course.misconceptions import CATALOGUE, catalogue
 from autograder.course.suite import Suite
-from autograder.submission.own import NOTEBOOKS
+from autograder.submission.own_work import NOTEBOOKS
 
 MOST_KEY_BYTES = 15_000_000
 """A kit should stay a quick download, and small in a git repository."""
@@ -91,7 +91,7 @@ def _public(course: Course) -> list[Path]:
 
 def _handed_out(course: Course) -> dict[str, bytes]:
     """Return the stubs and notebooks twice: to fill in, and to restore with `course reset`."""
-    given = given_of(course).files
+    given = handout_of(course).files
     missing = [file for file in course.files if file not in given]
     if missing:
         raise ReleaseError(

@@ -9,7 +9,7 @@ from autograder.authoring.leaks import Gate, Leak, files_in, files_of
 from autograder.authoring.leaks_secrets import SHORTEST_SEED, CatalogueError, StubError, grading_seed, secrets_of
 from autograder.authoring.release import ReleaseError, kit_of, write_kit
 from autograder.course import Course
-from autograder.course.handed_out import KEY_FOLDER
+from autograder.course.kit_files import KEY_FOLDER
 from autograder.course.names import UsageError
 from autograder.course.suite import load_suite
 

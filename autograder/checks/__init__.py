@@ -1,7 +1,7 @@
 """The language in which checks are written. Worker and judge import it, so it needs neither torch nor NumPy."""
 
 from autograder.checks.judges import Dropout, Judge, Like, Raises, Same
-from autograder.checks.language import Check, Drawing, check, checks_in, counting, picture, pictures_in
+from autograder.checks.language import Check, Drawing, check, checks_in, counted_checks, picture, pictures_in
 
 __all__ = [
     "Check",
@@ -13,7 +13,7 @@ __all__ = [
     "Same",
     "check",
     "checks_in",
-    "counting",
+    "counted_checks",
     "picture",
     "pictures_in",
 ]

@@ -106,7 +106,7 @@ def checks_in(module: ModuleType) -> list[Check]:
     return [check for check in marks if isinstance(check, Check)]
 
 
-def counting(checks: Sequence[Check], passing: Collection[str]) -> frozenset[str]:
+def counted_checks(checks: Sequence[Check], passing: Collection[str]) -> frozenset[str]:
     """Return which of the passing checks count: those that require nothing, or a check that counts itself."""
     counted: set[str] = set()
     while (

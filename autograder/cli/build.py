@@ -4,7 +4,7 @@ import argparse
 
 from autograder.authoring.building import find_stale, write_files
 from autograder.course import Course, find_course, read_course
-from autograder.course.handed_out import refuse_kit
+from autograder.course.kit_files import refuse_kit
 from autograder.course.names import UsageError
 from autograder.exits import FAIL, PASS
 from autograder.report.words import listed, plural

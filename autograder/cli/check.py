@@ -21,7 +21,7 @@ from autograder.learner.progress import Progress, read_progress
 from autograder.learner.progress.record import record
 from autograder.learner.progress.standing import ALL_AT_ONCE
 from autograder.results import Report
-from autograder.submission.own import read_own
+from autograder.submission.own_work import read_own
 
 
 def check(options: argparse.Namespace) -> int:

@@ -20,7 +20,7 @@ def _sandbox(options: argparse.Namespace) -> AbstractContextManager[None]:
         return nullcontext()
     if not options.folder.exists() or (options.out / "reports").exists():  # a second run may have nothing to grade
         return nullcontext()
-    from autograder.runner.sandbox.channels import beginning
+    from autograder.runner.sandbox.channels import prestarted_zygote
     from autograder.runner.sandbox.launch import Launch
 
-    return beginning(Launch(outer=True))
+    return prestarted_zygote(Launch(outer=True))

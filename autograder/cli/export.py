@@ -6,7 +6,7 @@ from dataclasses import fields
 
 from autograder.cli.screen import warn
 from autograder.course import find_course, read_course
-from autograder.course.handed_out import refuse_kit
+from autograder.course.kit_files import refuse_kit
 from autograder.course.names import UsageError
 from autograder.exits import GRADER, PASS
 from autograder.instructor.gradebook.formats import OF_A_CLASS, OF_A_COURSE, ExportOptions, ExportResult, check_options

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autograder import ending
-from autograder.authoring.given import given_of
+from autograder.authoring.given import handout_of
 from autograder.cli.progress_line import GradingProgress
 from autograder.cli.screen import make_console, warn
 from autograder.course import read_course
@@ -35,7 +35,7 @@ def grade(options: argparse.Namespace) -> int:
     course = read_course(root)
     device = normalize_device(options.device)
     roster = read_roster(course, options.roster)
-    found = list_submissions(options.folder, course.files, options.layout, roster or None, given_of(course))
+    found = list_submissions(options.folder, course.files, options.layout, roster or None, handout_of(course))
     for sentence in (*found.problems, *found.notes):
         warn(sentence)
     if not found.entries:

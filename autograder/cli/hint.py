@@ -11,7 +11,7 @@ from autograder.learner.json_output import write_json
 from autograder.learner.next_commands import after_hint
 from autograder.learner.progress import read_progress
 from autograder.learner.progress.digests import digest_of
-from autograder.submission.own import own_source
+from autograder.submission.own_work import own_source
 
 
 def show_hint(options: argparse.Namespace) -> int:

@@ -4,7 +4,7 @@ import argparse
 
 from autograder.authoring.new import entry, new_exercise
 from autograder.course import find_course, read_course
-from autograder.course.handed_out import refuse_kit
+from autograder.course.kit_files import refuse_kit
 from autograder.exits import PASS
 
 

@@ -23,7 +23,7 @@ from autograder.learner.play.launch import (
 )
 from autograder.learner.progress.record import record
 from autograder.learner.progress.standing import ALL_AT_ONCE
-from autograder.submission.own import read_own
+from autograder.submission.own_work import read_own
 
 if TYPE_CHECKING:
     from autograder.results import ExerciseResult

@@ -9,7 +9,7 @@ from autograder.authoring.releasing import examine_kit, release_kit, seed_warnin
 from autograder.cli.key_progress import KeyProgress
 from autograder.cli.screen import warn
 from autograder.course import find_course, read_course
-from autograder.course.handed_out import refuse_kit
+from autograder.course.kit_files import refuse_kit
 from autograder.exits import FAIL, PASS
 from autograder.report.words import plural
 

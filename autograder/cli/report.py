@@ -4,7 +4,7 @@ import argparse
 
 from autograder.cli.screen import Screen
 from autograder.course import find_course, read_course
-from autograder.course.storage import write_whole
+from autograder.course.storage import write_atomically
 from autograder.exits import PASS
 from autograder.learner.json_output import write_json
 from autograder.learner.overview import rows_of
@@ -20,7 +20,7 @@ def show_report(options: argparse.Namespace) -> int:
     if options.html is not None:
         from autograder.learner.progress_page import progress_page
 
-        write_whole(options.html, progress_page(course, progress, lines))
+        write_atomically(options.html, progress_page(course, progress, lines))
         print(f"Your progress is in {options.html}")
         return PASS
     if write_json(options.json, report_json(course, progress, lines)):

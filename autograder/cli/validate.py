@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from autograder.authoring.once import prove_once
 from autograder.authoring.page import page
-from autograder.authoring.places import Placed, measure_places
+from autograder.authoring.places import Placed, measure_locations
 from autograder.authoring.validate import Validation, validate
 from autograder.cli.progress_line import show_count
 from autograder.cli.screen import make_console
 from autograder.course import find_course, read_course, with_sizes
-from autograder.course.handed_out import refuse_kit
+from autograder.course.kit_files import refuse_kit
 from autograder.course.names import resolve_exercise
-from autograder.course.storage import write_whole
+from autograder.course.storage import write_atomically
 from autograder.course.suite import load_suite
 from autograder.exits import FAIL, PASS
 from autograder.learner.json_output import write_json
@@ -44,13 +44,13 @@ def prove(options: argparse.Namespace) -> int:
         result = replace(result, once=tuple(once))
     places = None
     if options.places:
-        places = measure_places(suite, seed=seed, jobs=jobs, every=options.places, on_progress=_show_progress)
+        places = measure_locations(suite, seed=seed, jobs=jobs, every=options.places, on_progress=_show_progress)
     status = PASS if result.ok else FAIL
     if write_json(options.json, result.to_json()):
         return status
     if options.page is not None:
         options.page.parent.mkdir(parents=True, exist_ok=True)
-        write_whole(options.page, page(suite, result))
+        write_atomically(options.page, page(suite, result))
     _show(result, options)
     if places is not None:
         print(_places_sentence(places))

@@ -18,26 +18,26 @@ LOCAL_ONLY = ("/cache/", "/last/", "/backups/", "/play/", "/grading_seed", "/loc
 """Paths that git ignores: they can be made again, or hold a student's code. Progress and events may be committed."""
 
 
-def own_folder(root: Path, *inside: str) -> Path:
+def state_folder(root: Path, *inside: str) -> Path:
     """Return `.course`, or a folder inside it; create it if missing. Raises OSError."""
     top = root / FOLDER
     top.mkdir(exist_ok=True)
     ignore = top / ".gitignore"
     if not ignore.exists():
         with contextlib.suppress(OSError):
-            write_whole(ignore, "".join(f"{pattern}\n" for pattern in (*LOCAL_ONLY, "!/.gitignore")))
+            write_atomically(ignore, "".join(f"{pattern}\n" for pattern in (*LOCAL_ONLY, "!/.gitignore")))
     folder = top.joinpath(*inside)
     folder.mkdir(parents=True, exist_ok=True)
     return folder
 
 
-def write_whole(file: Path, text: str, *, durable: bool = False, mode: int = 0o644) -> None:
+def write_atomically(file: Path, text: str, *, durable: bool = False, mode: int = 0o644) -> None:
     """Write a file atomically: no reader ever sees a part of it. Raises OSError.
 
     It never has wider permissions than `mode`. With `durable` it is on the disk before it replaces the old file, so
     that one of the two survives a power failure.
     """
-    with ending.temporary(lambda: part_of(file)) as temporary:
+    with ending.temporary(lambda: temporary_beside(file)) as temporary:
         with temporary.open("w", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
             if durable:
@@ -47,7 +47,7 @@ def write_whole(file: Path, text: str, *, durable: bool = False, mode: int = 0o6
         temporary.replace(file)
 
 
-def part_of(file: Path) -> Path:
+def temporary_beside(file: Path) -> Path:
     """Create an empty temporary file beside another, readable by this user only. Raises OSError."""
     descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name[:40]}-")
     os.close(descriptor)
@@ -55,19 +55,19 @@ def part_of(file: Path) -> Path:
 
 
 @contextlib.contextmanager
-def alone(folder: Path) -> Iterator[None]:
+def folder_lock(folder: Path) -> Iterator[None]:
     """Keep other processes of the kit out of the folder within the block, if the file system supports locks.
 
     After `LONGEST_WAIT` it continues without the lock.
     """
     with (folder / "lock").open("a+b") as stream:
         until = time.monotonic() + LONGEST_WAIT
-        while not locked(stream.fileno()) and time.monotonic() < until:
+        while not try_lock(stream.fileno()) and time.monotonic() < until:
             time.sleep(0.01)
         yield  # closing the file releases the lock, and so does the end of the process
 
 
-def locked(descriptor: int) -> bool:
+def try_lock(descriptor: int) -> bool:
     """Take the lock of an open file; return whether it was free. Without support for locks it always is.
 
     It is released when the file is closed or the process ends, in whatever way.

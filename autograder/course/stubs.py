@@ -14,7 +14,7 @@ class StubError(Exception):
     """A solution cannot be turned into a stub; the message is a sentence with its file and line."""
 
 
-def stub_of(solution: str, exercise: Exercise) -> str:
+def make_stub(solution: str, exercise: Exercise) -> str:
     """Return the stub of a solution's text.
 
     An indented region becomes `raise NotImplementedError("ex05: NAME")`; a region at the margin is omitted.
@@ -49,7 +49,7 @@ def stale_stubs(course: Course) -> dict[Path, str]:
     """Return the expected text of every stub that is missing or differs from its solution."""
     stale = {}
     for exercise in course.exercises:
-        stub = stub_of((course.solutions_dir / exercise.file).read_text("utf-8"), exercise)
+        stub = make_stub((course.solutions_dir / exercise.file).read_text("utf-8"), exercise)
         file = course.exercises_dir / exercise.file
         if not file.is_file() or file.read_text("utf-8") != stub:
             stale[file] = stub

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from autograder.course.storage import write_whole
+from autograder.course.storage import write_atomically
 
 ENGINE = Path(__file__).resolve().parents[2]
 """The folder of the running engine. In a kit or a checkout it is the course's folder, whose code runs already."""
@@ -96,7 +96,7 @@ def _write_list(folders: dict[str, str]) -> Path | None:
         if file is None:
             return None
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_whole(file, json.dumps({"folders": folders}, indent=1) + "\n", mode=0o600)
+        write_atomically(file, json.dumps({"folders": folders}, indent=1) + "\n", mode=0o600)
     except OSError:
         return None
     return file

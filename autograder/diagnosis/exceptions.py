@@ -10,7 +10,7 @@ from autograder.messages.locations import Line
 from autograder.messages.statuses import WorkerEnded
 from autograder.protocol.source_text import lines_of
 from autograder.results import Evidence, Place
-from autograder.runner.outcomes import Died, Fault
+from autograder.runner.outcomes import Fault, WorkerFailure
 
 
 def of_fault(fault: Fault, file: str, source: bytes) -> Diagnosis:
@@ -86,6 +86,6 @@ def _of_misfit(fault: Fault) -> Diagnosis:
     return Diagnosis("exception", facts.ResultUnusable(fault.type), quoted=fault.message)
 
 
-def of_death(died: Died) -> Diagnosis:
+def of_death(died: WorkerFailure) -> Diagnosis:
     """Diagnose a worker process that ended."""
     return Diagnosis("exception", WorkerEnded(died.status, died.sentence), place=died.place)

@@ -16,10 +16,10 @@ from autograder.judge.pictures import pictures_of, plan_of
 from autograder.judge.result import result_of
 from autograder.judge.verdict import Verdicts
 from autograder.results import ExerciseResult, Status
-from autograder.runner.outcomes import Died, Fault
-from autograder.runner.patience import Patience
+from autograder.runner.outcomes import Fault, WorkerFailure
 from autograder.runner.run import Parts
 from autograder.runner.runner import EnvironmentProblem, GraderProblem, Plan, Run, Runner
+from autograder.runner.timeouts import Timeouts
 from autograder.submission import Submission
 from autograder.submission.submission import digest
 
@@ -56,7 +56,7 @@ class Marking:
         self._loads: dict[str, bool] = {}
         self._settled: dict[str, Judgement] = {}
         self._recalled: dict[str, bool] = {}
-        self._patience = Patience(suite.course.limits)
+        self._patience = Timeouts(suite.course.limits)
         self._seconds_to_locate = SUBMISSION_SECONDS
         self._hangs_in_help = False
 
@@ -75,7 +75,7 @@ class Marking:
 
     def _note_import(self, exercise: Exercise, run: Run) -> None:
         first = next(iter(run.outcomes.get(exercise.id, {}).values()), None)
-        self._loads[exercise.id] = not (isinstance(first, Fault | Died) and first.at_import)
+        self._loads[exercise.id] = not (isinstance(first, Fault | WorkerFailure) and first.at_import)
 
     def result(self, exercise: Exercise) -> ExerciseResult:
         """Return the result of an exercise, by the better of its own parts and reference parts for the wrong ones."""

@@ -10,7 +10,7 @@ from autograder.comparison.arrays import numbers
 from autograder.course import Exercise
 from autograder.protocol import Array, Value
 from autograder.results.model import Picture
-from autograder.runner.outcomes import Died, Fault, Observed, Outcome
+from autograder.runner.outcomes import Fault, Observed, Outcome, WorkerFailure
 from autograder.runner.runner import Plan
 
 MOST_ROWS, MOST_COLUMNS = 64, 200
@@ -52,7 +52,7 @@ def _picture(drawing: Drawing, outcome: Outcome | None) -> Picture:
             values, row_labels, column_labels = _parts(outcome.value)
         case Fault():
             raise NoPicture(f"raises {outcome.type}: {outcome.message}")
-        case Died():
+        case WorkerFailure():
             raise NoPicture(f"ended the process: {outcome.sentence}")
         case None:
             raise NoPicture("was not drawn")

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from autograder.answer_key.model import AnswerKey
-from autograder.checks import Check, counting
+from autograder.checks import Check, counted_checks
 from autograder.checks.trials import Key, sizes_of
 from autograder.comparison.compare import Difference, judge_observation
 from autograder.comparison.fingerprint import fingerprint
@@ -21,7 +21,7 @@ from autograder.judge.result import result_of
 from autograder.messages import statuses
 from autograder.messages.exceptions import CallForbidden, MemoryExceeded
 from autograder.results import ExerciseResult, Place, Status
-from autograder.runner.outcomes import Died, Fault, Observed, Outcome, Survey, is_out_of_memory
+from autograder.runner.outcomes import Fault, Observed, Outcome, Survey, WorkerFailure, is_out_of_memory
 
 __all__ = ["Verdicts", "failed_result", "overall"]
 
@@ -65,7 +65,7 @@ class Verdicts:
             found = agreements(outcomes, failing, key, self.checks)
             verdicts = [self._verdict(check, trials, differences, found) for check in self.checks.values()]
         passing = {verdict.check.id for verdict in verdicts if verdict.status == "pass"}
-        counted = counting(list(self.checks.values()), passing)
+        counted = counted_checks(list(self.checks.values()), passing)
         waiting = tuple(verdict if verdict.check.id in counted else self._waiting(verdict) for verdict in verdicts)
         return Judgement(self.exercise, waiting, trials)
 
@@ -123,7 +123,7 @@ class Verdicts:
     ) -> tuple[Status, Diagnosis | None]:
         for outcome in _outcomes(check, trials):
             match outcome:
-                case Died():
+                case WorkerFailure():
                     return outcome.status, of_death(outcome)
                 case Fault():
                     return self._of_fault(outcome, trials.source)
@@ -193,7 +193,7 @@ def _fails(check: Check, failing: Collection[Key]) -> bool:
 def _can_be_named(wrong: Outcome) -> bool:
     """Whether an outcome is wrong in a way that a misconception could explain."""
     match wrong:
-        case Died():
+        case WorkerFailure():
             return False
         case Fault():
             return wrong.kind not in ("todo", "forbidden")

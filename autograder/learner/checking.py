@@ -12,7 +12,7 @@ from autograder.learner.progress import Progress, Standing
 from autograder.learner.progress.standing import BURST
 from autograder.runner.runner import Runner
 from autograder.submission import Submission
-from autograder.submission.own import unconfined
+from autograder.submission.own_work import unconfined_warning
 
 if TYPE_CHECKING:
     from autograder.results import Report
@@ -69,7 +69,7 @@ def confinement_warning(course: Course, submission: Path | None) -> str:
     """Return a warning that somebody else's code runs with your rights; "" for the course's own files."""
     if submission is None or submission.resolve() in (course.solutions_dir, course.exercises_dir):
         return ""
-    return unconfined(submission)
+    return unconfined_warning(submission)
 
 
 def exit_status(report: "Report") -> int:

@@ -15,8 +15,8 @@ from pathlib import Path
 
 from autograder import __version__, ending
 from autograder.course import Course, CourseError, find_course, read_course
-from autograder.course.handed_out import KEY_FOLDER, is_kit, key_file
-from autograder.course.storage import FOLDER, own_folder
+from autograder.course.kit_files import KEY_FOLDER, is_kit, key_file
+from autograder.course.storage import FOLDER, state_folder
 
 PACKAGES = {"torch": (2, 4), "numpy": (1, 26), "rich": (13, 7), "pytest": (8, 0)}
 """The packages that the kit needs, and the lowest version of each."""
@@ -107,7 +107,7 @@ def _course_facts() -> Iterator[Fact]:
 
 def _writing(course: Course) -> Fact:
     try:
-        with tempfile.TemporaryFile(dir=own_folder(course.root)) as stream:
+        with tempfile.TemporaryFile(dir=state_folder(course.root)) as stream:
             stream.write(b"written")
     except OSError as error:
         wrong = f"{FOLDER} cannot be written to ({error.strerror}), so progress is lost: make it a writable folder"

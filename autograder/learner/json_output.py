@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from autograder.course.storage import write_whole
+from autograder.course.storage import write_atomically
 
 SCHEMA = 1
 
@@ -21,5 +21,5 @@ def write_json(target: str | None, data: Mapping[str, Any]) -> bool:
     if to_stdout:
         sys.stdout.write(text)
     else:
-        write_whole(Path(target), text)
+        write_atomically(Path(target), text)
     return to_stdout

@@ -7,7 +7,7 @@ from autograder.course.names import UsageError
 from autograder.learner.progress.digests import digest_of
 from autograder.learner.progress.last import LastReport, read_last
 from autograder.results import ExerciseResult
-from autograder.submission.own import own_source
+from autograder.submission.own_work import own_source
 
 
 def read_last_check(course: Course, exercise: Exercise | None) -> LastReport:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from autograder.course import Course, Exercise
 from autograder.learner.progress import Progress
-from autograder.submission.own import NOTEBOOKS
+from autograder.submission.own_work import NOTEBOOKS
 
 if TYPE_CHECKING:
     from autograder.results import ExerciseResult, Report

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.course import Course, Exercise
-from autograder.course.handed_out import STUBS
+from autograder.course.kit_files import STUBS
 from autograder.course.names import UsageError
-from autograder.course.storage import own_folder, write_whole
+from autograder.course.storage import state_folder, write_atomically
 from autograder.learner.progress import save_events
 from autograder.learner.progress.events import Event, now
 from autograder.learner.progress.last import delete_last
-from autograder.submission import own
+from autograder.submission import own_work as own
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def reset_exercise(course: Course, exercise: Exercise, stub: bytes, work: bytes 
     """Copy the learner's work, then replace it by the stub. Raises OSError if it cannot be copied."""
     backup = _back_up(course, exercise, work) if work is not None else None
     course.exercises_dir.mkdir(exist_ok=True)
-    write_whole(course.exercises_dir / exercise.file, stub.decode())
+    write_atomically(course.exercises_dir / exercise.file, stub.decode())
     saved = save_events(course, [Event(now(), "reset", exercise.id, "reset")])
     delete_last(course, exercise)
     return Reset(backup, saved.warning)
@@ -58,7 +58,7 @@ def reset_exercise(course: Course, exercise: Exercise, stub: bytes, work: bytes 
 
 def _back_up(course: Course, exercise: Exercise, work: bytes) -> Path:
     """Write a copy whose name has the time. Raises OSError."""
-    folder = own_folder(course.root, "backups")
+    folder = state_folder(course.root, "backups")
     stem = f"{exercise.id}-{time.strftime('%Y-%m-%dT%H%M')}"
     number = 1
     while True:

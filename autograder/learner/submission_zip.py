@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder import ending
-from autograder.authoring.given import given_of
+from autograder.authoring.given import handout_of
 from autograder.course import Course
 from autograder.course.names import UsageError
-from autograder.course.storage import part_of
+from autograder.course.storage import temporary_beside
 from autograder.submission import Caps, Given, Submission, read_submission
 from autograder.submission.notebook import Notebook
 from autograder.submission.submission import notebook_of
@@ -51,7 +51,7 @@ class SubmissionZip:
 
 def pack_work(course: Course, file: Path | None) -> SubmissionZip:
     """Write the zip if the learner has started an exercise, and return its contents. Raises `UsageError`."""
-    given = given_of(course)
+    given = handout_of(course)
     submission = read_submission(course.exercises_dir, course.files, Caps(source_kib=course.limits.source_kib), given)
     untouched = [name for name in submission.sources if _is_untouched(name, submission, given)]
     started = [name for name in submission.sources if name not in untouched]
@@ -86,7 +86,7 @@ def _write(file: Path, data: bytes) -> None:
         raise UsageError(f"{file} is a folder, expected the name of the zip to write, like {file / ZIP}")
     if not file.parent.is_dir():
         raise UsageError(f"{file.parent} does not exist; make it, or give another --out")
-    with ending.temporary(lambda: part_of(file)) as part:
+    with ending.temporary(lambda: temporary_beside(file)) as part:
         part.write_bytes(data)
         part.chmod(0o644)
         part.replace(file)

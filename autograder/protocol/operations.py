@@ -3,7 +3,7 @@
 _IN_PLACE = frozenset({"__setitem__", "__iadd__", "__isub__", "__imul__", "__itruediv__"})
 
 
-def writes(name: str) -> bool:
+def is_in_place(name: str) -> bool:
     """Say whether an operation changes a tensor in place: torch ends the names of these with one underscore."""
     return name in _IN_PLACE or (name.endswith("_") and not name.endswith("__"))
 

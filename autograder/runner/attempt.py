@@ -10,10 +10,10 @@ from autograder.checks.trials import Key
 from autograder.protocol import TooLarge
 from autograder.protocol.bounds import MOST_SECONDS
 from autograder.runner.exit_messages import STARVED, cpu_time_message, is_timeout, outcome_of_exit, wall_time_message
-from autograder.runner.outcomes import Died, Fault, Observed, Outcome, is_exhausted, read_fault, read_frames
-from autograder.runner.patience import Patience
+from autograder.runner.outcomes import Fault, Observed, Outcome, WorkerFailure, is_exhausted, read_fault, read_frames
 from autograder.runner.process import End, WorkerProcess
 from autograder.runner.run import EnvironmentProblem, GraderProblem, Parts, Plan, Run, Surveyor, Where
+from autograder.runner.timeouts import Timeouts
 from autograder.runner.traces import read_trace
 from autograder.runner.validation import as_number, as_observation
 
@@ -38,7 +38,7 @@ class Attempt:
     """
 
     def __init__(
-        self, run: Run, plan: Plan, patience: Patience, survey: Surveyor, *, parts: Parts, exact: bool = False
+        self, run: Run, plan: Plan, patience: Timeouts, survey: Surveyor, *, parts: Parts, exact: bool = False
     ) -> None:
         """`parts` has the exercises that are not run once an exercise they need has timed out."""
         self.run = run
@@ -62,7 +62,7 @@ class Attempt:
         self.losses = 0
         self.killed: set[Where | None] = set()
 
-    def receive(self, worker: WorkerProcess) -> End | Died | None:
+    def receive(self, worker: WorkerProcess) -> End | WorkerFailure | None:
         """Read answers until the plan is done; return None, or why the worker ended before."""
         self.at = None
         self.seen.clear()
@@ -104,10 +104,12 @@ class Attempt:
         most = self.patience.exercise_seconds
         if self.spent.get(exercise, 0.0) <= most or exercise not in self.plan:
             return False
-        self._settle_exercise(exercise, Died("timeout", f"Not run: the checks before it took {most:.3g} s in all."))
+        self._settle_exercise(
+            exercise, WorkerFailure("timeout", f"Not run: the checks before it took {most:.3g} s in all.")
+        )
         return True
 
-    def _take(self, event: Mapping[str, Any]) -> Died | None:
+    def _take(self, event: Mapping[str, Any]) -> WorkerFailure | None:
         """Record one answer; return a reason to end the worker, if there is one.
 
         Raises an exception for an answer that an honest worker does not send at this point.
@@ -129,7 +131,7 @@ class Attempt:
             case "unloadable" if self._is_at(event["exercise"]):
                 return self._take_fault(event, read_fault(event["fault"], at_import=True))
             case "begin" | "observed" | "raised" if event["exercise"] not in self.run.surveys:
-                return Died("error", UNREADABLE)
+                return WorkerFailure("error", UNREADABLE)
             case "begin" if self._is_at(event["exercise"]):
                 self.at = (self._planned(event["exercise"]), self._key(event))
             case "traced":
@@ -147,7 +149,7 @@ class Attempt:
                 raise ValueError(other)
         return None
 
-    def _take_fault(self, event: Mapping[str, Any], fault: Fault) -> Died | None:
+    def _take_fault(self, event: Mapping[str, Any], fault: Fault) -> WorkerFailure | None:
         """Settle the trial, or the whole exercise, that raised; return `STARVED` if the exercise has to run alone."""
         if self._is_starved(fault):
             return STARVED
@@ -161,10 +163,10 @@ class Attempt:
         """Say whether an exercise is the one loaded last: the worker runs one after another."""
         return self.loading and self.at is not None and self.at[0] == exercise
 
-    def _stuck(self, event: Mapping[str, Any]) -> Died:
+    def _stuck(self, event: Mapping[str, Any]) -> WorkerFailure:
         timed_out = self._current_worker().timed_out
         sentence = wall_time_message(self.time_limit) if timed_out else cpu_time_message(self.limits)
-        return Died("timeout", sentence, next(iter(read_frames(event["frames"])), None))
+        return WorkerFailure("timeout", sentence, next(iter(read_frames(event["frames"])), None))
 
     def _current_worker(self) -> WorkerProcess:
         assert self.worker is not None
@@ -221,7 +223,7 @@ class Attempt:
         for key in list(self.plan[exercise]):
             self._put(exercise, key, outcome)
 
-    def charge(self, end: End | Died, log: str) -> None:
+    def charge(self, end: End | WorkerFailure, log: str) -> None:
         """Charge the end of a worker to the trial that ran; the rest of the plan can then run in a fresh worker.
 
         Charges nobody, so that the trial runs again, if something else may have ended the worker.
@@ -240,17 +242,17 @@ class Attempt:
         exercise, key = self.at
         if self._shares_worker(exercise):
             return
-        died = end if isinstance(end, Died) else outcome_of_exit(end, self.limits, self.time_limit)
+        died = end if isinstance(end, WorkerFailure) else outcome_of_exit(end, self.limits, self.time_limit)
         self._settle_end(exercise, key, died)
         if died.status == "timeout":
             self._settle_dependents(exercise)
 
-    def note(self, end: End | Died) -> None:
+    def note(self, end: End | WorkerFailure) -> None:
         """Count a time-out: later ones are shorter."""
         if is_timeout(end):
             self.patience.time_out()
 
-    def _settle_end(self, exercise: str, key: Key | None, died: Died) -> None:
+    def _settle_end(self, exercise: str, key: Key | None, died: WorkerFailure) -> None:
         """Settle the check that ended the worker; the whole exercise if its import did, or too many checks did."""
         if key is None:
             self._settle_exercise(exercise, replace(died, at_import=True))
@@ -259,13 +261,13 @@ class Attempt:
             self._put(exercise, trial, died)
         self.deaths[exercise] = self.deaths.get(exercise, 0) + 1
         if self.deaths[exercise] >= MOST_DEATHS and exercise in self.plan:
-            self._settle_exercise(exercise, Died(died.status, NOT_RUN))
+            self._settle_exercise(exercise, WorkerFailure(died.status, NOT_RUN))
 
     def _settle_dependents(self, exercise: str) -> None:
         """Skip exercises that would hang in the same code again: they run with a reference part anyway."""
         for dependent in [later for later in self.plan if exercise in self.parts.get(later, ())]:
             sentence = f"Not run: {exercise} timed out, and this exercise uses it."
-            self._settle_exercise(dependent, Died("timeout", sentence))
+            self._settle_exercise(dependent, WorkerFailure("timeout", sentence))
 
     def _may_be_an_accident(self, end: End) -> bool:
         """Say whether the system or a person may have killed the worker: then the trial runs once more."""
@@ -296,7 +298,7 @@ class Attempt:
         return is_exhausted(fault) and self.at is not None and self._shares_worker(self.at[0])
 
 
-def _description(end: End | Died) -> str:
-    if isinstance(end, Died):
+def _description(end: End | WorkerFailure) -> str:
+    if isinstance(end, WorkerFailure):
         return end.sentence
     return f"{end.kind} {end.status if end.status is not None else ''} {end.detail}"

@@ -3,7 +3,7 @@
 import signal
 
 from autograder.course import Limits
-from autograder.runner.outcomes import Died
+from autograder.runner.outcomes import WorkerFailure
 from autograder.runner.process import End
 
 
@@ -17,29 +17,33 @@ def cpu_time_message(limits: Limits) -> str:
     return f"Timed out after {limits.cpu_seconds} s of processor time. Look for a loop that never ends."
 
 
-def outcome_of_exit(end: End, limits: Limits, seconds: float) -> Died:
+def outcome_of_exit(end: End, limits: Limits, seconds: float) -> WorkerFailure:
     """Return the outcome of a check whose worker ended, after the judge had waited for `seconds`."""
     if end.kind == "timeout":
-        return Died("timeout", wall_time_message(seconds))
+        return WorkerFailure("timeout", wall_time_message(seconds))
     if end.kind == "log":
         most = f"{limits.output_kib >> 10} MiB" if limits.output_kib >= 1024 else f"{limits.output_kib} KiB"
-        return Died("error", f"Your code printed more than {most}. Look for a print in a loop.")
+        return WorkerFailure("error", f"Your code printed more than {most}. Look for a print in a loop.")
     if end.kind == "closed":
-        return Died("error", "Your code closed the channel for its answers. Look for a call of os.close().")
+        return WorkerFailure("error", "Your code closed the channel for its answers. Look for a call of os.close().")
     if end.kind == "large":
-        return Died("error", f"Your code returned more than a check accepts: {end.detail}. Return less.")
+        return WorkerFailure("error", f"Your code returned more than a check accepts: {end.detail}. Return less.")
     if end.kind == "malformed":
         sentence = f"Your code wrote to the channel for its answers: {end.detail}."
-        return Died("error", f"{sentence} Remove writes to file descriptors.")
+        return WorkerFailure("error", f"{sentence} Remove writes to file descriptors.")
     status = end.status or 0
     if status == -getattr(signal, "SIGXCPU", 24):
-        return Died("timeout", cpu_time_message(limits))
+        return WorkerFailure("timeout", cpu_time_message(limits))
     if status == -getattr(signal, "SIGKILL", 9):  # most often Linux ran out of memory
-        return Died("memory", "The system killed the process, probably for lack of memory. Look for huge tensors.")
+        return WorkerFailure(
+            "memory", "The system killed the process, probably for lack of memory. Look for huge tensors."
+        )
     if status < 0:
         crash = f"Your code crashed the Python interpreter ({_signal_name(-status)})."
-        return Died("error", f"{crash} Look for endless recursion or calls into C.")
-    return Died("error", f"Your code ended the process (exit status {status}). Remove calls of exit() and os._exit().")
+        return WorkerFailure("error", f"{crash} Look for endless recursion or calls into C.")
+    return WorkerFailure(
+        "error", f"Your code ended the process (exit status {status}). Remove calls of exit() and os._exit()."
+    )
 
 
 def _signal_name(number: int) -> str:
@@ -49,18 +53,18 @@ def _signal_name(number: int) -> str:
         return f"signal {number}"
 
 
-STARVED = Died("memory", "Your code ran out of memory.")
+STARVED = WorkerFailure("memory", "Your code ran out of memory.")
 """The end of a worker in which one exercise may lack what another one holds. It is charged to nobody."""
 
 
-def is_own_fault(end: End | Died) -> bool:
+def is_own_fault(end: End | WorkerFailure) -> bool:
     """Say whether the program itself ended the worker, and nobody else can have done so."""
-    if isinstance(end, Died):
+    if isinstance(end, WorkerFailure):
         return end is not STARVED
     return end.kind in ("malformed", "large", "timeout", "closed")
 
 
-def is_timeout(end: End | Died) -> bool:
-    if isinstance(end, Died):
+def is_timeout(end: End | WorkerFailure) -> bool:
+    if isinstance(end, WorkerFailure):
         return end.status == "timeout"
     return end.kind == "timeout" or (end.kind == "exit" and end.status == -getattr(signal, "SIGXCPU", 24))

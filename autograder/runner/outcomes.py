@@ -50,7 +50,7 @@ class Fault:
 
 
 @dataclass(frozen=True)
-class Died:
+class WorkerFailure:
     """The worker ended, timed out, or sent invalid data; `sentence` is the message to the student."""
 
     status: Literal["error", "timeout", "memory", "grader_error"]
@@ -60,7 +60,7 @@ class Died:
     seconds: float = 0.0
 
 
-Outcome = Observed | Fault | Died
+Outcome = Observed | Fault | WorkerFailure
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import IO, Any, Literal
 
 from autograder.protocol import Frames, Limits, ProtocolError, TooLarge, Value, write_frame
 from autograder.protocol.bounds import TRACE_PARTS
-from autograder.runner.child import Child
+from autograder.runner.worker_handle import WorkerHandle
 
 START_SECONDS = 180.0
 """How long a new worker may take to load torch, on a busy machine with a cold disk cache."""
@@ -57,7 +57,7 @@ class WorkerProcess:
     loaded: frozenset[str] = frozenset()
     timed_out = False
 
-    def __init__(self, child: Child, *, output_kib: int) -> None:
+    def __init__(self, child: WorkerHandle, *, output_kib: int) -> None:
         self._child = child
         self._output_limit = output_kib << 10
         self._events: deque[Value | End] = deque()

@@ -10,12 +10,12 @@ from autograder import ending
 from autograder.checks.trials import Key, column_of, derived_seed
 from autograder.course.suite import Suite
 from autograder.runner.attempt import Attempt
-from autograder.runner.child import Child, Spawned
 from autograder.runner.exit_messages import is_own_fault
-from autograder.runner.outcomes import Died, Survey, read_survey
-from autograder.runner.patience import Patience
+from autograder.runner.outcomes import Survey, WorkerFailure, read_survey
 from autograder.runner.process import End, WorkerProcess
 from autograder.runner.run import Cancelled, EnvironmentProblem, GraderProblem, Parts, Plan, Run, Where
+from autograder.runner.timeouts import Timeouts
+from autograder.runner.worker_handle import SpawnedWorker, WorkerHandle
 
 __all__ = ["Cancelled", "EnvironmentProblem", "GraderProblem", "Plan", "Run", "Runner", "Where"]
 
@@ -34,7 +34,7 @@ class Runner:
         seed: int,
         device: str = "cpu",
         shared: bool = False,
-        start: Callable[[], Child] = Spawned,
+        start: Callable[[], WorkerHandle] = SpawnedWorker,
     ) -> None:
         self.suite = suite
         self.start = start
@@ -119,7 +119,7 @@ class Runner:
         trace: bool = False,
         pictures: bool = False,
         reference_parts: Mapping[str, bytes] | None = None,
-        patience: Patience | None = None,
+        patience: Timeouts | None = None,
         parts: Parts | None = None,
         anew: bool = False,
     ) -> Run:
@@ -135,7 +135,7 @@ class Runner:
         if anew:
             self._close_worker()
         left = {exercise: list(keys) for exercise, keys in plan.items() if keys}
-        patience = patience or Patience(self.suite.course.limits)
+        patience = patience or Timeouts(self.suite.course.limits)
         survey = partial(self._survey, sources)
         attempt = Attempt(Run(), left, patience, survey, parts=parts or {}, exact=exact)
         self._attempt = attempt
@@ -152,7 +152,7 @@ class Runner:
         self._attempt = None
         return attempt.run
 
-    def _run_job(self, attempt: Attempt, job: dict[str, Any]) -> End | Died | None:
+    def _run_job(self, attempt: Attempt, job: dict[str, Any]) -> End | WorkerFailure | None:
         """Run a job in a worker; return how the worker ended, None if it answered to the end."""
         self.prepare()
         assert self._worker is not None

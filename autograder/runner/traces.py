@@ -20,7 +20,7 @@ from autograder.protocol.bounds import (
     TRACE_STACK,
     TRACE_STEPS,
 )
-from autograder.protocol.prints import MOST_PRINTS, WIDTH, Prints
+from autograder.protocol.fingerprints import MOST_PRINTS, WIDTH, Fingerprints
 from autograder.results import Place
 from autograder.runner.validation import as_integer, as_line, as_list, as_text
 
@@ -52,10 +52,10 @@ class Trace:
     """The steps of a probe in the order they were made, and their fingerprints; `results` made what it returned."""
 
     steps: tuple[Step, ...]
-    prints: Prints
+    prints: Fingerprints
     results: tuple[int, ...]
 
-    def print_of(self, step: Step) -> Prints:
+    def print_of(self, step: Step) -> Fingerprints:
         """Return the fingerprint of the whole tensor of a step."""
         return np.asarray(self.prints[step.prints[0]])
 
@@ -75,13 +75,13 @@ def read_trace(data: Mapping[str, Any], *, sliced: bool = True) -> Trace:
     return Trace(steps, prints, results)
 
 
-def _prints(array: Any, most: int) -> Prints:
+def _prints(array: Any, most: int) -> Fingerprints:
     if not isinstance(array, Array) or array.dtype != "float64" or array.shape[1:] != (WIDTH,):
         raise ValueError("fingerprints of the wrong form")
     if array.shape[0] > most:
         raise ValueError("too many fingerprints")
     numbers = np.nan_to_num(np.frombuffer(array.data, dtype="<f8").reshape(array.shape))
-    clipped: Prints = np.clip(numbers, -LARGEST, LARGEST)
+    clipped: Fingerprints = np.clip(numbers, -LARGEST, LARGEST)
     return clipped
 
 

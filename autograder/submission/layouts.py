@@ -20,8 +20,8 @@ from autograder.submission.class_entry import Part
 from autograder.submission.class_folder import ClassFolder, Item, may_be_work
 from autograder.submission.found import shown
 from autograder.submission.git import commit_time
-from autograder.submission.names import Clue, folded
-from autograder.submission.times import parse_time, told_time
+from autograder.submission.names import Clue, casefolded
+from autograder.submission.times import format_time, parse_time
 
 LAYOUTS = ("plain", "canvas", "moodle", "classroom", "nbgrader")
 
@@ -47,8 +47,8 @@ class Candidate:
 
     @property
     def people(self) -> frozenset[str]:
-        own = self.clue.lms_id or folded(self.clue.own)
-        return frozenset({own, *(folded(login) for login in self.clue.logins if self.number is not None)})
+        own = self.clue.lms_id or casefolded(self.clue.own)
+        return frozenset({own, *(casefolded(login) for login in self.clue.logins if self.number is not None)})
 
 
 @dataclass
@@ -148,7 +148,7 @@ def _read_classroom(folder: ClassFolder, result: LayoutResult) -> None:
         dashes = [index for index, char in enumerate(shared) if char == "-"] if own == item.name else []
         logins = tuple(item.name[index + 1 :] for index in dashes)
         time = commit_time(item.path) if item.files is None else None
-        claim = f"handed in {told_time(time)} according to its last commit; the student can set that time"
+        claim = f"handed in {format_time(time)} according to its last commit; the student can set that time"
         note = claim if time else "its .git does not show when it was handed in"
         clue = Clue(own or item.name, login=own, logins=logins)
         result.candidates.append(Candidate(clue, item.name, (item.part(),), time, (note,)))
@@ -167,7 +167,7 @@ def _read_nbgrader(folder: ClassFolder, result: LayoutResult) -> None:
         if len(known) < len(texts):
             notes.append("a timestamp.txt cannot be read, expected a time like 2026-03-03 00:00:00 UTC")
         if known:
-            time = told_time(max(known))
+            time = format_time(max(known))
             notes.append(f"handed in {time} according to its timestamp.txt; the student can set that time")
         handed_in = max(known) if known else None
         clue = Clue(item.name, login=item.name)

@@ -9,7 +9,7 @@ from autograder.submission.class_entry import Entry, Part
 from autograder.submission.class_folder import ClassFolder, open_class_folder
 from autograder.submission.found import SubmissionError, printable, shown
 from autograder.submission.layouts import Candidate, LayoutResult, read_layout
-from autograder.submission.names import Students, checked_id, folded
+from autograder.submission.names import Students, casefolded, checked_id
 from autograder.submission.recognition import recognise
 from autograder.submission.submission import NOTHING_GIVEN, Given, notebook_of
 
@@ -64,7 +64,7 @@ def _attribute(folder: ClassFolder, result: LayoutResult, students: Students | N
             result.problems.append(str(error))
     alike: dict[str, list[str]] = defaultdict(list)
     for student in by_student:
-        alike[folded(student)].append(student)
+        alike[casefolded(student)].append(student)
     entries = []
     for ids in alike.values():
         if len(ids) > 1:

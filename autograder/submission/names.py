@@ -48,6 +48,6 @@ def checked_id(name: str, where: object) -> str:
     return name
 
 
-def folded(name: str) -> str:
+def casefolded(name: str) -> str:
     """Return a name as case-insensitive file systems compare it: no two students may share a report's file name."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())

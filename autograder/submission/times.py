@@ -25,12 +25,12 @@ def parse_time(text: str, zone: tzinfo) -> datetime | None:
     try:
         own = _zone(match) or zone
         wall = datetime(year, month, day, hour, minute, second, int((match[7] or "0")[:6].ljust(6, "0")))
-        return moment(wall, own) if year in YEARS else None
+        return to_utc(wall, own) if year in YEARS else None
     except (ValueError, OverflowError, OSError, LookupError):
         return None
 
 
-def moment(wall: datetime, zone: tzinfo) -> datetime:
+def to_utc(wall: datetime, zone: tzinfo) -> datetime:
     """Return the UTC time at which the clocks of a zone show a time; the later if they show it twice or never.
 
     So a deadline in the hour that the clocks repeat ends with its second pass.
@@ -38,7 +38,7 @@ def moment(wall: datetime, zone: tzinfo) -> datetime:
     return max(wall.replace(tzinfo=zone, fold=fold).astimezone(UTC) for fold in (0, 1))
 
 
-def told_time(time: datetime | None, zone: tzinfo = UTC) -> str:
+def format_time(time: datetime | None, zone: tzinfo = UTC) -> str:
     """Return a UTC time as text in a zone, to the second, with its offset from UTC."""
     return time.astimezone(zone).isoformat(sep=" ", timespec="seconds") if time else ""
 

@@ -32,8 +32,8 @@ from autograder.protocol.bounds import (
     cut,
     line_number,
 )
-from autograder.protocol.operations import writes
-from autograder.protocol.prints import BEYOND, WIDTH, fingerprint, parts
+from autograder.protocol.fingerprints import BEYOND, WIDTH, fingerprint, parts
+from autograder.protocol.operations import is_in_place
 
 MOST_TIMES = 12
 """How often the steps of one line are recorded: a loop repeats the same mistake every time."""
@@ -86,7 +86,7 @@ class Tracing(TorchFunctionMode):
 
     def _record(self, func: Any, result: Any, args: Sequence[Any], kwargs: dict[str, Any]) -> None:
         name = _name(func)
-        in_place = writes(name)
+        in_place = is_in_place(name)
         tensors = _tensors(args[0] if in_place and args else result)
         if not tensors:
             return

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from autograder.course import find_course, read_course
 from autograder.course.suite import Suite, load_suite
-from autograder.instructor.grading.isolated import isolated
+from autograder.instructor.grading.isolation import open_grading_isolation
 from autograder.judge.grader import Grader
 from autograder.results import Report
 from autograder.submission import Submission
@@ -45,7 +45,7 @@ def main() -> None:
     wrong = []
     for kind in options.isolation:
         with (
-            isolated(kind, suite, device="cpu", jobs=1) as isolation,
+            open_grading_isolation(kind, suite, device="cpu", jobs=1) as isolation,
             Grader(suite, seed=course.seed if options.seed is None else options.seed, isolation=isolation) as grader,
         ):
             for sentence, holds in tried(grader, suite, options.exercise):

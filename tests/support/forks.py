@@ -10,11 +10,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from autograder.course.suite import Suite
-from autograder.runner.child import Child
 from autograder.runner.runner import Runner
 from autograder.runner.sandbox.isolation import Isolation, process_isolation, request
 from autograder.runner.sandbox.launch import Launch
 from autograder.runner.sandbox.zygote_pool import ZygotePool
+from autograder.runner.worker_handle import WorkerHandle
 
 OWN_SESSION = ("session", "descriptors")
 """A forked worker leads a process group and has three descriptors, as one that is started."""
@@ -36,7 +36,7 @@ class Forking(Isolation):
         """Never."""
         return False
 
-    def start(self) -> Child:
+    def start(self) -> WorkerHandle:
         """Fork a worker."""
         assert self.zygotes is not None
         return self.zygotes.fork(request(OWN_SESSION))

@@ -13,9 +13,9 @@ from hypothesis import strategies as some
 from autograder.course.suite import Suite
 from autograder.protocol import Array, Limits, Opaque, ProtocolError, Value, read_frame, write_frame
 from autograder.runner import runner as runner_module
-from autograder.runner.child import Child
 from autograder.runner.process import ANSWER_LIMITS, End, WorkerProcess
 from autograder.runner.runner import Runner
+from autograder.runner.worker_handle import WorkerHandle
 
 NEW_EXAMPLES = bool(os.environ.get("FUZZ_ANEW"))
 """Whether to try new examples instead of those of every test run."""
@@ -205,7 +205,7 @@ def replace_workers(monkeypatch: pytest.MonkeyPatch, script: Script) -> None:
 
 def scripted_runner(suite: Suite, seed: int, *, shared: bool = True) -> Runner:
     """Return a runner that starts no processes, for workers with scripted events."""
-    return Runner(suite, seed=seed, shared=shared, start=lambda: cast(Child, None))
+    return Runner(suite, seed=seed, shared=shared, start=lambda: cast(WorkerHandle, None))
 
 
 class Recording(WorkerProcess):

@@ -10,12 +10,14 @@ from functools import cached_property
 from autograder.diagnosis.location.deadline import MOST_CULPRITS, Deadline
 from autograder.diagnosis.location.matching import BLANK, NEUTRAL, Matching, Where, is_check_step
 from autograder.messages.locations import Divergence, State
-from autograder.protocol.operations import KINDS, writes
+from autograder.protocol.operations import KINDS, is_in_place
 from autograder.results import Place
 from autograder.runner.traces import Step, Trace
 
 
-def find_astray(trace: Trace, reference: Trace, where: Where, deadline: Deadline | None = None) -> Divergence | None:
+def first_divergence(
+    trace: Trace, reference: Trace, where: Where, deadline: Deadline | None = None
+) -> Divergence | None:
     """Return the first step that diverges, None where it cannot be found. Raises `OutOfTime`.
 
     The trace is a worker's: all work on it is linear in its steps, and sets of steps are the bits of a number.
@@ -46,7 +48,7 @@ class Search:
         if first := self._first():
             return self._shown([self._culprit(index) for index in first[:MOST_CULPRITS]])
         written = [
-            index for index in misused if self.places[index] is not None and writes(self.trace.steps[index].name)
+            index for index in misused if self.places[index] is not None and is_in_place(self.trace.steps[index].name)
         ]
         if written:
             return self._shown([(index, State.WRITTEN) for index in written])

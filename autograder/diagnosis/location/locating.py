@@ -8,7 +8,7 @@ from autograder.diagnosis.diagnosis import UNEXPLAINED as UNEXPLAINED
 from autograder.diagnosis.diagnosis import Location
 from autograder.diagnosis.exceptions import in_characters
 from autograder.diagnosis.location.deadline import Deadline
-from autograder.diagnosis.location.divergence import find_astray
+from autograder.diagnosis.location.divergence import first_divergence
 from autograder.diagnosis.location.matching import Where
 from autograder.messages.locations import Divergence, State
 from autograder.results import Place
@@ -31,7 +31,7 @@ def by_value(
     `trusted` are the functions and classes whose own checks pass: wrong values in them come from their arguments.
     Raises `OutOfTime`.
     """
-    return find_astray(trace, reference, in_file(file, trusted), deadline)
+    return first_divergence(trace, reference, in_file(file, trusted), deadline)
 
 
 def in_file(file: str, trusted: Collection[str]) -> Where:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from autograder.diagnosis.location.deadline import Deadline
 from autograder.messages.locations import State
-from autograder.protocol.prints import LOOSE, Prints, factors, part_shapes, same_order, same_values
+from autograder.protocol.fingerprints import LOOSE, Fingerprints, factors, part_shapes, same_order, same_values
 from autograder.results import Place
 from autograder.runner.traces import Step, Trace
 
@@ -57,7 +57,7 @@ class Matching:
         self.states: list[State] = []
         self.matched: list[int | None] = []
         self.constant: list[bool] = []
-        self._kept: dict[tuple[int, bool], tuple[Numbers, Prints, Numbers]] = {}
+        self._kept: dict[tuple[int, bool], tuple[Numbers, Fingerprints, Numbers]] = {}
         self._numbers: dict[tuple[int, ...], int] = {}
         self._good: list[bool] = []
         done = 0
@@ -96,7 +96,7 @@ class Matching:
         self._good.append(state is State.AGREES or innocent or (alone and (state is State.RESHAPED or handed_on)))
         self.constant.append(bool(step.stack) and all(self.constant[before] for before in step.inputs))
 
-    def _candidates(self, done: int, marks: bool) -> tuple[Numbers, Prints, Numbers]:
+    def _candidates(self, done: int, marks: bool) -> tuple[Numbers, Fingerprints, Numbers]:
         """Return what a step may be matched with, after so many steps of the check: numbers, fingerprints, shapes."""
         if (done, marks) not in self._kept:
             earlier = self.check_steps[:done]

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from autograder.instructor.dashboard.misconceptions import HeldMisconception
 from autograder.instructor.dashboard.page_tables import check_list
 from autograder.instructor.dashboard.similar import Lines, Pair
 from autograder.instructor.dashboard.table import interval_text, percent
-from autograder.instructor.dashboard.why import HeldMisconception
 from autograder.report.html_failure import code, text
 from autograder.report.words import number, plural
 

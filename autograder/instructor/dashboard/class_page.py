@@ -4,18 +4,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.authoring.given import given_of
+from autograder.authoring.given import handout_of
 from autograder.course import Course
-from autograder.course.storage import write_whole
+from autograder.course.storage import write_atomically
 from autograder.instructor.dashboard.clusters import clusters_of
-from autograder.instructor.dashboard.gathered import gathered
+from autograder.instructor.dashboard.cohort import cohort_of
 from autograder.instructor.dashboard.hidden_names import hider, keep_names
+from autograder.instructor.dashboard.misconceptions import why
 from autograder.instructor.dashboard.page import FOLDER, SIMILAR, Findings, page, tables
 from autograder.instructor.dashboard.pseudonyms import FILE, own_names, pseudonyms
 from autograder.instructor.dashboard.similar import Pair, pairs_of
 from autograder.instructor.dashboard.statistics import figures
 from autograder.instructor.dashboard.stuck import stuck
-from autograder.instructor.dashboard.why import why
 from autograder.instructor.gradebook.graded import Graded
 from autograder.runner.runner import EnvironmentProblem
 from autograder.submission import Submission
@@ -42,7 +42,7 @@ def make_class_page(
     """
     students = [mark.student for mark in graded.marks]
     labels = own_names(graded) if names else pseudonyms(out / FILE, students)
-    room = gathered(graded, labels)
+    room = cohort_of(graded, labels)
     hide = keep_names if names else hider(graded, labels)
     pairs, problem = _pairs(course, submissions, hide) if submissions is not None else (None, "")
     not_compared = f"Not looked for: {problem[:1].lower()}{problem[1:]}." if problem else ""
@@ -62,8 +62,8 @@ def make_class_page(
     (out / FOLDER / SIMILAR).unlink(missing_ok=True)  # that of an earlier page may have names
     made = tables(findings)
     for name, table in made.items():
-        write_whole(out / FOLDER / name, table)
-    write_whole(out / PAGE, page(findings))
+        write_atomically(out / FOLDER / name, table)
+    write_atomically(out / PAGE, page(findings))
     return ClassPage(out / PAGE, out / FOLDER, len(made), problem)
 
 
@@ -71,7 +71,7 @@ def _pairs(
     course: Course, submissions: Mapping[str, Submission], hide: Callable[[str, str], str]
 ) -> tuple[Sequence[Pair] | None, str]:
     """Return pairs of similar submissions, with no name in their lines; or None, and why they were not compared."""
-    given = given_of(course)
+    given = handout_of(course)
     sources = {
         student: {
             file: hide(student, source.decode("utf-8", "replace"))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from autograder.course.names import UsageError
 from autograder.diagnosis.location.locating import UNEXPLAINED
-from autograder.instructor.dashboard.gathered import Cohort, checks_of, student_of
+from autograder.instructor.dashboard.cohort import Cohort, checks_of, student_of
 from autograder.report.words import message_of
 from autograder.results import CheckResult, ExerciseResult
 

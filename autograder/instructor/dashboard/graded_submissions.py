@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.authoring.given import given_of
+from autograder.authoring.given import handout_of
 from autograder.course import Course
-from autograder.instructor.dashboard.gathered import student_of
+from autograder.instructor.dashboard.cohort import student_of
 from autograder.instructor.gradebook.graded import Graded, named
 from autograder.instructor.gradebook.roster import Roster
 from autograder.report.words import plural
@@ -26,7 +26,7 @@ def read_submissions(
     folder: Path, layout: str | None, course: Course, roster: Roster, graded: Graded
 ) -> GradedSubmissions:
     """Return the submissions that were graded. One that has changed or disappeared since is left out."""
-    listing = list_submissions(folder, course.files, layout, roster or None, given_of(course))
+    listing = list_submissions(folder, course.files, layout, roster or None, handout_of(course))
     digests = {
         student_of(mark.report): mark.report.submission.get("digest") for mark in graded.with_report if mark.report
     }

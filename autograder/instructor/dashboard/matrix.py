@@ -1,7 +1,7 @@
 """The checks of a class by its students: a strip for each check, and every status as CSV."""
 
 from autograder.instructor.dashboard.charts import MEANINGS, strip
-from autograder.instructor.dashboard.gathered import WRONG, Cohort
+from autograder.instructor.dashboard.cohort import WRONG, Cohort
 from autograder.instructor.dashboard.statistics import passing
 from autograder.instructor.dashboard.table import CHART, Cell, Column, Table, csv_of, share_cell
 from autograder.report.html_failure import text

@@ -6,10 +6,10 @@ from pathlib import Path
 from autograder.authoring.naming import entry_of, patches_of
 from autograder.course import Course, Exercise
 from autograder.course.names import UsageError
-from autograder.course.storage import write_whole
+from autograder.course.storage import write_atomically
 from autograder.course.suite import load_suite
 from autograder.instructor.dashboard.clusters import Cluster, clusters_of, find_cluster
-from autograder.instructor.dashboard.gathered import gathered
+from autograder.instructor.dashboard.cohort import cohort_of
 from autograder.instructor.dashboard.graded_submissions import read_submissions
 from autograder.instructor.gradebook.graded import read_graded
 from autograder.instructor.gradebook.roster import read_roster
@@ -35,7 +35,7 @@ def add_misconception(
     """
     roster = read_roster(course, roster_file)
     graded = read_graded(course, roster, out)
-    room = gathered(graded, {mark.student: mark.student for mark in graded.marks})
+    room = cohort_of(graded, {mark.student: mark.student for mark in graded.marks})
     cluster = find_cluster(clusters_of(room), group)
     exercise = course.exercise(cluster.exercise)
     solution = course.solutions_dir / exercise.file
@@ -62,5 +62,5 @@ def _append(course: Course, exercise: Exercise, cluster: Cluster, entry: str) ->
     if f"-{cluster.id}]" in catalogue:
         raise UsageError(f"{file.relative_to(course.root)} has {cluster.id} already; write its texts there")
     file.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(file, f"{catalogue.rstrip()}\n{entry}".lstrip("\n"))
+    write_atomically(file, f"{catalogue.rstrip()}\n{entry}".lstrip("\n"))
     return file

@@ -12,14 +12,14 @@ from autograder.instructor.dashboard import page_tables
 from autograder.instructor.dashboard.cards import misconception_cards, similar_cards
 from autograder.instructor.dashboard.charts import MEANINGS
 from autograder.instructor.dashboard.clusters import Cluster
-from autograder.instructor.dashboard.gathered import Cohort
+from autograder.instructor.dashboard.cohort import Cohort
 from autograder.instructor.dashboard.matrix import legend, matrix, matrix_csv
+from autograder.instructor.dashboard.misconceptions import HeldMisconception
 from autograder.instructor.dashboard.similar import Pair
 from autograder.instructor.dashboard.statistics import CheckStatistics, Share
 from autograder.instructor.dashboard.stuck import StuckStudent
 from autograder.instructor.dashboard.style import SCRIPT, style
 from autograder.instructor.dashboard.table import Table, percent
-from autograder.instructor.dashboard.why import HeldMisconception
 from autograder.report.html_failure import text
 from autograder.report.html_page import whole_page
 from autograder.report.words import plural, points

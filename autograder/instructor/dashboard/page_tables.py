@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from autograder.instructor.dashboard.charts import bar, columns, strip
 from autograder.instructor.dashboard.clusters import Cluster
-from autograder.instructor.dashboard.gathered import OPEN, STOPPED, Cohort
+from autograder.instructor.dashboard.cohort import OPEN, STOPPED, Cohort
+from autograder.instructor.dashboard.misconceptions import HeldMisconception
 from autograder.instructor.dashboard.similar import Pair
 from autograder.instructor.dashboard.statistics import FEWEST, CheckStatistics, passing
 from autograder.instructor.dashboard.stuck import StuckStudent
@@ -18,7 +19,6 @@ from autograder.instructor.dashboard.table import (
     percent,
     share_cell,
 )
-from autograder.instructor.dashboard.why import HeldMisconception
 from autograder.report.html_failure import text
 from autograder.report.words import listed, number, plural, points, spoken
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from autograder.course.names import UsageError
 from autograder.instructor.gradebook.graded import Graded
 from autograder.instructor.gradebook.scores import harmless, plain
-from autograder.learner.progress import write_whole
+from autograder.learner.progress import write_atomically
 from autograder.report.printable import one_line
 from autograder.submission.found import printable
 
@@ -38,7 +38,7 @@ def pseudonyms(file: Path, students: Iterable[str]) -> Mapping[str, str]:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["pseudonym", "student"])
     writer.writerows((name, harmless(student)) for student, name in sorted(known.items(), key=lambda pair: pair[1]))
-    write_whole(file, text.getvalue(), mode=0o600)
+    write_atomically(file, text.getvalue(), mode=0o600)
     return {student: known[student] for student in wanted}
 
 

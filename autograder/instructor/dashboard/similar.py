@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from autograder.instructor.dashboard.why import without_comment
+from autograder.instructor.dashboard.misconceptions import without_comment
 from autograder.runner.runner import EnvironmentProblem
 
 if TYPE_CHECKING:

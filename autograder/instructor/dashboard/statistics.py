@@ -9,7 +9,7 @@ import numpy as np
 
 from autograder.comparison.arrays import Numbers
 from autograder.instructor.dashboard.clusters import is_unexplained
-from autograder.instructor.dashboard.gathered import STOPPED, TRIED, WRONG, Cohort, Item, Key, checks_of
+from autograder.instructor.dashboard.cohort import STOPPED, TRIED, WRONG, Cohort, Item, Key, checks_of
 from autograder.results import Status
 
 FEWEST = 20

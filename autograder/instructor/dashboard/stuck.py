@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from autograder.instructor.dashboard.gathered import WRONG, Cohort
+from autograder.instructor.dashboard.cohort import WRONG, Cohort
 from autograder.report.words import STATES, message_of, passing
 from autograder.results import Report
 

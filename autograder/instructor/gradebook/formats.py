@@ -7,7 +7,7 @@ from typing import cast
 
 from autograder.course import Course
 from autograder.course.names import UsageError
-from autograder.course.storage import write_whole
+from autograder.course.storage import write_atomically
 from autograder.instructor.gradebook.graded import Exporter, Graded
 from autograder.report.words import plural
 
@@ -171,12 +171,12 @@ def _files(options: ExportOptions, graded: Graded, make: Exporter, suffix: str) 
         return _file(options, make(graded, marks[0]))
     to.mkdir(parents=True, exist_ok=True)
     for mark in marks:
-        write_whole(to / f"{mark.student}{suffix}", make(graded, mark))
+        write_atomically(to / f"{mark.student}{suffix}", make(graded, mark))
     return ExportResult([f"{plural(len(marks), 'file')} in {to}"])
 
 
 def _file(options: ExportOptions, text: str) -> ExportResult:
-    write_whole(Path(options.to), text)
+    write_atomically(Path(options.to), text)
     return ExportResult([f"Written: {Path(options.to)}"])
 
 

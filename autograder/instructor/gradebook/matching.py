@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from autograder.instructor.gradebook.graded import Mark, named
 from autograder.instructor.gradebook.roster import Roster, Student
 from autograder.report.words import plural
-from autograder.submission.names import Clue, folded
+from autograder.submission.names import Clue, casefolded
 
 
 @dataclass(frozen=True)
@@ -62,14 +62,14 @@ class _Index:
         self._numbers: dict[str, set[str]] = defaultdict(set)
         self._strong: dict[str, set[str]] = defaultdict(set)
         for row in rows:
-            self._numbers[row.lms_id or folded(row.student)].add(row.student)
+            self._numbers[row.lms_id or casefolded(row.student)].add(row.student)
             for key in filter(None, (row.student, row.login, row.email)):
-                self._strong[folded(key)].add(row.student)
+                self._strong[casefolded(key)].add(row.student)
 
     def find(self, person: Person) -> tuple[str, ...]:
         """Return the possible students: none, one, or several if the keys of the row disagree."""
         numbers = {student for number in person.numbers for student in self._numbers.get(number, ())}
-        strong = {student for key in person.strong for student in self._strong.get(folded(key), ())}
+        strong = {student for key in person.strong for student in self._strong.get(casefolded(key), ())}
         return tuple(sorted(numbers | strong)) or (self._names.find(Clue("", name=person.name)) if person.name else ())
 
 

@@ -14,7 +14,7 @@ from autograder.course import Course
 from autograder.course.stubs import StubError
 from autograder.instructor.gradebook.graded import ExportError
 from autograder.instructor.gradebook.nbgrader import DEFAULT_COURSE, check_names
-from autograder.learner.progress import write_whole
+from autograder.learner.progress import write_atomically
 from autograder.submission.found import printable
 from autograder.submission.submission import notebook_of
 
@@ -56,14 +56,14 @@ def write_course(
     source = to / "source" / assignment
     source.mkdir(parents=True, exist_ok=True)
     for name, text in books.items():
-        write_whole(source / name, text)
+        write_atomically(source / name, text)
     config, wanted = (
         to / CONFIG,
         _CONFIG.substitute(title=printable(course.title), course_id=repr(course_id or DEFAULT_COURSE)),
     )
     kept = config.exists() and config.read_text("utf-8") != wanted
     if not kept:
-        write_whole(config, wanted)
+        write_atomically(config, wanted)
     return CourseFolder(len(books), kept)
 
 

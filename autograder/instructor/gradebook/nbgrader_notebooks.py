@@ -9,7 +9,7 @@ from autograder.authoring.notebooks import nbgrader_metadata
 from autograder.instructor.gradebook.feedback import summary
 from autograder.instructor.gradebook.graded import Mark
 from autograder.instructor.gradebook.nbgrader_rows import Cells
-from autograder.learner.progress import write_whole
+from autograder.learner.progress import write_atomically
 from autograder.results import ExerciseResult
 
 OURS = "course_export"
@@ -25,7 +25,7 @@ def write_notebooks(marks: tuple[Mark, ...], cells: Mapping[str, Cells], folder:
             if not _is_anothers(file):
                 file.parent.mkdir(parents=True, exist_ok=True)
                 text = json.dumps(_notebook(result, cells[result.id]), indent=1, ensure_ascii=False)
-                write_whole(file, text + "\n")
+                write_atomically(file, text + "\n")
                 written += 1
     return written
 

@@ -14,7 +14,7 @@ from nbgrader.preprocessors import ClearSolutions, NbGraderPreprocessor
 
 from autograder.authoring.notebooks import SETUP
 from autograder.course import find_course, read_course
-from autograder.course.stubs import BEGIN, stub_of
+from autograder.course.stubs import BEGIN, make_stub
 from autograder.submission.found import Caps, FileError
 from autograder.submission.notebook import read_notebook
 
@@ -35,7 +35,7 @@ class Stubs(NbGraderPreprocessor):
         exercise = course.exercise(resources["nbgrader"]["notebook"])
         for cell in nb.cells:
             if cell.cell_type == "code" and BEGIN in cell.source:
-                cell.source = stub_of(cell.source, exercise).strip("\n")
+                cell.source = make_stub(cell.source, exercise).strip("\n")
         return nb, resources
 
 

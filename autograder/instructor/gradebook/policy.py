@@ -8,7 +8,7 @@ from decimal import ROUND_HALF_DOWN, Decimal
 from autograder.course import Course, Grading
 from autograder.instructor.gradebook.roster import Roster
 from autograder.report.words import plural
-from autograder.submission.times import moment
+from autograder.submission.times import to_utc
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ def policy_of(course: Course, roster: Roster) -> Policy:
     )
 
 
-def late(policy: Policy, student: str, handed_in: datetime | None, score: int) -> Lateness:
+def late_penalty(policy: Policy, student: str, handed_in: datetime | None, score: int) -> Lateness:
     """Return how late a submission is, and the penalty for a score in hundredths.
 
     A penalty is rounded to a whole hundredth, halves in favour of the student, and never exceeds the score.
@@ -80,7 +80,7 @@ def final(policy: Policy, student: str, handed_in: datetime | None, score: int |
     """
     row = policy.roster[student]
     handed_in = row.handed_in or handed_in
-    lateness = late(policy, student, handed_in, score or 0)
+    lateness = late_penalty(policy, student, handed_in, score or 0)
     notes = [lateness.sentence] if lateness.sentence else []
     if policy.roster and student not in policy.roster:
         notes.append("not on the roster")
@@ -104,7 +104,7 @@ def deadline(policy: Policy, student: str, days: int) -> datetime | None:
         local = grading.due + timedelta(days=row.extension_days)
     else:
         return None
-    return moment(local + timedelta(days=days), grading.zone) + timedelta(minutes=grading.grace_minutes)
+    return to_utc(local + timedelta(days=days), grading.zone) + timedelta(minutes=grading.grace_minutes)
 
 
 def days_late(policy: Policy, student: str, handed_in: datetime) -> int:

@@ -15,7 +15,7 @@ from autograder.course.names import UsageError
 from autograder.course.nearest import nearest
 from autograder.instructor.gradebook.csv_text import csv_text
 from autograder.submission.found import SubmissionError, printable, shown
-from autograder.submission.names import Clue, checked_id, folded
+from autograder.submission.names import Clue, casefolded, checked_id
 from autograder.submission.times import parse_time
 
 ROSTER_FILE = "roster.csv"
@@ -63,8 +63,12 @@ class Roster:
     def __post_init__(self) -> None:
         known: dict[tuple[str, str], list[str]] = defaultdict(list)
         for student in self.students:
-            keys = {("id", folded(student.student)), ("login", folded(student.login)), ("lms_id", student.lms_id)}
-            keys |= {("email", folded(student.email)), *(("name", spelled) for spelled in _spellings(student.name))}
+            keys = {
+                ("id", casefolded(student.student)),
+                ("login", casefolded(student.login)),
+                ("lms_id", student.lms_id),
+            }
+            keys |= {("email", casefolded(student.email)), *(("name", spelled) for spelled in _spellings(student.name))}
             for key in keys:
                 if key[1]:
                     known[key].append(student.student)
@@ -83,13 +87,13 @@ class Roster:
 
     def has(self, student: str) -> bool:
         """Return whether a student has this id, ignoring case."""
-        return ("id", folded(student)) in self._known
+        return ("id", casefolded(student)) in self._known
 
     def owns(self, student: str, clue: Clue) -> bool:
         """Return whether the number or the login of a clue is in this student's row."""
         row = self[student]
-        logins = {folded(login) for login in (clue.login, *clue.logins) if login}
-        return bool(clue.lms_id and clue.lms_id == row.lms_id) or folded(row.login) in logins
+        logins = {casefolded(login) for login in (clue.login, *clue.logins) if login}
+        return bool(clue.lms_id and clue.lms_id == row.lms_id) or casefolded(row.login) in logins
 
     def find(self, clue: Clue) -> tuple[str, ...]:
         """Return the ids of the students that a clue fits: none, one, or several if it is ambiguous."""
@@ -107,7 +111,7 @@ class Roster:
         return next(filter(None, tried), ())
 
     def _by_login(self, login: str) -> tuple[str, ...]:
-        tried = (self._known.get((kind, folded(login)), ()) for kind in ("login", "id", "email"))
+        tried = (self._known.get((kind, casefolded(login)), ()) for kind in ("login", "id", "email"))
         return next(filter(None, tried), ())
 
 
@@ -167,7 +171,7 @@ def _roster(path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], zone: tzi
     for line, row in rows:
         mistakes = [f"{_at(path, line)} {sentence}" for sentence in _mistakes(row, zone)]
         for name in ("student", "login", "lms_id", "email"):
-            key = (name, folded(row[name]))
+            key = (name, casefolded(row[name]))
             if row[name] and key in lines:
                 mistakes.append(f"{_at(path, line)} {name} {shown(row[name])} is already in line {lines[key]}")
             lines.setdefault(key, line)
@@ -236,7 +240,7 @@ def _spellings(name: str) -> set[str]:
 
 def _squeezed(name: str) -> str:
     """Return the letters and digits of a name in lower case."""
-    return "".join(character for character in folded(unicodedata.normalize("NFKC", name)) if character.isalnum())
+    return "".join(character for character in casefolded(unicodedata.normalize("NFKC", name)) if character.isalnum())
 
 
 def _at(path: Path, line: int) -> str:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from autograder.instructor.gradebook.policy import Policy, final, missing
 from autograder.results import ExerciseResult, Report
-from autograder.submission.times import told_time
+from autograder.submission.times import format_time
 
 _AFTER_POLICY = ("handed_in", "days_late", "penalty", "final", "final_max")
 NO_TIMES: Mapping[str, datetime | None] = {}
@@ -50,7 +50,7 @@ def _row(
         "" if failed else _points(report.score),
         _points(report.max_score),
         *(_cell(by_id.get(exercise)) for exercise in exercises),
-        told_time(result.handed_in, policy.grading.zone),
+        format_time(result.handed_in, policy.grading.zone),
         "" if result.lateness.days is None else result.lateness.days,
         "" if result.score is None else _points(result.lateness.penalty),
         "" if result.score is None else _points(result.score),

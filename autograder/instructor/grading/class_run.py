@@ -19,9 +19,9 @@ from autograder.instructor.gradebook.policy import Policy
 from autograder.instructor.gradebook.scores import scores_csv
 from autograder.instructor.grading.bulk import Bulk, CourseChanged, Graded, GradeOne, Plan
 from autograder.instructor.grading.conditions import Conditions
-from autograder.instructor.grading.isolated import isolated
+from autograder.instructor.grading.isolation import open_grading_isolation
 from autograder.instructor.grading.memory import give_back_large_blocks
-from autograder.instructor.grading.merge import told_students
+from autograder.instructor.grading.merge import students_json
 from autograder.instructor.grading.out import Out
 from autograder.instructor.grading.rate import Rate
 from autograder.instructor.grading.shards import Shard
@@ -111,7 +111,7 @@ class ClassRun:
         reports = [row.summary for row in bulk.rows(entries)]
         handed_in = {entry.student: entry.handed_in for entry in entries}
         table = self.out.write_scores(scores_csv(reports, list(self.conditions.exercises), policy, handed_in))
-        self.out.note_run({**run, "students": told_students(handed_in)})
+        self.out.note_run({**run, "students": students_json(handed_in)})
         return Outcome(self.counts, 0, reports, table)
 
     def _plan(self, bulk: Bulk, entries: Sequence[Entry], chosen: frozenset[str]) -> tuple[Plan, list[Entry]]:
@@ -152,7 +152,7 @@ class ClassRun:
         grader = stack.enter_context(Grader(suite, seed=conditions.seed, device=conditions.device, finders=jobs))
         _stop_with(bulk, grader, stack)
         grader.isolation = stack.enter_context(
-            isolated(
+            open_grading_isolation(
                 name,
                 suite,
                 device=conditions.device,

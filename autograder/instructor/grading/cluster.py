@@ -24,7 +24,7 @@ from autograder.course.suite import load_suite
 from autograder.course.trust import trust_here
 from autograder.instructor.grading.bundle import pack, unpack
 from autograder.instructor.grading.conditions import Conditions, runtime
-from autograder.instructor.grading.isolated import isolated
+from autograder.instructor.grading.isolation import open_grading_isolation
 from autograder.judge.grader import Grader
 from autograder.results import Report
 from autograder.results.reading import from_json
@@ -189,7 +189,7 @@ class SharedGrader:
                 trust_here(root)
                 suite = load_suite(read_course(root))
                 at_once, asked = self._threads, self._plugin
-                self._isolation = isolated(asked.isolation, suite, device=asked.device, jobs=at_once)
+                self._isolation = open_grading_isolation(asked.isolation, suite, device=asked.device, jobs=at_once)
                 self._made = Grader(
                     suite, seed=asked.seed, device=asked.device, finders=at_once, isolation=self._isolation
                 )

@@ -42,7 +42,7 @@ def read_shards(folders: Sequence[Path], out: Path) -> Mapping[str, Any]:
     return {**_identity(run), "students": dict(sorted(students.items()))}
 
 
-def told_students(handed_in: Mapping[str, datetime | None]) -> dict[str, str | None]:
+def students_json(handed_in: Mapping[str, datetime | None]) -> dict[str, str | None]:
     """Return the students of a finished run and their times of submission, in the form of run.json."""
     return {name: time.isoformat() if time is not None else None for name, time in sorted(handed_in.items())}
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
 
-from autograder.course.storage import locked
+from autograder.course.storage import try_lock
 from autograder.instructor.grading.index import Index
 from autograder.instructor.grading.reports import write_file
 
@@ -86,7 +86,7 @@ def _locked(root: Path) -> IO[str]:
     try:
         if os.name == "nt":
             stream.seek(LOCK_AT)
-        if not locked(stream.fileno()):
+        if not try_lock(stream.fileno()):
             stream.seek(0)
             owner = stream.read(200).strip() or "another process"
             raise Busy(

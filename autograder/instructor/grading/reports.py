@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from autograder.learner.progress import write_whole
+from autograder.learner.progress import write_atomically
 from autograder.results import ExerciseResult, Report
 from autograder.results.reading import from_json
 
@@ -62,7 +62,7 @@ def write_file(file: Path, text: str) -> None:
     try:
         if file.is_file() and file.read_bytes() == text.encode():
             return
-        write_whole(file, text, durable=True)
+        write_atomically(file, text, durable=True)
     except OSError as error:
         error.filename = str(file)
         raise

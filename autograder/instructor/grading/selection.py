@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autograder.course import Course, find_course
-from autograder.course.handed_out import refuse_kit
+from autograder.course.kit_files import refuse_kit
 from autograder.course.names import UsageError
 from autograder.course.nearest import nearest
-from autograder.course.storage import FOLDER, write_whole
+from autograder.course.storage import FOLDER, write_atomically
 from autograder.instructor.grading.out import read_run
 from autograder.submission import Entry
 
@@ -55,7 +55,7 @@ def grading_seed(course: Course, named: int | None, out: Path) -> int:
     seed = secrets.randbits(62)
     try:
         file.parent.mkdir(exist_ok=True)
-        write_whole(file, f"{seed}\n", mode=0o600)
+        write_atomically(file, f"{seed}\n", mode=0o600)
     except OSError:
         known = (read_run(out) or {}).get("seed")
         return known if isinstance(known, int) else seed

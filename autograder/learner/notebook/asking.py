@@ -23,7 +23,7 @@ from autograder.report.why import WhyPage, sentences_of_page
 from autograder.report.words import STATES, number, points, points_of
 from autograder.results import ExerciseResult, Report
 from autograder.submission import SubmissionError
-from autograder.submission.own import notebook_file
+from autograder.submission.own_work import notebook_file
 
 EXPECTED = (CourseError, UsageError, SubmissionError, StubError, Problem, OSError)
 """Errors that a student can cause: each becomes a sentence."""

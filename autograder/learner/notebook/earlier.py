@@ -13,7 +13,7 @@ from autograder.course.stubs import StubError
 from autograder.learner.notebook.runs import folder
 from autograder.learner.notebook.work import work_folder
 from autograder.submission import SubmissionError
-from autograder.submission.own import read_own
+from autograder.submission.own_work import read_own
 
 _ID = re.compile(r"ex\d\d_\w+")
 

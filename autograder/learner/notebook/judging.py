@@ -20,7 +20,7 @@ from autograder.learner.checking import check_submission
 from autograder.learner.progress.record import record
 from autograder.runner.runner import EnvironmentProblem, GraderProblem
 from autograder.submission import Submission, SubmissionError
-from autograder.submission.own import read_own
+from autograder.submission.own_work import read_own
 from autograder.submission.submission import digest
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from autograder import ending
-from autograder.course.storage import part_of
+from autograder.course.storage import temporary_beside
 
 SEED = "--seed"
 """The seed is stored with the digests of what made a checkpoint, under this name."""
@@ -70,7 +70,7 @@ class Checkpoint:
     def save(self, data: Mapping[str, Any], sizes: Mapping[str, int | float | str]) -> None:
         """Write the file whole, or keep the old one. Raises OSError."""
         kept = {"made_by": dict(self.made_by), "sizes": dict(sizes), "data": dict(data)}
-        with ending.temporary(lambda: part_of(self.file)) as temporary:
+        with ending.temporary(lambda: temporary_beside(self.file)) as temporary:
             torch.save(kept, temporary)
             temporary.replace(self.file)
 

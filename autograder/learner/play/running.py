@@ -18,7 +18,7 @@ import torch
 from autograder.course import Course, CourseError, read_course
 from autograder.course.model import Activity
 from autograder.course.names import UsageError
-from autograder.course.storage import own_folder
+from autograder.course.storage import state_folder
 from autograder.course.trust import require
 from autograder.exits import ENVIRONMENT, FAIL, GRADER, INTERRUPTED, PASS, USAGE
 from autograder.learner.json_output import write_json
@@ -29,7 +29,7 @@ from autograder.report.console import make_console
 from autograder.report.printable import one_line
 from autograder.report.words import plural
 from autograder.submission import Submission
-from autograder.submission.own import read_own
+from autograder.submission.own_work import read_own
 from autograder.worker.sources import Sources
 
 MOST_PRINTED = 4000
@@ -166,7 +166,7 @@ def _fail(status: int, sentence: str, stream: TextIO | None = None) -> int:
 
 def _stage(course: Course, submission: Submission, request: Mapping[str, Any], stdout: TextIO) -> Stage:
     activities = {activity.id: activity for activity in course.play}
-    folder = own_folder(course.root, "play")
+    folder = state_folder(course.root, "play")
 
     def checkpoint_of(name: str) -> Checkpoint:
         file = name if request["submission"] is None else f"{name}-{submission.student}"

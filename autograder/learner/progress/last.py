@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Course, Exercise
-from autograder.course.storage import FOLDER, own_folder, write_whole
+from autograder.course.storage import FOLDER, state_folder, write_atomically
 
 MOST_BYTES = 16 << 20
 """A larger file was not written by the kit."""
@@ -61,7 +61,7 @@ def read_last(course: Course, exercise: Exercise) -> LastReport | None:
 def save_last(course: Course, exercise: Exercise, last: LastReport) -> None:
     """Store a report as the last one on an exercise. Raises OSError."""
     data = {"version": 1, "at": last.at, "file": last.file, "lines": list(last.lines), "report": last.report}
-    write_whole(_file(own_folder(course.root, "last"), exercise), json.dumps(data, ensure_ascii=False) + "\n")
+    write_atomically(_file(state_folder(course.root, "last"), exercise), json.dumps(data, ensure_ascii=False) + "\n")
 
 
 def delete_last(course: Course, exercise: Exercise) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.course import Course
-from autograder.course.storage import FOLDER, alone, own_folder, write_whole
+from autograder.course.storage import FOLDER, folder_lock, state_folder, write_atomically
 from autograder.learner.progress import events as lines
 from autograder.learner.progress.events import Event, Snapshot
 from autograder.learner.progress.standing import Progress, replay, standing_of
@@ -60,8 +60,8 @@ def read_progress(course: Course) -> Progress:
 def save_events(course: Course, events: Sequence[Event], texts: Texts | None = None) -> SaveResult:
     """Append events, and return the new progress, which is correct even if it cannot be saved."""
     try:
-        folder = own_folder(course.root)
-        with alone(folder):
+        folder = state_folder(course.root)
+        with folder_lock(folder):
             return SaveResult(_append(folder, events, texts or {}))
     except OSError as error:
         return SaveResult(_with(replay(events, read_progress(course)), texts or {}), error)
@@ -142,7 +142,7 @@ def _write_view(folder: Path, view: View) -> None:
         "events": {"read": view.read, "opening": view.opening},
         "exercises": {name: standing.to_json() for name, standing in view.progress.standings.items()},
     }
-    write_whole(folder / VIEW, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
+    write_atomically(folder / VIEW, json.dumps(data, indent=1, ensure_ascii=False) + "\n")
 
 
 def _shorten(folder: Path) -> None:
@@ -150,7 +150,7 @@ def _shorten(folder: Path) -> None:
     events, _ = lines.read_lines(folder / EVENTS)
     old, newest = lines.newest(events)
     lines_kept = [_snapshot(replay(old)), *newest]
-    write_whole(folder / EVENTS, b"".join(event.line for event in lines_kept).decode("ascii"))
+    write_atomically(folder / EVENTS, b"".join(event.line for event in lines_kept).decode("ascii"))
 
 
 def _snapshot(progress: Progress) -> Snapshot:

@@ -14,7 +14,7 @@ from autograder.learner.watch.work import Work
 from autograder.results import ExerciseResult, Report
 from autograder.runner.runner import Runner
 from autograder.submission import SubmissionError
-from autograder.submission.own import read_own
+from autograder.submission.own_work import read_own
 
 POLL_SECONDS = 0.04
 """How often the files are polled: a save is noticed before the learner looks at the screen."""

@@ -58,7 +58,7 @@ class SocketChannel:
 
     @classmethod
     def start(cls, launch: Launch) -> "SocketChannel":
-        """Start a zygote, or use the one that `beginning` has started; raises OSError."""
+        """Start a zygote, or use the one that `prestarted_zygote` has started; raises OSError."""
         if (prestarted := _PRESTARTED.pop(launch, None)) is not None:
             return prestarted
         ours, theirs = pair()
@@ -95,7 +95,7 @@ _PRESTARTED: dict[Launch, SocketChannel] = {}
 
 
 @contextlib.contextmanager
-def beginning(launch: Launch) -> Iterator[None]:
+def prestarted_zygote(launch: Launch) -> Iterator[None]:
     """Start a zygote now, for the first that needs one; kill it at the end of the block if none did."""
     with contextlib.suppress(OSError):
         _PRESTARTED[launch] = SocketChannel.start(launch)

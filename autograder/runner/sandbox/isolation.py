@@ -14,11 +14,11 @@ from typing import Any
 from autograder import ending
 from autograder.protocol import Limits, ProtocolError, Value, read_frame
 from autograder.protocol.sandbox import SCRATCH, SCRATCH_MIB
-from autograder.runner.child import Child, Spawned
 from autograder.runner.sandbox.forked import ForkedWorker
 from autograder.runner.sandbox.launch import HIDDEN, Launch, bubblewrap_problem
 from autograder.runner.sandbox.zygote_pool import ZygotePool
 from autograder.runner.sandbox.zygotes import Zygote, ZygoteError
+from autograder.runner.worker_handle import SpawnedWorker, WorkerHandle
 
 LAYERS: Mapping[str, tuple[str, ...]] = {
     "L3": ("session", "descriptors", "namespaces", "limits", "landlock", "privileges", "seccomp"),
@@ -55,10 +55,10 @@ class Isolation:
         """Whether untrusted submissions may run."""
         return self.zygotes is not None
 
-    def start(self) -> Child:
+    def start(self) -> WorkerHandle:
         """Start a worker; raises `ZygoteError`."""
         if self.zygotes is None:
-            return Spawned()
+            return SpawnedWorker()
         return self.zygotes.fork(request(LAYERS[self.level]))
 
     def expect(self, workers: int) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from autograder import ending
 from autograder.protocol.sandbox import SCRATCH, SCRATCH_MIB, SHIPPED
-from autograder.runner.child import environment, package_folders
+from autograder.runner.worker_handle import environment, package_folders
 
 KIT = Path(__file__).parents[2]
 ZYGOTE = KIT / "worker" / "sandbox" / "zygote.py"

@@ -45,7 +45,7 @@ def _run_job(descriptor: int) -> None:
     import numpy as np
 
     from autograder.protocol import read_frame
-    from autograder.protocol.prints import fingerprint
+    from autograder.protocol.fingerprints import fingerprint
     from autograder.worker import library_guard
     from autograder.worker.session import JOB_LIMITS, Job
 

@@ -9,10 +9,10 @@ import pytest
 
 from autograder.authoring.notebooks import ROOM, SETUP, notebook_of_text, stale_notebooks
 from autograder.course import Exercise, read_course
-from autograder.course.stubs import BEGIN, END, stub_of
+from autograder.course.stubs import BEGIN, END, make_stub
 from autograder.course.suite import load_suite
 from autograder.submission.notebook import read_notebook
-from autograder.submission.own import given_out, notebook_file
+from autograder.submission.own_work import handout, notebook_file
 from autograder.submission.submission import notebook_of
 from tests.support import tiny
 
@@ -41,7 +41,7 @@ def books() -> list[Path]:
 
 
 def test_a_notebook_has_the_lesson_the_code_the_check_and_room_to_try_in_this_order() -> None:
-    book = made(stub_of(LESSON + CODE + TRY, EXERCISE))
+    book = made(make_stub(LESSON + CODE + TRY, EXERCISE))
     kinds = [cell["cell_type"] for cell in book["cells"]]
     assert kinds == ["markdown", "code", "code", "code", "markdown", "code", "markdown", "code"]
     assert sources(book, "markdown")[0] == "# Example\n\n$x^2$ of `(T,)`"
@@ -52,7 +52,7 @@ def test_a_notebook_has_the_lesson_the_code_the_check_and_room_to_try_in_this_or
 
 
 def test_the_cells_to_fill_in_and_the_cell_that_checks_are_marked_for_nbgrader() -> None:
-    marks = [cell["metadata"].get("nbgrader") for cell in made(stub_of(LESSON + CODE + TRY, EXERCISE))["cells"]]
+    marks = [cell["metadata"].get("nbgrader") for cell in made(make_stub(LESSON + CODE + TRY, EXERCISE))["cells"]]
     both = {"schema_version": 3, "cell_type": "code", "task": False}
     assert [mark for mark in marks if mark] == [
         {**both, "grade_id": "ex07-double", "grade": False, "solution": True, "locked": False},
@@ -93,7 +93,7 @@ def test_each_notebook_is_valid_has_nothing_of_the_solution_and_is_no_work(file:
     assert not [secret for secret in secrets if secret in text and secret not in stub]
     assert not any(cell.get("outputs") for cell in book.cells)
     exercise = COURSE.exercise(file.stem)
-    given = given_out(COURSE, [exercise])
+    given = handout(COURSE, [exercise])
     assert given.is_notebook(notebook_of(exercise.file), read_notebook(file.read_bytes(), LIMIT), LIMIT)
 
 

@@ -25,7 +25,7 @@ from autograder.authoring.release import MOST_KEY_BYTES, ReleaseError, kit_of, w
 from autograder.authoring.release_key import packed_key
 from autograder.authoring.release_tables import TableError, without_tables
 from autograder.comparison.arrays import TOLERANCES, allowed, numbers
-from autograder.course.handed_out import MANIFEST
+from autograder.course.kit_files import MANIFEST
 from autograder.judge.grader import Grader
 from autograder.protocol import Array
 from autograder.runner.outcomes import Observed

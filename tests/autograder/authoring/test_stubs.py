@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from autograder.course import Exercise
-from autograder.course.stubs import BEGIN, END, StubError, stale_stubs, stub_of
+from autograder.course.stubs import BEGIN, END, StubError, make_stub, stale_stubs
 from tests.support import tiny
 
 EXERCISE = Exercise("ex07_example", "example", 100, (), {}, ())
 
 
 def stub(text: str) -> str:
-    return stub_of(text, EXERCISE)
+    return make_stub(text, EXERCISE)
 
 
 def test_a_region_becomes_an_error_that_names_the_exercise_and_the_function() -> None:
@@ -65,7 +65,7 @@ def test_marks_that_do_not_match_are_told_with_their_line(text: str, sentence: s
 def test_no_line_of_a_solution_is_in_its_stub() -> None:
     for exercise in tiny.COURSE.exercises:
         solution = (tiny.ROOT / "solutions" / exercise.file).read_text("utf-8")
-        made = stub_of(solution, exercise)
+        made = make_stub(solution, exercise)
         inside = solution.split(BEGIN)[1:]
         secret = {line.strip() for part in inside for line in part.split(END)[0].splitlines() if line.strip()}
         assert not secret & {line.strip() for line in made.splitlines()}

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 from autograder.comparison.fingerprint import fingerprint
 from autograder.course.names import UsageError
 from autograder.instructor.dashboard.clusters import clusters_of, find_cluster
-from autograder.instructor.dashboard.gathered import Cohort, gathered
+from autograder.instructor.dashboard.cohort import Cohort, cohort_of
 from autograder.instructor.dashboard.hidden_names import hider
+from autograder.instructor.dashboard.misconceptions import why, without_comment
 from autograder.instructor.dashboard.page import Findings, page, tables
 from autograder.instructor.dashboard.pseudonyms import FILE, pseudonyms
 from autograder.instructor.dashboard.similar import pairs_of
 from autograder.instructor.dashboard.statistics import FEWEST, Share, figures, wilson
 from autograder.instructor.dashboard.stuck import stuck
-from autograder.instructor.dashboard.why import why, without_comment
 from autograder.instructor.gradebook.graded import Graded, Mark
 from autograder.instructor.gradebook.policy import Policy
 from autograder.instructor.gradebook.roster import Student
@@ -438,7 +438,7 @@ def test_a_folder_that_was_not_graded_to_is_refused(tmp_path: Path) -> None:
 def test_full_marks_are_what_the_exercises_that_are_no_bonus_are_worth(tmp_path: Path) -> None:
     course = export_examples.graded_class(tmp_path)
     tiny.replaced(course / "course.toml", "[grading]", f'[grading]\nbonus = ["{tiny.SECOND}"]')
-    assert gathered(export_examples.read(course), dict.fromkeys(export_examples.SCORES, "")).maximum == 4000
+    assert cohort_of(export_examples.read(course), dict.fromkeys(export_examples.SCORES, "")).maximum == 4000
     cohort = examples.cohort(graded_by_skill(3))
     texts = [Elements(page(content(variant))).text for variant in (cohort, replace(cohort, maximum=500))]
     assert [" of 5" in text for text in texts] == [False, True]

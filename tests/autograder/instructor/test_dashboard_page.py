@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from autograder.instructor.dashboard.clusters import clusters_of
+from autograder.instructor.dashboard.misconceptions import why
 from autograder.instructor.dashboard.page import Findings, page
 from autograder.instructor.dashboard.similar import Alike, Pair
 from autograder.instructor.dashboard.statistics import figures
 from autograder.instructor.dashboard.stuck import stuck
-from autograder.instructor.dashboard.why import why
 from tests.support import class_examples as examples
 from tests.support import tiny
 from tests.support.accessibility import faults

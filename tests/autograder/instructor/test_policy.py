@@ -15,11 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.course import CourseError, Grading, read_course
-from autograder.instructor.gradebook.policy import Policy, days_late, deadline, final, late, policy_of
+from autograder.instructor.gradebook.policy import Policy, days_late, deadline, final, late_penalty, policy_of
 from autograder.instructor.gradebook.roster import Roster, RosterError, Student, read_roster
 from autograder.instructor.gradebook.scores import scores_csv
 from autograder.results import ExerciseResult, Report
-from autograder.submission.times import moment, parse_time, told_time
+from autograder.submission.times import format_time, parse_time, to_utc
 from tests.support import tiny
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -64,7 +64,7 @@ def berlin(day: int, hour: int, minute: int, second: int = 0) -> datetime:
 )
 def test_a_day_ends_at_the_hour_of_the_due_date_and_the_grace_with_it(handed_in: datetime, days: int) -> None:
     assert days_late(POLICY, "ada", handed_in) == days
-    assert late(POLICY, "ada", handed_in, 8000).penalty == days * 1000
+    assert late_penalty(POLICY, "ada", handed_in, 8000).penalty == days * 1000
 
 
 def test_a_day_on_which_clocks_change_has_23_or_25_hours() -> None:
@@ -76,8 +76,8 @@ def test_a_day_on_which_clocks_change_has_23_or_25_hours() -> None:
 
 
 def test_a_time_that_clocks_show_twice_or_never_is_the_later() -> None:
-    assert moment(datetime(2026, 10, 25, 2, 30), BERLIN) == datetime(2026, 10, 25, 1, 30, tzinfo=UTC)
-    assert moment(datetime(2026, 3, 29, 2, 30), BERLIN) == datetime(2026, 3, 29, 1, 30, tzinfo=UTC)
+    assert to_utc(datetime(2026, 10, 25, 2, 30), BERLIN) == datetime(2026, 10, 25, 1, 30, tzinfo=UTC)
+    assert to_utc(datetime(2026, 3, 29, 2, 30), BERLIN) == datetime(2026, 3, 29, 1, 30, tzinfo=UTC)
 
 
 @bounded
@@ -96,7 +96,7 @@ def test_days_are_the_least_by_which_the_deadline_was_met(policy: Policy, offset
 @bounded
 @given(policies, moments, moments, scores)
 def test_who_hands_in_later_is_never_better_off(policy: Policy, one: datetime, other: datetime, score: int) -> None:
-    first, second = (late(policy, "ada", at, score) for at in sorted((one, other)))
+    first, second = (late_penalty(policy, "ada", at, score) for at in sorted((one, other)))
     assert first.days is not None
     assert second.days is not None
     assert first.days <= second.days
@@ -107,7 +107,9 @@ def test_who_hands_in_later_is_never_better_off(policy: Policy, one: datetime, o
 @given(policies, moments, scores, scores)
 def test_more_points_are_never_worth_less(policy: Policy, at: datetime, one: int, other: int) -> None:
     low, high = sorted((one, other))
-    assert low - late(policy, "ada", at, low).penalty <= high - late(policy, "ada", at, high).penalty + 1
+    assert (
+        low - late_penalty(policy, "ada", at, low).penalty <= high - late_penalty(policy, "ada", at, high).penalty + 1
+    )
 
 
 @bounded
@@ -118,8 +120,8 @@ def test_an_extension_of_days_is_a_later_due_date_and_never_hurts(
     extended = Policy(policy.grading, policy.maximum, Roster((Student("ada", extension_days=days),)))
     assert policy.grading.due is not None
     moved = Policy(replace(policy.grading, due=policy.grading.due + timedelta(days=days)), policy.maximum)
-    assert late(extended, "ada", at, score) == late(moved, "bob", at, score)
-    assert late(extended, "ada", at, score).penalty <= late(policy, "ada", at, score).penalty
+    assert late_penalty(extended, "ada", at, score) == late_penalty(moved, "bob", at, score)
+    assert late_penalty(extended, "ada", at, score).penalty <= late_penalty(policy, "ada", at, score).penalty
 
 
 @bounded
@@ -130,7 +132,7 @@ def test_the_penalty_is_the_exact_one_to_the_nearest_hundredth_a_half_for_the_st
     rules = policy.grading
     start = deadline(policy, "ada", 0)
     assert start is not None
-    lateness = late(policy, "ada", start + offset, score)
+    lateness = late_penalty(policy, "ada", start + offset, score)
     assert lateness.days is not None
     if not lateness.days or (rules.late_days is not None and lateness.days > rules.late_days):
         assert lateness.penalty == (score if lateness.days else 0)
@@ -154,21 +156,21 @@ def test_what_lateness_costs_is_said(
     late_of: Literal["max", "score"], most: int, days: int, score: int, penalty: int, sentence: str
 ) -> None:
     policy = Policy(replace(RULES, late_of=late_of, late_most=Decimal(most)))
-    lateness = late(policy, "ada", deadline(policy, "ada", days), score)
+    lateness = late_penalty(policy, "ada", deadline(policy, "ada", days), score)
     assert (lateness.days, lateness.penalty, lateness.sentence) == (days, penalty, sentence)
 
 
 def test_a_half_of_a_hundredth_is_the_students() -> None:
     policy = Policy(replace(RULES, late_of="score", late_percent=Decimal("0.5")))
-    assert late(policy, "ada", deadline(policy, "ada", 1), 100).penalty == 0
-    assert late(policy, "ada", deadline(policy, "ada", 1), 101).penalty == 1
+    assert late_penalty(policy, "ada", deadline(policy, "ada", 1), 100).penalty == 0
+    assert late_penalty(policy, "ada", deadline(policy, "ada", 1), 101).penalty == 1
 
 
 def test_where_the_time_is_not_known_nothing_is_taken_off_and_it_is_said() -> None:
-    lateness = late(POLICY, "ada", None, 8000)
+    lateness = late_penalty(POLICY, "ada", None, 8000)
     assert (lateness.days, lateness.penalty) == (None, 0)
     assert lateness.sentence == "the time of submission is unknown, so there is no late penalty"
-    assert late(Policy(), "ada", None, 8000).sentence == ""
+    assert late_penalty(Policy(), "ada", None, 8000).sentence == ""
 
 
 def test_a_failed_grading_is_no_zero_whatever_else_holds() -> None:
@@ -368,7 +370,7 @@ def test_without_rules_every_score_stays() -> None:
     ],
 )
 def test_times_as_others_write_them(text: str, expected: str) -> None:
-    assert told_time(parse_time(text, BERLIN)) == expected
+    assert format_time(parse_time(text, BERLIN)) == expected
 
 
 @bounded

@@ -18,7 +18,7 @@ from autograder.judge.pictures import failures, pictures_of
 from autograder.protocol import Array, Opaque
 from autograder.results import ExerciseResult, Report
 from autograder.results.model import Picture
-from autograder.runner.outcomes import Died, Fault, Observed, Outcome
+from autograder.runner.outcomes import Fault, Observed, Outcome, WorkerFailure
 from autograder.runner.runner import Runner
 from tests.support import tiny
 
@@ -130,7 +130,7 @@ def test_what_is_no_small_picture_is_none(value: object, why: str) -> None:
     ("outcome", "sentence"),
     [
         (Fault("TypeError", (), "no", "other", ()), "the picture seen raises TypeError: no"),
-        (Died("timeout", "It never ends."), "the picture seen ended the process: It never ends."),
+        (WorkerFailure("timeout", "It never ends."), "the picture seen ended the process: It never ends."),
         (None, "the picture seen was not drawn"),
     ],
 )

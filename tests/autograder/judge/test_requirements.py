@@ -7,7 +7,7 @@ import pytest
 
 from autograder.authoring.empty import FAMILIES, over_budget
 from autograder.authoring.validate import validate
-from autograder.checks import Check, Same, counting
+from autograder.checks import Check, Same, counted_checks
 from autograder.course.suite import SuiteError
 from autograder.judge.grader import Grader
 from autograder.judge.verdict import overall
@@ -28,11 +28,11 @@ def declared(*required: Mapping[str, tuple[str, ...]]) -> list[Check]:
 
 def test_a_check_counts_where_one_of_those_it_requires_counts() -> None:
     checks = declared({"a": (), "b": (), "c": ("a", "b"), "d": ("c",)})
-    assert counting(checks, {"a", "c", "d"}) == {"a", "c", "d"}
-    assert counting(checks, {"b", "c"}) == {"b", "c"}
-    assert counting(checks, {"c", "d"}) == set()
-    assert counting(checks, {"a", "d"}) == {"a"}
-    assert counting(checks, set()) == set()
+    assert counted_checks(checks, {"a", "c", "d"}) == {"a", "c", "d"}
+    assert counted_checks(checks, {"b", "c"}) == {"b", "c"}
+    assert counted_checks(checks, {"c", "d"}) == set()
+    assert counted_checks(checks, {"a", "d"}) == {"a"}
+    assert counted_checks(checks, set()) == set()
 
 
 def graded(grader: Grader, first: str) -> ExerciseResult:

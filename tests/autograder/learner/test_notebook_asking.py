@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring.notebooks import notebook_of_text
-from autograder.course.stubs import stub_of
+from autograder.course.stubs import make_stub
 from autograder.learner.notebook import asking, check, hint, process, status, why
 from autograder.learner.notebook.cards import Card
 from autograder.learner.notebook.earlier import forget_earlier_exercises
 from autograder.learner.notebook.work import work_on
 from autograder.learner.progress import read_progress
-from autograder.submission.own import read_own
+from autograder.submission.own_work import read_own
 from tests.support import tiny
 
 pytestmark = pytest.mark.worker
@@ -180,7 +180,7 @@ def test_runs_of_nbgrader_are_not_saved_as_progress(course: Path, monkeypatch: p
 
 
 def test_a_stub_in_both_forms_imports_as_the_stub(course: Path) -> None:
-    in_a_notebook(course, stub_of(tiny.MEAN, FIRST))
+    in_a_notebook(course, make_stub(tiny.MEAN, FIRST))
     with pytest.raises(NotImplementedError, match="ex01: running_mean"):
         __import__(FIRST.id).running_mean(None)
 

@@ -14,7 +14,7 @@ from nbclient import NotebookClient
 from autograder.authoring.notebooks import notebook_of_text
 from autograder.course import Course, Exercise, read_course
 from autograder.learner.progress import read_progress
-from autograder.submission.own import notebook_file
+from autograder.submission.own_work import notebook_file
 from tests.support import tiny
 
 pytestmark = [pytest.mark.slow, pytest.mark.worker]

@@ -28,7 +28,7 @@ from autograder.learner.play.checkpoint import Checkpoint, CheckpointError
 from autograder.learner.play.live import LiveDisplay
 from autograder.learner.play.running import _activity, _made_by
 from autograder.learner.play.stage import Stopped
-from autograder.submission.own import read_own
+from autograder.submission.own_work import read_own
 from tests.support import tiny
 
 GROW = '''

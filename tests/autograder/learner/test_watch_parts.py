@@ -19,7 +19,7 @@ from autograder.learner.watch.syntax import syntax_fault, syntax_result
 from autograder.learner.watch.work import Work, WorkSource
 from autograder.runner.runner import Cancelled, Run, Runner
 from autograder.submission import Caps, SubmissionError
-from autograder.submission.own import read_own
+from autograder.submission.own_work import read_own
 from tests.support import tiny
 
 NAME = "ex01.py"

@@ -10,10 +10,10 @@ import pytest
 import torch
 
 from autograder.diagnosis.location.deadline import Deadline, OutOfTime
-from autograder.diagnosis.location.divergence import find_astray
+from autograder.diagnosis.location.divergence import first_divergence
 from autograder.diagnosis.location.locating import in_file
 from autograder.protocol import Array, Opaque, Value, bounds
-from autograder.protocol.prints import MOST_PRINTS, WIDTH
+from autograder.protocol.fingerprints import MOST_PRINTS, WIDTH
 from autograder.runner.outcomes import read_fault, read_survey
 from autograder.runner.traces import read_trace
 from autograder.runner.validation import as_number, as_observation
@@ -106,9 +106,9 @@ def test_what_is_recorded_of_any_program_is_read() -> None:
 
 def test_the_search_for_a_place_ends_when_its_processor_time_is_used_up() -> None:
     one = read_trace(trace(), sliced=False)
-    assert find_astray(one, one, in_file(FILE, ())) is None
+    assert first_divergence(one, one, in_file(FILE, ())) is None
     with pytest.raises(OutOfTime):
-        find_astray(one, one, in_file(FILE, ()), Deadline(-1))
+        first_divergence(one, one, in_file(FILE, ()), Deadline(-1))
 
 
 def nested(depth: int) -> list[Any]:

@@ -16,7 +16,7 @@ from autograder.checks.trials import Key
 from autograder.comparison.compare import Expected, judge_observation
 from autograder.judge.grader import Grader
 from autograder.protocol import Array
-from autograder.protocol.prints import WIDTH
+from autograder.protocol.fingerprints import WIDTH
 from autograder.report.glyphs import glyphs_for
 from autograder.report.terminal import make_console, render_report
 from autograder.results import Report

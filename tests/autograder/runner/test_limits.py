@@ -12,10 +12,10 @@ from autograder.judge.grader import Grader
 from autograder.runner import attempt as attempt_module
 from autograder.runner import runner as runner_module
 from autograder.runner.attempt import MOST_DEATHS
-from autograder.runner.outcomes import Died, Observed
-from autograder.runner.patience import Patience
+from autograder.runner.outcomes import Observed, WorkerFailure
 from autograder.runner.process import GRACE_SECONDS, End
 from autograder.runner.runner import Runner
+from autograder.runner.timeouts import Timeouts
 from tests.support import fuzzing, tiny
 from tests.support.fuzzing import Event, Script
 
@@ -27,7 +27,7 @@ PART = tiny.part(tiny.FIRST, tiny.MEAN)
 
 def test_hangs_in_every_exercise_of_the_course_are_waited_for_a_minute_at_most() -> None:
     course = read_course(find_course())
-    patience, seconds = Patience(course.limits), 0.0
+    patience, seconds = Timeouts(course.limits), 0.0
     unannounced = 1  # the first end in a check that was not announced
     for _ in range(unannounced + MOST_DEATHS * len(course.exercises)):
         seconds += patience.check_seconds + min(GRACE_SECONDS, patience.check_seconds / 3)
@@ -37,7 +37,7 @@ def test_hangs_in_every_exercise_of_the_course_are_waited_for_a_minute_at_most()
 
 def test_imports_that_hang_in_every_exercise_are_waited_for_a_minute_at_most() -> None:
     course = read_course(find_course())
-    patience, seconds = Patience(course.limits), 0.0
+    patience, seconds = Timeouts(course.limits), 0.0
     for _ in range(1 + len(course.exercises)):
         seconds += patience.import_seconds + min(GRACE_SECONDS, patience.import_seconds / 3)
         patience.time_out()
@@ -45,13 +45,13 @@ def test_imports_that_hang_in_every_exercise_are_waited_for_a_minute_at_most() -
 
 
 def test_a_submission_without_a_time_out_is_waited_for_as_the_course_says() -> None:
-    patience = Patience(Limits(wall_seconds=15))
+    patience = Timeouts(Limits(wall_seconds=15))
     assert (patience.check_seconds, patience.import_seconds, patience.exercise_seconds) == (15, 15, 15)
 
 
 @pytest.mark.parametrize("wall", [1, 2, 3, 15, 300])
 def test_waits_never_grow_and_never_exceed_what_the_course_says(wall: int) -> None:
-    patience = Patience(Limits(wall_seconds=wall))
+    patience = Timeouts(Limits(wall_seconds=wall))
     waits = []
     for _ in range(5):
         waits.append((patience.check_seconds, patience.import_seconds))
@@ -148,7 +148,7 @@ def test_a_worker_cannot_announce_another_exercise_than_the_next(recording: Reco
             fuzzing.replace_workers(patch, script)
             found = fuzzing.scripted_runner(tiny.SUITE, SEED).run({}, {**PLAN})
         first = next(iter(found.outcomes[tiny.FIRST].values()))
-        assert isinstance(first, Died)
+        assert isinstance(first, WorkerFailure)
         assert "wrote to the channel" in first.sentence
 
 
@@ -171,7 +171,7 @@ def test_what_needs_an_exercise_that_timed_out_is_not_waited_for(recording: Reco
         runner = fuzzing.scripted_runner(tiny.SUITE, SEED)
         found = runner.run({}, PLAN, parts={tiny.SECOND: [tiny.FIRST]})
     assert {str(each) for each in found.outcomes[tiny.SECOND].values()} == {
-        str(Died("timeout", f"Not run: {tiny.FIRST} timed out, and this exercise uses it."))
+        str(WorkerFailure("timeout", f"Not run: {tiny.FIRST} timed out, and this exercise uses it."))
     }
 
 
@@ -187,7 +187,7 @@ def test_an_exercise_whose_checks_together_take_too_long_is_not_run_further(
     )
     fuzzing.replace_workers(monkeypatch, script)
     found = fuzzing.scripted_runner(tiny.SUITE, SEED).run({}, PLAN)
-    sentences = [each.sentence for each in found.outcomes[tiny.FIRST].values() if isinstance(each, Died)]
+    sentences = [each.sentence for each in found.outcomes[tiny.FIRST].values() if isinstance(each, WorkerFailure)]
     assert sentences
     assert set(sentences) == {"Not run: the checks before it took 20 s in all."}
 

@@ -16,7 +16,7 @@ import pytest
 from autograder.judge.grader import Grader
 from autograder.runner.runner import Runner
 from autograder.runner.sandbox import channels
-from autograder.runner.sandbox.channels import beginning
+from autograder.runner.sandbox.channels import prestarted_zygote
 from autograder.runner.sandbox.isolation import LAYERS, Isolation, IsolationError, open_isolation, probe, request
 from autograder.runner.sandbox.launch import Launch
 from autograder.runner.sandbox.zygote_pool import ZygotePool, _Slot
@@ -233,7 +233,7 @@ def test_a_zygote_outlives_the_thread_that_asked_for_it(isolation: Isolation, *,
 @confines
 def test_a_zygote_that_was_started_early_is_used() -> None:
     launch = Launch(outer=True)
-    with beginning(launch):
+    with prestarted_zygote(launch):
         begun = channels._PRESTARTED[launch].process
         zygotes = ZygotePool(launch, {"plan": []}, 1)
         assert zygotes._first.zygote()._channel.process is begun
@@ -246,7 +246,7 @@ def test_a_zygote_that_was_started_early_is_used() -> None:
 @confines
 def test_a_zygote_that_nobody_needs_is_killed() -> None:
     launch = Launch(outer=True)
-    with beginning(launch):
+    with prestarted_zygote(launch):
         begun = channels._PRESTARTED[launch].process
     assert begun.poll() is not None
     assert not channels._PRESTARTED
@@ -262,7 +262,7 @@ def test_a_zygote_that_cannot_be_warmed_up_is_killed_and_the_error_is_raised(mon
     monkeypatch.setattr("autograder.runner.sandbox.zygotes.tempfile.TemporaryFile", full)
     monkeypatch.setattr(threading, "excepthook", lost.append)
     launch = Launch(outer=True)
-    with beginning(launch):
+    with prestarted_zygote(launch):
         begun = channels._PRESTARTED[launch].process
         slot = _Slot(partial(Zygote.start, launch, {"plan": []}))
         slot.start()

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.given import given_of
+from autograder.authoring.given import handout_of
 from autograder.course import read_course
 from autograder.instructor.gradebook.roster import Roster, Student
 from autograder.submission import Caps, Entry, SubmissionError, Submissions, list_submissions
@@ -464,7 +464,7 @@ def test_what_was_handed_out_is_known_whatever_was_written_into_the_exercises(tm
     stub = (root / "exercises" / tiny.FILES[0]).read_bytes()
     (root / "exercises" / tiny.FILES[0]).write_text("work = 1\n")
     laid_out(root / "exercises" / "notebooks", {f"{tiny.FIRST}.ipynb": b"{}"})
-    given = given_of(read_course(root))
+    given = handout_of(read_course(root))
     assert sorted(given.files) == sorted([*tiny.FILES, f"{tiny.FIRST}.ipynb"])
     assert given.is_stub(tiny.FILES[0], stub)
     assert not given.is_stub(tiny.FILES[0], b"work = 1\n")

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.given import given_of
+from autograder.authoring.given import handout_of
 from autograder.judge.grader import Grader
 from autograder.results import ExerciseResult
 from autograder.runner.runner import Runner
 from autograder.submission import Given, Submission, read_submission
-from autograder.submission.own import read_own
+from autograder.submission.own_work import read_own
 from tests.support import tiny
 from tests.support.submission_examples import (
     BOTH,
@@ -153,7 +153,7 @@ def test_what_is_packed_for_handing_in_says_what_was_too_large(tmp_path: Path) -
     course = tiny.copied(tmp_path / "course")
     (course / "exercises" / FIRST).write_bytes(b"#" * (LIMIT + 1))
     (course / "exercises" / SECOND).write_text(tiny.POWER, "utf-8")
-    assert given_of(tiny.course_at(course)).files
+    assert handout_of(tiny.course_at(course)).files
     done = tiny.run_course(course, "submit", "--plain")
     assert f"{FIRST} has 262,145 bytes, more than the 64 KiB a file may have" in done.stdout
     assert "not there" not in done.stdout

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograder.diagnosis.location.divergence import find_astray
+from autograder.diagnosis.location.divergence import first_divergence
 from autograder.diagnosis.location.locating import in_file
 from autograder.protocol import Array
-from autograder.protocol.prints import (
+from autograder.protocol.fingerprints import (
     WIDTH,
     factors,
     fingerprint,
@@ -99,7 +99,7 @@ def test_numbers_beyond_all_measure_are_cut() -> None:
     huge = np.full((4, WIDTH), np.inf).astype("<f8")
     trace = read_trace({**trace_data([STEP]), "prints": Array("float64", huge.shape, huge.tobytes())})
     with np.errstate(all="raise"):
-        assert find_astray(trace, read_trace(trace_data([STEP])), in_file(FILE, ())) is not None
+        assert first_divergence(trace, read_trace(trace_data([STEP])), in_file(FILE, ())) is not None
 
 
 def test_what_is_kept_of_a_trace_has_lines_and_no_names() -> None:
@@ -128,7 +128,7 @@ def traces(trial: st.DrawFn) -> Trace:
 @bounded(200)
 @given(traces(), traces())
 def test_any_two_traces_can_be_held_against_each_other(one: Trace, other: Trace) -> None:
-    found = find_astray(one, other, in_file(FILE, ()))
+    found = first_divergence(one, other, in_file(FILE, ()))
     assert found is None or found.place.file == FILE
 
 
@@ -136,6 +136,6 @@ def test_steps_made_of_all_before_them_take_no_time_without_end() -> None:
     every: list[list[object]] = [
         ["mul", [0], list(range(max(0, at - 8), at)), [5], "float32", False, [at % 4, 1], None] for at in range(700)
     ]
-    found = find_astray(read_trace(trace_data(every)), read_trace(trace_data([STEP])), in_file(FILE, ()))
+    found = first_divergence(read_trace(trace_data(every)), read_trace(trace_data([STEP])), in_file(FILE, ()))
     assert found is not None
     assert found.place.line == 3

@@ -18,10 +18,10 @@ import pytest
 
 from autograder.judge.grader import Grader
 from autograder.results import Report
-from autograder.runner.child import PROGRAM, Spawned
 from autograder.runner.process import WorkerProcess
 from autograder.runner.runner import Runner
 from autograder.runner.sandbox.isolation import Isolation
+from autograder.runner.worker_handle import PROGRAM, SpawnedWorker
 from autograder.submission import read_submission
 from tests.support import tiny
 
@@ -639,7 +639,7 @@ def test_a_file_whose_syntax_cannot_be_looked_at_earns_nothing(monkeypatch: pyte
 
 
 def test_what_was_printed_is_there_though_nobody_waited_for_it() -> None:
-    child = Spawned()
+    child = SpawnedWorker()
     reader, writer = os.pipe()
     child.log = os.fdopen(reader, "rb")
     os.write(writer, b"printed")

@@ -26,9 +26,9 @@ from autograder.course.reader import CourseError
 from autograder.course.suite import Suite, load_suite
 from autograder.course.trust import trust_here
 from autograder.exits import ENVIRONMENT
-from autograder.instructor.grading.isolated import isolated
+from autograder.instructor.grading.isolation import open_grading_isolation
 from autograder.judge.grader import Grader
-from autograder.learner.progress import write_whole
+from autograder.learner.progress import write_atomically
 from autograder.report.console import make_console
 from autograder.runner.runner import EnvironmentProblem
 from autograder.runner.sandbox.isolation import Isolation, process_isolation
@@ -78,7 +78,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(f"{len(trials) + 1} of {len(run)}: {attack.name}".ljust(78), end="\r", file=sys.stderr, flush=True)
             trials.append(against.run(attack))
             if options.json:
-                write_whole(options.json, json.dumps(_data(trials, level, attacks), indent=1) + "\n")
+                write_atomically(options.json, json.dumps(_data(trials, level, attacks), indent=1) + "\n")
     print(" " * 78, end="\r", file=sys.stderr, flush=True)
     show(trials, level, len(attacks) - len(run), plain=options.plain)
     return int(any(trial.fails(level) for trial in trials) or len(trials) < len(run))
@@ -122,7 +122,7 @@ def prepared(course: Course, catalogue: Catalogue, level: str | None, *, neighbo
 def _isolation(level: str | None, suite: Suite, jobs: int) -> Isolation:
     if level == "L0":
         return process_isolation()
-    found = isolated("sandbox", suite, device="cpu", jobs=jobs)
+    found = open_grading_isolation("sandbox", suite, device="cpu", jobs=jobs)
     if level == "L3" != found.level:
         found.close()
         raise EnvironmentProblem(f"L3 does not hold here: {found.sentence}")

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from autograder.course import Course, Exercise
-from autograder.course.handed_out import stubs_dir
+from autograder.course.kit_files import stubs_dir
 from autograder.submission.found import Caps
 from autograder.submission.submission import Given, Submission, notebook_of, read_submission
 
@@ -20,7 +20,7 @@ def read_own(course: Course, exercises: Iterable[Exercise] | None = None, *, fol
     wanted = tuple(course.exercises if exercises is None else exercises)
     files = [exercise.file for exercise in wanted]
     caps = Caps(source_kib=course.limits.source_kib)
-    return read_submission(folder or course.exercises_dir, files, caps, given_out(course, wanted))
+    return read_submission(folder or course.exercises_dir, files, caps, handout(course, wanted))
 
 
 def own_source(course: Course, exercise: Exercise) -> bytes | None:
@@ -33,7 +33,7 @@ def notebook_file(course: Course, exercise: Exercise) -> Path:
     return course.exercises_dir / NOTEBOOKS / notebook_of(exercise.file)
 
 
-def given_out(course: Course, exercises: Iterable[Exercise]) -> Given:
+def handout(course: Course, exercises: Iterable[Exercise]) -> Given:
     """Return the stubs of those exercises that this kit has."""
     stubs = {exercise.file: stub_text(course, exercise) for exercise in exercises}
     return Given({file: stub.encode() for file, stub in stubs.items() if stub is not None})
@@ -46,13 +46,13 @@ def stub_text(course: Course, exercise: Exercise) -> str | None:
     """
     solution = course.solutions_dir / exercise.file
     if solution.is_file():
-        from autograder.course.stubs import stub_of
+        from autograder.course.stubs import make_stub
 
-        return stub_of(solution.read_text("utf-8"), exercise)
+        return make_stub(solution.read_text("utf-8"), exercise)
     kept = stubs_dir(course) / exercise.file
     return kept.read_bytes().decode("utf-8") if kept.is_file() else None
 
 
-def unconfined(folder: Path) -> str:
+def unconfined_warning(folder: Path) -> str:
     """Return the warning for checking somebody else's files, which nothing keeps from this machine."""
     return f"this runs the code in {folder} with your rights, without a sandbox; course grade uses one"

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Prints: TypeAlias = NDArray[np.float64]
+Fingerprints: TypeAlias = NDArray[np.float64]
 """Fingerprints, one per row."""
 
 COUNTS, LOOSE, ORDERED = slice(0, 4), slice(4, 12), slice(12, 15)
@@ -29,7 +29,7 @@ _FREQUENCIES = (1.0, 0.3713, 2.2361)  # no simple ratio between any two, so no t
 _QUANTILES = np.linspace(0, 1, 6)
 
 
-def fingerprint(values: NDArray[Any]) -> Prints:
+def fingerprint(values: NDArray[Any]) -> Fingerprints:
     """Return the fingerprint of an array of numbers or booleans, read in C order."""
     flat = np.ascontiguousarray(values).reshape(-1).astype(np.float64)
     size = flat.size
@@ -56,9 +56,9 @@ def _quantile_indices(size: int) -> NDArray[np.intp]:
 
 
 @cache
-def _waves(bits: int) -> Prints:
+def _waves(bits: int) -> Fingerprints:
     """Return three cosine waves of different frequencies, for arrays of fewer than 2**bits elements."""
-    waves: Prints = np.cos(np.outer(_FREQUENCIES, np.arange(1, 1 << bits)))
+    waves: Fingerprints = np.cos(np.outer(_FREQUENCIES, np.arange(1, 1 << bits)))
     return waves
 
 
@@ -83,7 +83,7 @@ def part_shapes(shape: Sequence[int]) -> list[tuple[int, ...]]:
     return shapes + [tuple(rest)] * (min(first * second, MOST_PARTS) if len(shape) > 3 else 0)
 
 
-def same_values(one: Prints, others: Prints, tolerance: float) -> NDArray[np.bool_]:
+def same_values(one: Fingerprints, others: Fingerprints, tolerance: float) -> NDArray[np.bool_]:
     """Return which of the other arrays hold the same values, in any order."""
     same = np.asarray((others[:, COUNTS] == one[COUNTS]).all(axis=1))
     if same.any():
@@ -92,12 +92,12 @@ def same_values(one: Prints, others: Prints, tolerance: float) -> NDArray[np.boo
     return same
 
 
-def same_order(one: Prints, others: Prints, tolerance: float) -> NDArray[np.bool_]:
+def same_order(one: Fingerprints, others: Fingerprints, tolerance: float) -> NDArray[np.bool_]:
     """Return which of the other arrays, known to hold the same values, hold them in the same order."""
     return _close(one[ORDERED], others[:, ORDERED], _scale(one, others), tolerance)
 
 
-def factors(one: Prints, others: Prints, tolerance: float) -> Prints:
+def factors(one: Fingerprints, others: Fingerprints, tolerance: float) -> Fingerprints:
     """Return the factor between `one` and each of the other arrays; NaN where no factor relates them."""
     base, own = others[:, ORDERED], one[ORDERED]
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -105,15 +105,15 @@ def factors(one: Prints, others: Prints, tolerance: float) -> Prints:
         right = _close(own, factor[:, None] * base, np.full(len(others), one[5]), tolerance)
         right &= np.abs(np.abs(factor) * others[:, 5] - one[5]) <= tolerance * one[5]
     right &= (others[:, COUNTS] == one[COUNTS]).all(axis=1)
-    result: Prints = np.where(right, factor, np.nan)
+    result: Fingerprints = np.where(right, factor, np.nan)
     return result
 
 
-def _scale(one: Prints, others: Prints) -> Prints:
+def _scale(one: Fingerprints, others: Fingerprints) -> Fingerprints:
     """Return the root mean squares that differences are relative to; 1e-6 keeps arrays of zeros comparable."""
-    larger: Prints = np.maximum(np.maximum(others[:, 5], one[5]), 1e-6)
+    larger: Fingerprints = np.maximum(np.maximum(others[:, 5], one[5]), 1e-6)
     return larger
 
 
-def _close(one: Prints, others: Prints, scale: Prints, tolerance: float) -> NDArray[np.bool_]:
+def _close(one: Fingerprints, others: Fingerprints, scale: Fingerprints, tolerance: float) -> NDArray[np.bool_]:
     return np.asarray((np.abs(others - one) <= tolerance * scale[:, None]).all(axis=1))

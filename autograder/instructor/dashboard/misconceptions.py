@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from autograder.course import Course
 from autograder.course.misconceptions import Described, describe
-from autograder.instructor.dashboard.gathered import OPEN, Cohort, checks_of, student_of
+from autograder.instructor.dashboard.cohort import OPEN, Cohort, checks_of, student_of
 from autograder.instructor.dashboard.statistics import Share
 from autograder.report.printable import one_line
 from autograder.results import Finding

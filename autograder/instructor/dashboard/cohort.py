@@ -97,7 +97,7 @@ def checks_of(report: Report) -> Iterator[tuple[ExerciseResult, CheckResult]]:
             yield exercise, check
 
 
-def gathered(graded: Graded, names: Mapping[str, str]) -> Cohort:
+def cohort_of(graded: Graded, names: Mapping[str, str]) -> Cohort:
     """Return the results of a graded class; `names` has the name of each student on the page."""
     reports: Sequence[Report] = [mark.report for mark in graded.marks if mark.report is not None]
     ordered = sorted(reports, key=lambda report: (-report.score, names[student_of(report)]))

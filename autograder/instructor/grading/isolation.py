@@ -7,7 +7,7 @@ from autograder.runner.runner import EnvironmentProblem, Runner
 from autograder.runner.sandbox.isolation import Isolation, IsolationError, open_isolation, process_isolation
 
 
-def isolated(
+def open_grading_isolation(
     name: str,
     suite: Suite,
     *,

@@ -15,7 +15,7 @@ from autograder.protocol.sandbox import worker_environment
 PROGRAM = Path(__file__).parents[1] / "worker" / "__main__.py"
 
 
-class Child(Protocol):
+class WorkerHandle(Protocol):
     """A worker process: it reads jobs, writes answers, and logs what the student's code prints."""
 
     jobs: IO[bytes]
@@ -39,7 +39,7 @@ class Child(Protocol):
         """Kill it, and remove its files."""
 
 
-class Spawned:
+class SpawnedWorker:
     """A worker process started here: in its own process group, without secrets, in an empty working folder."""
 
     fresh = True
@@ -56,7 +56,7 @@ class Spawned:
         self.answers = _stream(self._process.stdout)
         self.log = _stream(self._process.stderr)
 
-    def _started(self) -> "Spawned":
+    def _started(self) -> "SpawnedWorker":
         self._process = subprocess.Popen(
             [sys.executable, "-s", "-S", "-P", "-X", "utf8", str(PROGRAM), *package_folders()],
             stdin=subprocess.PIPE,

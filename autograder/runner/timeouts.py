@@ -19,7 +19,7 @@ EXERCISE_WAITS = 5
 
 
 @dataclass
-class Patience:
+class Timeouts:
     """The time-outs of one submission: first its limit, then a third of it, from the third time-out on one second.
 
     `careful` is set when a worker died and the judge did not know in which check: from then on each is announced.
