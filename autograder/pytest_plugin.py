@@ -22,6 +22,7 @@ SESSION = pytest.StashKey["CourseSession"]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of a course's checks."""
     group = parser.getgroup("course", "checks of a course")
     group.addoption("--submission", metavar="DIR", help="the folder or zip to check (default: exercises/)")
     group.addoption("--device", default="cpu", metavar="NAME", help="cpu, cuda or mps")
@@ -54,10 +55,12 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """Keep one course session for the whole run."""
     config.stash[SESSION] = CourseSession(config)
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:
+    """End the workers of the run."""
     session = config.stash.get(SESSION, None)
     if session is not None:
         session.close()
@@ -80,15 +83,18 @@ class CheckItem(pytest.Item):
 
     @property
     def exercise_id(self) -> str:
+        """Return the id of the exercise, from the name of the file."""
         return self.path.stem.removeprefix("test_")
 
     def runtest(self) -> None:
+        """Run the check; raise `CheckFailedError` if it does not pass."""
         result = self.config.stash[SESSION].result(self)
         self.user_properties += [("points", result.score / 100), ("max_points", result.max_score / 100)]
         if result.status != "pass":
             raise CheckFailedError(result)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:  # noqa: ARG002
+        """Return the failure as text."""
         if isinstance(excinfo.value, CheckFailedError):
             return failure_report(excinfo.value.result)
         if isinstance(excinfo.value, CourseError | SubmissionError | EnvironmentProblem):
@@ -96,6 +102,7 @@ class CheckItem(pytest.Item):
         return str(super().repr_failure(excinfo))
 
     def reportinfo(self) -> tuple[Path, int, str]:
+        """Return where the check is declared, and its title."""
         return self.path, self.check.probe.__code__.co_firstlineno - 1, f"{self.exercise_id}: {self.check.title}"
 
 

@@ -46,13 +46,13 @@ class Gate:
 
     def _leak(self, name: str, data: bytes) -> Leak | None:
         try:
-            if (found := self._found(name)) is not None:
+            if (found := self._first_secret(name)) is not None:
                 return Leak(name, f"has {found[1].of} in its name: {_excerpt(found[1])}")
             for view in views(data):
                 packed = f", in {' in '.join(reversed(view.layers))}" if view.layers else ""
                 if name.endswith(_OF_COMPILED) or _COMPILED.search(view.blob):
                     return Leak(name, f"is compiled Python{packed}, which nobody can review")
-                found = self._found(view.text)
+                found = self._first_secret(view.text)
                 if found is not None:
                     number, secret = found
                     line = f" in line {number}" if not view.layers else packed
@@ -61,7 +61,7 @@ class Gate:
             return Leak(name, str(sealed))
         return None
 
-    def _found(self, text: str) -> tuple[int, Secret] | None:
+    def _first_secret(self, text: str) -> tuple[int, Secret] | None:
         """Return a secret in a text, and the line on which it begins."""
         starts, words = self._by_start, words_of(text)
         for at, three in enumerate(zip(words, words[1:], words[2:], strict=False)):

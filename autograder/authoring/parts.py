@@ -26,11 +26,11 @@ def stale_parts(course: Course) -> dict[Path, str]:
     exercises = {exercise.id: exercise for exercise in course.exercises}
     for name, file in sources.items():
         if name not in exercises:
-            raise PartError(f"{_shown(course, file)}: no exercise of course.toml is called {name}")
+            raise PartError(f"{_relative_name(course, file)}: no exercise of course.toml is called {name}")
     for name, file in compiled.items():
         if name not in sources:
-            wanted = _shown(course, course.part_sources_dir / f"{name}.py")
-            raise PartError(f"{_shown(course, file)} has no source {wanted}: delete it, or put the source back")
+            wanted = _relative_name(course, course.part_sources_dir / f"{name}.py")
+            raise PartError(f"{_relative_name(course, file)} has no source {wanted}: delete it, or put the source back")
     stale = {}
     for name in sources:
         text = compile_part(course, exercises[name])
@@ -47,7 +47,7 @@ def compile_part(course: Course, exercise: Exercise) -> str:
 
     def read(name: str) -> tuple[str, str]:
         file = course.part_sources_dir / f"{name}.py"
-        return file.read_text("utf-8"), _shown(course, file)
+        return file.read_text("utf-8"), _relative_name(course, file)
 
     return compile_text(exercise.id, read, importable, forbidden)
 
@@ -61,7 +61,7 @@ def compile_text(
     return compiler.table(exports)
 
 
-def _shown(course: Course, file: Path) -> str:
+def _relative_name(course: Course, file: Path) -> str:
     return file.relative_to(course.root).as_posix()
 
 

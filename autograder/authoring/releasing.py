@@ -27,6 +27,7 @@ class Release:
 
     @property
     def key_size(self) -> str:
+        """Return the size of the answer key as text."""
         return _megabytes(data for name, data in self.files.items() if name.startswith(f"{KEY_FOLDER}/"))
 
 

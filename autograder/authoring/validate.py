@@ -75,14 +75,17 @@ class Validation:
 
     @property
     def problems(self) -> list[str]:
+        """Return a sentence for everything that does not hold."""
         problems = [problem for exercise in self.exercises for problem in exercise.problems]
         return [*problems, *([self.excepted] if self.excepted else []), *self.once]
 
     @property
     def ok(self) -> bool:
+        """Return whether the course holds."""
         return not self.problems
 
     def to_json(self) -> dict[str, Any]:
+        """Return the JSON of `course validate --json`."""
         return {"schema": 1, "ok": self.ok, **asdict(self)}
 
 

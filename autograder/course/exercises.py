@@ -51,7 +51,7 @@ def _section(top: Section, index: int, table: Mapping[str, object]) -> Section:
 def _exercise(
     top: Section, section: Section, ids: Sequence[str], index: int, points: int, groups: Mapping[str, Sequence[str]]
 ) -> Exercise:
-    section.known("id", "title", "points", "needs", "hints", "forbidden", "words", "built")
+    section.expect_keys("id", "title", "points", "needs", "hints", "forbidden", "words", "built")
     return Exercise(
         id=ids[index],
         title=section.value("title", "a string", as_text) or "",

@@ -18,7 +18,7 @@ def read_grading(top: Section, ids: Sequence[str]) -> Grading | None:
         return None
     section = top.section("grading")
     keys = ("due", "time_zone", "grace_minutes", "late_percent", "late_of", "late_most", "late_days", "bonus")
-    section.known(*keys)
+    section.expect_keys(*keys)
     zone = _zone(section)
     due = _due(section, zone)
     for key in ("grace_minutes", "late_percent", "late_of", "late_most", "late_days"):

@@ -112,18 +112,22 @@ class Course:
 
     @property
     def exercises_dir(self) -> Path:
+        """Return the folder of the stubs, where a learner works."""
         return self.root / "exercises"
 
     @property
     def solutions_dir(self) -> Path:
+        """Return the folder of the reference solutions."""
         return self.root / "solutions"
 
     @property
     def play_dir(self) -> Path:
+        """Return the folder of the activities of `course play`."""
         return self.root / "play"
 
     @property
     def checks_dir(self) -> Path:
+        """Return the folder of the checks."""
         return self.root / "tests" / "exercises"
 
     @property

@@ -20,7 +20,7 @@ def read_play(top: Section, exercises: Sequence[str]) -> tuple[Activity, ...]:
         id_ = table.get("id")
         label = f"play {quoted(id_) if isinstance(id_, str) else f'number {index + 1}'}"
         section = Section(table, ("play", index), label, top.problems)
-        section.known("id", "title", "needs", "options")
+        section.expect_keys("id", "title", "needs", "options")
         activity = Activity(
             id=section.value("id", "a name in lower case, like write", _as_id) or "",
             title=section.value("title", "a line that says what it does", as_line) or "",

@@ -41,7 +41,7 @@ def read_course(root: Path) -> Course:
     data = _parsed(text)
     problems = Collector(text)
     top = Section(data, (), "", problems)
-    top.known("title", "seed", "limits", "sizes", "words", "forbidden_groups", "exercises", "grading", "play")
+    top.expect_keys("title", "seed", "limits", "sizes", "words", "forbidden_groups", "exercises", "grading", "play")
     exercises = read_exercises(top)
     ids = [exercise.id for exercise in exercises]
     course = Course(
@@ -64,7 +64,7 @@ def with_sizes(course: Course, file: Path) -> Course:
     text = _text(file)
     problems = Collector(text)
     top = Section(_parsed(text), (), "", problems)
-    top.known("sizes")
+    top.expect_keys("sizes")
     sizes = _sizes(top)
     problems.raise_any()
     return replace(course, sizes=sizes)
@@ -108,7 +108,7 @@ def _parsed(text: str) -> Mapping[str, object]:
 
 def _limits(section: Section) -> Limits:
     names = [field.name for field in fields(Limits)]
-    section.known(*names)
+    section.expect_keys(*names)
     default = Limits()
     read = {
         name: section.value(name, "an integer above 0", as_positive, required=False) or getattr(default, name)

@@ -43,7 +43,7 @@ class Section:
         table = self.value(key, "a table", as_table, required=False) or {}
         return Section(table, (*self.path, key), f"{self.label} {key}".strip(), self.problems)
 
-    def known(self, *keys: str) -> None:
+    def expect_keys(self, *keys: str) -> None:
         """Record every key that is not one of these."""
         for key in self.table:
             if key not in keys:

@@ -32,12 +32,14 @@ class ExerciseRow:
 
     @property
     def mark(self) -> str:
+        """Return the kind of mark before the row."""
         if self.recheck:
             return "waiting"
         return "problem" if self.standing.broken else self._state.mark
 
     @property
     def style(self) -> str:
+        """Return the colour of the row."""
         return "yellow" if self.recheck or self.standing.broken else self._state.style
 
     @property
@@ -46,6 +48,7 @@ class ExerciseRow:
 
     @property
     def checks(self) -> str:
+        """Return how many checks pass, as text; empty if none was run."""
         standing = self.standing
         return f"{standing.passing} of {plural(standing.checks, 'check')}" if standing.checks else ""
 

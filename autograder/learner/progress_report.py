@@ -18,6 +18,7 @@ class ProgressLine:
 
     @property
     def hints(self) -> str:
+        """Return how many hints were taken, and how."""
         standing = self.row.standing
         extra = [f"{standing.hints_now} without an edit"] if standing.hints_now else []
         extra += ["solution shown"] if standing.solution_shown else []
@@ -25,11 +26,13 @@ class ProgressLine:
 
     @property
     def first_passed(self) -> str:
+        """Return the day of the first pass, or `no`."""
         passed = self.row.standing.first_passed
         return "no" if passed is None else passed[:10] or "yes"
 
     @property
     def days(self) -> str:
+        """Return the first and the last day of work."""
         first, last = ((at or "")[:10] for at in (self.row.standing.first_at, self.row.standing.last_at))
         return first if first == last else f"{first} to {last}"
 

@@ -15,6 +15,7 @@ class Constant:
 
     @property
     def symbols(self) -> tuple[str, ...]:
+        """Return the symbols of the sizes in the name."""
         return tuple(symbol for symbol, _ in self.sizes)
 
 

@@ -72,7 +72,11 @@ def bonus_left(exercise: ExerciseResult) -> list[str]:
 def shown_first(report: Report) -> ExerciseResult | None:
     """Return the exercise to look at first: the first that fails, else the first that is not done."""
     unfinished = [exercise for exercise in report.exercises if exercise.status != "pass"]
-    failing = (each for each in unfinished if STATES[each.status].mark != "waiting" and each.status != "missing")
+    failing = (
+        exercise
+        for exercise in unfinished
+        if STATES[exercise.status].mark != "waiting" and exercise.status != "missing"
+    )
     return next(failing, next(iter(unfinished), None))
 
 

@@ -112,22 +112,22 @@ def _source(finding: Finding, place: Place) -> tuple[SourceLine, ...]:
     return tuple(
         _wrong_line(number, text, place)
         if number == place.line
-        else SourceLine(number, _shown(text), agrees=number in finding.agrees)
+        else SourceLine(number, _printable_part(text), agrees=number in finding.agrees)
         for number, text in near
     )
 
 
 def _wrong_line(number: int, text: str, place: Place) -> SourceLine:
     """Return the line with the range of its wrong characters, counted in the text as it is shown."""
-    shown = _shown(text)
+    shown = _printable_part(text)
     if place.column is None:
         return SourceLine(number, shown, is_wrong=True)
     column = max(place.column, 0)
     end = len(text) if place.end is None or place.end <= column else place.end  # an end on a later line is no end here
-    start = min(len(_shown(text[:column], strip=False)), len(shown))
-    return SourceLine(number, shown, True, False, start, max(start, len(_shown(text[:end]))))
+    start = min(len(_printable_part(text[:column], strip=False)), len(shown))
+    return SourceLine(number, shown, True, False, start, max(start, len(_printable_part(text[:end]))))
 
 
-def _shown(text: str, strip: bool = True) -> str:
+def _printable_part(text: str, strip: bool = True) -> str:
     line = printable(text[:_LONGEST_LINE]).replace("\n", " ")
     return line.rstrip() if strip else line

@@ -12,7 +12,7 @@ def printable(text: str) -> str:
     neighbours, is shown as its escape (`\\x07`, `\\u202e`).
     """
     text = _CONTROL_SEQUENCE.sub("", text.replace("\r\n", "\n")).expandtabs(4)
-    return text if text.isprintable() else "".join(map(_shown, text))
+    return text if text.isprintable() else "".join(map(_escaped, text))
 
 
 def one_line(text: str) -> str:
@@ -20,7 +20,7 @@ def one_line(text: str) -> str:
     return " ".join(printable(text).split())
 
 
-def _shown(character: str) -> str:
+def _escaped(character: str) -> str:
     if character == "\n" or character.isprintable():
         return character
     if character.isspace() and ord(character) > 0x9F and character not in "\u2028\u2029":

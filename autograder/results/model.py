@@ -193,10 +193,12 @@ class Report:
 
     @property
     def max_score(self) -> int:
+        """Return the sum of the maximum scores, in hundredths."""
         return sum(exercise.max_score for exercise in self.exercises)
 
     @property
     def statuses(self) -> set[Status]:
+        """Return the statuses of all exercises."""
         return {exercise.status for exercise in self.exercises}
 
     def to_json(self) -> dict[str, Any]:

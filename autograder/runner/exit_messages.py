@@ -65,6 +65,7 @@ def is_own_fault(end: End | WorkerFailure) -> bool:
 
 
 def is_timeout(end: End | WorkerFailure) -> bool:
+    """Return whether a worker ended because of a time limit."""
     if isinstance(end, WorkerFailure):
         return end.status == "timeout"
     return end.kind == "timeout" or (end.kind == "exit" and end.status == -getattr(signal, "SIGXCPU", 24))

@@ -138,8 +138,7 @@ class Runner:
         patience = patience or Timeouts(self.suite.course.limits)
         survey = partial(self._survey, sources)
         attempt = Attempt(Run(), left, patience, survey, parts=parts or {}, exact=exact)
-        self._attempt = attempt
-        seed = self.suite.course.seed if pictures else self.seed
+        self._attempt, seed = attempt, self.suite.course.seed if pictures else self.seed
         while attempt.plan:
             job = self._job(sources, attempt.plan, exact, trace, reference_parts or {}, seed)
             end = self._run_job(attempt, {**job, "pictures": pictures, "careful": patience.careful})

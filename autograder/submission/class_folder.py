@@ -44,6 +44,7 @@ class Item:
 
     @property
     def is_zip(self) -> bool:
+        """Return whether the entry is a zip."""
         return self.kind == "file" and self.name.lower().endswith(".zip")
 
     @property

@@ -40,6 +40,7 @@ class Caps:
 
     @property
     def source_bytes(self) -> int:
+        """Return the size limit of all sources together, in bytes."""
         return self.source_kib * 1024
 
 
@@ -60,6 +61,7 @@ class SubmittedFile:
 
     @property
     def depth(self) -> int:
+        """Return how many folders the file is in."""
         return len(self.path.parts)
 
     @property

@@ -46,17 +46,17 @@ class Search:
         """Return the first step that diverges."""
         misused = [at for at in self._differing_results() if self.good(at)]
         if first := self._first():
-            return self._shown([self._culprit(index) for index in first[:MOST_CULPRITS]])
+            return self._divergence_of([self._culprit(index) for index in first[:MOST_CULPRITS]])
         written = [
             index for index in misused if self.places[index] is not None and is_in_place(self.trace.steps[index].name)
         ]
         if written:
-            return self._shown([(index, State.WRITTEN) for index in written])
+            return self._divergence_of([(index, State.WRITTEN) for index in written])
         copies = [copy for index in misused if (copy := self._copy(index)) is not None]
         if copies:
-            return self._shown([(index, State.MISUSED) for index in copies])
+            return self._divergence_of([(index, State.MISUSED) for index in copies])
         if not misused and (cut := self._cut()) is not None:
-            return self._shown([(cut, State.CUT)])
+            return self._divergence_of([(cut, State.CUT)])
         return None
 
     def _first(self) -> list[int]:
@@ -226,7 +226,7 @@ class Search:
             return at
         return None
 
-    def _shown(self, found: Sequence[tuple[int, State]]) -> Divergence:
+    def _divergence_of(self, found: Sequence[tuple[int, State]]) -> Divergence:
         """Return the one to show of several: the first that depends on what was given, not on constants alone."""
         for at, state in found:
             if state is not State.UNFINISHED:

@@ -60,7 +60,7 @@ class Locator:
         divergence = next(iter(self._divergences(verdict.check).values()), None)
         first_mistake = None
         if not verdict.is_named and diagnosis.kind in ("pattern", "exception") and divergence and divergence.certain:
-            first_mistake = self._known(divergence)
+            first_mistake = self._misconception_of(divergence)
         entry = diagnosis.misconception or first_mistake
         statement = by_statement(entry, survey, self.judgement.exercise.file) if entry is not None else None
         location = location_of(statement, divergence, survey, self.trials.source, self._functions())
@@ -81,7 +81,8 @@ class Locator:
         agree = len({divergence.place.line for divergence in found.values()}) == 1
         constant = self._constant(check, found)
         return {
-            trial: replace(each, certain=each.certain and agree, constant=constant) for trial, each in found.items()
+            trial: replace(divergence, certain=divergence.certain and agree, constant=constant)
+            for trial, divergence in found.items()
         }
 
     def _constant(self, check: Check, divergences: Mapping[int, Divergence]) -> str | None:
@@ -94,7 +95,7 @@ class Locator:
         common = set.intersection(*names) if names and len(names) == len(divergences) else set()
         return common.pop() if len(common) == 1 else None
 
-    def _known(self, divergence: Divergence) -> Misconception | None:
+    def _misconception_of(self, divergence: Divergence) -> Misconception | None:
         """Return the misconception that the diverging statement is known from, though it does not explain everything.
 
         All the statements it is made of must be in the file.

@@ -128,6 +128,7 @@ class Matching:
         return bool(own[0] > 4 and own[LOOSE][2] < own[LOOSE][-1])
 
     def factor(self, at: int) -> float | None:
+        """Return the factor between a step and a reference value of its shape; None if there is none."""
         step = self.trace.steps[at]
         if not self.is_distinctive(at):
             return None

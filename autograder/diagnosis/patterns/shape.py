@@ -31,14 +31,17 @@ class Shapes:
 
     @property
     def yours(self) -> Shape:
+        """Return the shape of your result."""
         return self.case.yours.shape
 
     @property
     def expected(self) -> Shape:
+        """Return the expected shape."""
         return self.case.expected.shape
 
     @property
     def both(self) -> tuple[Shape, Shape]:
+        """Return your shape and the expected one."""
         return self.yours, self.expected
 
     @cached_property

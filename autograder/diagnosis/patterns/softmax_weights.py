@@ -38,10 +38,12 @@ class Weights:
 
     @property
     def hidden(self) -> Places:
+        """Return where the expected weight is zero."""
         return np.asarray(self.expected <= _ALMOST_0, dtype=np.bool_)
 
     @property
     def sums(self) -> Numbers:
+        """Return the sums of your rows."""
         return np.asarray(self.yours.sum(axis=-1))
 
     @property

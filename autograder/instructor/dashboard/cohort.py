@@ -29,6 +29,7 @@ class Item:
 
     @property
     def key(self) -> Key:
+        """Return the exercise and the check."""
         return self.exercise, self.check
 
 

@@ -32,11 +32,13 @@ def read_submissions(
     }
     caps = Caps(source_kib=course.limits.source_kib)
     read = {entry.student: entry.read(course.files, caps) for entry in listing.entries if entry.student in digests}
-    changed = [student for student, each in read.items() if digests[student] not in (None, each.digest)]
+    changed = [student for student, submission in read.items() if digests[student] not in (None, submission.digest)]
     absent = [student for student in digests if student not in read]
     warnings = [
         f"{plural(len(students), 'submission')} in {folder} {what}, left out: {named(students)}"
         for what, students in (("was changed since it was graded", changed), ("is not there", absent))
         if students
     ]
-    return GradedSubmissions({student: each for student, each in read.items() if student not in changed}, warnings)
+    return GradedSubmissions(
+        {student: submission for student, submission in read.items() if student not in changed}, warnings
+    )

@@ -80,6 +80,7 @@ class Graded:
 
     @property
     def with_report(self) -> tuple[Mark, ...]:
+        """Return the marks of students who have a report."""
         return tuple(mark for mark in self.marks if mark.report is not None)
 
 

@@ -47,6 +47,7 @@ class Sheet:
 
     @property
     def header(self) -> list[str]:
+        """Return the names of the columns."""
         return [cell.value.strip() for cell in self.rows[0]]
 
     def filled(self, cells: Mapping[tuple[int, int], str]) -> str:

@@ -75,7 +75,7 @@ class Bulk:
         exercises: set[str] = set()
         for entry in entries:
             self._go_on()
-            to_run = None if self._known(entry) else self._to_run(entry)
+            to_run = None if self._is_current(entry) else self._to_run(entry)
             if to_run is None:
                 known.append(entry)
             else:
@@ -145,7 +145,7 @@ class Bulk:
         file = state_of(self.out.report(entry.student))
         return row_of(stored, stamp=stamp, file=file, basis=self.conditions.basis)
 
-    def _known(self, entry: Entry) -> bool:
+    def _is_current(self, entry: Entry) -> bool:
         """Return whether a report is valid by the index alone, without reading it or the submission."""
         row = self.out.index.get(entry.student) if entry.student not in self.anew else None
         if row is None or row.failed or row.basis != self.conditions.basis:

@@ -46,6 +46,7 @@ class Out:
 
     @property
     def reports(self) -> Path:
+        """Return the folder of the reports."""
         return self.root / "reports"
 
     def report(self, student: str) -> Path:

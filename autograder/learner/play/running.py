@@ -47,9 +47,11 @@ class CapturedOutput(io.TextIOBase):
         self.lines = 0
 
     def writable(self) -> bool:
+        """Return True: it is a stream to write to."""
         return True
 
     def write(self, text: str) -> int:
+        """Keep the first characters of the output, and count all lines."""
         self.text += text[: MOST_PRINTED - len(self.text)]
         self.lines += text.count("\n")
         return len(text)

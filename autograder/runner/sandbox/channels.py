@@ -26,7 +26,9 @@ Event = dict[str, Any]
 class Process(Protocol):
     """The process of a zygote: started here, or split off another zygote."""
 
-    def poll(self) -> int | None: ...
+    def poll(self) -> int | None:
+        """Return the exit status, or None while the process runs."""
+        ...
 
     def kill(self) -> None: ...
 

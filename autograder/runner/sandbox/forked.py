@@ -37,6 +37,7 @@ class ForkedProcess:
         self.signal(signal.SIGKILL)
 
     def poll(self) -> int | None:
+        """Return the exit status, or None while the process runs."""
         return self.wait(0)
 
     def wait(self, seconds: float | None = None) -> int | None:
