@@ -23,8 +23,8 @@ from autograder.submission.found import (
     SubmittedFile,
     is_skipped,
     printable,
+    printable_name,
     refused_file,
-    shown,
     too_large_error,
     too_many_entries,
 )
@@ -138,7 +138,7 @@ def _listing(archive: zipfile.ZipFile, caps: Caps) -> Listing:
             listing.files.append(refused_file(name, str(error), entry.filename))
             continue
         if path in files:
-            listing.notes.append(f"{shown(path)} is in the zip more than once; the last one counts")
+            listing.notes.append(f"{printable_name(path)} is in the zip more than once; the last one counts")
         if path:
             files[path] = SubmittedFile(path, partial(_read, archive, entry))
     if len(entries) > caps.entries:
@@ -188,4 +188,4 @@ def _read(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limit: int) -> bytes
 
 
 def _reason(error: Exception) -> str:
-    return shown(str(error) or type(error).__name__)
+    return printable_name(str(error) or type(error).__name__)

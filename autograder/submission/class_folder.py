@@ -19,7 +19,7 @@ from autograder.submission.found import (
     SubmittedFile,
     is_skipped,
     printable,
-    shown,
+    printable_name,
 )
 from autograder.submission.submission import cut
 
@@ -178,10 +178,10 @@ def open_class_folder(path: Path, wanted: frozenset[str]) -> ClassFolder:
         try:
             kind = kind_of(path / name)
         except FileError as error:
-            problems.append(f"{shown(name)} {error}; check its permissions")
+            problems.append(f"{printable_name(name)} {error}; check its permissions")
             continue
         if kind == "link":
-            problems.append(f"{shown(name)} {LINK}")
+            problems.append(f"{printable_name(name)} {LINK}")
         else:
             items.append(Item(name, kind, path / name))
     return ClassFolder(path, path.resolve().name, tuple(items), tuple(problems), ())
@@ -226,7 +226,7 @@ def _is_inside(path: PurePosixPath) -> bool:
 def _too_many(path: Path, files: Sequence[SubmittedFile]) -> str:
     """Return the message for a zip that is too large: if it were read in part, its last students would be missing."""
     [(name, count)] = Counter(file.path.parts[0] for file in files).most_common(1) or [("?", 0)]
-    most = f"{count:,} of the first {CLASS.entries:,} belong to {shown(name)}"
+    most = f"{count:,} of the first {CLASS.entries:,} belong to {printable_name(name)}"
     return f"{printable(path)} has more than {CLASS.entries:,} entries; {most}. Unpack it and give the folder"
 
 

@@ -20,8 +20,8 @@ from autograder.submission.found import (
     UnreadableError,
     is_skipped,
     printable,
+    printable_name,
     refused_file,
-    shown,
     too_large_error,
 )
 
@@ -50,7 +50,9 @@ def open_folder(path: Path, caps: Caps) -> Iterator[Listing]:
     if left <= 0:
         listing.skip(f"there are {caps.entries:,} files and folders or more; the rest was not read")
     elif level:
-        listing.skip(f"{shown(level[0])} is more than {caps.depth} folders deep, so it was not read; move it up")
+        listing.skip(
+            f"{printable_name(level[0])} is more than {caps.depth} folders deep, so it was not read; move it up"
+        )
     yield listing
 
 
@@ -122,7 +124,7 @@ def _entries(top: Path, folder: PurePosixPath, left: int, listing: Listing) -> l
         problem = str(error)
     if not folder.parts:
         raise SubmissionError(f"{printable(top)} {problem}; expected a folder of .py files: check its permissions")
-    listing.skip(f"{shown(folder)} {problem}, so its files were not read; check its permissions")
+    listing.skip(f"{printable_name(folder)} {problem}, so its files were not read; check its permissions")
     return []
 
 

@@ -67,7 +67,7 @@ class SubmittedFile:
     @property
     def display_name(self) -> str:
         """Its name, safe to print."""
-        return shown(self.label or self.path)
+        return printable_name(self.label or self.path)
 
 
 @dataclass
@@ -123,7 +123,7 @@ def printable(text: object) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in str(text))
 
 
-def shown(name: object) -> str:
+def printable_name(name: object) -> str:
     """Return an untrusted name for display: safe to print, and cut if it is long."""
     text = printable(name)
     return text if len(text) <= 100 else f"{text[:97]}..."

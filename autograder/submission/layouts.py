@@ -18,7 +18,7 @@ from typing import TypeVar
 from autograder.submission import canvas, moodle
 from autograder.submission.class_entry import Part
 from autograder.submission.class_folder import ClassFolder, Item, may_be_work
-from autograder.submission.found import shown
+from autograder.submission.found import printable_name
 from autograder.submission.git import commit_time
 from autograder.submission.names import Clue, casefolded
 from autograder.submission.times import format_time, parse_time
@@ -190,9 +190,10 @@ def _common_prefix(names: Sequence[str]) -> str:
 
 def _leave_out(item: Item, result: LayoutResult, owners: Sequence[str] = ()) -> None:
     """Explain why an item is not a submission: as a problem if a student's work may be in it, else as a note."""
-    name = shown(item.name)
+    name = printable_name(item.name)
     if owners:
-        several = f"{name} may belong to {' or to '.join(map(shown, owners[:3]))}: its name can be read in several ways"
+        candidates = " or to ".join(map(printable_name, owners[:3]))
+        several = f"{name} may belong to {candidates}: its name can be read in several ways"
         result.problems.append(f"{several}, so it was left out; find out who owns it, and rename it")
     elif not may_be_work(item):
         result.notes.append(f"{name} is not a submission; it was left out")

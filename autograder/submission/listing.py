@@ -7,7 +7,7 @@ from pathlib import Path
 
 from autograder.submission.class_entry import Entry, Part
 from autograder.submission.class_folder import ClassFolder, open_class_folder
-from autograder.submission.found import SubmissionError, printable, shown
+from autograder.submission.found import SubmissionError, printable, printable_name
 from autograder.submission.layouts import Candidate, LayoutResult, read_layout
 from autograder.submission.names import Students, casefolded, checked_id
 from autograder.submission.recognition import recognise
@@ -68,7 +68,7 @@ def _attribute(folder: ClassFolder, result: LayoutResult, students: Students | N
     entries = []
     for ids in alike.values():
         if len(ids) > 1:
-            labels = ", ".join(sorted(shown(candidate.label) for id_ in ids for candidate in by_student[id_]))
+            labels = ", ".join(sorted(printable_name(candidate.label) for id_ in ids for candidate in by_student[id_]))
             problem = f"{labels} differ only in upper and lower case, and so would their reports"
             result.problems.append(f"{problem}, so none of them is graded; keep one, or rename them")
         elif not _is_ambiguous(ids[0], by_student[ids[0]], result, students):
@@ -78,7 +78,7 @@ def _attribute(folder: ClassFolder, result: LayoutResult, students: Students | N
 
 def _student(candidate: Candidate, result: LayoutResult, students: Students | None) -> str:
     """Return the id of a candidate's student. Raises `SubmissionError` if it can be attributed to nobody."""
-    clue, label = candidate.clue, shown(candidate.label)
+    clue, label = candidate.clue, printable_name(candidate.label)
     matches = students.find(clue) if students else ()
     if len(matches) == 1:
         return matches[0]
@@ -86,10 +86,10 @@ def _student(candidate: Candidate, result: LayoutResult, students: Students | No
     if students is None:
         return own
     if students.has(own):
-        problem = f"{label} would be graded as {shown(own)}, and another student on the roster has that id"
+        problem = f"{label} would be graded as {printable_name(own)}, and another student on the roster has that id"
         raise SubmissionError(f"{problem}; add the student who handed it in to the roster")
-    several = f"fits {', '.join(map(shown, matches[:3]))} on the roster" if matches else "is not on the roster"
-    result.notes.append(f"{label} {several}; it is graded as {shown(own)}")
+    several = f"fits {', '.join(map(printable_name, matches[:3]))} on the roster" if matches else "is not on the roster"
+    result.notes.append(f"{label} {several}; it is graded as {printable_name(own)}")
     return own
 
 
@@ -104,8 +104,9 @@ def _is_ambiguous(student: str, candidates: list[Candidate], result: LayoutResul
     own = [candidate for candidate in candidates if students and students.owns(student, candidate.clue)]
     if len(own) > 1 and not _have_common_name(own):
         own = []
-    labels = ", ".join(shown(candidate.label) for candidate in candidates if candidate not in own)
-    problem = f"{labels} match {shown(student)} by name but belong to several people, so none of them is graded as one"
+    labels = ", ".join(printable_name(candidate.label) for candidate in candidates if candidate not in own)
+    several = "by name but belong to several people, so none of them is graded as one"
+    problem = f"{labels} match {printable_name(student)} {several}"
     column = "lms_id" if all(candidate.clue.lms_id for candidate in candidates) else "login"
     is_plain = all(candidate.number is not None for candidate in candidates)
     result.problems.append(f"{problem}; {'keep one, or rename them' if is_plain else f'put {column} on the roster'}")
@@ -125,9 +126,9 @@ def _latest(
         chosen, why = candidates[0], ""
     else:
         chosen, why = _choose(candidates)
-        others = ", ".join(shown(candidate.label) for candidate in candidates if candidate is not chosen)
-        why = f"{shown(chosen.label)} counts, not {others}: {why}"
-        result.notes.append(f"{shown(student)}: {why}")
+        others = ", ".join(printable_name(candidate.label) for candidate in candidates if candidate is not chosen)
+        why = f"{printable_name(chosen.label)} counts, not {others}: {why}"
+        result.notes.append(f"{printable_name(student)}: {why}")
     notes = (*chosen.notes, why) if why else chosen.notes
     path = chosen.parts[0].path if len(chosen.parts) == 1 else folder.path
     parts = chosen.parts or (Part(folder.path, ()),)

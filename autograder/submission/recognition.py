@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from autograder.submission import canvas, moodle
 from autograder.submission.class_folder import ClassFolder, Item, Names, Outline, is_work, may_be_work
 from autograder.submission.folder import kind_of
-from autograder.submission.found import FileError, SubmissionError, shown
+from autograder.submission.found import FileError, SubmissionError, printable_name
 
 _NAMED = 5
 """How many entries a message names; the others are counted."""
@@ -51,9 +51,10 @@ def recognise(folder: ClassFolder) -> tuple[str, ClassFolder]:
     by_name = [_agreement(folder, sign) for sign in _BY_NAME]
     whole = [agreement for agreement in by_name if agreement.is_whole]
     if len(whole) > 1:
-        problem = f"every entry of {shown(folder.name)} is named as in a download of Moodle, and of Canvas too"
+        problem = f"every entry of {printable_name(folder.name)} is named as in a download of Moodle, and of Canvas too"
         raise SubmissionError(
-            f"{problem}, for example {shown(whole[0].fitting[0].name)}; choose --layout moodle or --layout canvas"
+            f"{problem}, for example {printable_name(whole[0].fitting[0].name)}; "
+            "choose --layout moodle or --layout canvas"
         )
     if not whole and any(agreement.fitting for agreement in by_name):
         raise _mixture(folder, max(by_name, key=lambda agreement: len(agreement.fitting)))
@@ -89,7 +90,7 @@ def _entries(folder: ClassFolder, sign: _Sign) -> list[Item]:
 
 
 def _without(folder: ClassFolder, copies: Sequence[Item]) -> ClassFolder:
-    notes = tuple(f"{shown(item.name)} is a copy of the files beside it; it was left out" for item in copies)
+    notes = tuple(f"{printable_name(item.name)} is a copy of the files beside it; it was left out" for item in copies)
     return replace(
         folder, items=tuple(item for item in folder.items if item not in copies), notes=(*folder.notes, *notes)
     )
@@ -99,9 +100,9 @@ def _mixture(folder: ClassFolder, agreement: _Agreement) -> SubmissionError:
     """Return the error for a mixture: it lists the minority of the entries, or both halves if they are equal."""
     sign, fitting, odd = agreement.sign, agreement.fitting, agreement.odd
     share = f"{len(fitting):,} of {len(fitting) + len(odd):,} entries {sign.description}"
-    fitting_named = _listed(fitting) if len(fitting) <= len(odd) else f"for example {shown(fitting[0].name)}"
-    odd_named = _listed(odd) if len(fitting) >= len(odd) else f"for example {shown(odd[0].name)}"
-    mixed = f"{shown(folder.name)} mixes two layouts: {share} ({fitting_named})."
+    fitting_named = _listed(fitting) if len(fitting) <= len(odd) else f"for example {printable_name(fitting[0].name)}"
+    odd_named = _listed(odd) if len(fitting) >= len(odd) else f"for example {printable_name(odd[0].name)}"
+    mixed = f"{printable_name(folder.name)} mixes two layouts: {share} ({fitting_named})."
     which = f"{mixed} Others {sign.negation} ({odd_named})."
     move = "Expected entries of one layout: move the odd ones out, or choose the layout."
     options = f"--layout {sign.layout} leaves out the odd ones" if sign in _BY_NAME else f"--layout {sign.layout}"
@@ -115,15 +116,15 @@ def _refuse_shared_numbers(folder: ClassFolder, agreement: _Agreement) -> None:
         first, *others = canvas.uploads(item.name)
         number = 0 if others else first.file
         if number and number in seen:
-            both = f"{shown(seen[number].name)} and {shown(item.name)}"
-            named = f"the entries of {shown(folder.name)} are named as in a download of Canvas"
+            both = f"{printable_name(seen[number].name)} and {printable_name(item.name)}"
+            named = f"the entries of {printable_name(folder.name)} are named as in a download of Canvas"
             shared = f"{both} share a number that Canvas gives to one file only"
             raise SubmissionError(f"{named}, but {shared}; choose --layout plain or --layout canvas")
         seen.setdefault(number, item)
 
 
 def _listed(items: Sequence[Item]) -> str:
-    names = ", ".join(shown(item.name) for item in items[:_NAMED])
+    names = ", ".join(printable_name(item.name) for item in items[:_NAMED])
     return f"{names} and {len(items) - _NAMED:,} more" if len(items) > _NAMED else names
 
 

@@ -20,7 +20,7 @@ from autograder.submission.found import (
     SubmittedFile,
     UnreadableError,
     printable,
-    shown,
+    printable_name,
 )
 from autograder.submission.names import checked_id
 from autograder.submission.notebook import Cells, Notebook, cell_of, read_notebook
@@ -193,7 +193,7 @@ class _Reading:
         """Add a note about a file that cannot be read; return the sentence without folders, for a finding."""
         why = f"{error}; check its permissions" if isinstance(error, UnreadableError) else str(error)
         self.notes.append(f"{file.display_name} {why}")
-        return f"{shown(file.path.name)} {why}"
+        return f"{printable_name(file.path.name)} {why}"
 
 
 def cut(notes: Sequence[str]) -> tuple[str, ...]:
@@ -276,7 +276,9 @@ def _near_names(submitted: Sequence[SubmittedFile], files: Sequence[str], source
     for file in files:
         near = nearest(Path(file).stem, stems) if file not in names and file not in sources else None
         if near:
-            notes.append(f"{file} is missing, and there is {shown(unexpected[near])}; rename it if that is the one")
+            notes.append(
+                f"{file} is missing, and there is {printable_name(unexpected[near])}; rename it if that is the one"
+            )
     return notes
 
 

@@ -18,7 +18,7 @@ from autograder.instructor.gradebook.matching import Person, match_rows
 from autograder.instructor.gradebook.sheet import Sheet, read_sheet
 from autograder.report.printable import one_line
 from autograder.report.words import points
-from autograder.submission.found import printable, shown
+from autograder.submission.found import printable, printable_name
 
 System = Literal["canvas", "moodle"]
 CANVAS = {"number": ("ID",), "strong": ("SIS Login ID", "SIS User ID"), "name": ("Student",)}
@@ -93,8 +93,10 @@ def _only(file: Path, sheet: Sheet, places: Sequence[int], asked: str | None = N
     """Return the only place; raise `ExportError` if there is none or there are several."""
     if len(places) == 1:
         return places[0]
-    columns = f"{len(places)} columns {shown(asked)}" if asked else f"{len(places)} assignment columns"
-    names = ", ".join(shown(sheet.header[place]) for place in places) or ", ".join(map(shown, sheet.header))
+    columns = f"{len(places)} columns {printable_name(asked)}" if asked else f"{len(places)} assignment columns"
+    names = ", ".join(printable_name(sheet.header[place]) for place in places) or ", ".join(
+        map(printable_name, sheet.header)
+    )
     raise ExportError(f"{printable(file)} has {columns}, expected one; choose one with --column: {names}")
 
 
@@ -117,7 +119,7 @@ def _factor(graded: Graded, maximum: Decimal | None, title: str, scale: bool) ->
     if not scale:
         theirs, own = f"{maximum.normalize():f}", f"{ours.normalize():f}"
         raise ExportError(
-            f"{shown(title)} has a maximum of {theirs}, and the course has {own}; "
+            f"{printable_name(title)} has a maximum of {theirs}, and the course has {own}; "
             f"set the maximum to {own} and export the file again, or convert the scores with --scale"
         )
     return maximum / ours
@@ -192,7 +194,7 @@ def _read_only(sheet: Sheet, column: int) -> bool:
 
 
 def _not_exported(sheet: Sheet, file: Path, wanted: str, where: str) -> ExportError:
-    columns = ", ".join(map(shown, sheet.header[:8])) or "nothing"
+    columns = ", ".join(map(printable_name, sheet.header[:8])) or "nothing"
     return ExportError(f"{printable(file)} has the columns {columns}, expected {wanted}; export the file with {where}")
 
 

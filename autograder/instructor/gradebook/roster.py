@@ -14,7 +14,7 @@ from autograder.course import Course
 from autograder.course.names import UsageError
 from autograder.course.nearest import nearest
 from autograder.instructor.gradebook.csv_text import csv_text
-from autograder.submission.found import SubmissionError, printable, shown
+from autograder.submission.found import SubmissionError, printable, printable_name
 from autograder.submission.names import Clue, casefolded, checked_id
 from autograder.submission.times import parse_time
 
@@ -153,7 +153,7 @@ def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
 def _check_columns(path: Path, header: Sequence[str]) -> None:
     """Refuse a header without students, with a repeated or with a misspelled column; ignore all other columns."""
     if "student" not in header:
-        columns = ", ".join(map(shown, header)) or "nothing"
+        columns = ", ".join(map(printable_name, header)) or "nothing"
         known = ", ".join(COLUMNS)
         raise RosterError(f"{_at(path, 1)} the first line has {columns}, expected a column student (of {known})")
     for name in header:
@@ -161,7 +161,9 @@ def _check_columns(path: Path, header: Sequence[str]) -> None:
             raise RosterError(f"{_at(path, 1)} the column {name} appears twice, expected once")
         near = nearest(name, COLUMNS) if name and name not in COLUMNS else None
         if near and near not in header:
-            raise RosterError(f"{_at(path, 1)} {shown(name)} is not a column of a roster; did you mean {near}?")
+            raise RosterError(
+                f"{_at(path, 1)} {printable_name(name)} is not a column of a roster; did you mean {near}?"
+            )
 
 
 def _roster(path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], zone: tzinfo) -> Roster:
@@ -173,7 +175,7 @@ def _roster(path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], zone: tzi
         for name in ("student", "login", "lms_id", "email"):
             key = (name, casefolded(row[name]))
             if row[name] and key in lines:
-                mistakes.append(f"{_at(path, line)} {name} {shown(row[name])} is already in line {lines[key]}")
+                mistakes.append(f"{_at(path, line)} {name} {printable_name(row[name])} is already in line {lines[key]}")
             lines.setdefault(key, line)
         problems += mistakes
         if not mistakes:
@@ -194,11 +196,11 @@ def _mistakes(row: Mapping[str, str], zone: tzinfo) -> Iterator[str]:
             yield str(error)
     for name in ("due", "handed_in"):
         if row[name] and parse_time(row[name], zone) is None:
-            yield f"{name} is {shown(row[name])}, expected {_TIME}"
+            yield f"{name} is {printable_name(row[name])}, expected {_TIME}"
     if row["extension_days"] and _days(row["extension_days"]) is None:
-        yield f"extension_days is {shown(row['extension_days'])}, expected an integer from 0 to 365"
+        yield f"extension_days is {printable_name(row['extension_days'])}, expected an integer from 0 to 365"
     if row["points"] and _hundredths(row["points"]) is None:
-        yield f"points is {shown(row['points'])}, expected a number with at most two decimals"
+        yield f"points is {printable_name(row['points'])}, expected a number with at most two decimals"
     if row["due"] and row["extension_days"]:
         yield "has due and extension_days, expected one of them"
 
