@@ -47,6 +47,7 @@ class Candidate:
 
     @property
     def people(self) -> frozenset[str]:
+        """Return the clue of every person the entry may belong to."""
         own = self.clue.lms_id or casefolded(self.clue.own)
         return frozenset({own, *(casefolded(login) for login in self.clue.logins if self.number is not None)})
 

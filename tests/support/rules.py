@@ -74,8 +74,9 @@ def documents() -> list[Path]:
 
 
 def programs() -> list[Path]:
-    """Return the programs whose messages and help people read."""
-    return sorted([*(ROOT / "autograder").rglob("*.py"), *(ROOT / "play").rglob("*.py")])
+    """Return the programs whose messages and help people read: not those whose texts are the data of a language."""
+    play = [file for file in (ROOT / "play").rglob("*.py") if file.parent.name not in ("language", "tales")]
+    return sorted([*(ROOT / "autograder").rglob("*.py"), *play])
 
 
 def courses() -> list[Path]:

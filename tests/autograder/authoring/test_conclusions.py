@@ -154,7 +154,7 @@ def test_two_ways_have_to_agree_and_the_first_to_resemble_the_reference() -> Non
     assert "20 of 20" in str(like([observed(2 * DRAWN), observed(DRAWN)], expected))
     assert like([observed(OTHER), observed(OTHER)], expected) is not None
     assert like([observed(OTHER), observed(OTHER)], expected, Like(free=("it",))) is None
-    assert like([observed(DRAWN)], expected) == "it: 1 parts, expected 2"
+    assert like([observed(DRAWN)], expected) == "1 part, expected 2"
     assert like([observed(DRAWN), None], expected) is not None
     gone = np.where(LARGEST, np.nan, DRAWN)
     assert "1 of 20 numbers is NaN" in str(like([observed(DRAWN), observed(gone)], expected))

@@ -324,7 +324,7 @@ def test_a_second_export_keeps_a_configuration_that_was_changed(course: Path, fo
 def test_a_folder_from_which_the_course_is_not_found_is_refused(course: Path, place: str) -> None:
     done = tiny.run_course(course, "export", "nbgrader-course", "--to", place)
     assert done.returncode == 2
-    assert "is no place for nbgrader's course folder" in done.stderr
+    assert "cannot be nbgrader's course folder" in done.stderr
     assert "like build/nbgrader" in done.stderr
 
 

@@ -82,6 +82,7 @@ def test_half_blocks_are_rectangles_without_seams() -> None:
     assert "▀" not in picture
 
 
+@pytest.mark.worker
 def test_a_command_runs_as_on_a_terminal_of_that_width(tmp_path: Path) -> None:
     program = "import os; print(os.environ['COLUMNS'], os.environ['FORCE_COLOR'], 'NO_COLOR' in os.environ); exit(1)"
     assert terminal_output([sys.executable, "-c", program], 72, tmp_path) == "72 1 False"
