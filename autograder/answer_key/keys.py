@@ -140,6 +140,7 @@ class Keys:
             engine_digest(*MAKES_KEYS),
             repr((self.seed, self.device, metadata.version("torch"), metadata.version("numpy"))).encode(),
             repr(self.suite.course.sizes).encode(),
+            repr(self.suite.plan([exercise])).encode(),  # a suite may hold some of the checks only
             self.suite.sources[f"test_{exercise.id}.py"],
             catalogue.read_bytes() if catalogue.is_file() else b"",
             *(name.encode() + b"\0" + data for name, data in sorted(sources.items())),

@@ -3,12 +3,15 @@
 import json
 import multiprocessing
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from autograder.answer_key.keys import Keys
 from autograder.answer_key.model import AnswerKey, from_record, to_record
+from autograder.course import read_course
+from autograder.course.suite import load_suite
 from autograder.judge.grader import Grader
 from autograder.protocol import Limits, read_frame, write_frame
 from autograder.runner.runner import GraderProblem
@@ -79,6 +82,14 @@ def test_a_key_of_another_course_is_another_key(change: str, course: Path, cache
     tiny.replaced(course / file, old, new)
     key_of(course, cache)
     assert len(kept(cache) - before) == 1
+
+
+def test_a_key_of_fewer_trials_is_another_key(course: Path, tmp_path: Path) -> None:
+    suite = load_suite(read_course(course))
+    fewer = {name: tuple(replace(check, trials=1) for check in checks) for name, checks in suite.checks.items()}
+    for checks, trials in ((fewer, {0}), (suite.checks, {0, 1})):
+        with Keys(replace(suite, checks=checks), seed=SEED, cache=tmp_path) as keys:
+            assert {trial for _, trial in keys.reference(suite.course.exercises[0]).reference} == trials
 
 
 def test_a_key_of_another_seed_is_another_key_with_other_numbers(course: Path, cache: Path) -> None:
