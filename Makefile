@@ -16,11 +16,11 @@ demo: $(READY)
 	@echo
 	$(BIN)/course check attention --submission examples/class/student-03 || test $$? -eq 1
 
-# Under a minute on two cores: everything that starts no process.
+# The short loop: everything that starts no process.
 check: lint
 	$(PYTEST) --dist worksteal -m "$(QUICK)"
 
-# Six minutes on two cores: the proof of the course, and the tests of the kit, with real programs.
+# The proof of the course, and the tests of the kit, with real programs.
 test: lint
 	$(BIN)/course validate
 	$(PYTEST) -m "not slow"

@@ -25,7 +25,7 @@ _WORD = re.compile(r"[^\W\d]\w*|\d\w*(?:\.\w+)*|[^\s\w]")
 _ESCAPE = re.compile(r"\\+[nrt]")
 _COMMENT = re.compile(r"(?<=\S)\s+# .*")
 _BEGINNING = re.compile(r"\s*(from|import)\b|\s*def\b.*:$")
-"""An import or the first line of a function, which say nothing about its body."""
+"""An import or the first line of a function: neither reveals the body."""
 
 _LEFT_OUT = frozenset("#\"'\\`")
 

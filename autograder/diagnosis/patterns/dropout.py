@@ -9,7 +9,7 @@ from autograder.diagnosis.patterns.pattern import Pattern, Sample
 from autograder.messages.dropout import DropoutActive
 
 _FEWEST = 20
-"""Elements; the share that was dropped of fewer says nothing about a rate."""
+"""The fewest elements whose dropped share is a good estimate of the rate."""
 
 
 def detect(case: Case) -> Iterator[Pattern]:
