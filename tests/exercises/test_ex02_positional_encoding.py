@@ -183,12 +183,12 @@ def test_device(impl, given):
 PLACES, WIDTH = 26, 24
 
 
-@picture("waves: fast on the left, slow on the right", rows="position", columns="feature")
+@picture("waves: fast left, slow right", rows="position", columns="feature")
 def picture_waves(impl, given):
     return rows(encoding(impl, given, WIDTH, PLACES, given.normal(1)), WIDTH, PLACES)[0]
 
 
-@picture("dot products: only the distance matters", rows="position", columns="position")
+@picture("dot products: only distance counts", rows="position", columns="position")
 def picture_products(impl, given):
     table = rows(encoding(impl, given, WIDTH, PLACES, given.normal(1)), WIDTH, PLACES)[0]
     return table @ table.T

@@ -141,7 +141,7 @@ def picture_look_ahead(impl, given):
     return impl.create_look_ahead_mask(len(SENTENCE), device=given.device), SENTENCE, []
 
 
-@picture("target mask: looks back, but not at padding", rows="who looks", columns="who is looked at")
+@picture("target mask: never looks at padding", rows="who looks", columns="who is looked at")
 def picture_target(impl, given):
     ids = given.tensor([[1, 4, 5, 6, 2, 0, 0]], "int64")
     return impl.create_target_mask(ids)[0, 0], SENTENCE, []

@@ -307,6 +307,6 @@ def picture_first_head(impl, given):
     return heads_by_hand(impl, given)[0], list(LOOKS_FOR), []
 
 
-@picture("head 2: looks at the words a word asks for", rows="query", columns="key; weights set by hand")
+@picture("head 2: looks at requested words", rows="query", columns="key; weights set by hand")
 def picture_second_head(impl, given):
     return heads_by_hand(impl, given)[1], list(LOOKS_FOR), []

@@ -275,7 +275,7 @@ def mixture(impl, given, blocks):
     return words - words.amin(dim=-1, keepdim=True)
 
 
-@picture("one block: a word and the previous word", rows="output", columns="word; weights set by hand")
+@picture("one block: one word back", rows="output", columns="word; weights set by hand")
 def picture_one_block(impl, given):
     return mixture(impl, given, 1), SENTENCE, []
 

@@ -198,7 +198,7 @@ def picture_batch(impl, given):
     return batch_of_sentences(impl, given), [" ".join(words) for words in SENTENCES], []
 
 
-@picture("teacher forcing: labels are one token ahead", columns="position")
+@picture("teacher forcing: labels one ahead", columns="position")
 def picture_shift(impl, given):
     inputs, labels = impl.teacher_forcing(batch_of_sentences(impl, given)[:2])
     pairs = given.torch.stack([inputs, labels], dim=1).flatten(0, 1)
