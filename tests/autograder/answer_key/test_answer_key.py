@@ -84,12 +84,15 @@ def test_a_key_of_another_course_is_another_key(change: str, course: Path, cache
     assert len(kept(cache) - before) == 1
 
 
-def test_a_key_of_fewer_trials_is_another_key(course: Path, tmp_path: Path) -> None:
-    suite = load_suite(read_course(course))
-    fewer = {name: tuple(replace(check, trials=1) for check in checks) for name, checks in suite.checks.items()}
-    for checks, trials in ((fewer, {0}), (suite.checks, {0, 1})):
-        with Keys(replace(suite, checks=checks), seed=SEED, cache=tmp_path) as keys:
-            assert {trial for _, trial in keys.reference(suite.course.exercises[0]).reference} == trials
+@pytest.mark.parametrize("kind", ["get", "reference"])
+def test_a_stored_key_that_lacks_trials_is_made_again(course: Path, tmp_path: Path, kind: str) -> None:
+    whole = load_suite(read_course(course))
+    fewer = {name: tuple(replace(check, trials=1) for check in checks) for name, checks in whole.checks.items()}
+    for suite, trials in ((replace(whole, checks=fewer), {0}), (whole, {0, 1})):
+        with Keys(suite, seed=SEED, cache=tmp_path) as keys:
+            key = getattr(keys, kind)(suite.course.exercises[0])
+            [traces] = [keys.traces(suite.course.exercises[0], check) for check in suite.checks[tiny.FIRST][:1]]
+        assert {trial for _, trial in key.reference} == {trial for _, trial in traces} == trials
 
 
 def test_a_key_of_another_seed_is_another_key_with_other_numbers(course: Path, cache: Path) -> None:
