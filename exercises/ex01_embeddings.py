@@ -31,10 +31,10 @@
 # [`nn.Embedding(n, d)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Embedding.html
 # [`math.sqrt(x)`]: https://docs.python.org/3/library/math.html#math.sqrt
 #
-# **In every exercise**, the docstrings are the contract: names of attributes, shapes and errors. The
-# checks rely on it. Helper functions and other attributes are up to you. Do not write into an
-# argument. Make each new tensor on the device of the arguments. If you combine it with vectors,
-# give it their dtype.
+# **In every exercise**, the docstrings are the contract: names, shapes and errors. The checks rely
+# on it. Helper functions and other attributes are up to you. Do not write into an argument. Make
+# each new tensor on the device of the arguments. If you combine it with vectors, give it their
+# dtype.
 #
 # An example with V = 3, D = 4 and this table:
 #

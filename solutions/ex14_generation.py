@@ -19,9 +19,9 @@
 #
 # (Fan et al. 2018, "Hierarchical Neural Story Generation", section 5.4, for `top_k`; Holtzman et
 # al. 2020, "The Curious Case of Neural Text Degeneration", section 3.1, for `top_p`.) Temperature 0
-# is the arg-max. The tokens that are kept are renormalized, and one of them is drawn. The token that
-# brings the sum up to $p$ belongs to the nucleus. Without it the set would not reach $p$. If the
-# model is sure of one token, the set would even be empty.
+# is the arg-max. The tokens that are kept are renormalized, and one of them is drawn. The token
+# that brings the sum up to $p$ belongs to the nucleus. Without it the set would not reach $p$. If
+# the model is sure of one token, the set would even be empty.
 #
 # **PyTorch you need.** Each call is a link to its documentation.
 #
