@@ -1,9 +1,9 @@
 # %% [markdown]
 # # ex06: multi-head attention
 #
-# One attention gives every token one weighted sum of the other tokens. A sentence needs several at
-# once: the subject of the verb, the noun behind a pronoun, the next word. So the model is split
-# into $H$ *heads* of $K = D / H$ features. Each head attends separately, and a last projection
+# One attention gives every token one weighted sum of all tokens. A sentence needs several at once:
+# the subject of the verb, the noun behind a pronoun, the next word. So the $D$ features are split
+# into $H$ *heads* of $K = D / H$ features each. Each head attends separately, and a last projection
 # mixes their results (Vaswani et al. 2017, section 3.2.2):
 #
 # $$\mathrm{MultiHead}(Q, K, V) = \mathrm{Concat}(\mathrm{head}_0, \ldots, \mathrm{head}_{H-1}) W^O,

@@ -27,9 +27,9 @@
 # [`d.get(key, default)`]: https://docs.python.org/3/library/stdtypes.html#dict.get
 # [`enumerate(items)`]: https://docs.python.org/3/library/functions.html#enumerate
 #
-# **Special tokens** come first in every vocabulary, so their ids are always the same. `<PAD>` 0
-# fills up, `<SOS>` 1 starts a sentence, and `<EOS>` 2 ends it. `<UNK>` 3 replaces every word that
-# is not in the vocabulary.
+# **Special tokens** come first in every vocabulary, so their ids are always the same. `<PAD>` (0)
+# fills up short rows. `<SOS>` (1) starts a sentence, and `<EOS>` (2) ends it. `<UNK>` (3) replaces
+# every word that is not in the vocabulary.
 #
 # **Teacher forcing** (Williams and Zipser 1989, "A Learning Algorithm for Continually Running Fully
 # Recurrent Neural Networks"). When the decoder generates a sentence, its input is its own output so

@@ -2,9 +2,9 @@
 # # ex05: scaled dot-product attention
 #
 # With attention, every token collects what it needs from the other tokens. A token asks with its
-# *query*, and each token answers with a *key*. If query and key agree, the token takes much of that
-# token's *value*. The computation is two matrix products with a softmax between them (Vaswani et
-# al. 2017, "Attention Is All You Need", section 3.2.1, equation 1):
+# *query*, and each token answers with a *key*. If query and key agree, the first token takes much
+# of the other token's *value*. The computation is two matrix products with a softmax between them
+# (Vaswani et al. 2017, "Attention Is All You Need", section 3.2.1, equation 1):
 #
 # $$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #

@@ -71,8 +71,8 @@
 #   probabilities of the draw          0.731  0.269
 # ```
 #
-# The order matters: `top_p` applies to the tokens left by `top_k`. Two tokens have 0.91 of their
-# probability.
+# The order matters: `top_p` applies to the tokens left by `top_k`. Of these three, the first two
+# have 0.91 of the probability.
 
 # %%
 from collections.abc import Iterator
