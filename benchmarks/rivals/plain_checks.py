@@ -105,7 +105,7 @@ def calm(seed: int) -> None:
 def bare(value: Any) -> Any:
     """Return an observation with each tensor as the name of its device and a plain tensor."""
     if isinstance(value, Elsewhere):
-        return ("elsewhere", value.held.detach())
+        return ("elsewhere", value.cpu_tensor.detach())
     if isinstance(value, Tensor):
         return (str(value.device), value.detach())
     if isinstance(value, list | tuple):
