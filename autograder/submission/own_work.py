@@ -5,8 +5,8 @@ from pathlib import Path
 
 from autograder.course import Course, Exercise
 from autograder.course.kit_files import stubs_dir
-from autograder.submission.found import Caps
-from autograder.submission.submission import Given, Submission, notebook_of, read_submission
+from autograder.submission.files import Caps
+from autograder.submission.submission import Handout, Submission, notebook_of, read_submission
 
 NOTEBOOKS = "notebooks"
 """The folder of the notebooks in exercises/."""
@@ -20,7 +20,7 @@ def read_own(course: Course, exercises: Iterable[Exercise] | None = None, *, fol
     wanted = tuple(course.exercises if exercises is None else exercises)
     files = [exercise.file for exercise in wanted]
     caps = Caps(source_kib=course.limits.source_kib)
-    return read_submission(folder or course.exercises_dir, files, caps, handout(course, wanted))
+    return read_submission(folder or course.exercises_dir, files, caps, stubs_of(course, wanted))
 
 
 def own_source(course: Course, exercise: Exercise) -> bytes | None:
@@ -33,10 +33,10 @@ def notebook_file(course: Course, exercise: Exercise) -> Path:
     return course.exercises_dir / NOTEBOOKS / notebook_of(exercise.file)
 
 
-def handout(course: Course, exercises: Iterable[Exercise]) -> Given:
+def stubs_of(course: Course, exercises: Iterable[Exercise]) -> Handout:
     """Return the stubs of those exercises that this kit has."""
     stubs = {exercise.file: stub_text(course, exercise) for exercise in exercises}
-    return Given({file: stub.encode() for file, stub in stubs.items() if stub is not None})
+    return Handout({file: stub.encode() for file, stub in stubs.items() if stub is not None})
 
 
 def stub_text(course: Course, exercise: Exercise) -> str | None:

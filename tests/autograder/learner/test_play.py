@@ -245,7 +245,7 @@ def test_ctrl_c_ends_an_activity_that_waits_for_a_line(playing: Path) -> None:
 @pytest.mark.worker
 def test_an_unknown_word_is_reported(playing: Path) -> None:
     for arguments, said in (
-        (("gro",), "no activity is called 'gro'; is grow meant?"),
+        (("gro",), "no activity is called 'gro'; did you mean grow?"),
         (("--size", "2"), "no activity is called '2'"),
         (("grow", "--sise", "2"), "unrecognized arguments: --sise 2"),
         (("grow", "--size", "x"), "invalid int value: 'x'"),
