@@ -229,6 +229,17 @@ def test_a_hint_before_any_check_is_refused_in_a_sentence(course: Path) -> None:
         assert "run `course check 0" in done.stderr
 
 
+def test_a_name_that_is_missing_has_no_hint_and_the_reason_is_a_sentence(course: Path) -> None:
+    (course / "exercises" / tiny.FILES[0]).write_text("def runing_mean(x): return x\n", "utf-8")
+    checked = tiny.run_course(course, "check", "1").stdout
+    assert "rename it if that is the one" in " ".join(checked.split())
+    assert "Hint" not in checked
+    assert "hint" not in checked.partition("Next")[2]
+    done = tiny.run_course(course, "hint", "1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "its message says what is wrong" in done.stderr
+
+
 def test_there_is_no_hint_for_what_passes(course: Path) -> None:
     write(course)
     tiny.run_course(course, "check", "1")
