@@ -12,6 +12,7 @@ from autograder.report.exercise_summary import message_of
 from autograder.report.location import Location, function_of, location_of
 from autograder.report.printable import one_line, printable
 from autograder.report.states import STATES, State
+from autograder.report.todo_view import TodoView
 from autograder.results.model import CheckResult, Finding, Status
 
 Command = tuple[str, str]
@@ -84,15 +85,18 @@ def failure_view(
     hints_shown: int = 1,
     next_commands: Sequence[Command] = (),
     every_measurement: bool = False,
+    todos: TodoView | None = None,
 ) -> FailureView:
     """Return the view of a check that does not pass.
 
     `log` is what the student's code printed, `hints_shown` how many hints they have seen. A table in which nothing
-    differs is left out unless `every_measurement` is wanted.
+    differs is left out unless `every_measurement` is wanted. A check of what is not written says what to write next, if
+    the `todos` of its exercise are known.
     """
     finding = check.finding
     evidence = finding.evidence if finding else None
-    message = message_of(check.status, finding)
+    unwritten = todos if todos is not None and check.status == "not_started" else None
+    message = unwritten.message if unwritten else message_of(check.status, finding)
     opening, *others = _SENTENCE_END.split(message, maxsplit=1)
     printed = printable(log[-_MOST_LOG:]).strip("\n").split("\n") if log.strip() else []
     return FailureView(
@@ -103,7 +107,7 @@ def failure_view(
         misconception=_misconception(message, finding),
         detail=_detail(check.status, finding),
         is_quoted=finding is not None and finding.kind == "exception",
-        claim=one_line(check.title) if _has_run(check) else "",
+        claim=one_line(check.title) if _has_run(check) and not unwritten else "",
         location=location_of(check.status, finding) if finding else None,
         values=values(evidence),
         comparison=comparison(evidence, every_measurement),

@@ -251,7 +251,7 @@ RATE = Picture("The rate of each step", ((1.0, 4.0, 2.5, 1.75),), "rate", "step"
 RATE_PASS = replace(PASS, id="ex13_training", title="training", built="A rate that warms up.", pictures=(RATE,))
 SYNTAX = attention("shapes", "error", UNREADABLE, after="error")
 NAMED = attention("mask", "fail", BARE_NAME, after="pass")
-ABSENT = Finding("structure", "missing", "ex08_encoder.py is not in the submission.")
+ABSENT = Finding("structure", "missing", "There is no file ex08_encoder.py.")
 MISSING = ExerciseResult(
     "ex08_encoder", "encoder", "missing", 0, 2000, (CheckResult("shapes", "shapes", "missing", 0, 2000, 0.0, ABSENT),)
 )

@@ -83,7 +83,7 @@ def test_a_missing_or_broken_file_is_reported_in_a_sentence(course: Path) -> Non
     (course / "exercises" / tiny.FILES[0]).unlink()
     done = tiny.run_course(course, "check", "1")
     assert done.returncode == 1
-    assert f"{tiny.FILES[0]} is not in the submission." in done.stdout
+    assert f"There is no file {tiny.FILES[0]}." in done.stdout
     shutil.rmtree(course / "exercises")
     assert tiny.run_course(course, "check", "1").returncode == 2
 

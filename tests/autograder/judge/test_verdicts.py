@@ -622,7 +622,7 @@ def test_half_an_exercise_keeps_the_points_of_its_half(judged: Judged) -> None:
 def test_a_file_that_was_not_handed_in_is_missing(judged: Judged) -> None:
     result = judged(None, tiny.POWER_ALONE)
     assert (result.status, result.score, result.max_score) == ("missing", 0, tiny.FULL[tiny.FIRST])
-    assert tiny.sentences_of(result) == [f"{tiny.FILES[0]} is not in the submission."] * len(result.checks)
+    assert tiny.sentences_of(result) == [f"There is no file {tiny.FILES[0]}."] * len(result.checks)
     assert judged(None, tiny.POWER_ALONE, of=tiny.SECOND).score == tiny.FULL[tiny.SECOND]
 
 
