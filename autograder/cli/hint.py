@@ -62,7 +62,7 @@ def _show_start(options: argparse.Namespace, course: Course, exercise: Exercise,
         return PASS
     screen = Screen.of(options)
     screen.text(f"{exercise.number} {exercise.title}: how to begin {start.todo.name}", indent=0)
-    screen.text(start.text, label=f"Hint {start.level} of {start.total}", indent=0)
+    screen.text(start.text, label=start.label, indent=0)
     screen.gap()
     screen.next(after_start(course, exercise, start))
     return PASS

@@ -55,7 +55,6 @@ def todo_comment(stub: str, name: str) -> str:
     comment = list(takewhile(lambda line: line.startswith("#"), reversed(lines)))[::-1]
     text = " ".join(line.lstrip("# ") for line in comment)
     text = re.sub(r"^TODO[^:]*:\s*", "", text)
-    text = text[:1].upper() + text[1:]
     return text if not text or text.endswith((".", "?", "!")) else f"{text}."
 
 

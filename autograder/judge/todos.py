@@ -31,7 +31,10 @@ def is_unwritten(check: Check, todos: Sequence[Todo], outcomes: Sequence[Outcome
         return False
     if all(todo.state in ("open", "empty") for todo in behind):
         return True
-    return all(map(_is_none, outcomes)) and any(todo.state == "empty" and _returns(todo, check) for todo in behind)
+    empty = [todo for todo in behind if todo.state == "empty"]
+    if any(todo.name == f"{check.of}.__init__" for todo in empty) and all(map(_lacks_parts, outcomes)):
+        return True
+    return all(map(_is_none, outcomes)) and any(_returns(todo, check) for todo in empty)
 
 
 def _returns(todo: Todo, check: Check) -> bool:
@@ -44,6 +47,11 @@ def _is_failure_of_code(outcome: Outcome) -> bool:
     return not isinstance(outcome, Observed) and (
         isinstance(outcome, WorkerFailure) or outcome.at_import or bool(outcome.frames)
     )
+
+
+def _lacks_parts(outcome: Outcome) -> bool:
+    """Say whether an object had not the attributes that the check needs."""
+    return isinstance(outcome, Fault) and outcome.kind == "structure"
 
 
 def _is_none(outcome: Outcome) -> bool:

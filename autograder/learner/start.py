@@ -9,6 +9,7 @@ from autograder.diagnosis.cells import place_in
 from autograder.learner.progress import Standing, save_events
 from autograder.learner.progress.events import Event, now
 from autograder.learner.progress.standing import UNTRIED
+from autograder.messages import opened
 from autograder.protocol.functions import outline_of
 from autograder.results import Todo
 from autograder.submission import Submission
@@ -25,6 +26,11 @@ class StartHint:
     level: int
     total: int
     warning: str = ""
+
+    @property
+    def label(self) -> str:
+        """The name of the text; a single one has no number."""
+        return f"Hint {self.level} of {self.total}" if self.total > 1 else "Hint"
 
 
 def read_todos(course: Course, exercise: Exercise, submission: Submission | None = None) -> tuple[Todo, ...]:
@@ -70,7 +76,7 @@ def start_texts(course: Course, exercise: Exercise, todo: Todo) -> tuple[str, ..
         comment = todo_comment(stub_text(course, exercise) or "", todo.name)
     except (StubError, OSError, ValueError):
         comment = ""
-    return (f"{comment} {lesson}".strip(),)
+    return (f"{opened(comment)} {lesson}".strip(),)
 
 
 def edit_place(course: Course, todo: Todo) -> str:

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autograder.report.comparison import Comparison, MapPair, Values, Witnesses, comparison, map_pair, values, witnesses
-from autograder.report.exercise_summary import message_of
+from autograder.report.exercise_summary import checks_pass, message_of
 from autograder.report.location import Location, function_of, location_of
 from autograder.report.printable import one_line, printable
 from autograder.report.states import STATES, State
 from autograder.report.todo_view import TodoView
-from autograder.results.model import CheckResult, Finding, Status
+from autograder.results.model import CheckResult, ExerciseResult, Finding, Status
 
 Command = tuple[str, str]
 """What to type next, and what it does."""
@@ -144,6 +144,18 @@ def _has_run(check: CheckResult) -> bool:
         return False
     at_import = finding is not None and finding.kind == "exception" and finding.place and not function_of(finding)
     return check.status not in ("missing", "grader_error") and not at_import
+
+
+def have_run(exercise: ExerciseResult) -> bool:
+    """Say whether any check of an exercise has run: none does if its file is missing, or cannot be read or imported."""
+    first = exercise.first_failure
+    passes = any(check.status == "pass" for check in exercise.checks)
+    return first is None or passes or exercise.status == "grader_error" or _has_run(first)
+
+
+def count_of(exercise: ExerciseResult) -> str:
+    """Return how many checks of an exercise pass."""
+    return checks_pass(exercise.checks) if have_run(exercise) else "no check was run"
 
 
 def _hints(check: CheckResult, count: int) -> tuple[tuple[str, str], ...]:

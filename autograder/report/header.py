@@ -1,11 +1,13 @@
 """The top of a verdict: the state of the exercise, and of each of its checks."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from rich.text import Text
 
-from autograder.report.exercise_summary import checks_pass, number, reference_parts, spoken
+from autograder.report.exercise_summary import number, reference_parts, spoken
+from autograder.report.failure_view import count_of, have_run
 from autograder.report.layout import SECONDARY, Page, apart, packed
 from autograder.report.quantities import plural
 from autograder.report.states import STATES, state_of
@@ -25,10 +27,10 @@ def title_line(page: Page, exercise: ExerciseResult) -> Text:
 
 def top_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
     """Return the title, the checks in a row or two, the TODOs, and whether reference parts were used."""
-    title, count = title_line(page, exercise), page.text(checks_pass(exercise.checks))
+    title, count = title_line(page, exercise), page.text(count_of(exercise))
     together = apart(title, count, page.width)
     head = [together] if together else [*page.wrap(title, 0), *(page.wrap(count) if count else [])]
-    marks = _marks(page, exercise) if exercise.status not in ("missing", "not_started") else []
+    marks = _marks(page, exercise) if have_run(exercise) and exercise.status != "not_started" else []
     lines = [*marks, *_todo_lines(page, exercise)]
     return [*head, *(Text.assemble("  ", line) for line in lines), *part_lines(page, exercise)]
 
@@ -40,10 +42,9 @@ def _todo_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
     for item in view.items if view else ():
         style = {"passed": "green", "failed": "red"}.get(item.mark, SECONDARY)
         mark = page.text(getattr(page.glyphs, item.mark), style)
-        items.append(Text.assemble(mark, " ", page.text(item.name), " ", page.text(item.fact, SECONDARY)))
-    for line in items:
-        line.rstrip()
-    return packed(items, page.width - 2)
+        items.append(Text.assemble(mark, " ", page.text(item.text)))
+    room = replace(page, width=page.width - 2)
+    return [line for row in packed(items, room.width) for line in room.wrap(row, 0)]
 
 
 def part_lines(page: Page, exercise: ExerciseResult) -> list[Text]:

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import dedent
 
-from autograder.report.exercise_summary import achieved, bonus_left, checks_pass, number, reference_parts, spoken
+from autograder.report.exercise_summary import achieved, bonus_left, number, reference_parts, spoken
 from autograder.report.failure_view import Command as Command
-from autograder.report.failure_view import failure_view
+from autograder.report.failure_view import count_of, failure_view, have_run
 from autograder.report.html_bars import bars_svg
 from autograder.report.html_failure import failure_parts
 from autograder.report.html_grid import grid_svg
@@ -109,12 +109,12 @@ def _top(state: str, title: str, beside: str) -> str:
 def _count(exercise: ExerciseResult) -> str:
     if exercise.status == "grader_error":
         return ""  # an exercise that was not judged has no score, not zero
-    return ", ".join(filter(None, (checks_pass(exercise.checks), points_of(exercise.score, exercise.max_score))))
+    return ", ".join(filter(None, (count_of(exercise), points_of(exercise.score, exercise.max_score))))
 
 
 def _failing(exercise: ExerciseResult, hints_shown: int, log: str) -> Iterator[str]:
     first, todos = exercise.first_failure, todo_view(exercise)
-    if exercise.status not in ("missing", "not_started"):
+    if exercise.status != "not_started" and have_run(exercise):
         yield f'<ul class="checks">{"".join(_check(check, check is first) for check in exercise.checks)}</ul>'
     if todos is not None and todos.items:
         yield f'<ul class="checks">{"".join(map(_todo, todos.items))}</ul>'
@@ -136,7 +136,7 @@ def _check(check: CheckResult, first: bool) -> str:
 def _todo(item: TodoItem) -> str:
     sign = f'<b aria-hidden="true">{SIGNS[item.mark]}</b>'
     spoken_mark = f'<span class="unseen">{_SPOKEN[item.mark] if item.mark != "waiting" else ""}</span>'
-    return f'<li class="{item.mark}">{sign}{spoken_mark} <code>{text(item.name)}</code> {text(item.fact)}</li>'
+    return f'<li class="{item.mark}">{sign}{spoken_mark} {text(item.text)}</li>'
 
 
 def _passing(exercise: ExerciseResult, unused_hints: Sequence[str]) -> Iterator[str]:

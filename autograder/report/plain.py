@@ -17,7 +17,7 @@ from autograder.report.exercise_summary import (
     spoken,
     student,
 )
-from autograder.report.failure_view import Command, FailureView, failure_view
+from autograder.report.failure_view import Command, FailureView, count_of, failure_view, have_run
 from autograder.report.glyphs import ASCII
 from autograder.report.location import Location
 from autograder.report.passing import MOST_PICTURES
@@ -25,11 +25,11 @@ from autograder.report.picture_words import in_words
 from autograder.report.printable import one_line, printable
 from autograder.report.quantities import listed, plural, points_of
 from autograder.report.states import state_of
-from autograder.report.todo_view import todo_view
+from autograder.report.todo_view import TodoView, todo_view
 from autograder.results.model import ExerciseResult, Report
 
 _MOST_UNUSED = 3
-_TODO_WORDS = {"passed": "Passes", "failed": "Fails", "waiting": "Part"}
+_TODO_WORDS = {"passed": "Passes", "failed": "Fails", "waiting": "Written"}
 
 
 def show(console: Console, sentences: Iterable[str]) -> None:
@@ -141,15 +141,26 @@ def _failing(exercise: ExerciseResult, next_commands: Sequence[Command], log: st
     first = "Begin with" if state.mark == "waiting" else "First failure"
     begin = f"{first}: check {exercise.checks.index(check) + 1}, {spoken(check.id)}."
     view = failure_view(check, log=log, hints_shown=hint, next_commands=next_commands, todos=todos)
-    top = [f"{_title(exercise)} {checks_pass(exercise.checks)}."]
-    if todos is None or check.status != "not_started":
+    count = count_of(exercise)
+    top = [f"{_title(exercise)} {count[:1].upper()}{count[1:]}."]
+    if have_run(exercise) and (todos is None or check.status != "not_started"):
         top.append(begin)
     return [
         " ".join(top),
-        *(f"{_TODO_WORDS[item.mark]}: {item.text}." for item in (todos.items if todos else ())),
+        *_todo_sentences(todos),
         *filter(None, [reference_parts(exercise)]),
         *failure_sentences(view),
     ]
+
+
+def _todo_sentences(todos: TodoView | None) -> list[str]:
+    """Return what is known of each TODO that has code, and the names of the others."""
+    if todos is None or not todos.items:
+        return []
+    known = [item for item in todos.items if item.fact and not item.is_left]
+    left = [item.name for item in todos.items if item.is_left]
+    sentences = [f"{_TODO_WORDS[item.mark]}: {item.name if item.mark == 'waiting' else item.text}." for item in known]
+    return [*sentences, f"Left to write: {listed(left)}."]
 
 
 def _location(location: Location) -> list[str]:

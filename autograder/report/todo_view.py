@@ -14,16 +14,22 @@ _NO_FAILURE: frozenset[Status] = frozenset({"pass", "not_started", "waits"})
 
 @dataclass(frozen=True)
 class TodoItem:
-    """One TODO: the mark before it, its name, and what is known of it in words."""
+    """One TODO: the mark before it, its name, and what is known of it in words. `label` introduces the first one left.
+
+    `is_left` says that it is still to be written.
+    """
 
     mark: Mark
     name: str
-    fact: str
+    fact: str = ""
+    label: str = ""
+    is_left: bool = False
 
     @property
     def text(self) -> str:
-        """The name and the fact."""
-        return f"{self.name} {self.fact}".strip()
+        """The label, the name and the fact."""
+        name = f"{self.name}," if self.is_left and self.fact else self.name
+        return " ".join(filter(None, (self.label, name, self.fact)))
 
 
 @dataclass(frozen=True)
@@ -63,8 +69,9 @@ def _all_pass(checks: Sequence[str], statuses: dict[str, Status]) -> bool:
 def _item(todo: Todo, first: bool, exercise: ExerciseResult, statuses: dict[str, Status]) -> TodoItem:
     name = one_line(todo.name)
     if not _is_complete(todo, statuses):
-        label = "next: " if exercise.in_progress else "to do: "
-        return TodoItem("waiting", f"{label}{name}," if first else name, line_of(todo.place) if first else "")
+        if not first:
+            return TodoItem("waiting", name, is_left=True)
+        return TodoItem("waiting", name, line_of(todo.place), "next:" if exercise.in_progress else "to do:", True)
     passing = sum(statuses.get(check) == "pass" for check in todo.checks)
     if _all_pass(todo.checks, statuses):
         return TodoItem("passed", name, f"({plural(passing, 'check')})")

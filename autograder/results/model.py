@@ -125,8 +125,8 @@ class Todo:
     """A TODO of the stub, by the name of its function or method, and its state in the student's file.
 
     `done` has code, `open` raises NotImplementedError as handed out, and `started` has code and raises it still.
-    `empty` neither raises it nor has code of its own. `place` is its first line, or the line that raises. `checks` are
-    the ids of the checks of what it returns.
+    `empty` neither raises it nor has code of its own. `place` is the line that raises, the last line of an empty one,
+    or the first line of code. `checks` are the ids of the checks of what it returns.
     """
 
     name: str
@@ -195,8 +195,9 @@ class ExerciseResult:
     def in_progress(self) -> bool:
         """Whether a part is written, another part is not, and nothing that is written fails."""
         required = {check.status for check in self.checks if not check.bonus}
-        begun = "pass" in required or any(todo.state in ("done", "started") for todo in self.todos)
-        return begun and "not_started" in required and required <= {"pass", "not_started", "waits"}
+        begun = self.status == "fail" or any(todo.state in ("done", "started") for todo in self.todos)
+        fails = self.status not in ("fail", "not_started") or not required <= {"pass", "not_started", "waits"}
+        return begun and not fails and "not_started" in required
 
     @property
     def first_failure(self) -> CheckResult | None:

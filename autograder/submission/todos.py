@@ -31,7 +31,7 @@ def _todo(given: Function, handed_out: frozenset[str], own: Function, work: Outl
         # The line of the TODO may have another text than in the stub: that is no work either.
         todo = {hash_ for hash_, line in work.statements if line == own.todo}
         state = "started" if _statements(own, work) - todo - handed_out - {_PASS} else "open"
-    return Todo(given.name, state, Place(file, own.todo or own.body, given.name))
+    return Todo(given.name, state, Place(file, own.todo or (own.end if state == "empty" else own.body), given.name))
 
 
 def _statements(function: Function, outline: Outline) -> frozenset[str]:

@@ -57,7 +57,7 @@ def _reason(
         return "You have not written anything yet."
     if not _is_wrong(first):
         others = f"the first of the {len(unwritten)}" if len(unwritten) > 1 else "the only one"
-        return f"Everything you have written passes. This is {others} that you have not completed yet."
+        return f"Everything you have written passes. This is {others} you have not completed yet."
     if len(failing) > 1:
         return f"It is the first of the {len(failing)} exercises that fail."
     return "It is the only exercise that fails."

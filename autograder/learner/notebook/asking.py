@@ -173,7 +173,7 @@ def _hint(asked: str | int | None, now: bool) -> Card:
         start = take_start(course, exercise, standing, todo)
         head = f"{title}: how to begin {todo.name}, {line_of(todo.place)}"
         notes = [start.warning] if start.warning else []
-        sentences = [fact(f"Hint {start.level} of {start.total}", start.text)]
+        sentences = [fact(start.label, start.text)]
         return Card.of(note_card(head, [*sentences, *notes]), [head, *sentences, *notes])
     if not standing.check:
         not_yet = [f'No hint yet: run check("{exercise.id[:4]}") first. Hints explain a failure.']
