@@ -26,7 +26,7 @@ def todos_in(suite: Suite, exercise: Exercise, survey: Survey | None) -> tuple[T
 
 def is_unwritten(check: Check, todos: Sequence[Todo], outcomes: Sequence[Outcome]) -> bool:
     """Say whether a check fails only because a TODO behind it has no code: its `raise` was replaced by `pass`, say."""
-    behind = [todo for todo in todos if check.of is not None and f"{todo.name}.".startswith(f"{check.of}.")]
+    behind = [todo for todo in todos if check.of is None or f"{todo.name}.".startswith(f"{check.of}.")]
     if not behind or any(map(_is_failure_of_code, outcomes)):
         return False
     if all(todo.state in ("open", "empty") for todo in behind):

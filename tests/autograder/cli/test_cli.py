@@ -231,7 +231,7 @@ def test_a_hint_on_a_stub_says_how_to_begin(course: Path) -> None:
         assert "how to begin running_mean" in done.stdout
         assert text in done.stdout
         assert "ex01_running_mean.py:15" in done.stdout
-    assert "start from the identity" in tiny.run_course(course, "hint", "2").stdout
+    assert "Start from the identity" in tiny.run_course(course, "hint", "2").stdout
 
 
 def test_a_deleted_file_is_missing_and_the_way_back_is_named(course: Path) -> None:
