@@ -17,6 +17,7 @@ from autograder.learner.checking import (
 )
 from autograder.learner.json_output import write_json
 from autograder.learner.next_commands import Command, after_check, after_submission
+from autograder.learner.next_exercise import moved_on
 from autograder.learner.progress import Progress, read_progress
 from autograder.learner.progress.record import record
 from autograder.learner.progress.standing import ALL_AT_ONCE
@@ -30,6 +31,8 @@ def check(options: argparse.Namespace) -> int:
     progress = read_progress(course)
     own = options.submission is None
     exercises = select_exercises(course, progress, options.exercises, check_all=options.all, own=own)
+    if own and not options.exercises and not options.all:
+        _say_where(options, moved_on(course, progress))
     device = normalize_device(options.device)
     seed = course.seed if options.seed is None else options.seed
     submission = read_own(course, folder=options.submission)
@@ -44,6 +47,14 @@ def check(options: argparse.Namespace) -> int:
     if not write_json(options.json, report.to_json()):
         _show(options, course, report, progress, own=own)
     return exit_status(report)
+
+
+def _say_where(options: argparse.Namespace, sentence: str) -> None:
+    """Print which exercise is checked, if it is another one than the last time."""
+    if sentence and options.json != "-":
+        screen = Screen.of(options)
+        screen.text(sentence, indent=0)
+        screen.gap()
 
 
 def _show(options: argparse.Namespace, course: Course, report: Report, progress: Progress, *, own: bool) -> None:
