@@ -42,7 +42,7 @@ def _find(course: Course, progress: Progress, wanted: str) -> Described:
     if own is not None:
         return own
     near = nearest_ids(course, wanted)
-    suggestion = f"is {' or '.join(near)} meant?" if near else "use the id that a failure shows"
+    suggestion = f"did you mean {' or '.join(near)}?" if near else "use the id that a failure shows"
     raise UsageError(f"no misconception is called {wanted!r}; {suggestion}")
 
 

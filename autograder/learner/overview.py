@@ -14,7 +14,7 @@ from autograder.learner.start import edit_place, may_start, next_todo, read_todo
 from autograder.messages.todos import line_of
 from autograder.report.states import IN_PROGRESS, STATES, State
 from autograder.report.words import plural, points
-from autograder.submission.own_work import handout, is_missing
+from autograder.submission.own_work import is_missing, stubs_of
 
 BROKEN, RECHECK = "BROKEN AGAIN", "RE-CHECK"
 
@@ -155,7 +155,7 @@ def _file_state(course: Course, exercise: Exercise, standing: Standing) -> FileS
         return "missing" if is_missing(course, exercise) else "work"
     if standing.status not in UNTRIED:
         return "work"
-    if handout(course, [exercise]).is_stub(exercise.file, source):
+    if stubs_of(course, [exercise]).is_stub(exercise.file, source):
         return "stub"
     todos = read_todos(course, exercise)
     return "work" if not todos or any(todo.state in ("done", "started") for todo in todos) else "stub"

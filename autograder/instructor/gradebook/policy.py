@@ -73,7 +73,7 @@ def late_penalty(policy: Policy, student: str, handed_in: datetime | None, score
     return Lateness(days, penalty, f"{late_by}: {percent.normalize():f} % of {of} taken off")
 
 
-def final(policy: Policy, student: str, handed_in: datetime | None, score: int | None) -> Final:
+def final_score(policy: Policy, student: str, handed_in: datetime | None, score: int | None) -> Final:
     """Return the final score: minus the late penalty, plus the points added by hand.
 
     `score` is None if the grader failed. A time on the roster overrides the time of the download.

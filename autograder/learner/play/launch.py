@@ -53,7 +53,7 @@ def find_activity(course: Course, name: str) -> Activity:
             return activity
     ids = [activity.id for activity in course.play]
     near = nearest(name, ids)
-    suggestion = f"is {near} meant? " if near else ""
+    suggestion = f"did you mean {near}? " if near else ""
     available = f"there are {', '.join(ids)}" if ids else "this course has none"
     raise UsageError(f"no activity is called {name!r}; {suggestion}{available}")
 
