@@ -10,6 +10,7 @@ from autograder.course import Course, find_course, read_course
 from autograder.learner.checking import (
     check_submission,
     confinement_warning,
+    encouragement,
     exit_status,
     normalize_device,
     pause_advice,
@@ -84,6 +85,9 @@ def _show_exercise(
     exercise = course.exercise(result.id)
     standing = progress.of(exercise)
     advice = pause_advice(exercise, standing)
+    if news := encouragement(standing):
+        screen = Screen.of(options)
+        screen.line((screen.glyphs.passed, "green"), f" {news}") if not screen.plain else screen.text(news)
     render_exercise(
         console,
         result,
