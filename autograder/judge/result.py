@@ -1,7 +1,9 @@
 """Makes the result of an exercise of its judgement: the last step, in which findings are put into words."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from autograder.diagnosis.cells import place_in
 from autograder.diagnosis.diagnosis import Location
 from autograder.diagnosis.findings import Source, finding_of
 from autograder.diagnosis.judgement import Judgement, Verdict
@@ -37,6 +39,9 @@ def result_of(
         checks,
         "stand-in" if judgement.stood_in else "own",
         judgement.stood_in,
+        todos=tuple(
+            replace(todo, place=place_in(source.cells, todo.place)) for todo in (trials.todos if trials else ())
+        ),
     )
 
 

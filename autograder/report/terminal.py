@@ -17,9 +17,10 @@ from autograder.report.header import part_lines, title_line, top_lines
 from autograder.report.layout import NARROWEST, SECONDARY, Page, blocks, breadth, columns, next_lines
 from autograder.report.passing import bonus_lines, built_lines, picture_lines, unused_lines
 from autograder.report.quantities import plural, points, points_of
-from autograder.report.states import STATES
+from autograder.report.states import state_of
 from autograder.report.terminal_failure import fitted_lines
 from autograder.report.terminal_maps import NARROWEST_WITH_MAPS
+from autograder.report.todo_view import todo_view
 from autograder.results.model import ExerciseResult, Report
 
 TALLEST = 34
@@ -55,7 +56,12 @@ def render_exercise(
         page.show(blocks((_pass_lines(page, exercise, _rows(page) - len(last) - 1, attempt, unused_hints), last)))
         return
     check = exercise.first_failure
-    view = failure_view(check, log=log, hints_shown=hints_shown, next_commands=next_commands) if check else None
+    todos = todo_view(exercise)
+    view = (
+        failure_view(check, log=log, hints_shown=hints_shown, next_commands=next_commands, todos=todos)
+        if check
+        else None
+    )
     last = [] if view else next_lines(page, next_commands)
     page.show(blocks((_failing_lines(page, exercise, view, file_path), last)))
 
@@ -101,7 +107,7 @@ def _failing_lines(
     """Return the header of an exercise, its checks, and its first failure."""
     head = top_lines(page, exercise)
     if view is None:
-        return blocks((head, page.wrap(page.text(STATES[exercise.status].meaning))))
+        return blocks((head, page.wrap(page.text(state_of(exercise).meaning))))
     brief = _height(page) < LOW
     return blocks((head, fitted_lines(page, view, file_path, _rows(page) - len(head) - 1, brief)))
 
@@ -158,7 +164,8 @@ def _first_in_full(page: Page, report: Report, file_paths: Mapping[str, Path]) -
         return []
     if first.status == "pass":
         return _pass_lines(page, first, _rows(page), None, ())
-    view = failure_view(first.first_failure, log=report.log) if first.first_failure else None
+    check = first.first_failure
+    view = failure_view(check, log=report.log, todos=todo_view(first)) if check else None
     return _failing_lines(page, first, view, file_paths.get(f"{first.id}.py"))
 
 
@@ -173,7 +180,7 @@ def _height(page: Page) -> int:
 
 
 def _summary(page: Page, exercise: ExerciseResult) -> list[Text]:
-    state = STATES[exercise.status]
+    state = state_of(exercise)
     mark = page.text(getattr(page.glyphs, state.mark), state.style)
     title = Text.assemble(mark, " ", page.text(f"{number(exercise.id)} {exercise.title}"))
     count = f"{passing(exercise.checks)} of {plural(len(exercise.checks), 'check')}" if exercise.checks else ""
