@@ -110,7 +110,7 @@ def _add_solution(commands: Commands) -> None:
         "Before a pass it asks you to confirm. Your progress records that you saw the solution. A student's kit "
         "has no solutions.",
     )
-    parser.add_argument("exercise", metavar="EX", help=EXERCISE)
+    add_exercise(parser, "the one you worked on last")
     parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
