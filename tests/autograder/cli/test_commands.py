@@ -316,7 +316,7 @@ def test_the_solution_comes_after_the_last_hint_and_a_typed_yes(failed: Path) ->
 def test_after_a_pass_the_solution_is_shown_at_once(passed: Path) -> None:
     assert "course solution 01" in tiny.run_course(passed, "check", "1").stdout
     assert "x.cumsum(dim=-1) / count" in output(passed, "solution", "1")
-    assert "01 Running mean: the reference solution" in output(passed, "solution")
+    assert "01 running mean: the reference solution" in output(passed, "solution")
     assert "write ex02_matrix_power first" in tiny.run_course(passed, "solution", "2").stderr
     shutil.rmtree(passed / "solutions")
     done = tiny.run_course(passed, "solution", "1")
