@@ -5,7 +5,9 @@ from collections.abc import Mapping
 from autograder.diagnosis.diagnosis import Location
 from autograder.diagnosis.findings import Source, finding_of
 from autograder.diagnosis.judgement import Judgement, Verdict
+from autograder.judge.prints import outputs_of
 from autograder.results import CheckResult, ExerciseResult
+from autograder.results.model import first_failing
 from autograder.submission.notebook import Cells
 
 
@@ -33,6 +35,7 @@ def result_of(
         checks,
         "stand-in" if judgement.stood_in else "own",
         judgement.stood_in,
+        prints=outputs_of(judgement.prints, first.id if (first := first_failing(checks)) else None),
     )
 
 
