@@ -14,6 +14,7 @@ from autograder.learner.overview import (
     next_command,
     notices,
     overview_json,
+    parts_written,
     rows_of,
     select_rows,
 )
@@ -82,6 +83,8 @@ def _show_current(screen: Screen, course: Course, progress: Progress, rows: Sequ
     _show_table(screen, [row for row in rows if row.exercise is current], current)
     if title := first_failure(course, progress):
         screen.text(title, label="First failure")
+    if parts := parts_written(course, progress):
+        screen.text(parts)
     screen.gap()
     screen.next([next_command(course, progress, rows)])
 

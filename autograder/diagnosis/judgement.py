@@ -8,7 +8,7 @@ from autograder.checks import Check
 from autograder.checks.trials import Key
 from autograder.course import Exercise
 from autograder.diagnosis.diagnosis import Diagnosis
-from autograder.results import Status
+from autograder.results import Status, Todo
 from autograder.results.model import first_failing
 from autograder.runner.outcomes import Outcome, Survey
 from autograder.runner.run import Prints
@@ -44,7 +44,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Trials:
-    """What was judged: the outcomes, the wrong ones, the answer key, the sizes, the student's file and its syntax."""
+    """What was judged: the outcomes, the wrong ones, the answer key, the sizes, the student's file and its syntax.
+
+    `todos` are the TODOs of the file.
+    """
 
     outcomes: Mapping[Key, Outcome]
     failing: Collection[Key]
@@ -52,6 +55,7 @@ class Trials:
     sizes: Callable[[Check, int], Mapping[str, int]]
     source: bytes
     survey: Survey | None
+    todos: tuple[Todo, ...] = ()
 
 
 @dataclass(frozen=True)

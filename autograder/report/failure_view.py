@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autograder.report.comparison import Comparison, MapPair, Values, Witnesses, comparison, map_pair, values, witnesses
-from autograder.report.exercise_summary import message_of
+from autograder.report.exercise_summary import checks_pass, message_of
 from autograder.report.location import Location, function_of, location_of
 from autograder.report.printable import one_line, printable
 from autograder.report.prints import PrintPart, print_parts
 from autograder.report.states import STATES, State
-from autograder.results.model import CheckResult, Finding, PrintOutput, Status
+from autograder.report.todo_view import TodoView
+from autograder.results.model import CheckResult, ExerciseResult, Finding, PrintOutput, Status
 
 Command = tuple[str, str]
 """What to type next, and what it does."""
@@ -82,15 +83,18 @@ def failure_view(
     hints_shown: int = 1,
     next_commands: Sequence[Command] = (),
     every_measurement: bool = False,
+    todos: TodoView | None = None,
 ) -> FailureView:
     """Return the view of a check that does not pass.
 
     `prints` are what the student's code printed, `hints_shown` how many hints they have seen. A table in which nothing
-    differs is left out unless `every_measurement` is wanted.
+    differs is left out unless `every_measurement` is wanted. A check of what is not written says what to write next, if
+    the `todos` of its exercise are known.
     """
     finding = check.finding
     evidence = finding.evidence if finding else None
-    message = message_of(check.status, finding)
+    unwritten = todos if todos is not None and check.status == "not_started" else None
+    message = unwritten.message if unwritten else message_of(check.status, finding)
     opening, *others = _SENTENCE_END.split(message, maxsplit=1)
     return FailureView(
         status=check.status,
@@ -100,7 +104,7 @@ def failure_view(
         misconception=_misconception(message, finding),
         detail=_detail(check.status, finding),
         is_quoted=finding is not None and finding.kind == "exception",
-        claim=one_line(check.title) if _has_run(check) else "",
+        claim=one_line(check.title) if _has_run(check) and not unwritten else "",
         location=location_of(check.status, finding) if finding else None,
         values=values(evidence),
         comparison=comparison(evidence, every_measurement),
@@ -136,6 +140,18 @@ def _has_run(check: CheckResult) -> bool:
         return False
     at_import = finding is not None and finding.kind == "exception" and finding.place and not function_of(finding)
     return check.status not in ("missing", "grader_error") and not at_import
+
+
+def have_run(exercise: ExerciseResult) -> bool:
+    """Say whether any check of an exercise has run: none does if its file is missing, or cannot be read or imported."""
+    first = exercise.first_failure
+    passes = any(check.status == "pass" for check in exercise.checks)
+    return first is None or passes or exercise.status == "grader_error" or _has_run(first)
+
+
+def count_of(exercise: ExerciseResult) -> str:
+    """Return how many checks of an exercise pass."""
+    return checks_pass(exercise.checks) if have_run(exercise) else "no check was run"
 
 
 def _hints(check: CheckResult, count: int) -> tuple[tuple[str, str], ...]:

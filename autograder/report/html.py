@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import dedent
 
-from autograder.report.exercise_summary import achieved, bonus_left, checks_pass, number, reference_parts, spoken
+from autograder.report.exercise_summary import achieved, bonus_left, number, reference_parts, spoken
 from autograder.report.failure_view import Command as Command
-from autograder.report.failure_view import failure_view
+from autograder.report.failure_view import count_of, failure_view, have_run
 from autograder.report.html_bars import bars_svg
 from autograder.report.html_failure import failure_parts, prints_html
 from autograder.report.html_grid import grid_svg
@@ -15,7 +15,8 @@ from autograder.report.passing import MOST_PICTURES
 from autograder.report.picture_words import in_words, is_whole
 from autograder.report.prints import print_parts
 from autograder.report.quantities import points_of
-from autograder.report.states import STATES
+from autograder.report.states import STATES, state_of
+from autograder.report.todo_view import TodoItem, todo_view
 from autograder.report.why import WhyPage
 from autograder.results.model import CheckResult, ExerciseResult, Picture
 
@@ -39,7 +40,7 @@ def exercise_card(
     `notes` are sentences about what was checked. A page that contains the style wants cards that are not `styled`. The
     other arguments are those of `render_exercise`.
     """
-    state = STATES[exercise.status]
+    state = state_of(exercise)
     passes = exercise.status == "pass"
     beside = achieved(exercise, attempt) if passes else _count(exercise)
     parts = _passing(exercise, unused_hints) if passes else _failing(exercise, hints_shown)
@@ -108,19 +109,22 @@ def _top(state: str, title: str, beside: str) -> str:
 def _count(exercise: ExerciseResult) -> str:
     if exercise.status == "grader_error":
         return ""  # an exercise that was not judged has no score, not zero
-    return ", ".join(filter(None, (checks_pass(exercise.checks), points_of(exercise.score, exercise.max_score))))
+    return ", ".join(filter(None, (count_of(exercise), points_of(exercise.score, exercise.max_score))))
 
 
 def _failing(exercise: ExerciseResult, hints_shown: int) -> Iterator[str]:
-    first = exercise.first_failure
-    if exercise.status not in ("missing", "not_started"):
+    first, todos = exercise.first_failure, todo_view(exercise)
+    if exercise.status != "not_started" and have_run(exercise):
         yield f'<ul class="checks">{"".join(_check(check, check is first) for check in exercise.checks)}</ul>'
+    if todos is not None and todos.items:
+        yield f'<ul class="checks">{"".join(map(_todo, todos.items))}</ul>'
     if sentence := reference_parts(exercise):
         yield f'<p class="soft">{text(sentence)}</p>'
     if first is None:
-        yield f"<p>{text(STATES[exercise.status].meaning)}</p>"
+        yield f"<p>{text(state_of(exercise).meaning)}</p>"
     else:
-        yield from failure_parts(failure_view(first, prints=exercise.prints, hints_shown=hints_shown))
+        view = failure_view(first, prints=exercise.prints, hints_shown=hints_shown, todos=todos)
+        yield from failure_parts(view)
 
 
 def _check(check: CheckResult, first: bool) -> str:
@@ -128,6 +132,12 @@ def _check(check: CheckResult, first: bool) -> str:
     sign = f'<b aria-hidden="true">{SIGNS[mark]}</b><span class="unseen">{_SPOKEN[mark]}</span>'
     name = f'<span class="first">{text(spoken(check.id))}</span>' if first else text(spoken(check.id))
     return f'<li class="{mark}" title="{text(check.title)}">{sign} {name}</li>'
+
+
+def _todo(item: TodoItem) -> str:
+    sign = f'<b aria-hidden="true">{SIGNS[item.mark]}</b>'
+    spoken_mark = f'<span class="unseen">{_SPOKEN[item.mark] if item.mark != "waiting" else ""}</span>'
+    return f'<li class="{item.mark}">{sign}{spoken_mark} {text(item.text)}</li>'
 
 
 def _passing(exercise: ExerciseResult, unused_hints: Sequence[str]) -> Iterator[str]:

@@ -17,7 +17,7 @@ from autograder.report.exercise_summary import (
     spoken,
     student,
 )
-from autograder.report.failure_view import Command, FailureView, failure_view
+from autograder.report.failure_view import Command, FailureView, count_of, failure_view, have_run
 from autograder.report.glyphs import ASCII
 from autograder.report.location import Location
 from autograder.report.passing import MOST_PICTURES
@@ -25,10 +25,12 @@ from autograder.report.picture_words import in_words
 from autograder.report.printable import one_line, printable
 from autograder.report.prints import MOST_LINES, PrintPart, fitting_parts, print_parts
 from autograder.report.quantities import listed, plural, points_of
-from autograder.report.states import STATES
+from autograder.report.states import state_of
+from autograder.report.todo_view import TodoView, todo_view
 from autograder.results.model import ExerciseResult, Report
 
 _MOST_UNUSED = 3
+_TODO_WORDS = {"passed": "Passes", "failed": "Fails", "waiting": "Written"}
 
 
 def show(console: Console, sentences: Iterable[str]) -> None:
@@ -128,11 +130,11 @@ def _summary(exercise: ExerciseResult) -> str:
     """Return one exercise in one line."""
     score = points_of(exercise.score, exercise.max_score)
     facts = filter(None, (checks_pass(exercise.checks), score))
-    return f"Exercise {number(exercise.id)}, {exercise.title}: {STATES[exercise.status].word}. {', '.join(facts)}."
+    return f"Exercise {number(exercise.id)}, {exercise.title}: {state_of(exercise).word}. {', '.join(facts)}."
 
 
 def _title(exercise: ExerciseResult) -> str:
-    return f"{STATES[exercise.status].word}. Exercise {number(exercise.id)}, {exercise.title}."
+    return f"{state_of(exercise).word}. Exercise {number(exercise.id)}, {exercise.title}."
 
 
 def _passing(exercise: ExerciseResult, attempt: int | None) -> list[str]:
@@ -144,17 +146,32 @@ def _passing(exercise: ExerciseResult, attempt: int | None) -> list[str]:
 
 
 def _failing(exercise: ExerciseResult, next_commands: Sequence[Command], hint: int = 1) -> list[str]:
-    state, check = STATES[exercise.status], exercise.first_failure
+    state, check, todos = state_of(exercise), exercise.first_failure, todo_view(exercise)
     if check is None:
         return [_title(exercise), ended(state.meaning), *next_sentences(next_commands)]
     first = "Begin with" if state.mark == "waiting" else "First failure"
-    place = f"{first}: check {exercise.checks.index(check) + 1}, {spoken(check.id)}."
-    view = failure_view(check, prints=exercise.prints, hints_shown=hint, next_commands=next_commands)
+    begin = f"{first}: check {exercise.checks.index(check) + 1}, {spoken(check.id)}."
+    view = failure_view(check, prints=exercise.prints, hints_shown=hint, next_commands=next_commands, todos=todos)
+    count = count_of(exercise)
+    top = [f"{_title(exercise)} {count[:1].upper()}{count[1:]}."]
+    if have_run(exercise) and (todos is None or check.status != "not_started"):
+        top.append(begin)
     return [
-        f"{_title(exercise)} {checks_pass(exercise.checks)}. {place}",
+        " ".join(top),
+        *_todo_sentences(todos),
         *filter(None, [reference_parts(exercise)]),
         *failure_sentences(view),
     ]
+
+
+def _todo_sentences(todos: TodoView | None) -> list[str]:
+    """Return what is known of each TODO that has code, and the names of the others."""
+    if todos is None or not todos.items:
+        return []
+    known = [item for item in todos.items if item.fact and not item.is_left]
+    left = [item.name for item in todos.items if item.is_left]
+    sentences = [f"{_TODO_WORDS[item.mark]}: {item.name if item.mark == 'waiting' else item.text}." for item in known]
+    return [*sentences, f"Left to write: {listed(left)}."]
 
 
 def _location(location: Location) -> list[str]:

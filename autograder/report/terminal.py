@@ -18,9 +18,10 @@ from autograder.report.layout import NARROWEST, SECONDARY, Page, blocks, breadth
 from autograder.report.passing import bonus_lines, built_lines, picture_lines, unused_lines
 from autograder.report.prints import print_parts
 from autograder.report.quantities import plural, points, points_of
-from autograder.report.states import STATES
+from autograder.report.states import state_of
 from autograder.report.terminal_failure import fitted_lines, print_lines
 from autograder.report.terminal_maps import NARROWEST_WITH_MAPS
+from autograder.report.todo_view import todo_view
 from autograder.results.model import ExerciseResult, Report
 
 TALLEST = 34
@@ -99,7 +100,10 @@ def _view(exercise: ExerciseResult, hints_shown: int = 1, next_commands: Sequenc
     check = exercise.first_failure
     if check is None:
         return None
-    return failure_view(check, prints=exercise.prints, hints_shown=hints_shown, next_commands=next_commands)
+    todos = todo_view(exercise)
+    return failure_view(
+        check, prints=exercise.prints, hints_shown=hints_shown, next_commands=next_commands, todos=todos
+    )
 
 
 def _failing_lines(
@@ -108,7 +112,7 @@ def _failing_lines(
     """Return the header of an exercise, its checks, and its first failure."""
     head = top_lines(page, exercise)
     if view is None:
-        return blocks((head, page.wrap(page.text(STATES[exercise.status].meaning))))
+        return blocks((head, page.wrap(page.text(state_of(exercise).meaning))))
     brief = _height(page) < LOW
     return blocks((head, fitted_lines(page, view, file_path, _rows(page) - len(head) - 1, brief)))
 
@@ -180,7 +184,7 @@ def _height(page: Page) -> int:
 
 
 def _summary(page: Page, exercise: ExerciseResult) -> list[Text]:
-    state = STATES[exercise.status]
+    state = state_of(exercise)
     mark = page.text(getattr(page.glyphs, state.mark), state.style)
     title = Text.assemble(mark, " ", page.text(f"{number(exercise.id)} {exercise.title}"))
     count = f"{passing(exercise.checks)} of {plural(len(exercise.checks), 'check')}" if exercise.checks else ""

@@ -8,6 +8,7 @@ SCHEMA = 1
 
 Status = Literal["pass", "fail", "error", "timeout", "memory", "waits", "not_started", "missing", "grader_error"]
 FindingKind = Literal["misconception", "pattern", "place", "exception", "structure", "forbidden", "device", "dtype"]
+TodoState = Literal["done", "started", "open", "empty"]
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,26 @@ class CheckResult:
         return self.finding is not None and self.finding.kind == "misconception"
 
 
+@dataclass(frozen=True)
+class Todo:
+    """A TODO of the stub, by the name of its function or method, and its state in the student's file.
+
+    `done` has code, `open` raises NotImplementedError as handed out, and `started` has code and raises it still.
+    `empty` neither raises it nor has code of its own. `place` is the line that raises, the last line of an empty one,
+    or the first line of code. `checks` are the ids of the checks of what it returns.
+    """
+
+    name: str
+    state: TodoState
+    place: Place
+    checks: tuple[str, ...] = ()
+
+    @property
+    def is_written(self) -> bool:
+        """Whether it has code and nothing is left to do."""
+        return self.state == "done"
+
+
 class Checked(Protocol):
     """A check that was judged."""
 
@@ -139,11 +160,14 @@ Failed = TypeVar("Failed", bound=Checked)
 def first_failing(checks: Sequence[Failed]) -> Failed | None:
     """Return the check to look at first: the first that fails by a named mistake, else the first that does not pass.
 
-    One that only waits, or is a bonus, comes last.
+    What is not written yet comes after what fails. One that only waits, or is a bonus, comes last.
     """
-    failing = sorted((check for check in checks if check.status != "pass"), key=lambda check: check.bonus)
-    named = (check for check in failing if check.is_named)
-    return next(named, next((check for check in failing if check.status != "waits"), failing[0] if failing else None))
+    failing = (check for check in checks if check.status != "pass")
+    return min(failing, key=_lateness, default=None)
+
+
+def _lateness(check: Checked) -> tuple[bool, ...]:
+    return not check.is_named, check.status == "waits", check.bonus, check.status == "not_started"
 
 
 @dataclass(frozen=True)
@@ -165,7 +189,8 @@ class ExerciseResult:
 
     `stood_in` has the earlier exercises in whose place reference parts were used.
     `built` says in one line what a student who passed has built, `pictures` show it, and `prints` are what the code
-    printed, that of the first failure before the others; only in self-checks.
+    printed, that of the first failure before the others; only in self-checks. `todos` are the TODOs of the stub, as far
+    as the student's file still has their functions.
     """
 
     id: str
@@ -179,6 +204,15 @@ class ExerciseResult:
     built: str | None = None
     pictures: tuple[Picture, ...] = ()
     prints: tuple[PrintOutput, ...] = ()
+    todos: tuple[Todo, ...] = ()
+
+    @property
+    def in_progress(self) -> bool:
+        """Whether a part is written, another part is not, and nothing that is written fails."""
+        required = {check.status for check in self.checks if not check.bonus}
+        begun = self.status == "fail" or any(todo.state in ("done", "started") for todo in self.todos)
+        fails = self.status not in ("fail", "not_started") or not required <= {"pass", "not_started", "waits"}
+        return begun and not fails and "not_started" in required
 
     @property
     def first_failure(self) -> CheckResult | None:

@@ -150,7 +150,7 @@ class Scripted(WorkerProcess):
     def take_log(self) -> bytes:
         return b"output"
 
-    def send(self, job: Value, *, keeps_log: bool = False) -> None:  # noqa: ARG002 - there is no log
+    def send(self, job: Value, *, keeps_log: bool = False) -> None:
         self.sent += 1
         self.job = job
 

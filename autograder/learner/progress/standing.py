@@ -28,7 +28,8 @@ class Standing:
 
     `first_passed` is the time of the first pass, "" if unknown; `status` is the result now. `version` is the digest of
     the exercise, `file` that of the learner's file, and `hint_file` that of the file at the last hint. `attempts`
-    counts runs of a changed file. `offering` says to show the second hint, `pausing` to advise a pause.
+    counts runs of a changed file. `offering` says to show the second hint, `pausing` to advise a pause. Of the `todos`,
+    `written` have code; `in_progress` says that some are open, and that what is written does not fail.
     """
 
     status: str = "not_started"
@@ -56,6 +57,9 @@ class Standing:
     same_runs: int = 0
     offering: bool = False
     pausing: bool = False
+    in_progress: bool = False
+    todos: int = 0
+    written: int = 0
     levels: Mapping[str, int] = field(default_factory=dict)
     recent: tuple[tuple[float, int], ...] = ()
     unknown: Mapping[str, Any] = field(default_factory=dict)
@@ -205,6 +209,9 @@ def _after_check(before: Standing, event: Event) -> Standing:
         file=event.file,
         runs=before.runs + 1,
         attempts=before.attempts + (event.file is None or event.file != before.file),
+        in_progress=bool(event.in_progress),
+        todos=event.todos or 0,
+        written=event.written or 0,
     )
     if same and event.file is not None and event.file == before.file:
         return standing  # the same code gets the same advice
@@ -237,6 +244,9 @@ def _levels(levels: Mapping[str, int], key: str, shown: int) -> Mapping[str, int
 
 
 def _after_hint(before: Standing, event: Event) -> Standing:
+    if event.todo is not None:
+        levels = _levels(before.levels, f"todo:{event.todo}", event.hint or 0)
+        return replace(_touched(before, event), hints_taken=before.hints_taken + 1, levels=levels)
     shown = max(before.hints_shown, event.hint or 0)
     return replace(
         _touched(before, event),

@@ -8,13 +8,16 @@ from pathlib import Path
 from rich.console import Console
 
 from autograder.course import Course, Exercise
+from autograder.learner.overview import state_of_standing
 from autograder.learner.progress import Progress, Standing
+from autograder.learner.start import edit_place
 from autograder.report.glyphs import glyphs_for
 from autograder.report.layout import SECONDARY, Page
 from autograder.report.plain import show
 from autograder.report.printable import one_line
 from autograder.report.terminal import Command, render_exercise
-from autograder.report.words import STATES, seconds
+from autograder.report.todo_view import todo_view
+from autograder.report.words import seconds
 from autograder.results import ExerciseResult
 
 KEYS = {
@@ -143,10 +146,18 @@ class Screen:
                 return [("course check --all", "see them all pass once more")]
             command = "n" if self.keys else f"course watch {following.number}"
             return [(command, f"goes on with {following.number} {following.title}")]
-        if result.status == "not_started":
-            return [(f"edit {shown}", "each TODO says what to write; a save checks it")]
+        if result.in_progress or result.status == "not_started":
+            return self._to_write(exercise, result, shown)
         help_ = [] if self.keys else self._help(exercise, result, progress.of(exercise))
         return [*_edit(result, shown), *help_]
+
+    def _to_write(self, exercise: Exercise, result: ExerciseResult, shown: Path) -> list[Command]:
+        view = todo_view(result)
+        if view is None:
+            return [(f"edit {shown}", "each TODO says what to write; a save checks it")]
+        hint = "h" if self.keys else f"course hint {exercise.number}"
+        edit = f"edit {edit_place(self.course, view.next)}"
+        return [(edit, "a save checks it"), (hint, f"how to begin {view.next.name}")]
 
     def _help(self, exercise: Exercise, result: ExerciseResult, standing: Standing) -> list[Command]:
         finding = result.first_failure.finding if result.first_failure else None
@@ -171,7 +182,7 @@ def opening_sentences(course: Course, file: str, needed: Sequence[str], standing
     uses = f", and what it uses: {', '.join(needed)}" if needed else ""
     sentences = [f"Watching {Path(folder, file)}{uses}"]
     if standing.checks:
-        state = STATES.get(standing.status, STATES["not_started"])  # type: ignore[call-overload]
+        state = state_of_standing(standing)
         count = f"{standing.passing} of {standing.checks} checks pass"
         first = f"; first failure: {standing.title}" if standing.title and standing.status != "pass" else ""
         sentences.append(f"Last time: {state.word}, {count}{first}")

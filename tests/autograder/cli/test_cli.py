@@ -83,7 +83,7 @@ def test_a_missing_or_broken_file_is_reported_in_a_sentence(course: Path) -> Non
     (course / "exercises" / tiny.FILES[0]).unlink()
     done = tiny.run_course(course, "check", "1")
     assert done.returncode == 1
-    assert f"{tiny.FILES[0]} is not in the submission." in done.stdout
+    assert f"There is no file {tiny.FILES[0]}." in done.stdout
     shutil.rmtree(course / "exercises")
     assert tiny.run_course(course, "check", "1").returncode == 2
 
@@ -222,7 +222,28 @@ def test_hints_come_one_by_one_and_the_last_one_stays(course: Path) -> None:
     assert "Hint 3 of 3" in tiny.run_course(course, "hint").stdout, "the same failure takes no hint away"
 
 
+def test_a_hint_on_a_stub_says_how_to_begin(course: Path) -> None:
+    table = '[exercises.start]\nrunning_mean = ["Read the lesson.", "Call `x.cumsum`."]\n\n[[exercises]]\nid = "ex02'
+    tiny.replaced(course / "course.toml", '[[exercises]]\nid = "ex02', table)
+    for text in ("Hint 1 of 2  Read the lesson.", "Hint 2 of 2  Call `x.cumsum`.", "Hint 2 of 2"):
+        done = tiny.run_course(course, "hint")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "how to begin running_mean" in done.stdout
+        assert text in done.stdout
+        assert "ex01_running_mean.py:15" in done.stdout
+    assert "Start from the identity" in tiny.run_course(course, "hint", "2").stdout
+
+
+def test_a_deleted_file_is_missing_and_the_way_back_is_named(course: Path) -> None:
+    (course / "exercises" / tiny.FILES[0]).unlink()
+    for arguments in ((), ("list",), ("check", "1"), ("hint", "1")):
+        done = tiny.run_course(course, *arguments)
+        assert "course reset 01" in done.stdout, arguments
+    assert "MISSING" in tiny.run_course(course, "list").stdout
+
+
 def test_a_hint_before_any_check_is_refused_in_a_sentence(course: Path) -> None:
+    write(course)
     for arguments in (("hint",), ("hint", "2")):
         done = tiny.run_course(course, *arguments)
         assert (done.returncode, done.stdout) == (2, "")

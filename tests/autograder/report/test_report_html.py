@@ -88,7 +88,7 @@ def test_a_failure_shows_the_finding_the_checks_and_the_next_step(name: str) -> 
     result = getattr(examples, name)
     page = Page(exercise_card(result, next_commands=[('check("ex05")', "again")]))
     assert page.text.startswith("✗ " if name != "WAITS" else "· ")
-    assert "large scores" in page.text
+    assert ("large scores" in page.text) != (name == "SYNTAX"), "no check was run, so none is red"
     assert page.text.rstrip().endswith('Next: check("ex05") again')
     assert len(page.of("li")) == len(result.checks)
 

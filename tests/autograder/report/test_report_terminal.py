@@ -148,7 +148,7 @@ def test_nothing_is_dim_or_outside_the_theme_colours() -> None:
 
 
 def test_not_started_and_waits_have_no_red_and_no_hint() -> None:
-    for name in ("not-started", "waits"):
+    for name in ("not-started", "untouched", "in-progress", "waits"):
         text = shown(name, console=on_terminal())
         assert "\x1b[31m" not in text
         assert "\x1b[1;31m" not in text
