@@ -21,6 +21,7 @@ from autograder.learner.watch.keyboard import Keyboard, keyboard
 from autograder.learner.watch.screen import Screen
 from autograder.learner.watch.session import RunCommand, Session
 from autograder.results import Report
+from autograder.runner.runner import EnvironmentProblem, GraderProblem
 from autograder.submission import SubmissionError
 
 SIGNAL_STATUS = 128
@@ -82,7 +83,7 @@ def _commands(options: argparse.Namespace) -> RunCommand:
             chosen.command(chosen)
         except SystemExit:
             pass  # argparse has printed what is wrong
-        except (UsageError, CourseError, SubmissionError, OSError) as error:
+        except (UsageError, CourseError, SubmissionError, EnvironmentProblem, GraderProblem, OSError) as error:
             warn(str(error))
         sys.stdout.flush()
 

@@ -226,7 +226,7 @@ class Marking:
                 plan,
                 reference_parts=reference_parts,
                 trace=trace,
-                pictures=pictures,
+                probes="pictures" if pictures else "checks",
                 patience=self._patience,
                 parts=parts,
                 anew=alone,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from autograder.checks.trials import Key
 from autograder.protocol.log_headings import sections
@@ -58,6 +58,9 @@ class Run:
     def put(self, exercise: str, key: Key, outcome: Outcome) -> None:
         self.outcomes.setdefault(exercise, {})[key] = outcome
 
+
+Probes = Literal["checks", "pictures", "steps"]
+"""What a plan names."""
 
 Plan = dict[str, list[Key]]
 Where = tuple[str, Key | None]

@@ -13,7 +13,7 @@ from autograder.runner.attempt import Attempt
 from autograder.runner.exit_messages import is_own_fault
 from autograder.runner.outcomes import Survey, WorkerFailure, read_survey
 from autograder.runner.process import End, WorkerProcess
-from autograder.runner.run import Cancelled, EnvironmentProblem, GraderProblem, Parts, Plan, Run, Where
+from autograder.runner.run import Cancelled, EnvironmentProblem, GraderProblem, Parts, Plan, Probes, Run, Where
 from autograder.runner.timeouts import Timeouts
 from autograder.runner.worker_handle import SpawnedWorker, WorkerHandle
 
@@ -117,7 +117,7 @@ class Runner:
         *,
         exact: bool = False,
         trace: bool = False,
-        pictures: bool = False,
+        probes: Probes = "checks",
         reference_parts: Mapping[str, bytes] | None = None,
         patience: Timeouts | None = None,
         parts: Parts | None = None,
@@ -126,8 +126,8 @@ class Runner:
     ) -> Run:
         """Run a plan on the files of one program; reference parts replace the contract's names in some of them.
 
-        With `trace`, also record the trace of each trial. With `pictures` the plan names pictures instead of checks,
-        with the inputs of the course's public seed. `patience` has the time-outs of the whole submission, if the plan
+        With `trace`, also record the trace of each trial. The plan names `probes`: pictures and steps
+        get the inputs of the course's public seed. `patience` has the time-outs of the whole submission, if the plan
         is a part of it. `parts` has the exercises that need not run once one they need has timed out. With `anew` the
         plan starts in a fresh worker. With `prints` the run says which trial printed what.
 
@@ -139,10 +139,10 @@ class Runner:
         patience = patience or Timeouts(self.suite.course.limits)
         survey = partial(self._survey, sources)
         attempt = Attempt(Run(), left, patience, survey, parts=parts or {}, exact=exact)
-        self._attempt, seed = attempt, self.suite.course.seed if pictures else self.seed
+        self._attempt, seed = attempt, self.seed if probes == "checks" else self.suite.course.seed
         while attempt.plan:
             job = self._job(sources, attempt.plan, exact, trace, reference_parts or {}, seed)
-            job |= {"pictures": pictures, "careful": patience.careful, "prints": prints}
+            job |= {"probes": probes, "careful": patience.careful, "prints": prints}
             end = self._run_job(attempt, job, plan)
             if end is None:
                 continue
@@ -202,7 +202,7 @@ class Runner:
             "reference_parts": dict(reference_parts),
             "checks": dict(self.suite.sources),
             "plan": [[exercise, [trial(exercise, key) for key in keys]] for exercise, keys in plan.items()],
-            "pictures": False,
+            "probes": "checks",
             "careful": False,
             "prints": False,
             "sizes": [dict(column) for column in course.sizes],

@@ -1,8 +1,8 @@
 """Run one job after another: load the student's files, run the probes, answer with events.
 
 A job is a dict with `sources`, `reference_parts` and `checks` (file name to bytes), `plan` (exercises with their
-trials, each a check, its number, its own seed and the column of its sizes), `pictures` (whether the plan names pictures
-instead of checks), `sizes`, `device`, `exact`, `trace`, `careful` (whether to announce each check before it begins),
+trials, each a check, its number, its own seed and the column of its sizes), `probes` (what the plan names: checks,
+pictures or steps), `sizes`, `device`, `exact`, `trace`, `careful` (whether to announce each check before it begins),
 `forbidden` (exercise to dotted names), `prints` (whether the log says which trial printed what) and `limits`. Every
 answer is a dict with an `event`.
 """
@@ -13,7 +13,7 @@ import os
 import random
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from types import ModuleType
@@ -23,7 +23,7 @@ import numpy as np
 import torch
 
 from autograder.checks.given import Given, seed_torch
-from autograder.checks.language import checks_in, pictures_in
+from autograder.checks.language import checks_in, pictures_in, steps_in
 from autograder.checks.structure import Implementation
 from autograder.protocol import Limits, Value, read_frame, write_all, write_frame
 from autograder.worker import faults, library_guard, limits
@@ -36,6 +36,13 @@ from autograder.worker.tracing import Tracing
 Emit = Callable[[dict[str, Value]], None]
 
 JOB_LIMITS = Limits(text=16 << 20, blob=64 << 20)
+
+PROBES: dict[str, tuple[str, Callable[[ModuleType], Sequence[Any]]]] = {
+    "checks": ("test_", checks_in),
+    "pictures": ("test_", pictures_in),
+    "steps": ("try_", steps_in),
+}
+"""How the file begins that declares the probes of a plan, and what finds them in it."""
 
 DEFERRED = frozenset({"surveyed", "unloadable", "traced", "observed", "raised"})
 """Events about something that is over: they may be sent together with the next event."""
@@ -185,11 +192,11 @@ class Job:
             return None
 
     def _probes(self, exercise: str) -> dict[str, Callable[..., Any]]:
-        name = f"test_{exercise}"
+        prefix, declared_in = PROBES[self.job["probes"]]
+        name = f"{prefix}{exercise}"
         module = ModuleType(name)
         exec(compiled(self.job["checks"][f"{name}.py"], f"{name}.py"), module.__dict__)
-        declared = pictures_in(module) if self.job["pictures"] else checks_in(module)
-        return {item.id: item.probe for item in declared}
+        return {item.id: item.probe for item in declared_in(module)}
 
     def _trial(
         self,

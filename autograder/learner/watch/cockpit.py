@@ -66,9 +66,9 @@ class Cockpit(Screen):
         what = files[0] if len(files) == 1 else f"{len(files)} files"
         self._begin(f"{what} changed, {'starting over' if again else 'checking'}")
 
-    def restarted(self) -> None:
-        """Show at once that the key for a run was pressed."""
-        self._begin("checking")
+    def begun(self, activity: str) -> None:
+        """Show at once what a key has started."""
+        self._begin(activity)
 
     def running(self, activity: str, elapsed: float) -> None:
         """Show what takes so long."""
@@ -93,13 +93,17 @@ class Cockpit(Screen):
             self._verdict = (*self._verdict[:2], progress)
         self._show_panel(None)
 
-    def run(self, command: Callable[[], None]) -> None:
-        """Show what a command prints, instead of the verdict."""
+    def run(self, command: Callable[[], None], activity: str = "") -> None:
+        """Show what a command prints, instead of the verdict, and its activity until then."""
+        before = self._state, self._is_busy
+        if activity:
+            self.begun(activity)
         stream = _Terminal(io.BytesIO(), self.console.encoding, errors="replace", newline="")
         with redirect_stdout(stream), redirect_stderr(stream):
             command()
         stream.seek(0)
         text = stream.read().replace("\r\n", "\n").strip("\n")
+        self._state, self._is_busy = before
         self._show_panel([Text.from_ansi(line) for line in text.split("\n")])
 
     def show_keys(self) -> None:

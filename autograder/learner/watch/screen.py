@@ -24,6 +24,7 @@ KEYS = {
     "h": ("hint", "show the next hint"),
     "w": ("why", "explain the mistake"),
     "d": ("diff", "show every measurement, and all that your code printed"),
+    "t": ("try", "run the lesson's example on your code"),
     "l": ("list", "list the exercises"),
     "n": ("next", "go on to the next exercise, after a pass"),
     "r": ("run", "run the checks again"),
@@ -62,9 +63,9 @@ class Screen:
         does = "starting over" if again else "checking"
         self.say(f"{_clock()} {what} changed, {does}...", SECONDARY)
 
-    def restarted(self) -> None:
-        """Print at once that the key for a run was pressed."""
-        self.say(f"{_clock()} checking...", SECONDARY)
+    def begun(self, activity: str) -> None:
+        """Print at once what a key has started."""
+        self.say(f"{_clock()} {activity}...", SECONDARY)
 
     def running(self, activity: str, elapsed: float) -> None:
         """Print what takes so long."""
@@ -105,8 +106,10 @@ class Screen:
         """Print the next hint."""
         self.say(sentence)
 
-    def run(self, command: Callable[[], None]) -> None:
-        """Run a command that prints."""
+    def run(self, command: Callable[[], None], activity: str = "") -> None:
+        """Run a command that prints; one that takes long is announced by its activity."""
+        if activity:
+            self.begun(activity)
         command()
 
     def show_keys(self) -> None:

@@ -212,6 +212,8 @@ class Session:
                 self._why()
             case "d":
                 self._run_command("diff", self.exercise.number)
+            case "t":
+                self._run_command("try", self.exercise.number, activity="running the lesson's example")
             case "l":
                 self._run_command("list")
             case "n":
@@ -219,15 +221,15 @@ class Session:
             case "r":
                 self._cancel()
                 self.grader.forget()
-                self.screen.restarted()
+                self.screen.begun("checking")
                 self._request_check()
             case "q" | "\x04":
                 self.leave()
             case "?" | "\n":
                 self.screen.show_keys()
 
-    def _run_command(self, *words: str) -> None:
-        self.screen.run(partial(self.run_command, *words))
+    def _run_command(self, *words: str, activity: str = "") -> None:
+        self.screen.run(partial(self.run_command, *words), activity)
 
     def _hint(self) -> None:
         """Show the next hint. It waits for an edit, unless the key is pressed again."""

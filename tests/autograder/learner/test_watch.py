@@ -316,7 +316,7 @@ def test_the_screen_is_drawn_in_place_and_what_was_above_is_never_wiped(watching
 def test_plain_is_lines_with_enter_and_nothing_moves(course: Path) -> None:
     saved(course, WRONG)
     with Watching(course, "1", "--plain") as program:
-        shown = program.line("Keys, each with Enter: h hint, w why, d diff, l list, r run, q quit.")
+        shown = program.line("Keys, each with Enter: h hint, w why, d diff, t try, l list, r run, q quit.")
         assert "Finding: " in shown
         assert re.search(r"Checked in \d+(\.\d+)? s\. 0 of 2 done\.", shown)
         assert program.echoes
