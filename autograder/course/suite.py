@@ -13,8 +13,8 @@ from autograder.checks import Check, Drawing, Step, checks_in, pictures_in, step
 from autograder.checks.structure import nearest
 from autograder.checks.trials import Key
 from autograder.course import Course, Exercise
-from autograder.course.stubs import outline_of_stub
 from autograder.course.model import STEPS_PREFIX
+from autograder.course.stubs import outline_of_stub
 from autograder.course.trust import require
 from autograder.protocol.functions import Outline
 from autograder.protocol.part_code import FORMAT

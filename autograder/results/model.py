@@ -171,12 +171,26 @@ def _lateness(check: Checked) -> tuple[bool, ...]:
 
 
 @dataclass(frozen=True)
+class PrintOutput:
+    """What a student's code printed in a trial of a check, counted from 1; with no check, while it was imported.
+
+    `times` is the number of trials of the check that printed exactly this; this one is the first of them.
+    """
+
+    text: str
+    check: str | None = None
+    trial: int = 1
+    times: int = 1
+
+
+@dataclass(frozen=True)
 class ExerciseResult:
     """One exercise: its verdict, and its points together.
 
     `stood_in` has the earlier exercises in whose place reference parts were used.
-    `built` says in one line what a student who passed has built, and `pictures` show it; only in self-checks.
-    `todos` are the TODOs of the stub, as far as the student's file still has their functions.
+    `built` says in one line what a student who passed has built, `pictures` show it, and `prints` are what the code
+    printed, that of the first failure before the others; only in self-checks. `todos` are the TODOs of the stub, as far
+    as the student's file still has their functions.
     """
 
     id: str
@@ -189,6 +203,7 @@ class ExerciseResult:
     stood_in: tuple[str, ...] = ()
     built: str | None = None
     pictures: tuple[Picture, ...] = ()
+    prints: tuple[PrintOutput, ...] = ()
     todos: tuple[Todo, ...] = ()
 
     @property
