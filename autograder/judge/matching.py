@@ -1,5 +1,6 @@
 """Matches a submission with the misconceptions: it is named only if it gives what a known wrong program gives."""
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
@@ -23,11 +24,27 @@ RICH = 8
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far a misconception explains a submission: the checks it fails in the same way, and whether all agree."""
+    """How far a misconception explains a submission: the checks it fails in the same way, and whether all agree.
+
+    `more` says that a check fails which the misconception alone passes.
+    """
 
     entry: Misconception
     checks: frozenset[str]
     full: bool
+    more: bool
+
+
+@dataclass(frozen=True)
+class Known:
+    """The misconception behind a failed check. With `is_all` it alone gives what was observed in it.
+
+    `more` says that it cannot be the only mistake.
+    """
+
+    entry: Misconception
+    is_all: bool
+    more: bool
 
 
 def agreements(
@@ -51,20 +68,42 @@ def _agreement(
             check = checks[at[0]]
             if not same_outcome(yours, theirs[at], check, key.reference[at]):
                 different.add(at[0])
-    return Agreement(entry, frozenset({at[0] for at in failing} - different), not different)
+    more = bool({at[0] for at in failing} - {at[0] for at in theirs})
+    return Agreement(entry, frozenset({at[0] for at in failing} - different), not different, more)
 
 
-def name(check: Check, outcomes: Mapping[Key, Outcome], key: AnswerKey, found: list[Agreement]) -> Misconception | None:
-    """Return the misconception behind a failed check, or None where there is doubt."""
+def name(
+    check: Check,
+    outcomes: Mapping[Key, Outcome],
+    key: AnswerKey,
+    found: list[Agreement],
+    statements: Collection[str] = (),
+) -> Known | None:
+    """Return the misconception behind a failed check, or None where there is doubt.
+
+    The same exception may have many causes. So where a misconception explains an exception and not everything else,
+    it has to be in the file: `statements` are the hashes of the student's.
+    """
     candidates = [agreement for agreement in found if check.id in agreement.checks]
     full = [agreement for agreement in candidates if agreement.full]
+    is_rich = _is_rich(check, outcomes, key)
     if full:
-        return full[0].entry if _one_group(full) else None
-    if not _is_rich(check, outcomes, key):
-        return candidates[0].entry if candidates and _one_group(candidates) else None
-    most = max((len(agreement.checks) for agreement in candidates), default=0)
-    best = [agreement for agreement in candidates if len(agreement.checks) == most]
-    return best[0].entry if best and _one_group(best) else None
+        best = full
+    elif is_rich:
+        most = max((len(agreement.checks) for agreement in candidates), default=0)
+        best = [agreement for agreement in candidates if len(agreement.checks) == most]
+    elif any(isinstance(outcomes[check.id, trial], Fault) for trial in range(check.trials)):
+        best = [agreement for agreement in candidates if is_in(agreement.entry, statements)]
+    else:
+        best = candidates
+    if not best or not _one_group(best):
+        return None
+    return Known(best[0].entry, is_all=bool(full) or is_rich, more=best[0].more)
+
+
+def is_in(entry: Misconception, statements: Collection[str]) -> bool:
+    """Whether a file has all the statements that a misconception is made of."""
+    return bool(entry.marks) and set(entry.marks) <= set(statements)
 
 
 def _one_group(found: list[Agreement]) -> bool:
@@ -82,9 +121,10 @@ def _is_rich(check: Check, outcomes: Mapping[Key, Outcome], key: AnswerKey) -> b
 
 
 def _wrong_numbers(yours: Value, expected: Expected) -> int:
+    """Return how many numbers are wrong: all of a tensor that has another shape."""
     if isinstance(yours, Array) and isinstance(expected.nominal, Array) and is_floating(yours):
         if yours.shape != expected.nominal.shape or not isinstance(expected.exact, Array):
-            return 0
+            return math.prod(yours.shape)
         return int(wrong(numbers(yours), numbers(expected.exact), 1e-3).sum())
     if isinstance(yours, dict) and isinstance(expected.nominal, dict):
         parts = [(yours.get(name), Expected(expected.nominal[name], expected.exact[name])) for name in expected.nominal]

@@ -114,9 +114,9 @@ class CheckResult:
     output: str | None = None
 
     @property
-    def is_named(self) -> bool:
-        """Whether a misconception explains the failure."""
-        return self.finding is not None and self.finding.kind == "misconception"
+    def mistake(self) -> str | None:
+        """The id of the misconception that explains the failure."""
+        return self.finding.id if self.finding is not None and self.finding.kind == "misconception" else None
 
 
 class Checked(Protocol):
@@ -129,8 +129,8 @@ class Checked(Protocol):
     def bonus(self) -> bool: ...
 
     @property
-    def is_named(self) -> bool:
-        """Whether a misconception explains the failure."""
+    def mistake(self) -> str | None:
+        """The id of the misconception that explains the failure."""
 
 
 Failed = TypeVar("Failed", bound=Checked)
@@ -139,11 +139,21 @@ Failed = TypeVar("Failed", bound=Checked)
 def first_failing(checks: Sequence[Failed]) -> Failed | None:
     """Return the check to look at first: the first that fails by a named mistake, else the first that does not pass.
 
-    One that only waits, or is a bonus, comes last.
+    If most of them raise an exception and none by that mistake, the exception comes first: it hides what is behind it.
+    A check that only waits, or is a bonus, comes last.
     """
     failing = sorted((check for check in checks if check.status != "pass"), key=lambda check: check.bonus)
-    named = (check for check in failing if check.is_named)
-    return next(named, next((check for check in failing if check.status != "waits"), failing[0] if failing else None))
+    judged = [check for check in failing if check.status != "waits"] or failing
+    first = _first_named(judged)
+    raising = [check for check in judged if check.status == "error"]
+    if first is None or 2 * len(raising) <= len(judged):
+        return first
+    is_its_cause = first.mistake is not None and first.mistake in {check.mistake for check in raising}
+    return first if first in raising or is_its_cause else _first_named(raising)
+
+
+def _first_named(checks: Sequence[Failed]) -> Failed | None:
+    return next((check for check in checks if check.mistake is not None), checks[0] if checks else None)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from itertools import pairwise
 from autograder.answer_key.model import Misconception
 from autograder.checks import Check
 from autograder.checks.trials import Key
-from autograder.diagnosis.diagnosis import Location
+from autograder.diagnosis.diagnosis import Diagnosis, Location
 from autograder.diagnosis.judgement import Judgement, Trials, Verdict
 from autograder.diagnosis.location.deadline import Deadline
 from autograder.diagnosis.location.locating import by_statement, by_value, location_of, trusted_parts
@@ -58,9 +58,11 @@ class Locator:
         diagnosis, survey = verdict.diagnosis, self.trials.survey
         assert diagnosis is not None
         divergence = next(iter(self._divergences(verdict.check).values()), None)
+        if divergence is not None and not _belongs(divergence, diagnosis):
+            divergence = None
         first_mistake = None
-        if not verdict.is_named and diagnosis.kind in ("pattern", "exception") and divergence and divergence.certain:
-            first_mistake = self._misconception_of(divergence)
+        if diagnosis.misconception is None and diagnosis.kind in ("pattern", "exception") and divergence:
+            first_mistake = self._misconception_of(divergence) if divergence.certain else None
         entry = diagnosis.misconception or first_mistake
         statement = by_statement(entry, survey, self.judgement.exercise.file) if entry is not None else None
         location = location_of(statement, divergence, survey, self.trials.source, self._functions())
@@ -127,6 +129,16 @@ def _is_open(verdict: Verdict) -> bool:
     """Whether a check failed in a way that has a place worth looking for."""
     diagnosis = verdict.diagnosis
     return verdict.status in ("fail", "error") and diagnosis is not None and diagnosis.kind != "forbidden"
+
+
+def _belongs(divergence: Divergence, diagnosis: Diagnosis) -> bool:
+    """Whether a diagnosis and the first divergence are of one mistake, as far as that is known.
+
+    A value of the right shape raises no exception later. A misconception that is known by little may be another one.
+    """
+    if diagnosis.kind == "exception":
+        return divergence.misshapen
+    return diagnosis.misconception is None or (diagnosis.is_all and divergence.certain)
 
 
 def _has_trace(outcome: Outcome) -> bool:

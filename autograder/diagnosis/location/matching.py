@@ -57,6 +57,7 @@ class Matching:
         self.states: list[State] = []
         self.matched: list[int | None] = []
         self.constant: list[bool] = []
+        self.misshapen: list[bool] = []
         self._kept: dict[tuple[int, bool], tuple[Numbers, Fingerprints, Numbers]] = {}
         self._numbers: dict[tuple[int, ...], int] = {}
         self._good: list[bool] = []
@@ -89,6 +90,7 @@ class Matching:
         if state is State.AGREES and step.name in NEUTRAL and not handed_on and part:
             state, matched = State.MOVED, None
         self.states.append(state)
+        self.misshapen.append(not fitting.any())
         self.matched.append(matched)
         comparable = fitting.any() and math.prod(step.shape) > 1
         alone = not comparable and not is_check_step(step)
