@@ -3,6 +3,7 @@
 import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -98,7 +99,8 @@ def name(
         best = candidates
     if not best or not _one_group(best):
         return None
-    return Known(best[0].entry, is_all=bool(full) or is_rich, more=best[0].more)
+    is_all = bool(full) or is_rich or _is_rich(check, outcomes, key, "any")
+    return Known(best[0].entry, is_all=is_all, more=best[0].more)
 
 
 def is_in(entry: Misconception, statements: Collection[str]) -> bool:
@@ -111,18 +113,22 @@ def _one_group(found: list[Agreement]) -> bool:
     return all(agreement.entry.id in (first.id, *first.same_as) for agreement in found)
 
 
-def _is_rich(check: Check, outcomes: Mapping[Key, Outcome], key: AnswerKey) -> bool:
+def _is_rich(
+    check: Check, outcomes: Mapping[Key, Outcome], key: AnswerKey, kind: Literal["floating", "any"] = "floating"
+) -> bool:
     """Whether what is wrong is made of enough numbers to be recognised by them alone."""
     observed = [(outcomes.get((check.id, trial)), key.reference[check.id, trial]) for trial in range(check.trials)]
     return any(
-        isinstance(outcome, Observed) and _wrong_numbers(outcome.value, expected) >= RICH
+        isinstance(outcome, Observed) and _wrong_numbers(outcome.value, expected, kind) >= RICH
         for outcome, expected in observed
     )
 
 
-def _wrong_numbers(yours: Value, expected: Expected) -> int:
-    """Return how many numbers are wrong: all of a tensor that has another shape."""
-    if isinstance(yours, Array) and isinstance(expected.nominal, Array) and is_floating(yours):
+def _wrong_numbers(yours: Value, expected: Expected, kind: Literal["floating", "any"]) -> int:
+    """Return how many numbers of a kind are wrong: all of a tensor that has another shape."""
+    if isinstance(yours, Array) and isinstance(expected.nominal, Array):
+        if kind == "floating" and not is_floating(yours):
+            return 0
         if yours.shape != expected.nominal.shape or not isinstance(expected.exact, Array):
             return math.prod(yours.shape)
         return int(wrong(numbers(yours), numbers(expected.exact), 1e-3).sum())
@@ -132,7 +138,7 @@ def _wrong_numbers(yours: Value, expected: Expected) -> int:
         parts = [(mine, Expected(*both)) for mine, *both in zip(yours, expected.nominal, expected.exact, strict=False)]
     else:
         return 0
-    return sum(_wrong_numbers(mine, theirs) for mine, theirs in parts)
+    return sum(_wrong_numbers(mine, theirs, kind) for mine, theirs in parts)
 
 
 def same_outcome(yours: Outcome, theirs: Outcome, check: Check, expected: Expected) -> bool:

@@ -248,12 +248,29 @@ class Search:
         lines = {(place.file, place.line) for place in places if place is not None}
         place = self.places[at]
         assert place is not None
-        certain = len(lines) == 1 and not self._unjudged(at, place)
+        certain = len(lines) == 1 and not self._unjudged(at, place) and not self._may_be_another_way(at)
         number = self.trace.steps[at].number
         misshapen = self.matching.misshapen[at]
         return Divergence(
             place, state, self.matching.factor(at), self._agreeing(at), certain, number=number, misshapen=misshapen
         )
+
+    def _may_be_another_way(self, at: int) -> bool:
+        """Whether a step makes numbers of nothing, and is not used with a step that agrees.
+
+        Then it may as well begin another way to the right numbers, which a later line leaves.
+        """
+        if self.trace.steps[at].inputs:
+            return False
+        used, found = {at}, False
+        for index in range(at + 1, len(self.trace.steps)):
+            step = self.trace.steps[index]
+            if used.isdisjoint(step.inputs):
+                continue
+            if step.name in NEUTRAL:
+                used.add(index)
+            found = found or any(self.matched[other] is not None for other in step.inputs if other not in used)
+        return not found
 
     def _unjudged(self, at: int, place: Place) -> bool:
         """Whether a step is made of values of other lines that nothing could be held against."""
