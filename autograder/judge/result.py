@@ -1,12 +1,16 @@
 """Makes the result of an exercise of its judgement: the last step, in which findings are put into words."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from autograder.diagnosis.cells import place_in
 from autograder.diagnosis.diagnosis import Location
 from autograder.diagnosis.findings import Source, finding_of
 from autograder.diagnosis.judgement import Judgement, Verdict
+from autograder.judge.prints import outputs_of
 from autograder.messages.exceptions import NoneGiven, SignatureWrong, StructureWrong
 from autograder.results import CheckResult, ExerciseResult
+from autograder.results.model import first_failing
 from autograder.submission.notebook import Cells
 
 COMPLETE = (NoneGiven, SignatureWrong, StructureWrong)
@@ -37,6 +41,10 @@ def result_of(
         checks,
         "stand-in" if judgement.stood_in else "own",
         judgement.stood_in,
+        prints=outputs_of(judgement.prints, first.id if (first := first_failing(checks)) else None),
+        todos=tuple(
+            replace(todo, place=place_in(source.cells, todo.place)) for todo in (trials.todos if trials else ())
+        ),
     )
 
 

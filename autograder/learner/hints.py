@@ -7,6 +7,7 @@ from autograder.course.names import UsageError
 from autograder.learner.progress import Progress, Standing, save_events
 from autograder.learner.progress.events import Event, now
 from autograder.learner.progress.last import read_last
+from autograder.submission.own_work import is_missing
 
 
 @dataclass(frozen=True)
@@ -61,11 +62,9 @@ def no_hint_reason(course: Course, progress: Progress, exercise: Exercise | None
     standing = progress.of(exercise)
     if standing.status == "pass":
         return [f"{exercise.number} {exercise.title} passes: there is nothing to hint at."]
-    if standing.status == "not_started" and standing.runs:
-        return [
-            f"{exercise.number} {exercise.title}: you have not written anything yet, so there is nothing to hint at.",
-            f"Each TODO in {course.exercises_dir.name}/{exercise.file} says what to write.",
-        ]
+    if is_missing(course, exercise):
+        file = f"{course.exercises_dir.name}/{exercise.file}"
+        return [f"There is no file {file}: `course reset {exercise.number}` restores the stub."]
     return []
 
 

@@ -138,7 +138,7 @@ def test_bad_syntax_is_reported_with_its_line(tmp_path: Path) -> None:
 
 
 def test_a_file_that_ends_too_early_is_reported_at_its_last_line(tmp_path: Path) -> None:
-    [found] = mistakes(tmp_path, 'built = "Heads side by side."\n', "built = ")
+    [found] = mistakes(tmp_path, 'split = ["Call `x.view`."]\n', "split = ")
     assert found.startswith(f"course.toml:{len(COURSE.splitlines())}: this is not TOML")
 
 

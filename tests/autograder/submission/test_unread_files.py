@@ -145,7 +145,7 @@ def test_unread_files_of_a_class_are_reported_and_a_second_run_sees_changes(tmp_
     assert finding("bob") == f"{FIRST} was not found, and a part of the submission could not be read."
     zipped(tmp_path / "class" / "ada.zip", {SECOND: tiny.POWER_ALONE.encode()})
     run()
-    assert finding("ada") == f"{FIRST} is not in the submission."
+    assert finding("ada") == f"There is no file {FIRST}."
 
 
 @pytest.mark.worker
