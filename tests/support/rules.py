@@ -252,7 +252,7 @@ def _of_course(file: Path, words: list[Word]) -> Iterator[Problem]:
         yield from _words(name, number, CODE.sub("code", text), words)
         if key in ("hint", "hints", "start"):
             yield from _long_sentences(name, number, text)
-            if key != "hint" and (count := len(text.split())) not in HINT:
+            if (count := len(text.split())) not in HINT:
                 yield Problem(name, number, "hint", f"{count} words, expected {HINT[0]} to {HINT[-1]}: {text}")
 
 
