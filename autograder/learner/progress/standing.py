@@ -34,7 +34,7 @@ class Standing:
     counts runs of a changed file. `offering` says to show the second hint, `pausing` to advise a pause. Of the `todos`,
     `written` have code; `in_progress` says that some are open, and that what is written does not fail. `right` are the
     checks that pass, `newly_right` those of them that did not in the check before. `seconds_worked` is the time between
-    commands, without long gaps.
+    commands, without long gaps. `answers` says how the question on each corrected misconception was answered.
     """
 
     status: str = "not_started"
@@ -69,6 +69,7 @@ class Standing:
     right: tuple[str, ...] = ()
     newly_right: tuple[str, ...] = ()
     levels: Mapping[str, int] = field(default_factory=dict)
+    answers: Mapping[str, str] = field(default_factory=dict)
     recent: tuple[tuple[float, int], ...] = ()
     unknown: Mapping[str, Any] = field(default_factory=dict)
 
@@ -112,6 +113,7 @@ def standing_of(data: Mapping[str, Any]) -> Standing:
         known[name] = tuple(str(check) for check in known.get(name, ()))
     known["recent"] = tuple((float(at), int(edited)) for at, edited in known.get("recent", ()))
     known["levels"] = {str(name): int(level) for name, level in dict(known.get("levels", {})).items()}
+    known["answers"] = {str(name): str(answer) for name, answer in dict(known.get("answers", {})).items()}
     unknown = {str(name): value for name, value in data.items() if name not in _KNOWN and name not in _DERIVED}
     standing = Standing(**known, unknown=unknown)
     for name, default in _KNOWN.items():
@@ -308,8 +310,14 @@ def _after_reset(before: Standing, event: Event) -> Standing:
         solution_shown=before.solution_shown,
         resets=before.resets + 1,
         levels=before.levels,
+        answers=before.answers,
         unknown=before.unknown,
     )
+
+
+def _after_question(before: Standing, event: Event) -> Standing:
+    answers = {**before.answers, event.finding or "": event.result or "skipped"}
+    return replace(_touched(before, event), answers=dict([*answers.items()][-LEVELS_KEPT:]))
 
 
 def _after_next(before: Standing, _: Event) -> Standing:
@@ -320,6 +328,7 @@ _AFTER = {
     "check": _after_check,
     "hint": _after_hint,
     "next": _after_next,
+    "question": _after_question,
     "solution": _after_solution,
     "reset": _after_reset,
 }

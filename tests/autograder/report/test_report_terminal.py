@@ -290,9 +290,7 @@ def test_the_terminal_and_its_user_decide_on_colour(
     assert make_console().no_color
 
 
-@pytest.mark.parametrize(
-    ("shown_hints", "label"), [(1, "Hint"), (2, "Hint 2 of 3"), (9, "Hint 3 of 3"), (0, "")]
-)
+@pytest.mark.parametrize(("shown_hints", "label"), [(1, "Hint"), (2, "Hint 2 of 3"), (9, "Hint 3 of 3"), (0, "")])
 def test_the_last_hint_that_was_asked_for_is_shown(shown_hints: int, label: str) -> None:
     for plain in (True, False):
         stream = io.StringIO()
