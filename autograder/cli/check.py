@@ -21,8 +21,8 @@ from autograder.learner.json_output import write_json
 from autograder.learner.next_commands import Command, after_check, after_submission
 from autograder.learner.next_exercise import moved_on
 from autograder.learner.progress import Progress, read_progress
+from autograder.learner.progress.course_progress import ALL_AT_ONCE
 from autograder.learner.progress.record import record
-from autograder.learner.progress.standing import ALL_AT_ONCE
 from autograder.results import Report
 from autograder.submission.own_work import read_own
 
