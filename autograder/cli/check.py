@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from contextlib import closing
 
 from autograder.cli.key_progress import KeyProgress
+from autograder.cli.question import ask_about
 from autograder.cli.screen import Screen, make_console, warn
 from autograder.course import Course, find_course, read_course
 from autograder.learner.checking import (
@@ -20,8 +21,8 @@ from autograder.learner.json_output import write_json
 from autograder.learner.next_commands import Command, after_check, after_submission
 from autograder.learner.next_exercise import moved_on
 from autograder.learner.progress import Progress, read_progress
+from autograder.learner.progress.course_progress import ALL_AT_ONCE
 from autograder.learner.progress.record import record
-from autograder.learner.progress.standing import ALL_AT_ONCE
 from autograder.results import Report
 from autograder.submission.own_work import read_own
 
@@ -29,7 +30,7 @@ from autograder.submission.own_work import read_own
 def check(options: argparse.Namespace) -> int:
     """Run the command."""
     course = read_course(find_course())
-    progress = read_progress(course)
+    before = progress = read_progress(course)
     own = options.submission is None
     exercises = select_exercises(course, progress, options.exercises, check_all=options.all, own=own)
     if own and not options.exercises and not options.all:
@@ -47,6 +48,8 @@ def check(options: argparse.Namespace) -> int:
         progress = saved.progress
     if not write_json(options.json, report.to_json()):
         _show(options, course, report, progress, own=own)
+        if own and len(exercises) == 1:
+            ask_about(options, course, exercises[0], before.of(exercises[0]), progress.of(exercises[0]))
     return exit_status(report)
 
 

@@ -62,6 +62,8 @@ def _add_check(commands: Commands) -> None:
     parser.add_argument("--all", action="store_true", help="check every exercise")
     does = "check the files in a folder or a zip, not your exercises/; they run with your rights"
     parser.add_argument("--submission", type=Path, metavar="DIR", help=does)
+    does = "do not ask what a corrected mistake was (also: questions = false in course.toml)"
+    parser.add_argument("--no-questions", action="store_true", help=does)
     add_run(parser, COURSE_SEED)
     add_json(parser)
 

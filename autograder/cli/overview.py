@@ -106,7 +106,7 @@ def _show_table(screen: Screen, rows: Sequence[ExerciseRow], current: Exercise |
     while kept and room < titles + sum(widths[column] + 2 for column in kept):
         kept.pop()
     for at, row in enumerate(rows):
-        facts = [columns[column][at].ljust(widths[column]) for column in kept[::-1]]
+        facts = [columns[column][at].ljust(widths[column]) for column in (1, 2, 0) if column in kept]
         width = min(titles, room)
         screen.line(
             f"{screen.glyphs.marker if row.exercise is current else ' '} ",

@@ -21,8 +21,8 @@ from autograder.learner.play.launch import (
     require_writable,
     required_exercises,
 )
+from autograder.learner.progress.course_progress import ALL_AT_ONCE
 from autograder.learner.progress.record import record
-from autograder.learner.progress.standing import ALL_AT_ONCE
 from autograder.submission.own_work import read_own
 
 if TYPE_CHECKING:

@@ -56,6 +56,23 @@ def nearest_ids(course: Course, misconception: str) -> list[str]:
     )
 
 
+def named_in(course: Course, exercise: Exercise, *, besides: str) -> dict[str, str]:
+    """Return the names of the other misconceptions of an exercise, by id, without those that give the same results."""
+    text = _text(course.solutions_dir / "misconceptions" / f"{exercise.id}.toml")
+    found = {name: fields for name, fields in _parsed(text).items() if isinstance(fields, dict)}
+    found = found or {
+        name: fields
+        for name, fields in _catalogue(course).items()
+        if isinstance(fields, dict) and fields.get("exercise") == exercise.id
+    }
+    same = {besides, *found.get(besides, {}).get("same_as", ())}
+    return {
+        name: str(fields["name"])
+        for name, fields in found.items()
+        if "name" in fields and name not in same and besides not in fields.get("same_as", ())
+    }
+
+
 def catalogue(course: Course) -> dict[str, dict[str, str]]:
     """Return the catalogue for a kit without solutions: the texts of every misconception, and no code."""
     return {

@@ -10,7 +10,7 @@ from autograder.course.nearest import nearest, unknown
 from autograder.course.suite import load_suite
 from autograder.exits import FAIL, GRADER, PASS
 from autograder.learner.progress import Progress, Standing
-from autograder.learner.progress.standing import BURST
+from autograder.learner.progress.changes import BURST
 from autograder.runner.runner import Runner
 from autograder.submission import Submission
 from autograder.submission.own_work import unconfined_warning

@@ -14,8 +14,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-Kind: TypeAlias = Literal["check", "hint", "next", "solution", "reset"]
-KINDS: tuple[Kind, ...] = ("check", "hint", "next", "solution", "reset")
+Kind: TypeAlias = Literal["check", "hint", "next", "solution", "reset", "question"]
+KINDS: tuple[Kind, ...] = ("check", "hint", "next", "solution", "reset", "question")
+
+Answer: TypeAlias = Literal["right", "wrong", "skipped"]
+"""How a question on a corrected mistake was answered: the `result` of its event."""
 
 CARRIED = "carried"
 """The kind of the line that replaces all earlier ones: it has the standings that they led to."""

@@ -14,8 +14,9 @@ from typing import Any
 from autograder.course import Course
 from autograder.course.storage import FOLDER, folder_lock, state_folder, write_atomically
 from autograder.learner.progress import events as lines
+from autograder.learner.progress.course_progress import Progress, replay
 from autograder.learner.progress.events import Event, Snapshot
-from autograder.learner.progress.standing import Progress, replay, standing_of
+from autograder.learner.progress.standing import standing_of
 
 VERSION = 1
 VIEW, EVENTS = "progress.json", "events.jsonl"

@@ -14,10 +14,11 @@ from autograder.judge.grader import Grader
 from autograder.learner.checking import encouragement
 from autograder.learner.progress import events as event_lines
 from autograder.learner.progress import read_progress, save_events, store
+from autograder.learner.progress.course_progress import Progress, replay
 from autograder.learner.progress.digests import exercise_version, line_digests, lines_edited
 from autograder.learner.progress.events import Event
 from autograder.learner.progress.last import read_last
-from autograder.learner.progress.standing import Progress, Standing, replay, standing_of
+from autograder.learner.progress.standing import Standing, standing_of
 from autograder.runner.runner import Runner
 from tests.support import tiny
 
