@@ -99,7 +99,7 @@ def _lines(grid: Grid, *together: Grid) -> list[str]:
     if sum(map(len, grid)) == 1:
         return [grid[0][0]]
     columns = max(map(len, grid))
-    widths = [max(len(row[at]) for each in together for row in each if at < len(row)) for at in range(columns)]
+    widths = [max(len(row[at]) for other in together for row in other if at < len(row)) for at in range(columns)]
     return [f"[{' '.join(word.rjust(width) for word, width in zip(row, widths, strict=False))}]" for row in grid]
 
 
