@@ -58,8 +58,8 @@ def _show_sentences(screen: Screen, steps: Sequence[StepResult]) -> None:
     for step in steps:
         paper = " ".join(_lines(step.paper, step.paper))
         yours = _yours(step)
-        result = "yours is the same" if step.mark == "equal" else f"yours is {' '.join(yours)}"
-        screen.text(f"{step.title}: on paper {paper}; {result}.")
+        result = "the same" if step.mark == "equal" else " ".join(yours)
+        screen.text(f"{step.title}. On paper: {paper}. Yours: {result}.")
 
 
 def _show_table(screen: Screen, steps: Sequence[StepResult]) -> None:

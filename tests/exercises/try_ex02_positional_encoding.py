@@ -4,7 +4,7 @@ from autograder.checks import step
 
 
 @step(
-    "table: sin(p), cos(p)",
+    "sin(p), cos(p)",
     """
     0.00000  1.00000
     0.84147  0.54030

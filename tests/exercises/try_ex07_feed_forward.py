@@ -44,7 +44,7 @@ def step_relu(impl, given):
 
 
 @step(
-    "linear_2: the result",
+    "linear_2 (the result)",
     """
     [1.0 1.5]
     [4.5 2.0]

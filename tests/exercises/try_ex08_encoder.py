@@ -20,7 +20,7 @@ def block_of(impl, given):
 
 
 @step(
-    "attention: the mean",
+    "attention (the mean)",
     """
     [2.000 1.000 1.500]
     [2.000 1.000 1.500]
@@ -56,7 +56,7 @@ def step_norm_1(impl, given):
 
 
 @step(
-    "feed-forward: relu",
+    "feed-forward (relu)",
     """
     [1.405 0.000 0.000]
     [0.000 0.000 1.414]

@@ -22,22 +22,22 @@ def drawn(impl, given, **options):
     return [bool((tokens == token).any()) for token in range(len(LOGITS))]
 
 
-@step("likeliest: temperature 0", "0")
+@step("likeliest, temperature 0", "0")
 def step_likeliest(impl, given):
     return impl.sample_next(given.tensor([LOGITS]), temperature=0)
 
 
-@step("drawn: top_p = 0.9", "x x x . .")
+@step("drawn with top_p = 0.9", "x x x . .")
 def step_top_p(impl, given):
     return drawn(impl, given, top_p=0.9)
 
 
-@step("drawn: top_k = 3", "x x x . .")
+@step("drawn with top_k = 3", "x x x . .")
 def step_top_k(impl, given):
     return drawn(impl, given, top_k=3)
 
 
-@step("drawn: top_k = 3, then 0.9", "x x . . .")
+@step("drawn with both", "x x . . .")
 def step_both(impl, given):
     return drawn(impl, given, top_k=3, top_p=0.9)
 

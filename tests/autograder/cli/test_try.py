@@ -74,8 +74,8 @@ def test_a_wrong_program_shows_what_differs_and_no_progress_is_made(course: Path
 def test_plain_output_has_a_sentence_for_each_step(course: Path) -> None:
     shown = tried(course, tiny.mean_with("return x"), "1", "--plain").splitlines()
     assert shown[1:3] == [
-        "the last mean: on paper 5; yours is 9.",
-        "means of (2, 4, 9): on paper [2.0 3.0 5.0]; yours is [2.0 4.0 9.0].",
+        "the last mean. On paper: 5. Yours: 9.",
+        "means of (2, 4, 9). On paper: [2.0 3.0 5.0]. Yours: [2.0 4.0 9.0].",
     ]
 
 
