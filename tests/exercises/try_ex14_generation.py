@@ -48,8 +48,8 @@ def step_greedy(impl, given):
     table = given.tensor([[NEXT.get(word, {}).get(other, 0.0) for other in WORDS] for word in WORDS])
 
     class Model(torch.nn.Module):
-        def encoder(self, src, src_mask=None):
-            return src.unsqueeze(-1).float()
+        def encoder(self, ids, mask=None):
+            return ids.unsqueeze(-1).float()
 
         def decoder(self, ids, encoder_output, src_mask=None, tgt_mask=None):
             return table[ids]

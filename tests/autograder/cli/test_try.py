@@ -95,6 +95,20 @@ def test_an_exception_is_shown_with_its_line(course: Path) -> None:
     assert "│     return x.no_such_name\n" in shown
 
 
+def test_steps_that_cannot_be_seen_are_no_mistakes(course: Path) -> None:
+    file = course / "tests" / "exercises" / f"try_{tiny.FIRST}.py"
+    file.write_text(
+        STEPS.replace("return impl.running_mean(given.tensor([2, 4, 9]))[-1]", "return given.unseen"), "utf-8"
+    )
+    shown = tried(course, tiny.MEAN, "1")
+    assert "  · the last mean       5              cannot be seen\n" in shown
+    assert "Your code gives the numbers on paper in every step that can be seen." in shown
+    file.write_text(
+        file.read_text("utf-8").replace("impl.running_mean(given.tensor([2, 4, 9]))", "given.unseen"), "utf-8"
+    )
+    assert "Your code computes this in another way" in tried(course, tiny.MEAN, "1")
+
+
 def test_a_reference_part_replaces_an_earlier_exercise_that_has_not_passed(course: Path) -> None:
     (course / "exercises" / tiny.FILES[1]).write_text(tiny.POWER, "utf-8")
     folder = course / "tests" / "exercises" / "reference_parts"
