@@ -103,7 +103,7 @@ class Training:
     _saved: float = 0.0
 
     def run(self, kept: Mapping[str, Any] | None) -> float:
-        """Train up to `steps`, and return the seconds it took, including those of an earlier run.
+        """Train up to `steps`, or up to the key `q`; return the seconds it took, including those of an earlier run.
 
         `kept` is the checkpoint of an earlier run. Raises `Stopped` after a signal.
         """
@@ -112,7 +112,7 @@ class Training:
         self._started = self._saved = time.monotonic()
         mean, seen = None, 0
         stopping = False
-        with self.stage.live(self.steps) as live:
+        with self.stage.live(self.steps, stoppable=True) as live:
             while self._step < self.steps and not stopping:
                 self._step += 1
                 for group in self.optimizer.param_groups:
@@ -121,12 +121,25 @@ class Training:
                 mean = loss if mean is None else 0.95 * mean + 0.05 * loss  # one batch alone says little
                 seen += count
                 live.show(self._step, self._figures(mean, seen), curve=loss, rows=self._samples_if_due())
-                stopping = self.stage.stop.is_set() and self._step < self.steps
+                stopping = (self.stage.stop.is_set() or live.enough) and self._step < self.steps
                 if stopping or self._step == self.steps or time.monotonic() - self._saved > SAVE_SECONDS:
                     self._save()
         if self._step < self.steps:
-            self.stage.stopped()
+            self._say_how_to_go_on(live.enough)
         return self._seconds()
+
+    @property
+    def step(self) -> int:
+        """The steps that the model has learned from."""
+        return self._step
+
+    def _say_how_to_go_on(self, enough: bool) -> None:
+        """Say what becomes of an unfinished training. Raises `Stopped` if a signal ended it."""
+        if not enough:
+            self.stage.print(f"To use the model as it is now, add --steps {self._step}.")
+            self.stage.stopped()
+        left = f"Stopped after step {self._step:,} of {self.steps:,}."
+        self.stage.print(f"{left} The same command trains on from here. The model as it is now:")
 
     def _resume(self, kept: Mapping[str, Any]) -> None:
         self.model.load_state_dict(kept["model"])

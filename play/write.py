@@ -11,6 +11,7 @@ from torch import optim
 from autograder.course.names import UsageError
 from autograder.learner.play.live import Row
 from autograder.learner.play.stage import Stage
+from autograder.report.quantities import duration
 from play.learning import (
     EXAMINED_SIZES,
     Schedule,
@@ -107,7 +108,7 @@ def _train(
     tested = time.monotonic()
     figures: dict[str, Any] = {
         "text": source.name,
-        "steps": max(steps, int(kept["step"]) if kept else 0),
+        "steps": training.step,
         "held_out": len(source.held_out),
     }
     tail = writer.ids(source.held_out)
@@ -187,7 +188,7 @@ def _report(stage: Stage, figures: Mapping[str, Any]) -> None:
         f"On the {figures['held_out']:,} held-out characters: your model {own_nats:.3f} nats per character "
         f"({bits(own_nats):.3f} bits), a 5-gram model {rival:.3f} ({bits(rival):.3f} bits)."
     )
-    stage.print(f"{figures['steps']:,} steps in {figures['seconds']:.0f} s.")
+    stage.print(f"{figures['steps']:,} steps in {duration(figures['seconds'])}.")
     if stage.faults:
         stage.print("An exercise fails, so these figures do not show which model is better.")
     elif own_nats < rival:

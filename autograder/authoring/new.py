@@ -1,9 +1,10 @@
-"""Files for a new exercise: solution, checks, misconceptions and an accepted variant that pass `course validate`."""
+"""Files for a new exercise, from its solution to an accepted variant, that pass `course validate`."""
 
 import re
 from pathlib import Path
 
 from autograder.course import Course
+from autograder.course.model import STEPS_PREFIX
 from autograder.course.names import UsageError
 
 ID = re.compile(r"ex\d\d_[a-z][a-z0-9_]*")
@@ -41,6 +42,16 @@ from autograder.checks import check
 def test_doubled(impl, given):
     rows, columns = {axes[0]!r}, {axes[1]!r}
     return impl.{name}(given.normal(given.size(rows), given.size(columns)))
+'''
+
+STEPS = '''"""{number}: the worked example of the lesson."""
+
+from autograder.checks import step
+
+
+@step("every number doubled", "[2 4]")
+def step_doubled(impl, given):
+    return impl.{name}(given.tensor([1, 2]))
 '''
 
 MISCONCEPTIONS = """[{dashes}-squared]
@@ -112,6 +123,7 @@ def _texts(course: Course, exercise_id: str) -> dict[Path, str]:
     return {
         solutions / f"{exercise_id}.py": SOLUTION.format(**fields),
         course.checks_dir / f"test_{exercise_id}.py": CHECKS.format(**fields),
+        course.checks_dir / f"{STEPS_PREFIX}{exercise_id}.py": STEPS.format(**fields),
         solutions / "misconceptions" / f"{exercise_id}.toml": MISCONCEPTIONS.format(**fields),
         solutions / "accepted" / exercise_id / "adds.py": ACCEPTED.format(**fields),
     }

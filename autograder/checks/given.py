@@ -25,6 +25,10 @@ _SAME_IN_NUMPY = frozenset({"float32", "float64", "int64", "bool"})
 """The dtypes to which NumPy rounds as torch does, in half the time. To float16, torch rounds twice."""
 
 
+class Unseen:
+    """What a step of a worked example has if the code does not call the part of a module that it looks at."""
+
+
 class Given:
     """Inputs, weights and a device for one trial of one check.
 
@@ -34,6 +38,7 @@ class Given:
     """
 
     torch = torch
+    unseen = Unseen()
 
     def __init__(
         self, seed: int, sizes: Mapping[str, int], device: str, *, exact: bool = False, traced: bool = False
@@ -122,12 +127,42 @@ class Given:
         return module.train(train)
 
     def into(self, module: nn.Module, name: str, call: Callable[[], object]) -> Any:
-        """Return the first argument that the part `name` of a module got the last time `call` used it."""
-        return _passing(module, name, call)[0]
+        """Return the first argument that the part `name` of a module gets while `call` runs, or `unseen`."""
+        return self._passing(module, name, call)[0]
 
     def out_of(self, module: nn.Module, name: str, call: Callable[[], object]) -> Any:
-        """Return what the part `name` of a module returned the last time `call` used it."""
-        return _passing(module, name, call)[1]
+        """Return what the part `name` of a module returns while `call` runs, or `unseen`."""
+        return self._passing(module, name, call)[1]
+
+    def _passing(self, module: nn.Module, name: str, call: Callable[[], object]) -> tuple[Any, Any]:
+        seen: tuple[Any, Any] = (self.unseen, self.unseen)
+
+        def keep(_: nn.Module, inputs: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
+            nonlocal seen
+            first = next(iter([*inputs, *named.values()]), None)
+            # Copies, because the code may go on in place.
+            seen = (_copied(first), _copied(output))
+
+        part = getattr(module, name, None)
+        if not isinstance(part, nn.Module):
+            return seen
+        hook = part.register_forward_hook(keep, with_kwargs=True)
+        try:
+            result = call()
+        finally:
+            hook.remove()
+        return (self.unseen, self.unseen) if result is self.unseen else seen
+
+    def instead(self, module: nn.Module, parts: Mapping[str, nn.Module], call: Callable[[], Any]) -> Any:
+        """Replace parts of a module, and return what `call` returns; `unseen` if it does not call each of them."""
+        called: set[str] = set()
+        for name, part in parts.items():
+            if not isinstance(getattr(module, name, None), nn.Module):
+                return self.unseen
+            part.register_forward_hook(lambda *_, name=name: called.add(name))
+            setattr(module, name, part)
+        result = call()
+        return result if called == set(parts) else self.unseen
 
     def _weight(self, shape: Shape, dtype: str) -> Tensor:
         # 1.2 / √fan-in keeps the output of a linear layer near unit variance, at any width.
@@ -219,24 +254,8 @@ class Given:
         seed_torch(self._seed)
 
 
-class Unseen:
-    """Stands for what a part of a module got or returned if the module computes without calling that part."""
-
-
-def _passing(module: nn.Module, name: str, call: Callable[[], object]) -> tuple[Any, Any]:
-    seen: list[tuple[Any, Any]] = [(Unseen(), Unseen())]
-
-    def keep(_: nn.Module, inputs: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
-        seen.append((next(iter([*inputs, *named.values()]), None), output))
-
-    part = getattr(module, name, None)
-    hook = part.register_forward_hook(keep, with_kwargs=True) if isinstance(part, nn.Module) else None
-    try:
-        call()
-    finally:
-        if hook is not None:
-            hook.remove()
-    return seen[-1]
+def _copied(value: Any) -> Any:
+    return value.detach().clone() if isinstance(value, Tensor) else value
 
 
 def seed_torch(seed: int) -> None:

@@ -64,13 +64,15 @@ class Step:
     """A step of the lesson's worked example: worth no points, and shown by `course try`.
 
     Its probe returns a number, a list or a tensor of at most two axes. `paper` has the numbers that the lesson prints
-    for it: a line for each row, with as many digits as the lesson has.
+    for it: a line for each row, with as many digits as the lesson has. An `inside` step looks into a module: if all
+    other steps are as on paper, a program that computes it in another way is right too.
     """
 
     id: str
     title: str
     probe: Probe
     paper: str
+    inside: bool = False
 
 
 def check(
@@ -118,7 +120,7 @@ def picture(title: str, *, rows: str = "", columns: str = "") -> Callable[[Probe
     return declare
 
 
-def step(title: str, paper: str) -> Callable[[Probe], Probe]:
+def step(title: str, paper: str, *, inside: bool = False) -> Callable[[Probe], Probe]:
     """Declare the function `step_ID(impl, given)` as the probe of a step; `paper` has the numbers of the lesson."""
     if len(title) > LONGEST_STEP:
         raise ValueError(f"step {title!r}: the title has {len(title)} characters, expected at most {LONGEST_STEP}")
@@ -129,7 +131,8 @@ def step(title: str, paper: str) -> Callable[[Probe], Probe]:
         name = probe.__name__
         if not name.startswith(STEP_PREFIX):
             raise ValueError(f"the probe {name} must be named {STEP_PREFIX}{name}, because it is a step")
-        probe.__step__ = Step(name.removeprefix(STEP_PREFIX), title, probe, paper)  # type: ignore[attr-defined]
+        declared = Step(name.removeprefix(STEP_PREFIX), title, probe, paper, inside)
+        probe.__step__ = declared  # type: ignore[attr-defined]
         return probe
 
     return declare

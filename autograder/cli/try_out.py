@@ -58,8 +58,8 @@ def _show_sentences(screen: Screen, steps: Sequence[StepResult]) -> None:
     for step in steps:
         paper = " ".join(_lines(step.paper, step.paper))
         yours = _yours(step)
-        result = "yours is the same" if step.mark == "equal" else f"yours is {' '.join(yours)}"
-        screen.text(f"{step.title}: on paper {paper}; {result}.")
+        result = "the same" if step.mark == "equal" else " ".join(yours)
+        screen.text(f"{step.title}. On paper: {paper}. Yours: {result}.")
 
 
 def _show_table(screen: Screen, steps: Sequence[StepResult]) -> None:
@@ -99,7 +99,7 @@ def _lines(grid: Grid, *together: Grid) -> list[str]:
     if sum(map(len, grid)) == 1:
         return [grid[0][0]]
     columns = max(map(len, grid))
-    widths = [max(len(row[at]) for each in together for row in each if at < len(row)) for at in range(columns)]
+    widths = [max(len(row[at]) for other in together for row in other if at < len(row)) for at in range(columns)]
     return [f"[{' '.join(word.rjust(width) for word, width in zip(row, widths, strict=False))}]" for row in grid]
 
 
@@ -107,8 +107,11 @@ def _show_problem(screen: Screen, tried: TriedExample) -> None:
     """Print what is wrong in the first step that is not as on paper, and its line."""
     step = tried.first_problem
     if step is None or step.finding is None:
-        hidden = any(step.mark == "unseen" for step in tried.steps)
-        which = "every step that can be seen" if hidden else "every step"
+        marks = {step.mark for step in tried.steps}
+        if marks == {"unseen"}:
+            screen.text("Your code computes this in another way, so its steps cannot be seen. The checks can judge it.")
+            return
+        which = "every step that can be seen" if "unseen" in marks else "every step"
         screen.text(f"Your code gives the numbers on paper in {which}.", style="green")
         return
     screen.text(step.finding.message, style=_STYLES[step.mark])

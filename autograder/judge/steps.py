@@ -74,7 +74,10 @@ def read_paper(text: str) -> Grid:
 def results_of(
     steps: Sequence[Step], outcomes: Mapping[Key, Outcome], exercise: Exercise, source: Source, memory_mib: int
 ) -> tuple[StepResult, ...]:
-    """Compare what the steps gave with the paper."""
+    """Compare what the steps gave with the paper.
+
+    If all steps outside are equal, those inside a module cannot be wrong: the code computes them in another way.
+    """
     results = []
     for step in steps:
         outcome = outcomes.get((step.id, 0))
@@ -85,7 +88,14 @@ def results_of(
         outcome = outcome or WorkerFailure("grader_error", "this step was not run")
         diagnosis, mark = _failed(outcome, exercise, source, memory_mib)
         results.append(StepResult(step.id, step.title, mark, paper, finding=finding_of(diagnosis, source)))
+    outside = [result for step, result in zip(steps, results, strict=True) if not step.inside]
+    if all(result.mark == "equal" for result in outside):
+        results = [result if result.mark == "equal" else _unseen(result) for result in results]
     return tuple(results)
+
+
+def _unseen(result: StepResult) -> StepResult:
+    return StepResult(result.id, result.title, "unseen", result.paper)
 
 
 def _failed(

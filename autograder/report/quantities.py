@@ -30,6 +30,14 @@ def seconds(duration: float) -> str:
     return f"{duration:.0f} s" if duration >= 10 else f"{duration:.1f} s" if duration >= 1 else f"{duration:.2f} s"
 
 
+def duration(seconds: float) -> str:
+    """Return a time as people say it: `45 s`, `4 min`, `2 h 7 min`."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    hours, minutes = divmod(round(seconds / 60), 60)
+    return " ".join(filter(None, (f"{hours} h" if hours else "", f"{minutes} min" if minutes else "")))
+
+
 def listed(names: Sequence[str]) -> str:
     """Return `a`, `a and b`, `a, b and c`."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

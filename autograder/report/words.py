@@ -8,6 +8,7 @@ from autograder.report.exercise_summary import passing as passing
 from autograder.report.exercise_summary import shown_first as shown_first
 from autograder.report.exercise_summary import spoken as spoken
 from autograder.report.exercise_summary import student as student
+from autograder.report.quantities import duration as duration
 from autograder.report.quantities import listed as listed
 from autograder.report.quantities import plural as plural
 from autograder.report.quantities import points as points

@@ -101,7 +101,7 @@ def step_output(impl, given):
 
 
 @step(
-    "the function: output",
+    "output of the function",
     """
     [3.788 2.364]
     [3.044 2.534]
@@ -113,7 +113,7 @@ def step_function(impl, given):
 
 
 @step(
-    "causal mask: weights",
+    "weights with causal mask",
     """
     [1 0 0]
     [0.731 0.269 0]
@@ -125,7 +125,7 @@ def step_causal_weights(impl, given):
 
 
 @step(
-    "causal mask: output",
+    "output with causal mask",
     """
     [1 3]
     [2.345 2.193]

@@ -30,6 +30,6 @@ def step_output(impl, given):
     return attended(impl, given, 2)[0]
 
 
-@step("one head: weights", "[0.622 0.378]")
+@step("weights of one single head", "[0.622 0.378]")
 def step_one_head(impl, given):
     return attended(impl, given, 1)[1][0]

@@ -24,10 +24,11 @@ def network(impl, given):
     [-1 2 -3.5]
     [ 1 3 -2.5]
     """,
+    inside=True,
 )
 def step_linear_1(impl, given):
     built = network(impl, given)
-    return given.out_of(built, "linear_1", lambda: built(given.tensor(TOKENS)))
+    return given.out_of(built, "linear_1", lambda: built(given.tensor([TOKENS])))
 
 
 @step(
@@ -37,14 +38,15 @@ def step_linear_1(impl, given):
     [0 2 0]
     [1 3 0]
     """,
+    inside=True,
 )
 def step_relu(impl, given):
     built = network(impl, given)
-    return given.into(built, "linear_2", lambda: built(given.tensor(TOKENS)))
+    return given.into(built, "linear_2", lambda: built(given.tensor([TOKENS])))
 
 
 @step(
-    "linear_2: the result",
+    "linear_2 (the result)",
     """
     [1.0 1.5]
     [4.5 2.0]
@@ -52,4 +54,4 @@ def step_relu(impl, given):
     """,
 )
 def step_result(impl, given):
-    return network(impl, given)(given.tensor(TOKENS))
+    return network(impl, given)(given.tensor([TOKENS]))

@@ -21,6 +21,7 @@ def model_of(impl, given):
     [1.414 0.000]
     [1.414 1.414]
     """,
+    inside=True,
 )
 def step_embedding(impl, given):
     model, call = model_of(impl, given)
@@ -33,6 +34,7 @@ def step_embedding(impl, given):
     [1.414 1.000]
     [2.256 1.955]
     """,
+    inside=True,
 )
 def step_sum(impl, given):
     model, call = model_of(impl, given)
@@ -71,9 +73,12 @@ def mask_of_a_block(impl, given, *given_mask):
             return x
 
     model = impl.LanguageModel(3, 2, 1, 2, 1, 4, 0.0).eval()
-    model.layers[0] = Block()
-    model(given.tensor([[0, 1, 2]], "int64"), *given_mask)
-    return masks[0].reshape(3, 3)
+    if type(model.layers[0]).__name__ != "EncoderBlock":
+        return given.unseen  # a block of its own may take its mask in another form
+    ids = given.tensor([[0, 1, 2]], "int64")
+    if given.instead(model.layers, {"0": Block()}, lambda: model(ids, *given_mask)) is given.unseen:
+        return given.unseen
+    return masks[0].reshape(3, 3) if masks[0] is not None else None
 
 
 @step(

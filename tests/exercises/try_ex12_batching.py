@@ -46,7 +46,7 @@ def step_pad_batch(impl, given):
 
 
 @step(
-    "teacher_forcing: input",
+    "input of teacher_forcing",
     """
     1 4 5 6 4 7
     1 8 7 9 2 0
@@ -57,7 +57,7 @@ def step_input(impl, given):
 
 
 @step(
-    "teacher_forcing: labels",
+    "labels of teacher_forcing",
     """
     4 5 6 4 7 2
     8 7 9 2 0 0
@@ -67,11 +67,11 @@ def step_labels(impl, given):
     return impl.teacher_forcing(batch(impl, given))[1]
 
 
-@step("encode: the fox slept", "[1, 4, 3, 9, 2]")
+@step("encode the fox slept", "[1, 4, 3, 9, 2]")
 def step_unknown(impl, given):
     return impl.encode(["the", "fox", "slept"], impl.build_vocab(SENTENCES))
 
 
-@step("decode of these ids", "the <UNK> slept")
+@step("decode these ids", "the <UNK> slept")
 def step_decode(impl, given):
     return impl.decode([1, 4, 3, 9, 2], impl.build_vocab(SENTENCES))

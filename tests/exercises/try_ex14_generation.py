@@ -22,22 +22,22 @@ def drawn(impl, given, **options):
     return [bool((tokens == token).any()) for token in range(len(LOGITS))]
 
 
-@step("likeliest: temperature 0", "0")
+@step("likeliest, temperature 0", "0")
 def step_likeliest(impl, given):
     return impl.sample_next(given.tensor([LOGITS]), temperature=0)
 
 
-@step("drawn: top_p = 0.9", "x x x . .")
+@step("drawn with top_p = 0.9", "x x x . .")
 def step_top_p(impl, given):
     return drawn(impl, given, top_p=0.9)
 
 
-@step("drawn: top_k = 3", "x x x . .")
+@step("drawn with top_k = 3", "x x x . .")
 def step_top_k(impl, given):
     return drawn(impl, given, top_k=3)
 
 
-@step("drawn: top_k = 3, then 0.9", "x x . . .")
+@step("drawn with both", "x x . . .")
 def step_both(impl, given):
     return drawn(impl, given, top_k=3, top_p=0.9)
 
@@ -48,8 +48,8 @@ def step_greedy(impl, given):
     table = given.tensor([[NEXT.get(word, {}).get(other, 0.0) for other in WORDS] for word in WORDS])
 
     class Model(torch.nn.Module):
-        def encoder(self, src, src_mask=None):
-            return src.unsqueeze(-1).float()
+        def encoder(self, ids, mask=None):
+            return ids.unsqueeze(-1).float()
 
         def decoder(self, ids, encoder_output, src_mask=None, tgt_mask=None):
             return table[ids]

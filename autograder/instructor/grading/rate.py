@@ -4,6 +4,8 @@ import time
 from collections import deque
 from statistics import median
 
+from autograder.report.quantities import duration
+
 WINDOWS = 15
 """Enough windows for a steady median, few enough to notice a change of speed."""
 
@@ -34,14 +36,8 @@ class Rate:
         if self.done == self.total or not self._windows:
             return text
         seconds = max(median(self._windows), 1e-6)
-        return f"{text}, {_rate(seconds)}, about {_duration(seconds * (self.total - self.done))} left"
+        return f"{text}, {_rate(seconds)}, about {duration(seconds * (self.total - self.done))} left"
 
 
 def _rate(seconds: float) -> str:
     return f"{1 / seconds:.1f} a second" if seconds < 1 else f"{60 / seconds:.1f} a minute"
-
-
-def _duration(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -12,11 +12,20 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from autograder.learner.watch.keyboard import QUIT, Keyboard, keyboard
+from autograder.report.quantities import duration
+
 DRAW_SECONDS = 0.25
 """How often a terminal is redrawn."""
 
 LINE_SECONDS = 10.0
 """How often a log gets a line."""
+
+MEASURE_SECONDS, MEASURE_STEPS = 3.0, 5
+"""An estimate needs so much time and so many steps, after the first one, which is slow."""
+
+WORTH_SECONDS = 20.0
+"""A shorter training needs no estimate."""
 
 CURVE = "▁▂▃▄▅▆▇█"
 
@@ -25,9 +34,14 @@ Row = tuple[str, str, bool | None]
 
 
 class LiveDisplay:
-    """The display of a training of so many steps, for `with`. Call `show` at every step: it draws now and then."""
+    """The display of a training of so many steps, for `with`. Call `show` at every step: it draws now and then.
 
-    def __init__(self, console: Console, steps: int, *, plain: bool, spell: Callable[[str], str]) -> None:
+    Once it has measured a few steps, it says how long the rest takes. If `stoppable`, the key `q` sets `enough`.
+    """
+
+    def __init__(
+        self, console: Console, steps: int, *, plain: bool, spell: Callable[[str], str], stoppable: bool = False
+    ) -> None:
         self._console = console
         self._steps = steps
         self._spell = spell
@@ -36,10 +50,15 @@ class LiveDisplay:
         self._curve: list[float] = []
         self._drawn = self._started = time.monotonic()
         self._first: int | None = None
+        self._measured: float | None = None
+        self._has_estimate = False
+        self._keys = keyboard(plain=False) if stoppable else Keyboard()
+        self.enough = False
         self._stack = ExitStack()
         self._live: Live | None = None
 
     def __enter__(self) -> "LiveDisplay":
+        self._stack.enter_context(self._keys)
         if self._redraws:
             self._live = self._stack.enter_context(
                 Live(console=self._console, auto_refresh=False, redirect_stdout=False, redirect_stderr=False)
@@ -60,6 +79,9 @@ class LiveDisplay:
         """
         if self._first is None:
             self._first = step - 1
+        if self._keys and QUIT in self._keys.wait(0):
+            self.enough = True
+        self._estimate(step)
         if curve is not None:
             self._curve.append(curve)
         now = time.monotonic()
@@ -76,6 +98,23 @@ class LiveDisplay:
         for source, answer, _ in rows or ():
             self._print(f"  {source} -> {answer}")
 
+    def _estimate(self, step: int) -> None:
+        """Print once how long the rest takes, by the steps after the first."""
+        if self._has_estimate or self._first is None:
+            return
+        now = time.monotonic()
+        if self._measured is None:
+            self._measured = now
+            return
+        done, passed = step - self._first - 1, now - self._measured
+        if done < MEASURE_STEPS or passed < MEASURE_SECONDS:
+            return
+        self._has_estimate = True
+        left = (self._steps - step) * passed / done
+        if left > WORTH_SECONDS:
+            stops = " Press q to stop earlier, and use what the model has learned." if self._keys else ""
+            self._print(f"The training takes about {duration(left)} on this machine.{stops}")
+
     def _print(self, text: str) -> None:
         self._console.print(Text(self._spell_line(text)), soft_wrap=True)
 
@@ -89,7 +128,7 @@ class LiveDisplay:
         left = (self._steps - step) * passed / max(done, 1)
         head = Table.grid(padding=(0, 2))
         bar = ProgressBar(total=self._steps, completed=step, width=24)
-        head.add_row(f"step {step:,} of {self._steps:,}", bar, f"{passed:.0f} s, about {left:.0f} s left")
+        head.add_row(f"step {step:,} of {self._steps:,}", bar, f"{duration(passed)}, about {duration(left)} left")
         values = Text(self._spell(", ".join(f"{name} {value}" for name, value in figures.items())))
         parts: list[RenderableType] = [head, values]
         if curve := self._curve_text(min(self._console.width - 2, 60)):

@@ -85,9 +85,12 @@ class Stage:
         self.faults.append((exercise, message))
         self.print(f"{self.course.exercise(exercise).number} {self.course.exercise(exercise).title}: {message}", "red")
 
-    def live(self, steps: int) -> LiveDisplay:
-        """Return the display of a training of so many steps, for `with`."""
-        return LiveDisplay(self.console, steps, plain=self.plain, spell=self.spell)
+    def live(self, steps: int, *, stoppable: bool = False) -> LiveDisplay:
+        """Return the display of a training of so many steps, for `with`.
+
+        If `stoppable`, the activity must end the training as soon as `enough` of the display is set.
+        """
+        return LiveDisplay(self.console, steps, plain=self.plain, spell=self.spell, stoppable=stoppable)
 
     def stopped(self) -> NoReturn:
         """End the activity at a signal, after the checkpoint was saved."""

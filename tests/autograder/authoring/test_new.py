@@ -8,7 +8,7 @@ from autograder.authoring.new import entry, new_exercise
 from autograder.authoring.validate import validate
 from autograder.course import Course, read_course
 from autograder.course.names import UsageError
-from autograder.course.suite import load_suite
+from autograder.course.suite import load_suite, with_steps
 
 COURSE = """
 title = "A new course"
@@ -28,8 +28,8 @@ def new_course(root: Path, *ids: str) -> Course:
 @pytest.mark.worker
 def test_a_new_exercise_is_proved_as_it_is(tmp_path: Path) -> None:
     course = new_course(tmp_path, "ex01_first")
-    assert len(new_exercise(course, "ex01_first")) == 4
-    assert validate(load_suite(course), seed=1, jobs=1, cache=tmp_path / "cache").problems == []
+    assert len(new_exercise(course, "ex01_first")) == 5
+    assert validate(with_steps(load_suite(course)), seed=1, jobs=1, cache=tmp_path / "cache").problems == []
 
 
 def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:

@@ -74,8 +74,8 @@ def test_a_wrong_program_shows_what_differs_and_no_progress_is_made(course: Path
 def test_plain_output_has_a_sentence_for_each_step(course: Path) -> None:
     shown = tried(course, tiny.mean_with("return x"), "1", "--plain").splitlines()
     assert shown[1:3] == [
-        "the last mean: on paper 5; yours is 9.",
-        "means of (2, 4, 9): on paper [2.0 3.0 5.0]; yours is [2.0 4.0 9.0].",
+        "the last mean. On paper: 5. Yours: 9.",
+        "means of (2, 4, 9). On paper: [2.0 3.0 5.0]. Yours: [2.0 4.0 9.0].",
     ]
 
 
@@ -93,6 +93,20 @@ def test_an_exception_is_shown_with_its_line(course: Path) -> None:
     assert "no result" in shown
     assert "Your code raised AttributeError in running_mean()." in shown
     assert "│     return x.no_such_name\n" in shown
+
+
+def test_steps_that_cannot_be_seen_are_no_mistakes(course: Path) -> None:
+    file = course / "tests" / "exercises" / f"try_{tiny.FIRST}.py"
+    file.write_text(
+        STEPS.replace("return impl.running_mean(given.tensor([2, 4, 9]))[-1]", "return given.unseen"), "utf-8"
+    )
+    shown = tried(course, tiny.MEAN, "1")
+    assert "  · the last mean       5              cannot be seen\n" in shown
+    assert "Your code gives the numbers on paper in every step that can be seen." in shown
+    file.write_text(
+        file.read_text("utf-8").replace("impl.running_mean(given.tensor([2, 4, 9]))", "given.unseen"), "utf-8"
+    )
+    assert "Your code computes this in another way" in tried(course, tiny.MEAN, "1")
 
 
 def test_a_reference_part_replaces_an_earlier_exercise_that_has_not_passed(course: Path) -> None:

@@ -134,6 +134,18 @@ def test_another_shape_is_said_and_shown() -> None:
     assert result.yours == (("1", "2", "3"),)
 
 
+@pytest.mark.parametrize(
+    ("result", "inside", "mark"),
+    [(1.0, 7.0, "unseen"), (1.0, 2.0, "equal"), (9.0, 7.0, "differs"), (9.0, 2.0, "equal")],
+)
+def test_a_step_inside_a_module_counts_only_if_the_result_is_wrong(result: float, inside: float, mark: str) -> None:
+    steps = [Step("inside", "inside", probe, "2.0", inside=True), Step("result", "result", probe, "1.0")]
+    outcomes: dict[tuple[str, int], Outcome] = {("inside", 0): Observed(inside), ("result", 0): Observed(result)}
+    results = results_of(steps, outcomes, FIRST, SOURCE, 2048)
+    assert results[0].mark == mark
+    assert (results[0].finding is None) == (mark in ("equal", "unseen"))
+
+
 # What did not end with a value.
 
 

@@ -23,11 +23,12 @@ from torch import nn
 
 from autograder.cli.play_options import parse_settings
 from autograder.course import CourseError, read_course
-from autograder.learner.play import launch
+from autograder.learner.play import launch, live
 from autograder.learner.play.checkpoint import Checkpoint, CheckpointError
 from autograder.learner.play.live import LiveDisplay
 from autograder.learner.play.running import _activity, _made_by
 from autograder.learner.play.stage import Stopped
+from autograder.learner.watch.keyboard import Keyboard
 from autograder.submission.own_work import read_own
 from tests.support import tiny
 
@@ -315,8 +316,8 @@ class Endless(threading.Event):
         return self.left == 0
 
 
-def learned(file: Path, stop_after: int) -> dict[str, torch.Tensor]:
-    """Train a small model with dropout for 6 steps, and return its weights; a stop comes after some of them."""
+def learned(file: Path, stop_after: int, q_after: int = 0) -> dict[str, torch.Tensor]:
+    """Train a small model with dropout for 6 steps, and return its weights; a stop or `q` comes after some of them."""
     learning = importlib.import_module("play.learning")
     torch.manual_seed(1)
     model = nn.Sequential(nn.Linear(3, 3), nn.Dropout(0.5), nn.Linear(3, 1))
@@ -333,7 +334,8 @@ def learned(file: Path, stop_after: int) -> dict[str, torch.Tensor]:
         optimizer.step()
         return float(loss.detach()), 2
 
-    show: Any = SimpleNamespace(show=lambda *_, **__: None)
+    show: Any = SimpleNamespace(enough=False)
+    show.show = lambda step, *_, **__: setattr(show, "enough", step == q_after)
     live: Any = type("Live", (), {"__enter__": lambda _: show, "__exit__": lambda *_: None})
     stage = SimpleNamespace(
         device="cpu",
@@ -342,12 +344,12 @@ def learned(file: Path, stop_after: int) -> dict[str, torch.Tensor]:
         faults=[("ex05_attention", "not scaled")] if stop_after else [],
         stopped=stopped,
         print=print,
-        live=lambda _: live(),
+        live=lambda *_, **__: live(),
     )
     same: dict[str, Any] = {"sizes": {}, "more": {}, "samples": list, "unit": "words", "steps": 6, "update": update}
     kept = learning.load_checkpoint(stage, {})
     learning.Training(stage, model, optimizer, rate=lambda step: 0.1 / step, **same).run(kept)
-    assert stage.faults == ([("ex05_attention", "not scaled")] if stop_after or kept else [])
+    assert stage.faults == ([("ex05_attention", "not scaled")] if stop_after or (kept and kept["wrong"]) else [])
     return model.state_dict()
 
 
@@ -358,6 +360,65 @@ def test_a_training_that_was_stopped_ends_as_one_that_was_not(tmp_path: Path) ->
         learned(tmp_path / "parts.pt", 3)
     parts = learned(tmp_path / "parts.pt", 0)
     assert all(torch.equal(whole[name], parts[name]) for name in whole)
+
+
+def test_the_key_q_ends_a_training_early_and_it_can_go_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _activity(read_course(tiny.REPOSITORY), "learning")
+    whole = learned(tmp_path / "whole.pt", 0)
+    early = learned(tmp_path / "parts.pt", 0, q_after=3)
+    assert not all(torch.equal(whole[name], early[name]) for name in whole)
+    assert "Stopped after step 3 of 6. The same command trains on from here." in capsys.readouterr().out
+    parts = learned(tmp_path / "parts.pt", 0)
+    assert all(torch.equal(whole[name], parts[name]) for name in whole)
+
+
+class Pressed(Keyboard):
+    """A keyboard on which `q` is pressed at the third look."""
+
+    looks = 0
+
+    def __bool__(self) -> bool:
+        return True
+
+    def wait(self, seconds: float) -> str:
+        self.looks += 1
+        return "xq" if self.looks == 3 else ""
+
+
+def trained(monkeypatch: pytest.MonkeyPatch, steps: int, seconds: float, **options: bool) -> tuple[str, list[bool]]:
+    """Return what a training of 12 steps of so many seconds prints into a log, and when it has had enough."""
+    clock = iter(range(1_000_000))
+    monkeypatch.setattr(live, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(live, "keyboard", lambda **_: Pressed())
+    console, now = Console(file=io.StringIO(), width=80, color_system=None), [0.0]
+    enough = []
+    with LiveDisplay(console, steps, plain=True, spell=str, **options) as display:
+        for step in range(1, 13):
+            now[0] = next(clock) * seconds
+            display.show(step, {"loss": "1"})
+            enough.append(display.enough)
+    return console.file.getvalue(), enough  # type: ignore[attr-defined]
+
+
+def test_the_first_steps_say_how_long_a_training_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+    said, enough = trained(monkeypatch, 300, 1.0)
+    assert said.splitlines()[0] == "The training takes about 5 min on this machine."
+    assert said.count("about") == 1
+    assert not any(enough)
+    assert "about" not in trained(monkeypatch, 12, 1.0)[0], "a short training needs no estimate"
+    assert "about" not in trained(monkeypatch, 300, 0.1)[0], "one second is too short for one"
+
+
+def test_the_key_q_is_offered_where_it_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    said, enough = trained(monkeypatch, 300, 1.0, stoppable=True)
+    assert "on this machine. Press q to stop earlier, and use what the model has learned." in said
+    assert enough == [False, False, *[True] * 10]
+
+
+@pytest.mark.worker
+def test_threads_of_a_training_do_not_spin() -> None:
+    program = "import os, sys; sys.exit(7 if os.environ['OMP_WAIT_POLICY'] == 'PASSIVE' else 0)"
+    assert launch._run([sys.executable, "-c", program]) == 7
 
 
 def test_on_a_terminal_the_figures_are_drawn_in_place() -> None:
