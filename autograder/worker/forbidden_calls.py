@@ -26,12 +26,13 @@ from torch._ops import HigherOrderOperator
 from autograder.worker import library_guard
 from autograder.worker.library_guard import ForbiddenCallError
 
-KEYS = (
+_ALL_KEYS = (
     *("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"),
     *("CPU", "CUDA", "MPS", "XPU", "AutocastCPU", "AutocastCUDA", "AutocastMPS", "FuncTorchBatched"),
     *("FuncTorchVmapMode", "FuncTorchBatchedDecomposition", "QuantizedCPU", "NestedTensorCPU"),
     *("MkldnnCPU", "SparseCPU"),
 )
+KEYS = tuple(key for key in _ALL_KEYS if torch._C._parse_dispatch_key(key) is not None)  # 2.4 has no AutocastMPS
 """The dispatch keys under which torch may have a kernel that computes an operator's result."""
 
 KERNEL_GETTER = "_dispatch_get_computed_kernel_for_dispatch_key"
