@@ -25,7 +25,11 @@ def parse(arguments: Sequence[str]) -> Namespace:
     add_rendering(parser)
     add_json(parser)
     parser.set_defaults(
-        plain=bool(os.environ.get("ACCESSIBLE")), no_color=False, json=None, command=command("overview.show_overview")
+        plain=bool(os.environ.get("ACCESSIBLE")),
+        no_color=False,
+        json=None,
+        has_keys=False,
+        command=command("overview.show_overview"),
     )
     subparsers = parser.add_subparsers(metavar="COMMAND", dest="name_of_command", prog="course", help=SUPPRESS)
     commands = Commands(subparsers)

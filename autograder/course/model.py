@@ -31,7 +31,8 @@ class Exercise:
 
     `hints` has three hints for each check, from a question to the step. `forbidden` has the calls that would skip
     the exercise, as dotted names. `words` name what its axes count, where the course's own words do not fit. `built`
-    describes in one line what a learner who passes has built.
+    describes in one line what a learner who passes has built. `start` has one to three texts for the TODOs of the stub,
+    by name: how to begin. `minutes` is the author's estimate of the time that the exercise takes.
     """
 
     id: str
@@ -42,6 +43,8 @@ class Exercise:
     forbidden: tuple[str, ...]
     words: Words = field(default_factory=dict)
     built: str | None = None
+    start: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    minutes: int | None = None
 
     @property
     def number(self) -> str:
@@ -112,6 +115,7 @@ class Course:
     words: Words = field(default_factory=dict)
     grading: Grading | None = None
     play: tuple[Activity, ...] = ()
+    questions: bool = True
 
     @property
     def exercises_dir(self) -> Path:

@@ -14,7 +14,9 @@ from autograder.checks.structure import nearest
 from autograder.checks.trials import Key
 from autograder.course import Course, Exercise
 from autograder.course.model import STEPS_PREFIX
+from autograder.course.stubs import outline_of_stub
 from autograder.course.trust import require
+from autograder.protocol.functions import Outline
 from autograder.protocol.part_code import FORMAT
 
 JUDGES = (
@@ -32,7 +34,8 @@ class SuiteError(Exception):
 class Suite:
     """The checks of some exercises of a course, and their source as it is sent to a worker.
 
-    `reference_parts` are data, by the name of the file they replace if the student's is wrong or unfinished.
+    `reference_parts` are data, by the name of the file they replace if the student's is wrong or unfinished. `stubs`
+    are the outlines of the stubs, by exercise.
     """
 
     course: Course
@@ -40,6 +43,7 @@ class Suite:
     sources: Mapping[str, bytes]
     reference_parts: Mapping[str, bytes]
     pictures: Mapping[str, tuple[Drawing, ...]] = field(default_factory=dict)
+    stubs: Mapping[str, Outline | None] = field(default_factory=dict)
     steps: Mapping[str, tuple[Step, ...]] = field(default_factory=dict)
 
     @property
@@ -114,14 +118,16 @@ def load_suite(course: Course, exercises: Iterable[Exercise] | None = None) -> S
     checks: dict[str, tuple[Check, ...]] = {}
     sources: dict[str, bytes] = {}
     pictures: dict[str, tuple[Drawing, ...]] = {}
+    stubs: dict[str, Outline | None] = {}
     for exercise in exercises if exercises is not None else course.exercises:
         file = course.checks_file(exercise)
         module = _module(file)
         checks[exercise.id] = _checks(file, module)
         pictures[exercise.id] = tuple(pictures_in(module))
         sources[file.name] = file.read_bytes()
+        stubs[exercise.id] = outline_of_stub(course, exercise)
     parts = {f"{file.stem}.py": _part(file) for file in sorted(course.reference_parts_dir.glob("*.json"))}
-    return Suite(course, checks, sources, parts, pictures)
+    return Suite(course, checks, sources, parts, pictures, stubs)
 
 
 def with_steps(suite: Suite) -> Suite:

@@ -3,7 +3,8 @@
 A job is a dict with `sources`, `reference_parts` and `checks` (file name to bytes), `plan` (exercises with their
 trials, each a check, its number, its own seed and the column of its sizes), `probes` (what the plan names: checks,
 pictures or steps), `sizes`, `device`, `exact`, `trace`, `careful` (whether to announce each check before it begins),
-`forbidden` (exercise to dotted names) and `limits`. Every answer is a dict with an `event`.
+`forbidden` (exercise to dotted names), `prints` (whether the log says which trial printed what) and `limits`. Every
+answer is a dict with an `event`.
 """
 
 import gc
@@ -13,7 +14,7 @@ import random
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -27,6 +28,7 @@ from autograder.checks.structure import Implementation
 from autograder.protocol import Limits, Value, read_frame, write_all, write_frame
 from autograder.worker import faults, library_guard, limits
 from autograder.worker.forbidden_calls import Ban, forbid, withhold_kernels
+from autograder.worker.labelled_log import LabelledLog
 from autograder.worker.observe import observe
 from autograder.worker.sources import Sources, compiled
 from autograder.worker.tracing import Tracing
@@ -53,6 +55,8 @@ MOST_BUFFERED = 1 << 16
 
 BUFFERED_SECONDS = 1.0
 """How long events may wait while others follow."""
+
+STDOUT = 1
 
 MOMENT_SECONDS = 0.05
 """How long the beginning of a check may wait: longer than most checks take, too short to be missed."""
@@ -136,6 +140,7 @@ class Job:
         self.emit = emit
         self.sources = Sources(job["sources"], job["reference_parts"])
         self.limits = limits.ResourceLimits(job["limits"], self._stuck)
+        self.log = LabelledLog(STDOUT) if job["prints"] else None
 
     def run(self) -> None:
         """Run the whole plan; every error of the student's code becomes an event."""
@@ -145,10 +150,14 @@ class Job:
         try:
             for exercise, _ in self.job["plan"]:
                 self._survey(exercise)
-            for exercise, trials in self.job["plan"]:
-                self._exercise(exercise, trials)
+            with self._capturing():
+                for exercise, trials in self.job["plan"]:
+                    self._exercise(exercise, trials)
         finally:
             self.sources.uninstall()
+
+    def _capturing(self) -> AbstractContextManager[None]:
+        return self.log.capturing() if self.log is not None else nullcontext()
 
     def _survey(self, exercise: str) -> None:
         """Report the syntax of a file before any student's code runs, so that no code can change the report."""
@@ -171,12 +180,14 @@ class Job:
 
     def _load(self, exercise: str) -> object | None:
         self.emit({"event": "load", "exercise": exercise})
+        if self.log is not None:
+            self.log.begin(exercise)
         self.limits.start()
         _reset_process(0)
         try:
             return Implementation(importlib.import_module(exercise))
         except BaseException as error:
-            fault = faults.describe(error, self.sources.names)
+            fault = faults.describe(error, self.sources.names, self.sources.files)
             self.emit({"event": "unloadable", "exercise": exercise, "fault": fault})
             return None
 
@@ -198,6 +209,8 @@ class Job:
     ) -> None:
         job = self.job
         self.emit({"event": "begin", **where})
+        if self.log is not None:
+            self.log.begin(**where)
         tracing = Tracing(self.sources.names, parts=job["exact"]) if job["trace"] else nullcontext()
         given = Given(seed, sizes, job["device"], exact=job["exact"], traced=job["trace"])
         self.limits.start()
@@ -209,7 +222,7 @@ class Job:
             value = observe(returned)
             ban.check()
         except BaseException as error:  # SystemExit and KeyboardInterrupt of a student are errors like others
-            fault = faults.describe(error, self.sources.names)
+            fault = faults.describe(error, self.sources.names, self.sources.files)
             if isinstance(tracing, Tracing):
                 self.emit({"event": "traced", **where, **tracing.as_data()})
             self.emit({"event": "raised", **where, "fault": fault, "seconds": time.perf_counter() - started})
@@ -221,6 +234,8 @@ class Job:
     def _stuck(self, frame: Any) -> None:
         """Report where the student's code is stuck, and end the process; runs in a signal handler."""
         frames = faults.frames_of(frame, self.sources.names)
+        if self.log is not None:
+            self.log.finish()
         self.emit({"event": "stuck", "frames": [self.sources.endless(frames)] if frames else []})
         os._exit(limits.STUCK)
 
