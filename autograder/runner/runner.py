@@ -128,7 +128,7 @@ class Runner:
 
         With `trace`, also record the trace of each trial. Pictures and steps, if the plan names such `probes`, get the
         inputs of the course's public seed. `patience` has the time-outs of the whole submission, `parts` the exercises
-        that need not run once one they need has timed out. `anew` starts a fresh worker, `prints` keeps what is printed.
+        that need not run once one they need has timed out. `anew` starts a fresh worker, `prints` keeps the output.
         Raises `GraderProblem` or `EnvironmentProblem`, which are never the program's fault.
         """
         if anew:
