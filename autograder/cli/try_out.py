@@ -12,7 +12,7 @@ from autograder.learner.json_output import write_json
 from autograder.learner.next_commands import Command
 from autograder.learner.progress import read_progress
 from autograder.learner.trying import TriedExample, try_example
-from autograder.report.words import listed
+from autograder.report.words import listed, plural
 
 WITHOUT_NUMBERS = {
     "unwritten": "not written yet",
@@ -20,6 +20,9 @@ WITHOUT_NUMBERS = {
     "failed": "no result",
     "differs": "another result",
 }
+
+MOST_PRINTED = 10
+"""Lines of output beside the steps."""
 
 _STYLES = {"equal": "green", "differs": "red", "unseen": "bright_black", "unwritten": "yellow", "failed": "red"}
 
@@ -48,6 +51,7 @@ def show_try(options: argparse.Namespace) -> int:
     else:
         _show_table(screen, tried.steps)
     screen.gap()
+    _show_printed(screen, tried)
     _show_problem(screen, tried)
     screen.gap()
     screen.next(_commands(course, tried))
@@ -101,6 +105,18 @@ def _lines(grid: Grid, *together: Grid) -> list[str]:
     columns = max(map(len, grid))
     widths = [max(len(row[at]) for other in together for row in other if at < len(row)) for at in range(columns)]
     return [f"[{' '.join(word.rjust(width) for word, width in zip(row, widths, strict=False))}]" for row in grid]
+
+
+def _show_printed(screen: Screen, tried: TriedExample) -> None:
+    lines = [line for text in tried.printed for line in text.split("\n")]
+    if not lines:
+        return
+    screen.text("Your code printed:")
+    for line in lines[:MOST_PRINTED]:
+        screen.line("    ", line)
+    if lines[MOST_PRINTED:]:
+        screen.text(f"and {plural(len(lines) - MOST_PRINTED, 'more line')}")
+    screen.gap()
 
 
 def _show_problem(screen: Screen, tried: TriedExample) -> None:

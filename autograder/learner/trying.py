@@ -7,6 +7,7 @@ from autograder.course import Course, Exercise
 from autograder.course.names import UsageError
 from autograder.course.suite import load_suite, with_steps
 from autograder.diagnosis.findings import Source
+from autograder.judge.prints import outputs_of
 from autograder.judge.steps import StepResult, plan_of, results_of
 from autograder.learner.progress import Progress
 from autograder.runner.runner import Runner
@@ -15,11 +16,15 @@ from autograder.submission.own_work import read_own
 
 @dataclass(frozen=True)
 class TriedExample:
-    """The steps of an example, and the earlier exercises that reference parts replace because they have not passed."""
+    """The steps of an example, and the earlier exercises that reference parts replace because they have not passed.
+
+    `printed` has the texts that the code printed, each once.
+    """
 
     exercise: Exercise
     steps: tuple[StepResult, ...]
     replaced: tuple[Exercise, ...]
+    printed: tuple[str, ...] = ()
 
     @property
     def first_problem(self) -> StepResult | None:
@@ -65,8 +70,9 @@ def try_example(course: Course, exercise: Exercise, progress: Progress) -> Tried
     sources = {file: source for file, source in submission.sources.items() if file not in parts}
     steps = suite.steps[exercise.id]
     with Runner(suite, seed=course.seed, shared=True) as runner:
-        run = runner.run(sources, plan_of(exercise, steps), probes="steps", reference_parts=parts)
+        run = runner.run(sources, plan_of(exercise, steps), probes="steps", reference_parts=parts, prints=True)
     source = Source(exercise.file, submission.sources[exercise.file], cells=submission.cells)
     memory = course.limits.memory_mib
     results = results_of(steps, run.outcomes.get(exercise.id, {}), exercise, source, memory)
-    return TriedExample(exercise, results, tuple(replaced))
+    printed = dict.fromkeys(output.text for output in outputs_of(run.prints.get(exercise.id, {}), None))
+    return TriedExample(exercise, results, tuple(replaced), tuple(printed))

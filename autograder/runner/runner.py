@@ -126,11 +126,9 @@ class Runner:
     ) -> Run:
         """Run a plan on the files of one program; reference parts replace the contract's names in some of them.
 
-        With `trace`, also record the trace of each trial. The plan names `probes`: pictures and steps
-        get the inputs of the course's public seed. `patience` has the time-outs of the whole submission, if the plan
-        is a part of it. `parts` has the exercises that need not run once one they need has timed out. With `anew` the
-        plan starts in a fresh worker. With `prints` the run says which trial printed what.
-
+        With `trace`, also record the trace of each trial. Pictures and steps, if the plan names such `probes`, get the
+        inputs of the course's public seed. `patience` has the time-outs of the whole submission, `parts` the exercises
+        that need not run once one they need has timed out. `anew` starts a fresh worker, `prints` keeps the output.
         Raises `GraderProblem` or `EnvironmentProblem`, which are never the program's fault.
         """
         if anew:

@@ -88,6 +88,13 @@ def test_a_stub_shows_the_paper_and_the_line_to_write(course: Path) -> None:
     assert f"edit exercises/{tiny.FILES[0]}:15" in done.stdout
 
 
+def test_what_the_code_prints_is_shown_once(course: Path) -> None:
+    shown = tried(course, tiny.mean_with("print('sum', x.sum().item()); return x"), "1")
+    assert shown.count("Your code printed:\n    sum 15.0\n\n") == 1
+    many = tiny.mean_with("print(*range(12), sep='\\n'); return x")
+    assert "    9\n  and 2 more lines\n" in tried(course, many, "1")
+
+
 def test_an_exception_is_shown_with_its_line(course: Path) -> None:
     shown = tried(course, tiny.mean_with("return x.no_such_name"), "1")
     assert "no result" in shown
