@@ -98,7 +98,6 @@ def _show_exercise(
         next_commands=() if advice else commands,
         glyphs=glyphs_for(console.encoding),
         plain=options.plain,
-        log=report.log,
         hints_shown=max(standing.hints_shown, 1),
         attempt=standing.attempts,
         unused_hints=standing.hints[standing.hints_shown :],

@@ -15,6 +15,7 @@ Every command that takes an exercise accepts its number, its name, the beginning
 def add_learner_commands(commands: Commands) -> None:
     """Add the commands to learn with."""
     commands.group = "Write and check"
+    _add_try(commands)
     _add_check(commands)
     _add_watch(commands)
     commands.group = "Get help"
@@ -34,6 +35,18 @@ def add_learner_commands(commands: Commands) -> None:
     commands.group = "This machine"
     _add_doctor(commands)
     _add_trust(commands)
+
+
+def _add_try(commands: Commands) -> None:
+    parser = commands.add(
+        "try",
+        "try_out.show_try",
+        "run the example of the lesson on your code, before any check",
+        "It shows your numbers beside those that the lesson computes on paper. It gives no points, and your progress "
+        "does not change.",
+    )
+    add_exercise(parser)
+    add_json(parser)
 
 
 def _add_check(commands: Commands) -> None:
@@ -112,7 +125,7 @@ def _add_solution(commands: Commands) -> None:
         "Before a pass it asks you to confirm. Your progress records that you saw the solution. A student's kit "
         "has no solutions.",
     )
-    parser.add_argument("exercise", metavar="EX", help=EXERCISE)
+    add_exercise(parser, "the one you worked on last")
     parser.add_argument("--yes", action="store_true", help="do not ask")
 
 

@@ -10,6 +10,9 @@ from typing import Literal
 Words = Mapping[str, tuple[str, ...]]
 """What an axis counts, by the symbol of its size: a word, and alternatives for when the first is already in use."""
 
+STEPS_PREFIX = "try_"
+"""How the file with the steps of a worked example begins, beside the checks, whose file begins with `test_`."""
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -168,3 +171,7 @@ class Course:
     def checks_file(self, exercise: Exercise) -> Path:
         """Return the file with the checks of an exercise."""
         return self.checks_dir / f"test_{exercise.id}.py"
+
+    def steps_file(self, exercise: Exercise) -> Path:
+        """Return the file with the steps of the lesson's worked example, which is optional."""
+        return self.checks_dir / f"{STEPS_PREFIX}{exercise.id}.py"

@@ -5,14 +5,15 @@ import importlib.util
 import json
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 
-from autograder.checks import Check, Drawing, checks_in, pictures_in
+from autograder.checks import Check, Drawing, Step, checks_in, pictures_in, steps_in
 from autograder.checks.structure import nearest
 from autograder.checks.trials import Key
 from autograder.course import Course, Exercise
+from autograder.course.model import STEPS_PREFIX
 from autograder.course.stubs import outline_of_stub
 from autograder.course.trust import require
 from autograder.protocol.functions import Outline
@@ -43,6 +44,7 @@ class Suite:
     reference_parts: Mapping[str, bytes]
     pictures: Mapping[str, tuple[Drawing, ...]] = field(default_factory=dict)
     stubs: Mapping[str, Outline | None] = field(default_factory=dict)
+    steps: Mapping[str, tuple[Step, ...]] = field(default_factory=dict)
 
     @property
     def exercises(self) -> tuple[Exercise, ...]:
@@ -82,7 +84,7 @@ def suite_files(course: Course) -> list[Path]:
     """Return the files of a course that verdicts depend on."""
     return [
         course.root / "course.toml",
-        *sorted(course.checks_dir.rglob("*.py")),
+        *sorted(file for file in course.checks_dir.rglob("*.py") if not file.name.startswith(STEPS_PREFIX)),
         *sorted(course.reference_parts_dir.glob("*.json")),
         *sorted(course.solutions_dir.glob("*.py")),
         *sorted(course.solutions_dir.glob("misconceptions/*.toml")),
@@ -126,6 +128,23 @@ def load_suite(course: Course, exercises: Iterable[Exercise] | None = None) -> S
         stubs[exercise.id] = outline_of_stub(course, exercise)
     parts = {f"{file.stem}.py": _part(file) for file in sorted(course.reference_parts_dir.glob("*.json"))}
     return Suite(course, checks, sources, parts, pictures, stubs)
+
+
+def with_steps(suite: Suite) -> Suite:
+    """Add the steps of the worked examples that a suite's exercises have. This runs their files.
+
+    No verdict depends on them, so no digest contains them. Raises `SuiteError`.
+    """
+    steps: dict[str, tuple[Step, ...]] = {}
+    sources = dict(suite.sources)
+    for exercise in suite.exercises:
+        file = suite.course.steps_file(exercise)
+        if file.is_file():
+            steps[exercise.id] = tuple(steps_in(_module(file)))
+            sources[file.name] = file.read_bytes()
+            if not steps[exercise.id]:
+                raise SuiteError(f"{file} declares no steps; mark its functions with @step(...)")
+    return replace(suite, steps=steps, sources=sources)
 
 
 def _part(file: Path) -> bytes:

@@ -1,7 +1,7 @@
 """The judgement on an exercise: a verdict on each check, and all that locating its mistakes needs."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from autograder.answer_key.model import AnswerKey
 from autograder.checks import Check
@@ -11,6 +11,7 @@ from autograder.diagnosis.diagnosis import Diagnosis
 from autograder.results import Status, Todo
 from autograder.results.model import first_failing
 from autograder.runner.outcomes import Outcome, Survey
+from autograder.runner.run import Prints
 
 _FAILED: tuple[Status, ...] = ("timeout", "memory", "error", "fail")
 
@@ -36,9 +37,10 @@ class Verdict:
         return self.check.bonus
 
     @property
-    def is_named(self) -> bool:
-        """Whether a misconception explains the failure."""
-        return self.diagnosis is not None and self.diagnosis.misconception is not None
+    def mistake(self) -> str | None:
+        """The id of the misconception that explains the failure."""
+        known = self.diagnosis.misconception if self.diagnosis is not None else None
+        return known.id if known is not None else None
 
 
 @dataclass(frozen=True)
@@ -61,13 +63,14 @@ class Trials:
 class Judgement:
     """The verdicts on an exercise. `trials` is None where nothing was run, or the kit itself failed.
 
-    `stood_in` has the earlier exercises in whose place reference parts were used.
+    `stood_in` has the earlier exercises in whose place reference parts were used. `prints` is what the code printed.
     """
 
     exercise: Exercise
     verdicts: tuple[Verdict, ...]
     trials: Trials | None = None
     stood_in: tuple[str, ...] = ()
+    prints: Prints = field(default_factory=dict)
 
     @property
     def status(self) -> Status:

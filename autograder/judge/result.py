@@ -7,8 +7,10 @@ from autograder.diagnosis.cells import place_in
 from autograder.diagnosis.diagnosis import Location
 from autograder.diagnosis.findings import Source, finding_of
 from autograder.diagnosis.judgement import Judgement, Verdict
+from autograder.judge.prints import outputs_of
 from autograder.messages.exceptions import NoneGiven, SignatureWrong, StructureWrong
 from autograder.results import CheckResult, ExerciseResult
+from autograder.results.model import first_failing
 from autograder.submission.notebook import Cells
 
 COMPLETE = (NoneGiven, SignatureWrong, StructureWrong)
@@ -39,6 +41,7 @@ def result_of(
         checks,
         "stand-in" if judgement.stood_in else "own",
         judgement.stood_in,
+        prints=outputs_of(judgement.prints, first.id if (first := first_failing(checks)) else None),
         todos=tuple(
             replace(todo, place=place_in(source.cells, todo.place)) for todo in (trials.todos if trials else ())
         ),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from autograder.course import Course, Exercise
 from autograder.course.names import UsageError, resolve_exercise
+from autograder.course.nearest import nearest, unknown
 from autograder.course.suite import load_suite
 from autograder.exits import FAIL, GRADER, PASS
 from autograder.learner.progress import Progress, Standing
@@ -64,7 +65,7 @@ def select_exercises(
 def normalize_device(name: str) -> str:
     """Return the name of a device. Raises `UsageError` if it is unknown; only the worker can tell if it exists."""
     if name.split(":")[0] not in DEVICES:
-        raise UsageError(f"no device is called {name!r}; there are {', '.join(DEVICES)}")
+        raise UsageError(unknown("device", name, [nearest(name, DEVICES)], more=f"Choose from {', '.join(DEVICES)}."))
     return "cpu" if name.startswith("cpu:") else name  # there is only one
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from autograder.course import Course, Exercise
 from autograder.course.misconceptions import Described, describe, nearest_ids
 from autograder.course.names import UsageError
+from autograder.course.nearest import unknown
 from autograder.learner.progress import Progress
 from autograder.learner.progress.last import read_last
 
@@ -42,8 +43,7 @@ def _find(course: Course, progress: Progress, wanted: str) -> Described:
     if own is not None:
         return own
     near = nearest_ids(course, wanted)
-    suggestion = f"did you mean {' or '.join(near)}?" if near else "use the id that a failure shows"
-    raise UsageError(f"no misconception is called {wanted!r}; {suggestion}")
+    raise UsageError(unknown("misconception", wanted, near, more="" if near else "Use the id that a failure shows."))
 
 
 def _last_misconception(course: Course, progress: Progress) -> str:

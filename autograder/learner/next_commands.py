@@ -63,6 +63,8 @@ def _after_failure(
         commands.append((f"course why {finding.id}", "explain the mistake"))
     elif finding and finding.evidence:
         commands.append((f"course diff {exercise.number}", "show every measurement"))
+    elif len(result.prints) > 1:
+        commands.append((f"course diff {exercise.number}", "show all that your code printed"))
     return commands
 
 

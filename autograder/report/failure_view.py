@@ -11,16 +11,15 @@ from autograder.report.comparison import Comparison, MapPair, Values, Witnesses,
 from autograder.report.exercise_summary import checks_pass, message_of
 from autograder.report.location import Location, function_of, location_of
 from autograder.report.printable import one_line, printable
+from autograder.report.prints import PrintPart, print_parts
 from autograder.report.states import STATES, State
 from autograder.report.todo_view import TodoView
-from autograder.results.model import CheckResult, ExerciseResult, Finding, Status
+from autograder.results.model import CheckResult, ExerciseResult, Finding, PrintOutput, Status
 
 Command = tuple[str, str]
 """What to type next, and what it does."""
 
-PRINTED_LINES = 5
 _MOST_CHARACTERS = 1000  # of a library's message: more than any renderer shows, and quick to lay out
-_MOST_LOG = 10_000  # characters of a log that are looked at for its last lines
 _SENTENCE_END = re.compile(r"(?<=[.?;:])\s+(?=[A-Z0-9])")
 
 
@@ -53,8 +52,7 @@ class FailureView:
     comparison: Comparison | None
     maps: MapPair | None
     witnesses: Witnesses | None
-    printed: tuple[str, ...]
-    printed_label: str
+    prints: tuple[PrintPart, ...]
     hints: tuple[tuple[str, str], ...]
     next_commands: tuple[Command, ...]
 
@@ -81,7 +79,7 @@ class FailureView:
 def failure_view(
     check: CheckResult,
     *,
-    log: str = "",
+    prints: Sequence[PrintOutput] = (),
     hints_shown: int = 1,
     next_commands: Sequence[Command] = (),
     every_measurement: bool = False,
@@ -89,7 +87,7 @@ def failure_view(
 ) -> FailureView:
     """Return the view of a check that does not pass.
 
-    `log` is what the student's code printed, `hints_shown` how many hints they have seen. A table in which nothing
+    `prints` are what the student's code printed, `hints_shown` how many hints they have seen. A table in which nothing
     differs is left out unless `every_measurement` is wanted. A check of what is not written says what to write next, if
     the `todos` of its exercise are known.
     """
@@ -98,7 +96,6 @@ def failure_view(
     unwritten = todos if todos is not None and check.status == "not_started" else None
     message = unwritten.message if unwritten else message_of(check.status, finding)
     opening, *others = _SENTENCE_END.split(message, maxsplit=1)
-    printed = printable(log[-_MOST_LOG:]).strip("\n").split("\n") if log.strip() else []
     return FailureView(
         status=check.status,
         title=one_line(check.title),
@@ -113,8 +110,7 @@ def failure_view(
         comparison=comparison(evidence, every_measurement),
         maps=map_pair(evidence.maps) if evidence and evidence.maps else None,
         witnesses=witnesses(evidence) if evidence else None,
-        printed=tuple(printed[-PRINTED_LINES:]),
-        printed_label="Your code printed" if len(printed) <= PRINTED_LINES else "Your code printed, at the end",
+        prints=print_parts(prints),
         hints=_hints(check, hints_shown),
         next_commands=tuple(next_commands),
     )

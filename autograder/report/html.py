@@ -7,12 +7,13 @@ from autograder.report.exercise_summary import achieved, bonus_left, number, ref
 from autograder.report.failure_view import Command as Command
 from autograder.report.failure_view import count_of, failure_view, have_run
 from autograder.report.html_bars import bars_svg
-from autograder.report.html_failure import failure_parts
+from autograder.report.html_failure import failure_parts, prints_html
 from autograder.report.html_grid import grid_svg
 from autograder.report.html_style import NAME, style
 from autograder.report.html_text import code, table, text
 from autograder.report.passing import MOST_PICTURES
 from autograder.report.picture_words import in_words, is_whole
+from autograder.report.prints import print_parts
 from autograder.report.quantities import points_of
 from autograder.report.states import STATES, state_of
 from autograder.report.todo_view import TodoItem, todo_view
@@ -27,7 +28,6 @@ _SPOKEN = {"passed": "passes: ", "failed": "fails: ", "waiting": "waits: ", "pro
 def exercise_card(
     exercise: ExerciseResult,
     *,
-    log: str = "",
     hints_shown: int = 1,
     attempt: int | None = None,
     unused_hints: Sequence[str] = (),
@@ -43,7 +43,7 @@ def exercise_card(
     state = state_of(exercise)
     passes = exercise.status == "pass"
     beside = achieved(exercise, attempt) if passes else _count(exercise)
-    parts = _passing(exercise, unused_hints) if passes else _failing(exercise, hints_shown, log)
+    parts = _passing(exercise, unused_hints) if passes else _failing(exercise, hints_shown)
     return _card(
         _KINDS[state.mark],
         _top(f"{SIGNS[state.mark]} {state.word}", f"{number(exercise.id)} {exercise.title}", beside),
@@ -114,7 +114,7 @@ def _count(exercise: ExerciseResult) -> str:
     return ", ".join(filter(None, (count_of(exercise), points_of(exercise.score, exercise.max_score))))
 
 
-def _failing(exercise: ExerciseResult, hints_shown: int, log: str) -> Iterator[str]:
+def _failing(exercise: ExerciseResult, hints_shown: int) -> Iterator[str]:
     first, todos = exercise.first_failure, todo_view(exercise)
     if exercise.status != "not_started" and have_run(exercise):
         yield f'<ul class="checks">{"".join(_check(check, check is first) for check in exercise.checks)}</ul>'
@@ -125,7 +125,8 @@ def _failing(exercise: ExerciseResult, hints_shown: int, log: str) -> Iterator[s
     if first is None:
         yield f"<p>{text(state_of(exercise).meaning)}</p>"
     else:
-        yield from failure_parts(failure_view(first, log=log, hints_shown=hints_shown, todos=todos))
+        view = failure_view(first, prints=exercise.prints, hints_shown=hints_shown, todos=todos)
+        yield from failure_parts(view)
 
 
 def _check(check: CheckResult, first: bool) -> str:
@@ -147,6 +148,7 @@ def _passing(exercise: ExerciseResult, unused_hints: Sequence[str]) -> Iterator[
     if sentence := reference_parts(exercise):
         yield f'<p class="soft">{text(sentence)}</p>'
     yield from (f'<p class="soft">Still open: {text(check)}</p>' for check in bonus_left(exercise))
+    yield from prints_html(print_parts(exercise.prints))
     pictures = [_picture(picture) for picture in exercise.pictures[:MOST_PICTURES] if is_whole(picture)]
     if pictures:
         yield f'<div class="shown">{"".join(pictures)}</div>'

@@ -11,6 +11,7 @@ from autograder.results.model import (
     Maps,
     Picture,
     Place,
+    PrintOutput,
     Report,
     Status,
     Todo,
@@ -317,16 +318,21 @@ NORM = exercise("ex03_layer_norm", "layer normalization", "fail", 500, STRUCTURE
 HEADS = exercise("ex06_multi_head_attention", "multi-head attention", "not_started", 0)
 BLOCK = exercise("ex07_feed_forward", "feed-forward network", "waits", 0)
 
+PRINTS = (
+    PrintOutput("loading\n"),
+    PrintOutput("step 1\nscores tensor([[1., 2.]])\n\x1b[31mred\x1b[0m \x07bell [b, 0]\n", "scaled", 1, 2),
+    PrintOutput("step 1\n", "masked"),
+)
+
 ONE_STUDENT = report(
     "",
     EMBEDDINGS,
     POSITIONS,
-    FAIL,
+    replace(FAIL, prints=PRINTS),
     HEADS,
     BLOCK,
     MISSING,
     notes=("ex09_gpt.py is not a file of this course; it was left out",),
-    log="loading\nstep 1\nscores tensor([[1., 2.]])\n\x1b[31mred\x1b[0m \x07bell [b, 0]\n",
 )
 CLASS = (
     report("ada", EMBEDDINGS, POSITIONS, replace(NORM, status="pass", score=1000, checks=EMBEDDINGS.checks), PASS),

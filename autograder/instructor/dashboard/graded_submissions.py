@@ -9,7 +9,7 @@ from autograder.course import Course
 from autograder.instructor.dashboard.cohort import student_of
 from autograder.instructor.gradebook.graded import Graded, named
 from autograder.instructor.gradebook.roster import Roster
-from autograder.report.words import plural
+from autograder.report.quantities import plural
 from autograder.submission import Submission, list_submissions
 from autograder.submission.files import Caps
 

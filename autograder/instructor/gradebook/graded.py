@@ -15,7 +15,7 @@ from autograder.instructor.gradebook.policy import Final, Policy, final_score, m
 from autograder.instructor.gradebook.roster import Roster, Student
 from autograder.instructor.gradebook.scores import plain
 from autograder.instructor.grading.out import read_run
-from autograder.report.words import listed, plural
+from autograder.report.quantities import listed, plural
 from autograder.results import Report
 from autograder.results.reading import read_report
 from autograder.submission.files import SubmissionError, printable

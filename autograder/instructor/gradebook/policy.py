@@ -7,7 +7,7 @@ from decimal import ROUND_HALF_DOWN, Decimal
 
 from autograder.course import Course, Grading
 from autograder.instructor.gradebook.roster import Roster
-from autograder.report.words import plural
+from autograder.report.quantities import plural
 from autograder.submission.times import to_utc
 
 

@@ -51,7 +51,7 @@ def check(exercise: str | int | None = None, *, strict: bool = False) -> Points:
         report, work = _judged(course, meant, output)
         [result] = report.exercises
         progress = _progress(course)
-        output.show(_checked_card(course, meant, progress, report, result, work))
+        output.show(_checked_card(course, meant, progress, result, work))
         forget_earlier_exercises()
         earned = Points(min(result.score, result.max_score) / 100)
         earned.ok = result.status == "pass"
@@ -115,9 +115,7 @@ def _judged(course: Course, exercise: Exercise, output: CellOutput) -> tuple[Rep
     return report, work.noting(warning) if warning else work
 
 
-def _checked_card(
-    course: Course, exercise: Exercise, progress: Progress, report: Report, result: ExerciseResult, work: Work
-) -> Card:
+def _checked_card(course: Course, exercise: Exercise, progress: Progress, result: ExerciseResult, work: Work) -> Card:
     standing = progress.of(exercise)
     advice = pause_advice(exercise, standing).replace("`course diff", "In a terminal, `course diff")
     notes = [*filter(None, [encouragement(standing)]), *work.notes, *([advice] if advice else [])]
@@ -126,14 +124,13 @@ def _checked_card(
     unused = standing.hints[standing.hints_shown :] if result.status == "pass" else ()
     html = exercise_card(
         result,
-        log=report.log,
         hints_shown=hints,
         attempt=standing.attempts,
         unused_hints=unused,
         notes=notes,
         next_commands=commands,
     )
-    sentences = exercise_sentences(result, [], report.log, hints, standing.attempts, unused)
+    sentences = exercise_sentences(result, [], hints, standing.attempts, unused)
     return Card.of(html, [*sentences, *map(ended, notes), *next_sentences(commands)])
 
 

@@ -14,7 +14,7 @@ from autograder import ending
 from autograder.course import Course, Exercise
 from autograder.course.model import Activity, Value
 from autograder.course.names import UsageError
-from autograder.course.nearest import nearest
+from autograder.course.nearest import nearest, unknown
 from autograder.exits import ENVIRONMENT
 
 if TYPE_CHECKING:
@@ -53,9 +53,8 @@ def find_activity(course: Course, name: str) -> Activity:
             return activity
     ids = [activity.id for activity in course.play]
     near = nearest(name, ids)
-    suggestion = f"did you mean {near}? " if near else ""
-    available = f"there are {', '.join(ids)}" if ids else "this course has none"
-    raise UsageError(f"no activity is called {name!r}; {suggestion}{available}")
+    more = "`course play` lists all activities." if ids else "This course has no activities."
+    raise UsageError(unknown("activity", name, [near and f"course play {near}"], more=more))
 
 
 def required_exercises(course: Course, activity: Activity) -> list[Exercise]:

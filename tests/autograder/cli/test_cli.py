@@ -250,6 +250,17 @@ def test_a_hint_before_any_check_is_refused_in_a_sentence(course: Path) -> None:
         assert "run `course check 0" in done.stderr
 
 
+def test_a_name_that_is_missing_has_no_hint_and_the_reason_is_a_sentence(course: Path) -> None:
+    (course / "exercises" / tiny.FILES[0]).write_text("def runing_mean(x): return x\n", "utf-8")
+    checked = tiny.run_course(course, "check", "1").stdout
+    assert "rename it if that is the one" in " ".join(checked.split())
+    assert "Hint" not in checked
+    assert "hint" not in checked.partition("Next")[2]
+    done = tiny.run_course(course, "hint", "1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "its message says what is wrong" in done.stderr
+
+
 def test_there_is_no_hint_for_what_passes(course: Path) -> None:
     write(course)
     tiny.run_course(course, "check", "1")
@@ -290,17 +301,28 @@ def test_a_mistake_in_course_toml_is_reported_with_its_line(course: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "status", "sentence"),
     [
-        (["check", "7"], 2, "no exercise is called '7'; the exercises are ex01_running_mean, ex02_matrix_power"),
-        (["check", "runing_mean"], 2, "did you mean ex01_running_mean?"),
-        (["hint", "nothing"], 2, "no exercise is called 'nothing'"),
-        (["check", "--device", "quantum"], 2, "no device is called 'quantum'; there are cpu, cuda, mps"),
+        (["check", "7"], 2, "There is no exercise `7`. Did you mean `ex02_matrix_power`? `course list` shows"),
+        (["check", "runing_mean"], 2, "There is no exercise `runing_mean`. Did you mean `ex01_running_mean`?"),
+        (["hint", "nothing"], 2, "There is no exercise `nothing`. `course list` shows all exercises."),
+        (["check", "--device", "quantum"], 2, "There is no device `quantum`. Choose from cpu, cuda, mps."),
         (["check", "--device", "cuda:x"], 3, "the device cuda:x cannot be used here"),
         (["check", "--submission", "nowhere"], 2, "nowhere cannot be read"),
         (["check", "--submission", "course.toml"], 2, "neither a folder nor a zip"),
-        (["check", "--speed", "9"], 2, "unrecognized arguments: --speed"),
-        (["check", "--seed", "x"], 2, "invalid int value: 'x'"),
-        (["chekc"], 2, "invalid choice: 'chekc'"),
-        (["grade", "."], 2, "--out"),
+        (
+            ["check", "--speed", "9"],
+            2,
+            "There is no option `--speed`. Did you mean `--seed`? `course check --help`",
+        ),
+        (["check", "--seed", "x"], 2, "--seed: invalid int value: 'x'. `course check --help` explains its options."),
+        (["hint", "1", "2"], 2, "`course hint` does not take '2'. `course hint --help` explains its options."),
+        (["--speed"], 2, "There is no option `--speed`. `course --help` explains its options."),
+        (["chekc"], 2, "There is no command `chekc`. Did you mean `course check`? `course --help` lists all commands."),
+        (["zzz"], 2, "There is no command `zzz`. `course --help` lists all commands."),
+        (["reset"], 2, "`course reset` needs `EX`, an exercise: 5, 05, ex05, attention or ex05_attention. Write"),
+        (["grade", "."], 2, "`--out`, where to write the reports and scores.csv. Write `course grade DIR --out DIR`."),
+        (["grade", ".", "--out", "out", "--layout", "canvsa"], 2, "no layout `canvsa`. Did you mean `canvas`?"),
+        (["export", "x", "--to", "y"], 2, "There is no format `x`. Choose from scores, canvas, "),
+        (["why", "nothing-like-it"], 2, "There is no misconception `nothing-like-it`. Use the id"),
         (["grade", ".", "--out", "out", "--jobs", "0"], 2, "'0' is not a number above 0"),
         (["grade", ".", "--out", "out", "--jobs", "x"], 2, "'x' is not a number above 0"),
         (["check", "--json", "nowhere/report.json"], 3, "nowhere"),

@@ -147,8 +147,8 @@ def test_why_knows_what_may_have_been_meant(failed: Path) -> None:
     for word, meant in (("mean-not-divide", "mean-not-divided"), ("of-everything", "mean-of-everything")):
         done = tiny.run_course(failed, "why", word)
         assert (done.returncode, done.stdout) == (2, "")
-        assert f"no misconception is called '{word}'; is {meant}" in done.stderr
-    assert "use the id that a failure shows" in tiny.run_course(failed, "why", "?[red]").stderr
+        assert f"There is no misconception `{word}`. Did you mean `{meant}" in done.stderr
+    assert "Use the id that a failure shows." in tiny.run_course(failed, "why", "?[red]").stderr
 
 
 def test_why_of_what_is_not_written_names_the_hint(course: Path, grader: Grader, runner: Runner) -> None:
@@ -339,6 +339,7 @@ def test_the_solution_comes_after_the_last_hint_and_a_typed_yes(failed: Path) ->
 def test_after_a_pass_the_solution_is_shown_at_once(passed: Path) -> None:
     assert "course solution 01" in tiny.run_course(passed, "check", "1").stdout
     assert "x.cumsum(dim=-1) / count" in output(passed, "solution", "1")
+    assert "01 running mean: the reference solution" in output(passed, "solution")
     assert "write ex02_matrix_power first" in tiny.run_course(passed, "solution", "2").stderr
     shutil.rmtree(passed / "solutions")
     done = tiny.run_course(passed, "solution", "1")

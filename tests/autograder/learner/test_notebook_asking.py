@@ -107,8 +107,8 @@ def test_an_exercise_that_does_not_exist_is_a_sentence(capsys: pytest.CaptureFix
     hint("nothing")
     why("no-such-misconception")
     said = capsys.readouterr()
-    assert said.out.count("no exercise is called") == 2
-    assert "no misconception is called" in said.out
+    assert said.out.count("There is no exercise `") == 2
+    assert "There is no misconception `" in said.out
     assert said.err == ""
 
 

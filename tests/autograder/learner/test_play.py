@@ -245,12 +245,12 @@ def test_ctrl_c_ends_an_activity_that_waits_for_a_line(playing: Path) -> None:
 @pytest.mark.worker
 def test_an_unknown_word_is_reported(playing: Path) -> None:
     for arguments, said in (
-        (("gro",), "no activity is called 'gro'; did you mean grow?"),
-        (("--size", "2"), "no activity is called '2'"),
-        (("grow", "--sise", "2"), "unrecognized arguments: --sise 2"),
+        (("gro",), "There is no activity `gro`. Did you mean `course play grow`?"),
+        (("--size", "2"), "There is no activity `2`. `course play` lists all activities."),
+        (("grow", "--sise", "2"), "There is no option `--sise`. Did you mean `--size`? `course play grow --help`"),
         (("grow", "--size", "x"), "invalid int value: 'x'"),
         (("grow", "--steps", "0"), "'0' is not a number above 0"),
-        (("grow", "--device", "tpu"), "no device is called 'tpu'"),
+        (("grow", "--device", "tpu"), "There is no device `tpu`. "),
         (("grow", "--seed", "1" * 19), "is not a whole number of at most 18 digits"),
         (("grow", "--json", "nowhere/x.json"), "--json nowhere/x.json: there is no folder nowhere; make it first"),
         (("grow", "--json", "play"), "--json play is a folder, expected a file"),

@@ -74,6 +74,15 @@ def test_a_failure_says_its_finding_its_place_and_a_hint_and_no_code_of_the_kit(
     assert "autograder" not in done.stdout.split("FAILURES")[1].split("short test summary")[0]
 
 
+def test_what_the_code_printed_stands_below_the_failure_of_its_check(course: Path, tmp_path: Path) -> None:
+    program = tiny.mean_with("print('x', x.dtype); return x.cumsum(dim=-1)")
+    loud = tiny.handed_in(tmp_path / "ada", f"print('imported')\n{program}", tiny.POWER_ALONE)
+    done = run_pytest(course, f"{CHECKS}/test_{tiny.FIRST}.py", f"--submission={loud}", "-k", "values")
+    printed = done.stdout.split("Captured stdout call")[1]
+    assert "Your code printed while it was imported:\nimported\n" in printed
+    assert "Your code printed in check values (2 times):\nx torch.float" in printed
+
+
 def test_checks_are_chosen_by_name_and_by_file(course: Path) -> None:
     chosen = run_pytest(course, CHECKS, "--submission=solutions", "-k", "values or power", "-q")
     assert chosen.returncode == 0
