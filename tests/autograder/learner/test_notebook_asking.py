@@ -73,7 +73,7 @@ def test_a_notebook_counts_if_the_file_is_the_stub_and_locations_are_cells(
     why()
     status()
     told = capsys.readouterr().out
-    assert "Hint: " in told
+    assert "Hint 1 of 3: " in told
     assert "Exercise 01 running mean, FAIL" in told
 
 
