@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from autograder.protocol.statements import statements
+from autograder.protocol.statements import name_hash, statements
 
 TEXTS = {"name": 80, "explanation": 240, "hint": 200}
 """The texts every misconception has, and their longest length."""
@@ -65,6 +65,17 @@ def marks_of(misconception: WrongProgram, solution: str) -> tuple[str, ...]:
     wrong = statements(ast.parse(patched(solution, misconception)))
     found = (hash_ for hash_, _, _ in wrong if hash_ not in right)
     return tuple(dict.fromkeys(found))
+
+
+def owners_of(misconception: WrongProgram, solution: str) -> tuple[str, ...]:
+    """Return the functions and classes of the solution that the misconception changes, as hashes of their names."""
+    right, wrong = (_definitions(text) for text in (solution, patched(solution, misconception)))
+    return tuple(name_hash(name) for name, definition in right.items() if wrong.get(name) != definition)
+
+
+def _definitions(text: str) -> dict[str, str]:
+    nodes = ast.parse(text).body
+    return {node.name: ast.dump(node) for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
 
 
 def _patches(entry: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:

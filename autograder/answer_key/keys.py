@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from autograder import ending
-from autograder.answer_key.catalogue import CatalogueError, WrongProgram, marks_of, patched, read_catalogue
+from autograder.answer_key.catalogue import CatalogueError, WrongProgram, marks_of, owners_of, patched, read_catalogue
 from autograder.answer_key.model import AnswerKey, Misconception, from_record, to_record
 from autograder.checks import Check
 from autograder.checks.trials import Key
@@ -172,10 +172,8 @@ class Keys:
                 for at, outcome in run.outcomes[exercise.id].items()
                 if not passes(outcome, reference[at], judges[at[0]])
             }
-            marks = marks_of(wrong, solution)
-            entries.append(
-                Misconception(wrong.id, wrong.name, wrong.explanation, wrong.hint, wrong.same_as, outcomes, marks)
-            )
+            known = wrong.id, wrong.name, wrong.explanation, wrong.hint, wrong.same_as, outcomes
+            entries.append(Misconception(*known, marks_of(wrong, solution), owners_of(wrong, solution)))
         return AnswerKey(reference, tuple(entries))
 
     def _reference(self, exercise: Exercise, sources: Mapping[str, bytes]) -> dict[Key, Expected]:

@@ -12,7 +12,10 @@ from autograder.runner.outcomes import Observed, Outcome, WorkerFailure, read_fa
 
 @dataclass(frozen=True)
 class Misconception:
-    """A misconception with its outcomes, only those that are wrong, and the hashes of the statements it is made of."""
+    """A misconception with its outcomes, only those that are wrong, and the hashes of the statements it is made of.
+
+    `owners` has the hashes of the names of the functions and classes that it changes.
+    """
 
     id: str
     name: str
@@ -21,6 +24,7 @@ class Misconception:
     same_as: tuple[str, ...]
     outcomes: Mapping[Key, Outcome]
     marks: tuple[str, ...] = ()
+    owners: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,7 @@ def to_record(key: AnswerKey) -> Value:
                 "hint": entry.hint,
                 "same_as": list(entry.same_as),
                 "marks": list(entry.marks),
+                "owners": list(entry.owners),
                 "outcomes": [[*at, _outcome(outcome)] for at, outcome in entry.outcomes.items()],
             }
             for entry in key.misconceptions
@@ -63,6 +68,7 @@ def from_record(record: Any) -> AnswerKey:
                 tuple(entry["same_as"]),
                 _outcomes(entry["outcomes"]),
                 tuple(entry["marks"]),
+                tuple(entry["owners"]),
             )
             for entry in record["bank"]
         ),

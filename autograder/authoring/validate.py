@@ -231,6 +231,13 @@ def _problems(program: Program, result: ExerciseResult) -> Iterable[str]:
             yield f"{what} fails the check {check.id}: {reason}"
 
 
+def _no_todos(suite: Suite, exercise: Exercise) -> list[str]:
+    """Return the names under which course.toml says how to begin, and that are not TODOs of the stub."""
+    stub = suite.stubs.get(exercise.id)
+    todos = {function.name for function in stub.functions if function.todo} if stub is not None else set()
+    return [name for name in exercise.start if name not in todos]
+
+
 def _exercise_proof(suite: Suite, exercise: Exercise, proofs: list[Proof], broken: str | None) -> ExerciseProof:
     own = [proof for proof in proofs if proof.exercise == exercise.id]
     wrong = [proof for proof in own if proof.kind == "misconception"]
@@ -248,6 +255,10 @@ def _exercise_proof(suite: Suite, exercise: Exercise, proofs: list[Proof], broke
         f"{exercise.id}: there are hints for {check}, which is not a check"
         for check in exercise.hints
         if check not in checks
+    ]
+    problems += [
+        f"{exercise.id}: [exercises.start] names {name}, which is no TODO of the stub"
+        for name in _no_todos(suite, exercise)
     ]
     problems += [f"{exercise.id}: {sentence}" for sentence in problems_of(suite, exercise, families)]
     named = [proof for proof in wrong if not proof.problems and proof.named is not None]

@@ -56,10 +56,10 @@ def _fill_by_name(module: nn.Module, state: Mapping[str, Tensor]) -> None:
     )
     if sentences:
         raise StructureError(". ".join(sentences))
+    for key, value in by_name.items():  # in the order of the contract: so traces of all programs have the same steps
+        own[key].copy_(value)
     for key, value in own.items():
-        if key in by_name:
-            value.copy_(by_name[key])
-        elif key.endswith("bias"):
+        if key not in by_name and key.endswith("bias"):
             value.zero_()
 
 

@@ -96,8 +96,8 @@ def _add_why(commands: Commands) -> None:
         "why",
         "why.show_why",
         "explain the mistake behind your last failure",
-        "It shows what is wrong, why the mistake is tempting, and an experiment. After a pass it shows the "
-        "correct line too.",
+        "It shows what is wrong, your line, why the mistake is tempting, and an experiment. After a pass it shows the "
+        "line of the solution too.",
     )
     does = "the id of a misconception, as a failure shows it (default: that of your last failure)"
     parser.add_argument("id", nargs="?", metavar="ID", help=does)
@@ -132,9 +132,11 @@ def _add_next(commands: Commands) -> None:
         "next",
         "next.show_next",
         "move on to the next exercise, or to the one you name",
-        "No exercise is locked: you may move to any of them at any time. It prints the beginning of the lesson.",
+        "No exercise is locked: you may move to any of them at any time. Without EX it stays with an exercise that "
+        "does not pass yet, except with --skip. It prints the beginning of the lesson.",
     )
     add_exercise(parser, "the following one")
+    parser.add_argument("--skip", action="store_true", help="leave an exercise that does not pass yet")
     add_json(parser)
 
 

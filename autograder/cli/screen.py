@@ -150,9 +150,14 @@ def confirmed(question: str) -> bool:
 
 
 def warn(sentence: str) -> None:
-    """Print a sentence to stderr; nothing if it is empty."""
-    if sentence:
-        print(f"course: {sentence}", file=sys.stderr)
+    """Print a sentence to stderr; nothing if it is empty. On a terminal no word is broken at the end of a line."""
+    if not sentence:
+        return
+    lines = f"course: {sentence}".split("\n")
+    if sys.stderr is not None and sys.stderr.isatty():
+        width = max(min(shutil.get_terminal_size().columns, WIDEST), NARROWEST)
+        lines = [part for line in lines for part in _wrapped(line, width) or [""]]
+    print("\n".join(lines), file=sys.stderr)
 
 
 def make_console(options: argparse.Namespace) -> "Console":

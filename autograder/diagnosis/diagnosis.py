@@ -15,6 +15,7 @@ from autograder.results.model import FindingKind
 class Diagnosis:
     """Why a check failed: a fact about a part, `subject`, and the misconception behind it, if it is a known one.
 
+    With `is_all` the misconception alone gives what was observed; with `more` it cannot be the only mistake.
     `words` name the sizes that the coefficient may be made of. `quoted` has the library's own words. With
     `only_some_sizes` the same code is right for other sizes.
     """
@@ -29,6 +30,8 @@ class Diagnosis:
     place: Place | None = None
     evidence: Evidence | None = None
     misconception: Misconception | None = None
+    is_all: bool = False
+    more: bool = False
 
 
 UNEXPLAINED = ("value", "special", "other")

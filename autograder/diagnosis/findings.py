@@ -10,8 +10,10 @@ from autograder.diagnosis.differences import BESIDE_A_NAME
 from autograder.messages import Fact, constants, headline, message, misconceptions
 from autograder.messages.comparisons import ONLY_SOME_SIZES
 from autograder.messages.exceptions import Raised, SyntaxInvalid
-from autograder.messages.locations import Diverges, Line, label, origin_label
+from autograder.messages.locations import Diverges, Line, State, label, origin_label
 from autograder.messages.statuses import EarlierUnwritten
+from autograder.messages.values import Scaled
+from autograder.messages.wording import LARGEST, sentence
 from autograder.protocol.source_text import lines_of
 from autograder.results import Evidence, Finding, Place
 from autograder.results.model import FindingKind
@@ -57,7 +59,7 @@ class _Site:
 def finding_of(diagnosis: Diagnosis, source: Source, location: Location | None = None) -> Finding:
     """Put a diagnosis into words, with the place of the mistake; lines of a notebook become those of its cells."""
     if diagnosis.misconception is not None:
-        text = _named(diagnosis.misconception, diagnosis, source)
+        text = _named(diagnosis.misconception, _without_chance(diagnosis, location), source)
     elif location is not None and location.first_mistake is not None:
         text = _first_of_several(location.first_mistake, source)
     else:
@@ -83,13 +85,25 @@ def _named(known: Misconception, diagnosis: Diagnosis, source: Source) -> _Text:
     detail = known.explanation
     if diagnosis.kind in BESIDE_A_NAME:
         detail += f"\n{headline(diagnosis.subject, diagnosis.fact.wording())}"
+    if diagnosis.more:
+        detail += f"\n{misconceptions.MORE}"
     name = misconceptions.named(known.name, source.functions)
     return _Text("misconception", known.id, name, known.name, detail, diagnosis.evidence)
 
 
+def _without_chance(diagnosis: Diagnosis, location: Location | None) -> Diagnosis:
+    """Return a diagnosis without the claim of one factor, if the line where the mistake is makes no such factor."""
+    divergence = location.divergence if location is not None else None
+    if divergence is None or divergence.state is not State.UNKNOWN or divergence.factor is not None:
+        return diagnosis
+    if diagnosis.evidence is None or not isinstance(diagnosis.fact, Scaled):
+        return diagnosis
+    return replace(diagnosis, evidence=replace(diagnosis.evidence, witness_title=LARGEST))
+
+
 def _first_of_several(known: Misconception, source: Source) -> _Text:
     """Name a misconception that does not explain everything; the evidence would show the other mistake."""
-    detail = f"{known.explanation}\n{misconceptions.MORE_MISTAKES}"
+    detail = f"{known.explanation}\n{misconceptions.MORE}"
     name = misconceptions.named(known.name, source.functions)
     return _Text("misconception", known.id, name, known.name, detail, None)
 
@@ -98,6 +112,10 @@ def _unnamed(diagnosis: Diagnosis, source: Source, location: Location | None) ->
     """Say what is known of a mistake without a name; where that is only its line, say so first."""
     fact = _in_notebook(_with_line(diagnosis, source, location), diagnosis.place, source)
     text, detail = message(diagnosis.subject, fact.wording(), _reason(diagnosis)), _detail(diagnosis, fact)
+    if diagnosis.more and diagnosis.quoted is not None:  # the detail is in the library's words
+        text = sentence(f"{text} {misconceptions.MORE}")
+    elif diagnosis.more:
+        detail = "\n".join(filter(None, (detail, misconceptions.MORE)))
     divergence = location.divergence if location is not None and not location.is_origin else None
     if divergence is None or not divergence.certain or diagnosis.kind != "pattern" or fact.id not in UNEXPLAINED:
         return _Text(diagnosis.kind, fact.id, text, None, detail, diagnosis.evidence)

@@ -37,9 +37,10 @@ class Verdict:
         return self.check.bonus
 
     @property
-    def is_named(self) -> bool:
-        """Whether a misconception explains the failure."""
-        return self.diagnosis is not None and self.diagnosis.misconception is not None
+    def mistake(self) -> str | None:
+        """The id of the misconception that explains the failure."""
+        known = self.diagnosis.misconception if self.diagnosis is not None else None
+        return known.id if known is not None else None
 
 
 @dataclass(frozen=True)

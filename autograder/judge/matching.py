@@ -1,7 +1,9 @@
 """Matches a submission with the misconceptions: it is named only if it gives what a known wrong program gives."""
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
@@ -23,11 +25,27 @@ RICH = 8
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far a misconception explains a submission: the checks it fails in the same way, and whether all agree."""
+    """How far a misconception explains a submission: the checks it fails in the same way, and whether all agree.
+
+    `more` says that a check fails which the misconception alone passes.
+    """
 
     entry: Misconception
     checks: frozenset[str]
     full: bool
+    more: bool
+
+
+@dataclass(frozen=True)
+class Known:
+    """The misconception behind a failed check. With `is_all` it alone gives what was observed in it.
+
+    `more` says that it cannot be the only mistake.
+    """
+
+    entry: Misconception
+    is_all: bool
+    more: bool
 
 
 def agreements(
@@ -51,20 +69,43 @@ def _agreement(
             check = checks[at[0]]
             if not same_outcome(yours, theirs[at], check, key.reference[at]):
                 different.add(at[0])
-    return Agreement(entry, frozenset({at[0] for at in failing} - different), not different)
+    more = bool({at[0] for at in failing} - {at[0] for at in theirs})
+    return Agreement(entry, frozenset({at[0] for at in failing} - different), not different, more)
 
 
-def name(check: Check, outcomes: Mapping[Key, Outcome], key: AnswerKey, found: list[Agreement]) -> Misconception | None:
-    """Return the misconception behind a failed check, or None where there is doubt."""
+def name(
+    check: Check,
+    outcomes: Mapping[Key, Outcome],
+    key: AnswerKey,
+    found: list[Agreement],
+    statements: Collection[str] = (),
+) -> Known | None:
+    """Return the misconception behind a failed check, or None where there is doubt.
+
+    The same exception may have many causes. So where a misconception explains an exception and not everything else,
+    it has to be in the file: `statements` are the hashes of the student's.
+    """
     candidates = [agreement for agreement in found if check.id in agreement.checks]
     full = [agreement for agreement in candidates if agreement.full]
+    is_rich = _is_rich(check, outcomes, key)
     if full:
-        return full[0].entry if _one_group(full) else None
-    if not _is_rich(check, outcomes, key):
-        return candidates[0].entry if candidates and _one_group(candidates) else None
-    most = max((len(agreement.checks) for agreement in candidates), default=0)
-    best = [agreement for agreement in candidates if len(agreement.checks) == most]
-    return best[0].entry if best and _one_group(best) else None
+        best = full
+    elif is_rich:
+        most = max((len(agreement.checks) for agreement in candidates), default=0)
+        best = [agreement for agreement in candidates if len(agreement.checks) == most]
+    elif any(isinstance(outcomes[check.id, trial], Fault) for trial in range(check.trials)):
+        best = [agreement for agreement in candidates if is_in(agreement.entry, statements)]
+    else:
+        best = candidates
+    if not best or not _one_group(best):
+        return None
+    is_all = bool(full) or is_rich or _is_rich(check, outcomes, key, "any")
+    return Known(best[0].entry, is_all=is_all, more=best[0].more)
+
+
+def is_in(entry: Misconception, statements: Collection[str]) -> bool:
+    """Whether a file has all the statements that a misconception is made of."""
+    return bool(entry.marks) and set(entry.marks) <= set(statements)
 
 
 def _one_group(found: list[Agreement]) -> bool:
@@ -72,19 +113,24 @@ def _one_group(found: list[Agreement]) -> bool:
     return all(agreement.entry.id in (first.id, *first.same_as) for agreement in found)
 
 
-def _is_rich(check: Check, outcomes: Mapping[Key, Outcome], key: AnswerKey) -> bool:
+def _is_rich(
+    check: Check, outcomes: Mapping[Key, Outcome], key: AnswerKey, kind: Literal["floating", "any"] = "floating"
+) -> bool:
     """Whether what is wrong is made of enough numbers to be recognised by them alone."""
     observed = [(outcomes.get((check.id, trial)), key.reference[check.id, trial]) for trial in range(check.trials)]
     return any(
-        isinstance(outcome, Observed) and _wrong_numbers(outcome.value, expected) >= RICH
+        isinstance(outcome, Observed) and _wrong_numbers(outcome.value, expected, kind) >= RICH
         for outcome, expected in observed
     )
 
 
-def _wrong_numbers(yours: Value, expected: Expected) -> int:
-    if isinstance(yours, Array) and isinstance(expected.nominal, Array) and is_floating(yours):
-        if yours.shape != expected.nominal.shape or not isinstance(expected.exact, Array):
+def _wrong_numbers(yours: Value, expected: Expected, kind: Literal["floating", "any"]) -> int:
+    """Return how many numbers of a kind are wrong: all of a tensor that has another shape."""
+    if isinstance(yours, Array) and isinstance(expected.nominal, Array):
+        if kind == "floating" and not is_floating(yours):
             return 0
+        if yours.shape != expected.nominal.shape or not isinstance(expected.exact, Array):
+            return math.prod(yours.shape)
         return int(wrong(numbers(yours), numbers(expected.exact), 1e-3).sum())
     if isinstance(yours, dict) and isinstance(expected.nominal, dict):
         parts = [(yours.get(name), Expected(expected.nominal[name], expected.exact[name])) for name in expected.nominal]
@@ -92,7 +138,7 @@ def _wrong_numbers(yours: Value, expected: Expected) -> int:
         parts = [(mine, Expected(*both)) for mine, *both in zip(yours, expected.nominal, expected.exact, strict=False)]
     else:
         return 0
-    return sum(_wrong_numbers(mine, theirs) for mine, theirs in parts)
+    return sum(_wrong_numbers(mine, theirs, kind) for mine, theirs in parts)
 
 
 def same_outcome(yours: Outcome, theirs: Outcome, check: Check, expected: Expected) -> bool:

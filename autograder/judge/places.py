@@ -1,5 +1,7 @@
 """Places that the syntax of a file gives: where a checked value is returned, and where its part is defined."""
 
+import re
+
 from autograder.checks import Check
 from autograder.results import Place
 from autograder.runner.outcomes import Survey
@@ -15,10 +17,22 @@ def return_line(survey: Survey | None, check: Check, file: str) -> Place | None:
     return Place(file, lines[1], function) if len(lines) == 2 else None
 
 
-def definition(survey: Survey | None, check: Check, file: str) -> Place | None:
-    """Return where the checked class or function is made: its `__init__`, else its own first line."""
+def definition(survey: Survey | None, check: Check, file: str, refusal: str) -> Place | None:
+    """Return where the part is made that a check refuses: its assignment, else the `__init__` that does not make it.
+
+    None where the part is made in several places, or inside another one, whose class may be to blame.
+    """
     if survey is None or check.of is None:
         return None
     init = f"{check.of}.__init__"
-    lines = survey.places.get(init) or survey.places.get(check.of)
-    return Place(file, lines[0], init if init in survey.places else check.of) if lines else None
+    parameter = _PARAMETER.search(refusal.split(". ")[0])
+    if parameter is not None:
+        lines = [line for of, name, line in survey.assignments if (of, name) == (check.of, f"self.{parameter[1]}")]
+        if lines:
+            return Place(file, lines[0], init) if len(lines) == 1 and not parameter[2] else None
+    lines_of = survey.places.get(init) or survey.places.get(check.of)
+    return Place(file, lines_of[0], init if init in survey.places else check.of) if lines_of else None
+
+
+_PARAMETER = re.compile(r"\bparameter (\w+)(\.\d)?")
+"""The part that the sentence on a wrong parameter names, and whether that is a list of others."""

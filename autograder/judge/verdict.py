@@ -15,7 +15,7 @@ from autograder.diagnosis.differences import Trial, of_difference
 from autograder.diagnosis.exceptions import of_death, of_fault
 from autograder.diagnosis.judgement import Judgement, Trials, Verdict, overall
 from autograder.diagnosis.patterns import Axes
-from autograder.judge.matching import Agreement, agreements, name
+from autograder.judge.matching import Known, agreements, name
 from autograder.judge.places import definition, return_line
 from autograder.judge.result import result_of
 from autograder.judge.todos import is_unwritten, todos_in
@@ -65,8 +65,8 @@ class Verdicts:
         if forbidden is not None:
             verdicts = [self._made(check, trials, "fail", forbidden) for check in self.checks.values()]
         else:
-            found = agreements(outcomes, failing, key, self.checks)
-            verdicts = [self._verdict(check, trials, differences, found) for check in self.checks.values()]
+            known = self._known(trials)
+            verdicts = [self._verdict(check, trials, differences, known) for check in self.checks.values()]
         passing = {verdict.check.id for verdict in verdicts if verdict.status == "pass"}
         counted = counted_checks(list(self.checks.values()), passing)
         waiting = tuple(verdict if verdict.check.id in counted else self._waiting(verdict) for verdict in verdicts)
@@ -107,20 +107,34 @@ class Verdicts:
                 return Diagnosis("forbidden", CallForbidden(outcome.message), place=place)
         return None
 
+    def _known(self, trials: Trials) -> dict[str, Known]:
+        """Return the misconceptions behind the failed checks, by check."""
+        found = agreements(trials.outcomes, trials.failing, trials.key, self.checks)
+        statements = {hash_ for hash_, _ in trials.survey.statements} if trials.survey is not None else set()
+        failed = [check for check in self.checks.values() if _fails(check, trials.failing)]
+        names = ((check.id, name(check, trials.outcomes, trials.key, found, statements)) for check in failed)
+        return {check: known for check, known in names if known is not None}
+
     def _verdict(
         self,
         check: Check,
         trials: Trials,
         differences: Mapping[Key, Difference | None],
-        found: list[Agreement],
+        known: Mapping[str, Known],
     ) -> Verdict:
-        """Return the verdict on one check; `found` are the misconceptions that may be behind it."""
+        """Return the verdict on one check; `known` are the misconceptions behind it and the others."""
         if _fails(check, trials.failing) and is_unwritten(check, trials.todos, _outcomes(check, trials)):
             return self._made(check, trials, "not_started", None)
-        entry = name(check, trials.outcomes, trials.key, found) if _fails(check, trials.failing) else None
-        status, diagnosis = self._status(check, trials, differences, named=entry is not None)
-        if diagnosis is not None and entry is not None and status in ("fail", "error"):
-            diagnosis = replace(diagnosis, misconception=entry)
+        own = known.get(check.id)
+        status, diagnosis = self._status(check, trials, differences, named=own is not None)
+        if diagnosis is not None and status in ("fail", "error"):
+            more = any(other.is_all for id_, other in known.items() if id_ != check.id) if own is None else own.more
+            diagnosis = replace(
+                diagnosis,
+                misconception=own.entry if own is not None else None,
+                is_all=own is not None and own.is_all,
+                more=more,
+            )
         return self._made(check, trials, status, diagnosis)
 
     def _status(
@@ -161,19 +175,23 @@ class Verdicts:
     def _made(self, check: Check, trials: Trials, status: Status, diagnosis: Diagnosis | None) -> Verdict:
         outcomes = _outcomes(check, trials)
         if diagnosis is not None and diagnosis.place is None:
-            diagnosis = replace(diagnosis, place=self._place(check, outcomes, trials.survey))
+            diagnosis = replace(diagnosis, place=self._place(check, outcomes, diagnosis, trials.survey))
         score = self.points[check.id] if status == "pass" else 0
         seconds = sum(outcome.seconds for outcome in outcomes)
         output = self._output(check, outcomes) if status == "fail" else None
         return Verdict(check, status, score, self._most(check), diagnosis, seconds, output)
 
-    def _place(self, check: Check, outcomes: Sequence[Outcome], survey: Survey | None) -> Place | None:
-        """Return where the checked value is returned, or where its class or function is defined."""
+    def _place(
+        self, check: Check, outcomes: Sequence[Outcome], diagnosis: Diagnosis, survey: Survey | None
+    ) -> Place | None:
+        """Return where the checked value is returned, or where the part that it lacks is made.
+
+        A known mistake has a place of its own, so the return is none for it.
+        """
         if all(isinstance(outcome, Observed) for outcome in outcomes):
-            return return_line(survey, check, self.exercise.file)
-        if any(isinstance(outcome, Fault) and outcome.kind == "structure" for outcome in outcomes):
-            return definition(survey, check, self.exercise.file)
-        return None
+            return return_line(survey, check, self.exercise.file) if diagnosis.misconception is None else None
+        refused = next((each for each in outcomes if isinstance(each, Fault) and each.kind == "structure"), None)
+        return definition(survey, check, self.exercise.file, refused.message) if refused is not None else None
 
     def _output(self, check: Check, outcomes: Sequence[Outcome]) -> str | None:
         """Return a fingerprint that groups identical failures in a class; nothing in self-checks."""

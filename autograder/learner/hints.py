@@ -33,8 +33,7 @@ def take_hint(
     """
     title, hints = failure_texts(course, exercise, standing)
     if not hints:
-        number = exercise.number
-        raise UsageError(f"no hint for {exercise.id} yet: run `course check {number}` first; hints explain a failure")
+        raise UsageError(_no_hint(exercise, standing))
     before = min(max(standing.hints_shown, 0), len(hints))
     unchanged = digest == standing.hint_file
     waits = 0 < before < len(hints) and unchanged and not at_once
@@ -45,6 +44,15 @@ def take_hint(
         event = Event(now(), "hint", exercise.id, "hint", file=digest, hint=level, hints=len(hints), now=forced)
         warning = save_events(course, [event]).warning
     return HintSequence(title, tuple(hints[:level]), len(hints), waits, warning)
+
+
+def _no_hint(exercise: Exercise, standing: Standing) -> str:
+    """Return why there is no hint: nothing failed yet, or the failure is about a name, a call or an exception."""
+    number = exercise.number
+    if standing.status in ("fail", "error"):
+        reason = f"its message says what is wrong; `course check {number}` shows it again"
+        return f"no hint for the last failure of {exercise.id}: {reason}"
+    return f"no hint for {exercise.id} yet: run `course check {number}` first; hints explain a failure"
 
 
 def no_hint_reason(course: Course, progress: Progress, exercise: Exercise | None) -> list[str]:

@@ -58,8 +58,7 @@ def _after_failure(
     commands = [(f"edit {file}{line}", f"then {again}")]
     standing = progress.of(exercise)
     if standing.hints_shown < len(standing.hints):
-        level = f"hint {standing.hints_shown + 1} of {len(standing.hints)}, after an edit"
-        commands.append((f"course hint {exercise.number}", level))
+        commands.append((f"course hint {exercise.number}", "the next hint, after an edit"))
     if finding and finding.kind == "misconception":
         commands.append((f"course why {finding.id}", "explain the mistake"))
     elif finding and finding.evidence:

@@ -14,7 +14,7 @@ from autograder.learner.start import edit_place, may_start, next_todo, read_todo
 from autograder.messages.todos import line_of
 from autograder.report.states import IN_PROGRESS, STATES, State
 from autograder.report.words import plural, points
-from autograder.submission.own_work import handout, is_missing
+from autograder.submission.own_work import is_missing, stubs_of
 
 BROKEN, RECHECK = "BROKEN AGAIN", "RE-CHECK"
 
@@ -69,6 +69,15 @@ class ExerciseRow:
     def points(self) -> str:
         return f"{points(self.standing.score)} of {points(self.exercise.points)} points"
 
+    @property
+    def minutes(self) -> str:
+        """Return the minutes spent, and the estimate for what does not pass yet; "" if neither is known."""
+        worked = self.standing.seconds_worked // 60
+        estimate = f"about {self.exercise.minutes} min" if self.exercise.minutes else ""
+        if not worked:
+            return "" if self.standing.ever_passed else estimate
+        return f"{worked} min" if self.standing.ever_passed or not estimate else f"{worked} of {estimate}"
+
     def to_json(self) -> dict[str, Any]:
         standing = self.standing
         return {
@@ -85,6 +94,8 @@ class ExerciseRow:
             "max_score": self.exercise.points,
             "runs": standing.runs,
             "hints_taken": standing.hints_taken,
+            "minutes": self.exercise.minutes,
+            "minutes_worked": standing.seconds_worked // 60,
         }
 
 
@@ -155,7 +166,7 @@ def _file_state(course: Course, exercise: Exercise, standing: Standing) -> FileS
         return "missing" if is_missing(course, exercise) else "work"
     if standing.status not in UNTRIED:
         return "work"
-    if handout(course, [exercise]).is_stub(exercise.file, source):
+    if stubs_of(course, [exercise]).is_stub(exercise.file, source):
         return "stub"
     todos = read_todos(course, exercise)
     return "work" if not todos or any(todo.state in ("done", "started") for todo in todos) else "stub"
@@ -193,9 +204,11 @@ def first_failure(course: Course, progress: Progress) -> str:
 
 
 def effort(rows: Sequence[ExerciseRow]) -> str:
-    """Return how many runs and hints it took so far, and between which days."""
+    """Return how many runs, hints and minutes it took so far, and between which days."""
     runs = sum(row.standing.runs for row in rows)
     hints = sum(row.standing.hints_taken for row in rows)
     days = sorted(at[:10] for row in rows for at in (row.standing.first_at, row.standing.last_at) if at)
     span = "" if not days else f", {days[0]}" if days[0] == days[-1] else f", {days[0]} to {days[-1]}"
-    return f"{plural(runs, 'run')}, {plural(hints, 'hint')} asked for{span}"
+    minutes = sum(row.standing.seconds_worked for row in rows) // 60
+    worked = f", {minutes} min of work" if minutes else ""
+    return f"{plural(runs, 'run')}, {plural(hints, 'hint')} asked for{worked}{span}"

@@ -39,7 +39,7 @@ class TriedExample:
             }
             for step in self.steps
         ]
-        return {"exercise": self.exercise.id, "replaced": [each.id for each in self.replaced], "steps": steps}
+        return {"exercise": self.exercise.id, "replaced": [earlier.id for earlier in self.replaced], "steps": steps}
 
 
 def try_example(course: Course, exercise: Exercise, progress: Progress) -> TriedExample:

@@ -12,6 +12,7 @@ class State(Enum):
 
     AGREES = "agrees"
     RESHAPED = "reshaped"
+    RETYPED = "retyped"
     MOVED = "moved"
     UNKNOWN = "unknown"
     UNFINISHED = "unfinished"
@@ -23,6 +24,7 @@ class State(Enum):
 _LABELS = {
     State.UNKNOWN: "the first value that is not the expected one",
     State.RESHAPED: "the right numbers, in another shape",
+    State.RETYPED: "the right numbers, of another dtype",
     State.MOVED: "the right numbers, in other places",
     State.UNFINISHED: "agrees so far, but a step is missing here",
     State.WRITTEN: "writes into what it was given",
@@ -47,7 +49,8 @@ class Divergence:
     """The first step that diverges; `agreeing` are the lines before it that lead to it and agree.
 
     `factor` is by how much its value is too large, where that is all, and `constant` the name of that number; `number`
-    is a variable with a plain number that the value was made with, and that number.
+    is a variable with a plain number that the value was made with, and that number. With `misshapen` the solution has
+    no value of its shape, so it may be why a later line raises an exception.
     """
 
     place: Place
@@ -57,6 +60,7 @@ class Divergence:
     certain: bool
     constant: str | None = None
     number: tuple[str, float] | None = None
+    misshapen: bool = False
 
 
 def label(divergence: Divergence) -> str:
@@ -100,6 +104,7 @@ class Diverges(Fact):
             return Wording(f"No gradient passes {line}: {asks}", whole=True)
         computes = {
             State.RESHAPED: "computes the right numbers, in another shape",
+            State.RETYPED: "computes the right numbers, of another dtype",
             State.MOVED: "computes the right numbers, in other places",
             State.WRITTEN: "writes into what it was given",
             State.MISUSED: "computes again what another line has already computed",

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from autograder.messages.wording import opened, sentence
 
-MORE_MISTAKES = "This is not your only mistake: a later value is wrong too."
+MORE = "There is at least one more mistake."
 
 
 def named(name: str, functions: Collection[str] = ()) -> str:

@@ -44,6 +44,11 @@ def statements(tree: ast.Module, nodes: Iterable[ast.AST] | None = None) -> list
     return sorted(hashed, key=lambda statement: statement[1])[:SURVEY_STATEMENTS]
 
 
+def name_hash(name: str) -> str:
+    """Return the hash of a name, which does not reveal it."""
+    return hashlib.sha256(name.encode("utf-8", "backslashreplace")).hexdigest()[:STATEMENT_HASH]
+
+
 def nodes_of(tree: ast.AST) -> list[ast.AST]:
     """Return a tree's nodes as `ast.walk` does, without the contexts (Load, Store, Del), which are half of them."""
     nodes = [tree]

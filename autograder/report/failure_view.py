@@ -155,8 +155,12 @@ def count_of(exercise: ExerciseResult) -> str:
 
 
 def _hints(check: CheckResult, count: int) -> tuple[tuple[str, str], ...]:
-    """Return the hints seen so far; none for work that has not begun or that the grader failed on."""
+    """Return the hints seen so far; none for work that has not begun or that the grader failed on.
+
+    The first one comes without a request, so it does not say how many there are.
+    """
     if STATES[check.status].mark in ("waiting", "problem"):
         return ()
     total = len(check.hints)
-    return tuple((f"Hint {n} of {total}", one_line(hint)) for n, hint in enumerate(check.hints[: max(count, 0)], 1))
+    shown = [one_line(hint) for hint in check.hints[: max(count, 0)]]
+    return tuple((f"Hint {n} of {total}" if len(shown) > 1 else "Hint", hint) for n, hint in enumerate(shown, 1))

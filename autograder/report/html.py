@@ -56,7 +56,9 @@ def why_card(page: WhyPage, next_commands: Sequence[Command] = ()) -> str:
     """Return the page of a misconception as a card."""
     labelled = (("Why it tempts", page.tempting), ("A question", page.hint), ("Lesson", page.lesson))
     parts = [f"<p>{text(page.explanation)}</p>"]
-    parts += [_code_block(head, lines) for head, lines in (("✗ wrong", page.wrong), ("✓ right", page.right)) if lines]
+    parts += [
+        _code_block(head, lines) for head, lines in (("✗ your line", page.wrong), ("✓ right", page.right)) if lines
+    ]
     parts += [f"<p><strong>{head}</strong> {text(words)}</p>" for head, words in labelled if words.strip()]
     experiment = page.experiment.strip("\n").split("\n")
     if len(experiment) > 1:

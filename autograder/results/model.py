@@ -115,9 +115,9 @@ class CheckResult:
     output: str | None = None
 
     @property
-    def is_named(self) -> bool:
-        """Whether a misconception explains the failure."""
-        return self.finding is not None and self.finding.kind == "misconception"
+    def mistake(self) -> str | None:
+        """The id of the misconception that explains the failure."""
+        return self.finding.id if self.finding is not None and self.finding.kind == "misconception" else None
 
 
 @dataclass(frozen=True)
@@ -150,8 +150,8 @@ class Checked(Protocol):
     def bonus(self) -> bool: ...
 
     @property
-    def is_named(self) -> bool:
-        """Whether a misconception explains the failure."""
+    def mistake(self) -> str | None:
+        """The id of the misconception that explains the failure."""
 
 
 Failed = TypeVar("Failed", bound=Checked)
@@ -160,14 +160,25 @@ Failed = TypeVar("Failed", bound=Checked)
 def first_failing(checks: Sequence[Failed]) -> Failed | None:
     """Return the check to look at first: the first that fails by a named mistake, else the first that does not pass.
 
-    What is not written yet comes after what fails. One that only waits, or is a bonus, comes last.
+    If most of those that ran raise an exception and none by that mistake, the exception comes first: it hides what is
+    behind it. What is not written yet comes after what fails. A check that only waits, or is a bonus, comes last.
     """
-    failing = (check for check in checks if check.status != "pass")
-    return min(failing, key=_lateness, default=None)
+    failing = sorted((check for check in checks if check.status != "pass"), key=_lateness)
+    judged = [check for check in failing if check.status not in ("waits", "not_started")] or failing
+    first = _first_named(judged)
+    raising = [check for check in judged if check.status == "error"]
+    if first is None or 2 * len(raising) <= len(judged):
+        return first
+    is_its_cause = first.mistake is not None and first.mistake in {check.mistake for check in raising}
+    return first if first in raising or is_its_cause else _first_named(raising)
 
 
 def _lateness(check: Checked) -> tuple[bool, ...]:
-    return not check.is_named, check.status == "waits", check.bonus, check.status == "not_started"
+    return check.status == "waits", check.bonus, check.status == "not_started"
+
+
+def _first_named(checks: Sequence[Failed]) -> Failed | None:
+    return next((check for check in checks if check.mistake is not None), checks[0] if checks else None)
 
 
 @dataclass(frozen=True)

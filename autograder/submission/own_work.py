@@ -6,9 +6,9 @@ from pathlib import Path
 
 from autograder.course import Course, Exercise
 from autograder.course.stubs import stub_text
-from autograder.submission.found import Caps
+from autograder.submission.files import Caps
 from autograder.submission.notebook import Notebook
-from autograder.submission.submission import Given, Submission, digest, notebook_of, read_submission
+from autograder.submission.submission import Handout, Submission, digest, notebook_of, read_submission
 
 NOTEBOOKS = "notebooks"
 """The folder of the notebooks in exercises/."""
@@ -22,12 +22,12 @@ def read_own(course: Course, exercises: Iterable[Exercise] | None = None, *, fol
     wanted = tuple(course.exercises if exercises is None else exercises)
     files = [exercise.file for exercise in wanted]
     caps = Caps(source_kib=course.limits.source_kib)
-    given = handout(course, wanted)
+    given = stubs_of(course, wanted)
     submission = read_submission(folder or course.exercises_dir, files, caps, given)
     return submission if folder else _without_handed_out(submission, given)
 
 
-def _without_handed_out(submission: Submission, given: Given) -> Submission:
+def _without_handed_out(submission: Submission, given: Handout) -> Submission:
     """Leave out a notebook without work whose file was deleted: then the exercise is missing."""
     handed_out = {
         file
@@ -56,10 +56,10 @@ def notebook_file(course: Course, exercise: Exercise) -> Path:
     return course.exercises_dir / NOTEBOOKS / notebook_of(exercise.file)
 
 
-def handout(course: Course, exercises: Iterable[Exercise]) -> Given:
+def stubs_of(course: Course, exercises: Iterable[Exercise]) -> Handout:
     """Return the stubs of those exercises that this kit has."""
     stubs = {exercise.file: stub_text(course, exercise) for exercise in exercises}
-    return Given({file: stub.encode() for file, stub in stubs.items() if stub is not None})
+    return Handout({file: stub.encode() for file, stub in stubs.items() if stub is not None})
 
 
 def unconfined_warning(folder: Path) -> str:

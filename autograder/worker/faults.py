@@ -3,8 +3,8 @@
 import dis
 import itertools
 import re
-from collections.abc import Collection
-from types import CodeType, FrameType, TracebackType
+from collections.abc import Collection, Iterator, Mapping
+from types import CodeType, FrameType, MappingProxyType, TracebackType
 from typing import Any
 
 import torch
@@ -22,6 +22,7 @@ from autograder.protocol.bounds import (
     line_number,
 )
 from autograder.worker.library_guard import ForbiddenCallError
+from autograder.worker.syntax import names_within
 
 RAISE = dis.opmap["RAISE_VARARGS"]
 
@@ -32,10 +33,17 @@ CLASS_NAME = type.__dict__["__name__"].__get__
 CLASS_ORDER = type.__dict__["__mro__"].__get__
 """Read the name and the bases of a class past its metaclass, which a student may have written."""
 
+NO_SOURCES: Mapping[str, bytes] = MappingProxyType({})
 
-def describe(error: BaseException, own_files: Collection[str]) -> dict[str, Any]:
-    """Return the fields of a fault; `frames` has the frames in the student's files, the outermost first."""
-    frames, values = _walk(error.__traceback__, own_files)
+
+def describe(
+    error: BaseException, own_files: Collection[str], sources: Mapping[str, bytes] = NO_SOURCES
+) -> dict[str, Any]:
+    """Return the fields of a fault; `frames` has the frames in the student's files, the outermost first.
+
+    `sources` has the texts of these files: they say which tensors the expression that raised is made of.
+    """
+    frames, values = _walk(error.__traceback__, own_files, sources)
     location = None
     if isinstance(error, SyntaxError) and error.filename in own_files:
         line = error.lineno if type(error.lineno) is int else 1
@@ -106,35 +114,62 @@ def _message(error: BaseException) -> str:
         return "(its message cannot be shown)"
 
 
-def _walk(traceback: TracebackType | None, own_files: Collection[str]) -> tuple[list[dict[str, Any]], list[list[str]]]:
+def _walk(
+    traceback: TracebackType | None, own_files: Collection[str], sources: Mapping[str, bytes]
+) -> tuple[list[dict[str, Any]], list[list[str]]]:
     """Return the student's frames, and the tensors in the innermost frame of each file."""
     frames: list[dict[str, Any]] = []
-    values: dict[str, list[list[str]]] = {}
+    innermost: dict[str, TracebackType] = {}
     while traceback is not None:
         code = traceback.tb_frame.f_code
         if code.co_filename in own_files:
             frames.append(_location(code, traceback.tb_lasti, traceback.tb_lineno))
-            values[code.co_filename] = _tensors(traceback.tb_frame)
+            innermost[code.co_filename] = traceback
         traceback = traceback.tb_next
+    values = {file: _tensors(inner, sources.get(file, b"")) for file, inner in innermost.items()}
     return frames, [[file, *tensor] for file, tensors in values.items() for tensor in tensors]
 
 
 def _location(code: CodeType, instruction: int, line: int) -> dict[str, Any]:
-    first, last, column, end = next(itertools.islice(code.co_positions(), instruction // 2, None))  # 2 bytes each
+    first, last, column, end = _position(code, instruction)
     # Columns of an expression over several lines would mark the wrong characters.
     one_line = first == last == line and column is not None and end is not None
     columns = {"column": line_number(column), "end": line_number(end)} if one_line else {"column": None, "end": None}
     return {"file": code.co_filename, "line": line_number(line), "function": cut(code.co_qualname), **columns}
 
 
-def _tensors(frame: FrameType) -> list[list[str]]:
-    """Return the tensors in a frame: the name of each, then its shape and dtype."""
-    tensors = [(name, value) for name, value in frame.f_locals.items() if isinstance(value, Tensor)]
+def _position(code: CodeType, instruction: int) -> tuple[Any, Any, Any, Any]:
+    """Return the first and last line, and the columns, of the expression that an instruction belongs to."""
+    return next(itertools.islice(code.co_positions(), instruction // 2, None))  # 2 bytes each
+
+
+def _tensors(innermost: TracebackType, source: bytes) -> list[list[str]]:
+    """Return the tensors in a frame: the name of each, then its shape and dtype; those of what raised come first."""
+    frame = innermost.tb_frame
+    try:
+        first, last, column, end = _position(frame.f_code, innermost.tb_lasti)
+        names = names_within(source, (first, column), (last, end))
+        meant = dict(pair for name in names for pair in _meant(frame, name))
+    except Exception:  # a module may have methods of its own that raise
+        meant = {}
+    tensors = [(name, value) for name, value in {**meant, **frame.f_locals}.items() if isinstance(value, Tensor)]
     with torch._C.DisableTorchFunctionSubclass():  # a subclass may run the student's code on any access
         return [
             [cut(name), cut(f"{tuple(value.shape)} {str(value.dtype).removeprefix('torch.')}")]
             for name, value in tensors[:FRAME_VALUES]
         ]
+
+
+def _meant(frame: FrameType, name: str) -> Iterator[tuple[str, object]]:
+    """Yield what a name in a frame means, under its name: a variable, an attribute, or the parameters of a layer."""
+    owner, _, attribute = name.partition(".")
+    value = frame.f_locals.get(owner)
+    if not attribute:
+        yield name, value
+        return
+    for own, part in _attributes(value):
+        if attribute in (own, own.rpartition(".")[0]):
+            yield f"{owner}.{own}", part
 
 
 def frames_of(frame: FrameType | None, own_files: Collection[str]) -> list[dict[str, Any]]:

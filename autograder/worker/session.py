@@ -187,7 +187,7 @@ class Job:
         try:
             return Implementation(importlib.import_module(exercise))
         except BaseException as error:
-            fault = faults.describe(error, self.sources.names)
+            fault = faults.describe(error, self.sources.names, self.sources.files)
             self.emit({"event": "unloadable", "exercise": exercise, "fault": fault})
             return None
 
@@ -222,7 +222,7 @@ class Job:
             value = observe(returned)
             ban.check()
         except BaseException as error:  # SystemExit and KeyboardInterrupt of a student are errors like others
-            fault = faults.describe(error, self.sources.names)
+            fault = faults.describe(error, self.sources.names, self.sources.files)
             if isinstance(tracing, Tracing):
                 self.emit({"event": "traced", **where, **tracing.as_data()})
             self.emit({"event": "raised", **where, "fault": fault, "seconds": time.perf_counter() - started})

@@ -108,6 +108,19 @@ def assignments(functions: Sequence[_Function]) -> list[list[str | int]]:
     return short[:SURVEY_ASSIGNMENTS]
 
 
+@lru_cache(maxsize=64)
+def names_within(source: bytes, first: tuple[int, int], last: tuple[int, int]) -> tuple[str, ...]:
+    """Return the names between two positions, lines and columns, in their order; `a.b` stands before its `a`.
+
+    Raises whatever `text_of` and `ast.parse` raise.
+    """
+    nodes = [node for node in ast.walk(ast.parse(text_of(source))) if isinstance(node, ast.Name | ast.Attribute)]
+    spans = {node: ((node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)) for node in nodes}
+    within = [node for node, (start, end) in spans.items() if first <= start and end <= last]
+    in_order = sorted(within, key=lambda node: (node.lineno, node.col_offset, -(node.end_col_offset or 0)))
+    return tuple(dict.fromkeys(".".join(chain) for node in in_order if (chain := _chain(node))))
+
+
 def outermost_loop(source: bytes, line: int) -> int | None:
     """Return the line of the outermost `while` or `for` around a line, or None."""
     loops = (node for node in ast.walk(ast.parse(text_of(source))) if isinstance(node, ast.While | ast.For))
@@ -163,6 +176,14 @@ def _imported(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
 
 
 def _dotted(node: ast.AST, aliases: dict[str, str]) -> str | None:
+    if not (chain := _chain(node)):
+        return None
+    owner_name = aliases.get(chain[0])
+    return owner_name and ".".join([owner_name, *chain[1:]])
+
+
+def _chain(node: ast.AST) -> list[str]:
+    """Return the names in `a.b.c`; nothing for another expression."""
     attributes: list[str] = []
     while not isinstance(node, ast.Name):
         match node:
@@ -171,7 +192,6 @@ def _dotted(node: ast.AST, aliases: dict[str, str]) -> str | None:
             case ast.Call(func=ast.Name(id="getattr"), args=[owner, ast.Constant(value=str(attr)), *_]):
                 node = owner
             case _:
-                return None
+                return []
         attributes.insert(0, attr)
-    owner_name = aliases.get(node.id)
-    return owner_name and ".".join([owner_name, *attributes])
+    return [node.id, *attributes]

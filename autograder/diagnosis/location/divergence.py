@@ -57,7 +57,8 @@ class Search:
             return self._divergence_of([(index, State.MISUSED) for index in copies])
         if not misused and (cut := self._cut()) is not None:
             return self._divergence_of([(cut, State.CUT)])
-        return None
+        formed = self._of_another_form()
+        return self._divergence_of(formed) if formed else None
 
     def _first(self) -> list[int]:
         """Return the steps that do not agree though all they are made of does.
@@ -79,6 +80,16 @@ class Search:
         return [
             mine for mine, theirs in pairs if self.matched[mine] != theirs and not self.matching.equal(mine, theirs)
         ]
+
+    def _of_another_form(self) -> list[tuple[int, State]]:
+        """Return the steps that made a part of the result in another shape, or as another kind of number."""
+        pairs = [
+            (mine, self.trace.steps[mine], self.reference.steps[theirs])
+            for mine, theirs in zip(self.trace.results, self.reference.results, strict=False)
+            if self.places[mine] is not None
+        ]
+        reshaped = [(mine, State.RESHAPED) for mine, step, other in pairs if step.shape != other.shape]
+        return reshaped or [(mine, State.RETYPED) for mine, step, other in pairs if _kind(step) != _kind(other)]
 
     def _suspects(self) -> list[int]:
         """Return the steps that are not good and lead to what is wrong through such steps alone, in their order.
@@ -109,7 +120,8 @@ class Search:
         if self.deadline is not None:
             self.deadline.check()
         made_of = self._made_of(at)
-        if (before := self._left_out(at, made_of)) is not None:
+        before = self._left_out(at, made_of)
+        if before is not None and self.matching.factor(before) is not None:  # else it may be any step that is missing
             return before, State.UNFINISHED
         for index in made_of:
             if (copy := self._copy(index)) is not None:
@@ -236,9 +248,29 @@ class Search:
         lines = {(place.file, place.line) for place in places if place is not None}
         place = self.places[at]
         assert place is not None
-        certain = len(lines) == 1 and not self._unjudged(at, place)
+        certain = len(lines) == 1 and not self._unjudged(at, place) and not self._may_be_another_way(at)
         number = self.trace.steps[at].number
-        return Divergence(place, state, self.matching.factor(at), self._agreeing(at), certain, number=number)
+        misshapen = self.matching.misshapen[at]
+        return Divergence(
+            place, state, self.matching.factor(at), self._agreeing(at), certain, number=number, misshapen=misshapen
+        )
+
+    def _may_be_another_way(self, at: int) -> bool:
+        """Whether a step makes numbers of nothing, and is not used with a step that agrees.
+
+        Then it may as well begin another way to the right numbers, which a later line leaves.
+        """
+        if self.trace.steps[at].inputs:
+            return False
+        used, found = {at}, False
+        for index in range(at + 1, len(self.trace.steps)):
+            step = self.trace.steps[index]
+            if used.isdisjoint(step.inputs):
+                continue
+            if step.name in NEUTRAL:
+                used.add(index)
+            found = found or any(self.matched[other] is not None for other in step.inputs if other not in used)
+        return not found
 
     def _unjudged(self, at: int, place: Place) -> bool:
         """Whether a step is made of values of other lines that nothing could be held against."""
@@ -297,6 +329,11 @@ def _alike(one: Step, other: Step) -> bool:
     """Whether two steps do the same kind of thing: a product may be written as a quotient."""
     names = {one.name.strip("_"), other.name.strip("_")}
     return len(names) == 1 or any(names <= kind for kind in KINDS)
+
+
+def _kind(step: Step) -> str:
+    """Return the kind of number that a step holds; its precision may be the check's."""
+    return "whole" if "int" in step.dtype else "bool" if step.dtype == "bool" else "float"
 
 
 def _line_of(place: Place | None) -> int | None:

@@ -17,9 +17,10 @@ from autograder.runner.traces import Trace
 
 
 def by_statement(entry: Misconception, survey: Survey | None, file: str) -> Place | None:
-    """Return the one statement of a file that a misconception is made of; None where there is none, or several."""
+    """Return the first statement of a misconception, all of which a file has once; None where it has not."""
     lines = [line for hash_, line in (survey.statements if survey else ()) if hash_ in entry.marks]
-    is_unique = len(lines) <= len(entry.marks) and lines
+    there = {hash_ for hash_, _ in (survey.statements if survey else ())}
+    is_unique = lines and len(lines) == len(entry.marks) and set(entry.marks) <= there
     return Place(file, min(lines)) if is_unique else None
 
 

@@ -7,12 +7,13 @@ from itertools import pairwise
 from autograder.answer_key.model import Misconception
 from autograder.checks import Check
 from autograder.checks.trials import Key
-from autograder.diagnosis.diagnosis import Location
+from autograder.diagnosis.diagnosis import Diagnosis, Location
 from autograder.diagnosis.judgement import Judgement, Trials, Verdict
 from autograder.diagnosis.location.deadline import Deadline
 from autograder.diagnosis.location.locating import by_statement, by_value, location_of, trusted_parts
 from autograder.diagnosis.patterns.constants import factors, named, simplest
 from autograder.messages.locations import Divergence
+from autograder.protocol.statements import name_hash
 from autograder.runner.outcomes import Fault, Observed, Outcome
 from autograder.runner.traces import Trace
 
@@ -58,13 +59,28 @@ class Locator:
         diagnosis, survey = verdict.diagnosis, self.trials.survey
         assert diagnosis is not None
         divergence = next(iter(self._divergences(verdict.check).values()), None)
+        if divergence is not None and not (_belongs(divergence, diagnosis) and self._fits(divergence, diagnosis)):
+            divergence = None
         first_mistake = None
-        if not verdict.is_named and diagnosis.kind in ("pattern", "exception") and divergence and divergence.certain:
-            first_mistake = self._misconception_of(divergence)
+        if diagnosis.misconception is None and diagnosis.kind in ("pattern", "exception") and divergence:
+            first_mistake = self._misconception_of(divergence) if divergence.certain else None
         entry = diagnosis.misconception or first_mistake
         statement = by_statement(entry, survey, self.judgement.exercise.file) if entry is not None else None
         location = location_of(statement, divergence, survey, self.trials.source, self._functions())
         return replace(location, first_mistake=first_mistake) if location is not None else None
+
+    def _fits(self, divergence: Divergence, diagnosis: Diagnosis) -> bool:
+        """Whether a divergence may be in a function or class that the misconception changes.
+
+        It is elsewhere if the file has them, and diverges in another one of the contract.
+        """
+        known, survey = diagnosis.misconception, self.trials.survey
+        if known is None or survey is None:
+            return True
+        defined = {name_hash(name.split(".")[0]) for name in survey.places}
+        contract = {owner for entry in self.trials.key.misconceptions for owner in entry.owners}
+        here = name_hash((divergence.place.function or "").split(".")[0])
+        return here in known.owners or here not in contract or not defined.issuperset(known.owners)
 
     def _divergences(self, check: Check) -> dict[int, Divergence]:
         """Return where the trials of a check diverge; certain only where they agree on the line."""
@@ -127,6 +143,16 @@ def _is_open(verdict: Verdict) -> bool:
     """Whether a check failed in a way that has a place worth looking for."""
     diagnosis = verdict.diagnosis
     return verdict.status in ("fail", "error") and diagnosis is not None and diagnosis.kind != "forbidden"
+
+
+def _belongs(divergence: Divergence, diagnosis: Diagnosis) -> bool:
+    """Whether a diagnosis and the first divergence are of one mistake, as far as that is known.
+
+    A value of the right shape raises no exception later. A misconception that is known by little may be another one.
+    """
+    if diagnosis.kind == "exception":
+        return divergence.misshapen and divergence.certain
+    return diagnosis.misconception is None or (diagnosis.is_all and divergence.certain)
 
 
 def _has_trace(outcome: Outcome) -> bool:

@@ -29,8 +29,8 @@ NEUTRAL = frozenset(_MOVING.split())
 BLANK = frozenset(["empty", "empty_like", "new_empty", "zeros", "zeros_like", "new_zeros"])
 """Operations that make room for what is written later."""
 
-CONVERSIONS = frozenset(["to", "double", "float", "half", "bfloat16", "type", "cpu"])
-"""Operations the check does in another dtype for the exact values, or not at all."""
+CONVERSIONS = frozenset(["to", "double", "float", "half", "bfloat16", "type", "cpu", "zero_"])
+"""Operations the check does in another dtype for the exact values, or not at all; `zero_` clears needless biases."""
 
 
 Numbers: TypeAlias = NDArray[np.intp]
@@ -57,6 +57,7 @@ class Matching:
         self.states: list[State] = []
         self.matched: list[int | None] = []
         self.constant: list[bool] = []
+        self.misshapen: list[bool] = []
         self._kept: dict[tuple[int, bool], tuple[Numbers, Fingerprints, Numbers]] = {}
         self._numbers: dict[tuple[int, ...], int] = {}
         self._good: list[bool] = []
@@ -89,6 +90,7 @@ class Matching:
         if state is State.AGREES and step.name in NEUTRAL and not handed_on and part:
             state, matched = State.MOVED, None
         self.states.append(state)
+        self.misshapen.append(not fitting.any())
         self.matched.append(matched)
         comparable = fitting.any() and math.prod(step.shape) > 1
         alone = not comparable and not is_check_step(step)
@@ -128,7 +130,7 @@ class Matching:
         return bool(own[0] > 4 and own[LOOSE][2] < own[LOOSE][-1])
 
     def factor(self, at: int) -> float | None:
-        """Return the factor between a step and a reference value of its shape; None if there is none."""
+        """Return the factor between a step and the nearest reference value of its shape; None if there is none."""
         step = self.trace.steps[at]
         if not self.is_distinctive(at):
             return None
@@ -138,7 +140,8 @@ class Matching:
             for factor, shape in zip(found, self.shapes, strict=True)
             if shape == _squeezed(step.shape) and np.isfinite(factor)
         ]
-        return next((factor for factor in reversed(alike) if abs(factor - 1) > 1e-3), None)
+        wrong = [factor for factor in reversed(alike) if abs(factor - 1) > 1e-3 and factor != 0]
+        return min(wrong, key=lambda factor: round(abs(math.log(abs(factor))), 6), default=None)
 
 
 _NONE = np.empty(0, dtype=np.intp)

@@ -73,7 +73,9 @@ def detect(case: Case) -> Iterator[Pattern]:
 
 def _axis(case: Case) -> int | None:
     """Return the axis along which the expected sums to 1, the last such; None where it is no tensor of weights."""
-    if case.expected.size < 8 or not case.finite or case.is_whole or case.values < 4 or case.expected.min() < 0:
+    if case.expected.size < 8 or not case.finite or case.is_whole or case.expected.min() < 0:
+        return None
+    if 1 < case.values < 4:  # a few different numbers may sum to 1 by chance; equal ones are equal weights
         return None
     for axis in reversed(range(case.expected.ndim)):
         if case.expected.shape[axis] >= 3 and _sums_to_1(case.expected, axis):

@@ -21,7 +21,7 @@ class StuckStudent:
     failing: int
 
 
-def stuck(cohort: Cohort) -> tuple[StuckStudent, ...]:
+def stuck_students(cohort: Cohort) -> tuple[StuckStudent, ...]:
     """Return the students with an exercise that was started and fails, lowest score first."""
     rows = [row for report in cohort.reports if (row := _stuck(cohort, report)) is not None]
     return tuple(sorted(rows, key=lambda row: (row.score, row.name)))

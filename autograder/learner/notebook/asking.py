@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from autograder.course import Course, CourseError, Exercise, find_course, read_course
 from autograder.course.names import UsageError, resolve_exercise
 from autograder.course.stubs import StubError
-from autograder.learner.checking import pause_advice
+from autograder.learner.checking import encouragement, pause_advice
 from autograder.learner.hints import no_hint_reason, take_hint
 from autograder.learner.misconception_page import find_page
 from autograder.learner.notebook.cards import Card, CellOutput
@@ -125,7 +125,7 @@ def _judged(course: Course, exercise: Exercise, output: CellOutput) -> tuple[Rep
 def _checked_card(course: Course, exercise: Exercise, progress: Progress, result: ExerciseResult, work: Work) -> Card:
     standing = progress.of(exercise)
     advice = pause_advice(exercise, standing).replace("`course diff", "In a terminal, `course diff")
-    notes = [*work.notes, *([advice] if advice else [])]
+    notes = [*filter(None, [encouragement(standing)]), *work.notes, *([advice] if advice else [])]
     commands = _next(course, exercise, progress, result)
     hints = max(standing.hints_shown, 1)
     unused = standing.hints[standing.hints_shown :] if result.status == "pass" else ()
@@ -158,8 +158,7 @@ def _next(course: Course, exercise: Exercise, progress: Progress, result: Exerci
     commands = [(again, "after you change a cell and run it")]
     standing = progress.of(exercise)
     if standing.hints_shown < len(standing.hints):
-        level = f"hint {standing.hints_shown + 1} of {len(standing.hints)}, after a change"
-        commands.append((f'hint("{exercise.id[:4]}")', level))
+        commands.append((f'hint("{exercise.id[:4]}")', "the next hint, after a change"))
     finding = result.first_failure.finding if result.first_failure else None
     if finding and finding.kind == "misconception":
         commands.append((f'why("{finding.id}")', "explain the mistake"))

@@ -41,7 +41,7 @@ class Event:
     `edited` the number of lines that changed since the last check, and `version` the digest of the exercise. `hint` is
     the level shown, out of `hints`; `now` says that the learner did not edit before, and `todo` that the hint says how
     to begin that TODO. `seconds` is the duration. Of the `todos` of the stub, `written` have code; `in_progress` says
-    that what is written does not fail.
+    that what is written does not fail. `right` are the ids of the checks that pass, with spaces between them.
     """
 
     at: str
@@ -66,6 +66,7 @@ class Event:
     todos: int | None = None
     written: int | None = None
     todo: str | None = None
+    right: str | None = None
 
     @property
     def line(self) -> bytes:
@@ -76,14 +77,18 @@ class Event:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The standings that earlier events led to, as JSON."""
+    """The standings that earlier events led to, as JSON, and the time of the last one."""
 
     exercises: dict[str, Any]
     here: str | None
+    at: str | None = None
 
     @property
     def line(self) -> bytes:
-        return json.dumps({"kind": CARRIED, "exercises": self.exercises, "here": self.here}).encode() + b"\n"
+        return (
+            json.dumps({"kind": CARRIED, "exercises": self.exercises, "here": self.here, "at": self.at}).encode()
+            + b"\n"
+        )
 
 
 _NUMBERS = (
@@ -139,7 +144,7 @@ def _parse(line: bytes) -> Event | Snapshot | None:
     try:
         data = json.loads(line)
         if data["kind"] == CARRIED:
-            return Snapshot(dict(data["exercises"]), data.get("here"))
+            return Snapshot(dict(data["exercises"]), data.get("here"), data.get("at"))
         known = {name: data[name] for name in _TYPES if data.get(name) is not None}
         right = all(isinstance(value, _TYPES[name]) for name, value in known.items())
         return Event(**known) if right and known["kind"] in KINDS else None

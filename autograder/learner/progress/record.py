@@ -58,6 +58,7 @@ def _event(course: Course, result: "ExerciseResult", last: LastReport, command: 
         in_progress=result.in_progress,
         todos=len(result.todos),
         written=sum(todo.is_written for todo in result.todos),
+        right=" ".join(check.id for check in result.checks if check.status == "pass"),
     )
 
 

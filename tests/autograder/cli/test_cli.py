@@ -60,7 +60,7 @@ def test_a_wrong_answer_is_exit_1_with_name_place_and_hint(course: Path) -> None
     write(course, WRONG)
     done = tiny.run_course(course, "check", "1")
     assert (done.returncode, done.stderr) == (1, "")
-    for told in ("The running sum is not divided", "course hint 01", f"{tiny.FILES[0]}:", "hint 2 of 3"):
+    for told in ("The running sum is not divided", "course hint 01", f"{tiny.FILES[0]}:", "the next hint"):
         assert told in done.stdout
     assert "─" not in tiny.run_course(course, "list", "--plain").stdout
 
@@ -248,6 +248,17 @@ def test_a_hint_before_any_check_is_refused_in_a_sentence(course: Path) -> None:
         done = tiny.run_course(course, *arguments)
         assert (done.returncode, done.stdout) == (2, "")
         assert "run `course check 0" in done.stderr
+
+
+def test_a_name_that_is_missing_has_no_hint_and_the_reason_is_a_sentence(course: Path) -> None:
+    (course / "exercises" / tiny.FILES[0]).write_text("def runing_mean(x): return x\n", "utf-8")
+    checked = tiny.run_course(course, "check", "1").stdout
+    assert "rename it if that is the one" in " ".join(checked.split())
+    assert "Hint" not in checked
+    assert "hint" not in checked.partition("Next")[2]
+    done = tiny.run_course(course, "hint", "1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "its message says what is wrong" in done.stderr
 
 
 def test_there_is_no_hint_for_what_passes(course: Path) -> None:

@@ -13,7 +13,7 @@ import pytest
 from autograder.instructor.gradebook.feedback_next import next_of
 from autograder.instructor.gradebook.feedback_page import LONGEST_NAME, feedback
 from autograder.instructor.gradebook.graded import Graded, Mark
-from autograder.instructor.gradebook.policy import final, policy_of
+from autograder.instructor.gradebook.policy import final_score, policy_of
 from autograder.instructor.gradebook.roster import Roster, Student
 from autograder.results import ExerciseResult, Status
 from autograder.results.model import Picture
@@ -41,7 +41,7 @@ def page_of(*exercises: ExerciseResult, name: str = "Ada", run: Mapping[str, Any
     row = Student("ada", name)
     policy = policy_of(tiny.COURSE, Roster((row,)))
     results = replace(examples.report("ada", *exercises), **report)
-    mark = Mark(row, results, final(policy, "ada", None, results.score))
+    mark = Mark(row, results, final_score(policy, "ada", None, results.score))
     return feedback(Graded(tiny.COURSE, policy, (mark,), run=run or {}), mark)
 
 

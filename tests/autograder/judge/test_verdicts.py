@@ -587,6 +587,23 @@ def test_a_right_submission_never_has_a_reference_part(runner: Runner, key_cache
     assert report.score == 10000
 
 
+@pytest.mark.parametrize(
+    "first",
+    ["def runing_mean(x): return x", "def running_mean(): return 1", "import torch.no_such_module"],
+    ids=["another name", "no parameter", "an exception"],
+)
+def test_a_failure_that_is_not_about_numbers_has_no_hint_about_numbers(first: str, judged: Judged) -> None:
+    result = judged(first)
+    assert result.score == 0
+    assert result.checks[0].hints == ()
+
+
+def test_a_wrong_number_has_the_hints_of_its_check(judged: Judged) -> None:
+    result = judged(tiny.mean_with("return x.cumsum(dim=-1) / count + 1"))
+    failed = next(check for check in result.checks if check.status == "fail")
+    assert failed.hints == tiny.COURSE.exercises[0].hints[failed.id]
+
+
 def stub(exercise: str) -> str:
     return (tiny.ROOT / "exercises" / f"{exercise}.py").read_text("utf-8")
 

@@ -118,6 +118,17 @@ def test_an_activity_trains_reports_and_resumes(playing: Path) -> None:
     assert figures(playing) == {"schema": 1, "activity": "grow", "wrong": [], "figures": {"total": 12.0}}
 
 
+@pytest.mark.worker
+def test_an_exercise_may_import_another_by_the_name_of_the_folder(playing: Path) -> None:
+    power = tiny.POWER.replace(f"from {tiny.FIRST} import", f"from exercises.{tiny.FIRST} import")
+    (playing / "exercises" / tiny.FILES[1]).write_text(power, "utf-8")
+    tiny.replaced(
+        playing / "course.toml", 'needs = ["ex01_running_mean"]\n\n[play', 'needs = ["ex02_matrix_power"]\n\n[play'
+    )
+    tiny.replaced(playing / "play" / "grow.py", 'stage.own("ex01_running_mean")', 'stage.own("ex02_matrix_power")')
+    assert figures(playing)["figures"] == {"total": 12.0}
+
+
 @pytest.mark.slow
 @pytest.mark.worker
 def test_an_exercise_that_is_not_right_is_named_unless_it_is_to_be_played_anyway(playing: Path) -> None:

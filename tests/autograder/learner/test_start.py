@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course import Course
-from autograder.learner.overview import next_command, parts_written, rows_of
+from autograder.learner.overview import ExerciseRow, next_command, parts_written, rows_of
 from autograder.learner.progress import Standing, read_progress
 from autograder.learner.start import may_start, next_todo, read_todos, start_texts, take_start
 from autograder.results import Todo
@@ -76,6 +76,14 @@ def test_the_overview_names_the_next_function_and_its_line(begun: Course) -> Non
     assert [row.word for row in rows] == ["NOT STARTED", "IN PROGRESS"]
     assert parts_written(begun, progress) == "1 of 2 functions written, next: mean_power, line 23"
     assert "ex02_matrix_power.py:23, then: course check 02" in next_command(begun, progress, rows)[0]
+
+
+def test_the_list_has_the_estimate_and_the_minutes_of_work(begun: Course) -> None:
+    exercise = replace(begun.exercises[0], minutes=20)
+    assert ExerciseRow(exercise, Standing(), False).minutes == "about 20 min"
+    assert ExerciseRow(exercise, Standing(seconds_worked=300), False).minutes == "5 of about 20 min"
+    assert ExerciseRow(exercise, Standing(first_passed="", seconds_worked=300), False).minutes == "5 min"
+    assert ExerciseRow(begun.exercises[0], Standing(), False).minutes == ""
 
 
 def test_a_deleted_file_is_missing_and_reset_brings_it_back(begun: Course) -> None:

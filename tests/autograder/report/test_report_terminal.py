@@ -127,7 +127,7 @@ def test_no_line_is_wider_than_the_terminal_or_ends_in_space(name: str, width: i
 def test_a_low_terminal_keeps_finding_place_hint_and_next() -> None:
     text = shown("fail", console=on_terminal(height=27))
     assert len(text.splitlines()) < 27
-    for kept in ("Every score is", "ex05_attention.py", "Hint 1 of 3", "course hint 5"):
+    for kept in ("Every score is", "ex05_attention.py", "A score is a sum", "course hint 5"):
         assert kept in text
 
 
@@ -293,9 +293,7 @@ def test_the_terminal_and_its_user_decide_on_colour(
     assert make_console().no_color
 
 
-@pytest.mark.parametrize(
-    ("shown_hints", "label"), [(1, "Hint 1 of 3"), (2, "Hint 2 of 3"), (9, "Hint 3 of 3"), (0, "")]
-)
+@pytest.mark.parametrize(("shown_hints", "label"), [(1, "Hint"), (2, "Hint 2 of 3"), (9, "Hint 3 of 3"), (0, "")])
 def test_the_last_hint_that_was_asked_for_is_shown(shown_hints: int, label: str) -> None:
     for plain in (True, False):
         stream = io.StringIO()
@@ -309,7 +307,7 @@ def test_the_last_hint_that_was_asked_for_is_shown(shown_hints: int, label: str)
             plain=plain,
             hints_shown=shown_hints,
         )
-        assert re.findall(r"Hint \d of \d", stream.getvalue()) == ([label] if label else [])
+        assert re.findall(r"Hint(?: \d of \d)?", stream.getvalue()) == ([label] if label else [])
 
 
 def test_many_checks_are_counted_not_listed() -> None:
