@@ -59,4 +59,5 @@ def render_prints(console: Console, prints: Sequence[PrintOutput], *, glyphs: Gl
         sentences.show(console, sentences.print_sentences(parts, WHOLE.printed))
         return
     page = Page.on(console, glyphs, widest=console.width)
-    page.show(blocks(([Text()], print_lines(page, parts, WHOLE.printed), [Text()])) if parts else [])
+    if parts:
+        page.show([Text(), *print_lines(page, parts, WHOLE.printed), Text()])

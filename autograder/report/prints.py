@@ -29,7 +29,7 @@ class PrintPart:
     @property
     def label(self) -> str:
         """Return the title above the lines."""
-        times = f" ({self.trials} times)" if self.trials > 1 else ""
+        times = f" (the same in {self.trials} trials)" if self.trials > 1 and not self.at_import else ""
         last = f", the last {plural(len(self.lines), 'line')}" if self.is_cut else ""
         return f"Your code printed {self.where}{times}{last}"
 
@@ -42,7 +42,7 @@ def print_parts(prints: Sequence[PrintOutput]) -> tuple[PrintPart, ...]:
     firsts = Counter(same[0].check for same in by_text.values())
     return tuple(
         PrintPart(
-            _where(same[0], has_number=firsts[same[0].check] > 1 and len(same) == same[0].times == 1),
+            _where(same[0], has_number=firsts[same[0].check] > 1),
             tuple(text.split("\n")),
             sum(output.times for output in same),
             same[0].check is None,

@@ -105,7 +105,7 @@ class Attempt:
         if self.spent.get(exercise, 0.0) <= most or exercise not in self.plan:
             return False
         self._settle_exercise(
-            exercise, WorkerFailure("timeout", f"Not run: the checks before it took {most:.3g} s in all.")
+            exercise, WorkerFailure("timeout", f"Not run: the checks before it took {most:.3g} s in all, the limit.")
         )
         return True
 

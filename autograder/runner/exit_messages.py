@@ -9,12 +9,14 @@ from autograder.runner.process import End
 
 def wall_time_message(seconds: float) -> str:
     """Return the message for a check that the judge stopped waiting for."""
-    return f"Timed out after {seconds:.3g} s. Look for a loop that never ends, or a call that waits."
+    advice = "Look for a loop that never ends, or a call that waits."
+    return f"Timed out after {seconds:.3g} s, the limit for this run. {advice}"
 
 
 def cpu_time_message(limits: Limits) -> str:
     """Return the message for a check that used up its CPU time."""
-    return f"Timed out after {limits.cpu_seconds} s of processor time. Look for a loop that never ends."
+    most = f"{limits.cpu_seconds} s of processor time"
+    return f"Timed out after {most}, the limit for one run of a check. Look for a loop that never ends."
 
 
 def outcome_of_exit(end: End, limits: Limits, seconds: float) -> WorkerFailure:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from autograder.checks.trials import Key
-from autograder.protocol.log_headings import sections
+from autograder.protocol.log_labels import sections
 from autograder.runner.outcomes import Outcome, Survey
 from autograder.runner.traces import Trace
 

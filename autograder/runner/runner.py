@@ -135,14 +135,12 @@ class Runner:
             self._close_worker()
         left = {exercise: list(keys) for exercise, keys in plan.items() if keys}
         patience = patience or Timeouts(self.suite.course.limits)
-        survey = partial(self._survey, sources)
-        attempt = Attempt(Run(), left, patience, survey, parts=parts or {}, exact=exact)
+        attempt = Attempt(Run(), left, patience, partial(self._survey, sources), parts=parts or {}, exact=exact)
         self._attempt, seed = attempt, self.seed if probes == "checks" else self.suite.course.seed
         while attempt.plan:
             job = self._job(sources, attempt.plan, exact, trace, reference_parts or {}, seed)
             job |= {"probes": probes, "careful": patience.careful, "prints": prints}
-            end = self._run_job(attempt, job, plan)
-            if end is None:
+            if (end := self._run_job(attempt, job, plan)) is None:
                 continue
             if trace and not exact and is_own_fault(end):
                 attempt.note(end)

@@ -6,17 +6,17 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout, suppres
 from typing import Any
 
 from autograder.protocol import write_all
-from autograder.protocol.log_headings import heading
+from autograder.protocol.log_labels import label
 
 PROMPT_BYTES = 1 << 16
 """After so many bytes the streams are buffered: a flood of prints would take most of its time in system calls."""
 
 
 class LabelledLog:
-    """Writes what is printed at once, so that nothing is lost if the process dies. A heading precedes each part."""
+    """Writes what is printed at once, so that nothing is lost if the process dies. A label precedes each part."""
 
     def __init__(self, descriptor: int) -> None:
-        self._heading = b""
+        self._label = b""
         self._written = 0
         # As Python opens the standard streams, but without a buffer.
         self._stdout, self._stderr = (
@@ -25,9 +25,9 @@ class LabelledLog:
         )
 
     def begin(self, exercise: str, check: str = "", trial: int = 0) -> None:
-        """Begin a part. Its heading is written only if something is printed."""
+        """Begin a part. Its label is written only if something is printed."""
         self.finish()
-        self._heading = heading(exercise, check, trial)
+        self._label = label(exercise, check, trial)
 
     def finish(self) -> None:
         """Write what is still buffered. A program may have closed a stream."""
@@ -44,9 +44,9 @@ class LabelledLog:
             finally:
                 self.finish()
 
-    def take_heading(self, written: int) -> bytes:
-        """Return the heading to write before so many bytes, empty if it is written already."""
-        first, self._heading = self._heading, b""
+    def take_label(self, written: int) -> bytes:
+        """Return the label to write before so many bytes, empty if it is written already."""
+        first, self._label = self._label, b""
         self._written += written
         if self._written > PROMPT_BYTES:
             for stream in (self._stdout, self._stderr):
@@ -63,8 +63,8 @@ class _Stream(io.FileIO):
         self._log = log
 
     def write(self, data: Any) -> int:
-        """Write all of the data, below its heading. A log that was closed costs a program nothing but its prints."""
+        """Write all of the data, below its label. A log that was closed costs a program nothing but its prints."""
         with suppress(OSError):
-            for part in filter(None, (self._log.take_heading(len(data)), data)):
+            for part in filter(None, (self._log.take_label(len(data)), data)):
                 write_all(super().write, part)
         return len(data)

@@ -26,8 +26,8 @@ FRAME_BEGIN, FRAME_END = "\x1b[?25l\x1b[H", "\x1b[?25h"
 SEQUENCES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x1b\x07]*(?:\x1b\\|\x07)")
 
 
-class Watching:
-    """The program in a pseudo-terminal. A test reads its screens one by one, and misses none in between."""
+class Program:
+    """A Python program in a pseudo-terminal of its own. A test reads its screens one by one, and misses none."""
 
     def __init__(self, course: Path, *arguments: str, rows: int = 40, columns: int = 100, **env: str) -> None:
         self.course = course
@@ -35,7 +35,7 @@ class Watching:
         self.resize(rows, columns)
         self.before = termios.tcgetattr(self._main)
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "autograder", "watch", *arguments],
+            [sys.executable, *arguments],
             cwd=course,
             env=tiny.environment({"TERM": "xterm", **env}),
             stdin=terminal,
@@ -131,6 +131,13 @@ class Watching:
         self.shown += self._unread
         assert "Traceback" not in self.shown, self.shown
         return self.process.returncode
+
+
+class Watching(Program):
+    """`course watch` in a pseudo-terminal."""
+
+    def __init__(self, course: Path, *arguments: str, rows: int = 40, columns: int = 100, **env: str) -> None:
+        super().__init__(course, "-m", "autograder", "watch", *arguments, rows=rows, columns=columns, **env)
 
 
 def saved(course: Path, source: str, file: str = tiny.FILES[0]) -> None:

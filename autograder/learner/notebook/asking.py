@@ -33,10 +33,17 @@ EXPECTED = (CourseError, UsageError, SubmissionError, StubError, Problem, OSErro
 
 
 class Points(float):
-    """The points of an exercise. `ok` says whether it passes; nbgrader takes the number as the score of the cell."""
+    """The points of an exercise; `ok` says whether it passes. A cell that ends with them shows only the card.
+
+    Under nbgrader it shows the number too, which nbgrader takes as the score of the cell.
+    """
 
     ok: bool = False
     __repr__ = float.__repr__
+
+    def _ipython_display_(self) -> None:
+        if graded_by_nbgrader():
+            raise NotImplementedError  # which makes IPython display the number
 
 
 def check(exercise: str | int | None = None, *, strict: bool = False) -> Points:

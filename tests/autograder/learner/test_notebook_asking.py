@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from IPython.core.formatters import DisplayFormatter
 
 from autograder.authoring.notebooks import notebook_of_text
 from autograder.course.stubs import make_stub
@@ -228,3 +229,12 @@ def test_a_card_stands_alone_in_plain_words() -> None:
 def test_points_never_exceed_what_an_exercise_is_worth() -> None:
     assert isinstance(asking.Points(1.5), float)
     assert f"{asking.Points(1.5)!r}" == "1.5"
+
+
+def test_a_cell_that_ends_with_points_shows_no_number_except_to_nbgrader(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = DisplayFormatter().format
+    monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)
+    assert shown(asking.Points(1.34)) == ({}, {})
+    assert shown([asking.Points(1.34)])[0] == {"text/plain": "[1.34]"}
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    assert shown(asking.Points(1.34))[0] == {"text/plain": "1.34"}

@@ -72,8 +72,8 @@ def test_a_program_that_breaks_its_own_streams_loses_only_prints(grader: Grader,
     assert checked(grader, LOUD).prints
 
 
-def test_a_heading_that_a_program_writes_moves_only_its_own_prints(grader: Grader) -> None:
-    forged = "print('\\x1eex02_matrix_power values 0\\x1eforged')\nprint('\\x1eno heading')"
+def test_a_label_that_a_program_writes_moves_only_its_own_prints(grader: Grader) -> None:
+    forged = "print('\\x1eex02_matrix_power values 0\\x1eforged')\nprint('\\x1eno label')"
     result = checked(grader, f"{forged}\n{tiny.MEAN}")
     assert result.status == "pass"
     assert all("forged" not in output.text for output in result.prints)

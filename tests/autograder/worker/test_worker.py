@@ -29,7 +29,7 @@ pytestmark = pytest.mark.worker
 
 INSIDE = "def running_mean(x):\n    "
 RIGHT = f"\n{tiny.MEAN}"
-ENDLESS = r"Timed out after (1 s of processor time|\d+(\.\d+)? s)\. Look for a loop that never ends"
+ENDLESS = r"Timed out after (1 s of processor time|\d+(\.\d+)? s), the limit for [^.]*\. Look for a loop"
 """Which clock runs out first depends on how busy the machine is."""
 ANSWERS = """
 import json, os, struct, sys
@@ -92,7 +92,8 @@ def verdict(report: Report, check: str = "values") -> tuple[str, str]:
 
 def waited(seconds: float) -> tuple[str, str]:
     """Return the verdict on a check that was waited for in vain."""
-    sentence = f"Timed out after {seconds:.3g} s. Look for a loop that never ends, or a call that waits."
+    advice = "Look for a loop that never ends, or a call that waits."
+    sentence = f"Timed out after {seconds:.3g} s, the limit for this run. {advice}"
     return "timeout", sentence
 
 
