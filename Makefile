@@ -1,17 +1,38 @@
-# `make demo`, `make check` and `make test` set everything up by themselves, in .venv.
+# `make learn` installs what a learner needs, `make setup` everything else too: in .venv, once, before any other target.
 
 PYTHON ?= python3
 MINUTES ?= 10
 BIN := .venv/bin
+LEARN := .venv/learn
 READY := .venv/ready
+INSTALL := $(BIN)/python -m pip install --constraint constraints.txt --editable
 ALONE := OMP_NUM_THREADS=1
 PYTEST := $(ALONE) $(BIN)/python -m pytest -q -n 2 --dist loadfile --durations=20
 FUZZ_TESTS := $(wildcard tests/autograder/*/test_fuzz_*.py)
 QUICK := not worker and not slow and not nbgrader and not browser
 
-.PHONY: demo check test proof proof-short attack compat coverage docs lint fuzz clean
+# Stop early and in words if this Python is too old or too new for pip to install anything.
+define NEW_VENV
+@$(PYTHON) -c "import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))" || \
+	{ echo "Python 3.11, 3.12 or 3.13 is needed. Name one: make $(MAKECMDGOALS) PYTHON=python3.12"; exit 1; }
+$(PYTHON) -m venv .venv
+endef
 
-demo: $(READY)
+define SANDBOX
+@command -v bwrap >/dev/null || (test $$(id -u) = 0 && apt-get install --yes --quiet bubblewrap >/dev/null 2>&1) || \
+	echo "bubblewrap is not installed, so what is graded here is not confined: apt install bubblewrap"
+endef
+
+.PHONY: learn setup demo check test proof proof-short attack compat coverage docs lint fuzz clean
+
+learn: $(LEARN)
+	@echo
+	@echo "Ready. Next: source .venv/bin/activate && course"
+
+setup: $(READY)
+
+demo: $(LEARN)
+	$(SANDBOX)
 	$(BIN)/course grade examples/class --out build/demo --seed 1 $$(command -v bwrap >/dev/null || echo --isolation process)
 	@echo
 	$(BIN)/course check attention --submission examples/class/student-03 || test $$? -eq 1
@@ -73,12 +94,18 @@ lint: $(READY)
 	$(BIN)/mypy
 	$(BIN)/course build --check
 
+$(LEARN): pyproject.toml constraints.txt
+	@echo "Installing torch, NumPy, rich and pytest in .venv. The first time takes a few minutes."
+	$(NEW_VENV)
+	$(INSTALL) .
+	@touch $@
+
 $(READY): pyproject.toml constraints.txt
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
-	@command -v bwrap >/dev/null || (test $$(id -u) = 0 && apt-get install --yes --quiet bubblewrap >/dev/null 2>&1) || \
-		echo "bubblewrap is not installed, so what is graded here is not confined: apt install bubblewrap"
-	touch $@
+	@echo "Installing everything for instructors and authors in .venv. The first time takes several minutes."
+	$(NEW_VENV)
+	$(INSTALL) ".[dev]"
+	$(SANDBOX)
+	@touch $(LEARN) $@
 
 # Look for crashes in all that reads what students send, for so many minutes.
 fuzz: $(READY)

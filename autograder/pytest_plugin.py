@@ -13,7 +13,8 @@ from autograder.course import Course, CourseError, find_course, read_course
 from autograder.course.suite import load_suite
 from autograder.course.trust import Untrusted, require
 from autograder.judge.grader import Grader
-from autograder.results import CheckResult, Report
+from autograder.report.prints import print_text
+from autograder.results import CheckResult, ExerciseResult, Report
 from autograder.runner.runner import EnvironmentProblem
 from autograder.submission import Submission, SubmissionError
 from autograder.submission.own_work import read_own, unconfined_warning
@@ -88,7 +89,9 @@ class CheckItem(pytest.Item):
 
     def runtest(self) -> None:
         """Run the check; raise `CheckFailedError` if it does not pass."""
-        result = self.config.stash[SESSION].result(self)
+        result, printed = self.config.stash[SESSION].result(self)
+        if printed:
+            self.add_report_section("call", "stdout", printed)
         self.user_properties += [("points", result.score / 100), ("max_points", result.max_score / 100)]
         if result.status != "pass":
             raise CheckFailedError(result)
@@ -131,14 +134,15 @@ class CourseSession:
         self.config = config
         self._course: Course | None = None
         self._submission: Submission | None = None
-        self._results: dict[str, dict[str, CheckResult]] = {}
+        self._results: dict[str, ExerciseResult] = {}
 
-    def result(self, item: CheckItem) -> CheckResult:
-        """Return the result of one check."""
+    def result(self, item: CheckItem) -> tuple[CheckResult, str]:
+        """Return the result of one check, and what the student's code printed in it."""
         if item.exercise_id not in self._results:
-            report = self._grade(item)
-            self._results[item.exercise_id] = {check.id: check for check in report.exercises[0].checks}
-        return self._results[item.exercise_id][item.check.id]
+            [self._results[item.exercise_id]] = self._grade(item).exercises
+        exercise = self._results[item.exercise_id]
+        [result] = [check for check in exercise.checks if check.id == item.check.id]
+        return result, print_text(exercise.prints, item.check.id)
 
     def close(self) -> None:
         """Drop the results."""

@@ -23,7 +23,7 @@ from autograder.instructor.gradebook.feedback import summary
 from autograder.instructor.gradebook.graded import Graded, Mark
 from autograder.instructor.gradebook.nbgrader import nbgrader_api, open_gradebook, write_gradebook
 from autograder.instructor.gradebook.nbgrader_rows import penalties
-from autograder.instructor.gradebook.policy import final, policy_of
+from autograder.instructor.gradebook.policy import final_score, policy_of
 from autograder.instructor.gradebook.roster import Roster, Student
 from autograder.results import CheckResult, ExerciseResult, Finding, Place, Report
 
@@ -47,7 +47,7 @@ def a_class(students: int) -> Graded:
         )
         report = Report(course.title, {"student": row.student}, "sha256:0", "cpu", "process", results)
         time_ = START + timedelta(minutes=place)
-        marks.append(Mark(row, report, final(policy, row.student, time_, report.score)))
+        marks.append(Mark(row, report, final_score(policy, row.student, time_, report.score)))
     return Graded(course, policy, tuple(marks))
 
 

@@ -30,6 +30,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 ROWS, COLUMNS = 45, 100
 SEEN, ANSWERED = b" changed, ", re.compile(rb"checked in [0-9.]+ s")
+SCREEN = b"\x1b[H"
+"""What begins a screen: the one before shows the verdict on the program before."""
+
 PATIENCE = 300.0
 
 
@@ -64,7 +67,7 @@ class Terminal:
                 seen = time.perf_counter() - since
         if since_save and not seen:
             raise SystemExit(f"no figure, for the save was not announced:\n{text.decode('utf-8', 'replace')}")
-        return Answer(seen, time.perf_counter() - since, b"PASS" in text)
+        return Answer(seen, time.perf_counter() - since, b"PASS" in text.rpartition(SCREEN)[2])
 
     def rest(self, seconds: float) -> None:
         """Wait until the next worker is warm: all processes have been idle for so long, where the system tells."""

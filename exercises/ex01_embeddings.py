@@ -19,6 +19,23 @@
 # | `embedding.weight` | (V, D) | the table |
 # | result | (B, T, D) | one vector for each token |
 #
+# **PyTorch you need.** Each call is a link to its documentation.
+#
+# | call | what it does |
+# |---|---|
+# | [`nn.Module`] | the base class: `model(x)` calls `model.forward(x)`; layers in attributes are trained |
+# | [`nn.Embedding(n, d)`] | a table of `n` rows of `d` trained numbers; call it with ids to get their rows |
+# | [`math.sqrt(x)`] | the square root of a plain number; `tensor * number` multiplies every element |
+#
+# [`nn.Module`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html
+# [`nn.Embedding(n, d)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Embedding.html
+# [`math.sqrt(x)`]: https://docs.python.org/3/library/math.html#math.sqrt
+#
+# **In every exercise**, the docstrings are the contract: names, shapes and errors. The checks rely
+# on it. Helper functions and other attributes are up to you. Do not write into an argument. Make
+# each new tensor on the device of the arguments. If you combine it with vectors, give it their
+# dtype.
+#
 # An example with V = 3, D = 4 and this table:
 #
 # | id | row |
@@ -38,7 +55,11 @@ from torch import Tensor, nn
 
 # %%
 class InputEmbeddings(nn.Module):
-    """Look up token ids in a trained table of shape (V, D) and scale the rows by sqrt(D) (Vaswani et al., 3.4)."""
+    """Look up token ids in a trained table of shape (V, D) and scale the rows by sqrt(D) (Vaswani et al., 3.4).
+
+    Attributes:
+        embedding: the table, an `nn.Embedding` of shape (V, D). V is `vocab_size`, D is `d_model`.
+    """
 
     def __init__(self, d_model: int, vocab_size: int) -> None:
         super().__init__()
@@ -46,7 +67,7 @@ class InputEmbeddings(nn.Module):
         raise NotImplementedError("ex01: InputEmbeddings.__init__")
 
     def forward(self, ids: Tensor) -> Tensor:
-        """Turn ids (B, T) into vectors (B, T, D)."""
+        """Turn Long ids (B, T) into vectors (B, T, D)."""
         # TODO ex01: look up the ids and scale the rows
         raise NotImplementedError("ex01: InputEmbeddings.forward")
 

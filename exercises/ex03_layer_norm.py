@@ -21,6 +21,23 @@
 # | mean, variance | (..., 1) | one of each for every vector |
 # | result | (..., D) | |
 #
+# **PyTorch you need.** Each call is a link to its documentation.
+#
+# | call | what it does |
+# |---|---|
+# | [`nn.Parameter(x)`] | a tensor that is trained, if you assign it to an attribute |
+# | [`torch.ones(n)`], [`torch.zeros(n)`] | `n` ones, or `n` zeros |
+# | [`x.mean(dim, keepdim)`] | the mean over an axis; with `keepdim=True` the axis stays, with size 1 |
+# | [`x.var(dim, correction)`] | the variance; divides by the count minus `correction`, which is 1 by default |
+# | [`torch.sqrt(x)`] | the square root of every element |
+#
+# [`nn.Parameter(x)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.parameter.Parameter.html
+# [`torch.ones(n)`]: https://docs.pytorch.org/docs/stable/generated/torch.ones.html
+# [`torch.zeros(n)`]: https://docs.pytorch.org/docs/stable/generated/torch.zeros.html
+# [`x.mean(dim, keepdim)`]: https://docs.pytorch.org/docs/stable/generated/torch.mean.html
+# [`x.var(dim, correction)`]: https://docs.pytorch.org/docs/stable/generated/torch.var.html
+# [`torch.sqrt(x)`]: https://docs.pytorch.org/docs/stable/generated/torch.sqrt.html
+#
 # An example with D = 4, x = (1, 2, 4, 5) and a negligible $\varepsilon$. The mean is 3. The
 # variance is (4 + 1 + 1 + 4) / 4 = 2.5, and its square root is 1.5811. So x becomes (-2, -1, 1, 2)
 # / 1.5811 = (-1.2649, -0.6325, 0.6325, 1.2649). With alpha = (1, 2, 1, 0.5) and bias = (0, 0, 1, 1)
@@ -33,7 +50,13 @@ from torch import Tensor, nn
 
 # %%
 class LayerNormalization(nn.Module):
-    """Normalize each vector over its last axis, then scale and shift each feature (Ba et al., equations 3 and 4)."""
+    """Normalize each vector over its last axis, then scale and shift each feature (Ba et al., equations 3 and 4).
+
+    Attributes:
+        alpha, bias: the scale and the shift, each an `nn.Parameter` of shape (D,), initially ones and zeros.
+
+    Not allowed: `nn.LayerNorm`, `F.layer_norm` and every other normalization of the library.
+    """
 
     def __init__(self, d_model: int, eps: float = 1e-6) -> None:
         super().__init__()
@@ -41,7 +64,7 @@ class LayerNormalization(nn.Module):
         raise NotImplementedError("ex03: LayerNormalization.__init__")
 
     def forward(self, x: Tensor) -> Tensor:
-        """Turn x (..., D) into (..., D)."""
+        """Turn x (..., D) into (..., D). The variance divides by D, and `eps` is added to it under the root."""
         # TODO ex03: compute the mean and the variance of each vector, then apply the formula
         raise NotImplementedError("ex03: LayerNormalization.forward")
 

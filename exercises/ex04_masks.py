@@ -26,6 +26,24 @@
 # | look-ahead | `(T, T)` | all sequences, all heads |
 # | target, both at once | `(B, 1, T, T)` | all heads |
 #
+# **PyTorch you need.** Each call is a link to its documentation.
+#
+# | call | what it does |
+# |---|---|
+# | [`a != b`], [`a & b`] | compare two tensors; combine two Bool tensors with *and* |
+# | [`x.unsqueeze(i)`] | adds an axis of size 1 at place `i`; `x[:, None]` does so too |
+# | [`torch.ones(r, c)`] | `r` rows of ones; True with `dtype=torch.bool`; takes a `device` |
+# | [`torch.tril(x)`], [`torch.triu(x)`] | keep what is on and below the diagonal, or on and above it |
+# | [`broadcasting`] | combines different shapes: aligned from the right, axes of size 1 stretch |
+#
+# [`a != b`]: https://docs.pytorch.org/docs/stable/generated/torch.ne.html
+# [`a & b`]: https://docs.pytorch.org/docs/stable/generated/torch.logical_and.html
+# [`x.unsqueeze(i)`]: https://docs.pytorch.org/docs/stable/generated/torch.unsqueeze.html
+# [`torch.ones(r, c)`]: https://docs.pytorch.org/docs/stable/generated/torch.ones.html
+# [`torch.tril(x)`]: https://docs.pytorch.org/docs/stable/generated/torch.tril.html
+# [`torch.triu(x)`]: https://docs.pytorch.org/docs/stable/generated/torch.triu.html
+# [`broadcasting`]: https://docs.pytorch.org/docs/stable/notes/broadcasting.html
+#
 # Padding blocks *columns*: no token looks at padding. The rows of padding tokens do not matter,
 # because nothing reads their result. If you block a whole row too, that token has nothing to attend
 # to.
@@ -70,15 +88,18 @@ def create_padding_mask(seq: Tensor, pad_idx: int = 0) -> Tensor:
 
 # %%
 def create_look_ahead_mask(size: int, device: torch.device | str | None = None) -> Tensor:
-    """Return Bool (size, size), True on and below the diagonal: where the key is not later than the query."""
+    """Return Bool (size, size) on a device: True where the key is not later than the query."""
     # TODO ex04: make a triangle of True on the given device
     raise NotImplementedError("ex04: create_look_ahead_mask")
 
 
 # %%
 def create_target_mask(tgt: Tensor, pad_idx: int = 0) -> Tensor:
-    """Return Bool (B, 1, T, T) for tgt, Long (B, T): True at real tokens that are not later than the query."""
-    # TODO ex04: combine both masks, on the device of tgt
+    """Return Bool (B, 1, T, T) for tgt, Long (B, T): True at real tokens that are not later than the query.
+
+    The mask is on the device of tgt.
+    """
+    # TODO ex04: make both masks and combine them
     raise NotImplementedError("ex04: create_target_mask")
 
 

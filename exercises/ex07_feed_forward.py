@@ -15,6 +15,18 @@
 # | dropout | `(..., F)` | in training, sets some of the features to 0 |
 # | `linear_2` | `(..., D)` | adds one vector of D features per hidden feature, times that feature |
 #
+# **PyTorch you need.** Each call is a link to its documentation.
+#
+# | call | what it does |
+# |---|---|
+# | [`nn.Linear(m, n)`] | a trained layer from `m` to `n` features, with a bias unless `bias=False` |
+# | [`torch.relu(x)`] | makes every negative element 0 |
+# | [`nn.Dropout(p)`] | in training, sets elements to 0 with probability `p`, and scales up the others |
+#
+# [`nn.Linear(m, n)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Linear.html
+# [`torch.relu(x)`]: https://docs.pytorch.org/docs/stable/generated/torch.relu.html
+# [`nn.Dropout(p)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Dropout.html
+#
 # **Why an activation.** Two linear layers in a row are one linear layer: $W_2 (W_1 x + b_1) + b_2 =
 # (W_2 W_1) x + (W_2 b_1 + b_2)$. With the ReLU between them, the network can do more than one
 # matrix.
@@ -54,11 +66,17 @@ from torch import Tensor, nn
 
 # %%
 class FeedForwardNetwork(nn.Module):
-    """Two linear layers with a ReLU between them, applied to each token separately (equation 2)."""
+    """Two linear layers with a ReLU between them, applied to each token separately (equation 2).
+
+    Attributes:
+        linear_1: `nn.Linear` from D to F with a bias. D is `d_model`, F is `d_ff`.
+        linear_2: `nn.Linear` from F to D with a bias.
+        dropout: `nn.Dropout`. It acts on the hidden features, after the ReLU.
+    """
 
     def __init__(self, d_model: int, d_ff: int, dropout: float = 0.1) -> None:
         super().__init__()
-        # TODO ex07: create linear_1 and linear_2, both with a bias, and dropout.
+        # TODO ex07: create linear_1, linear_2 and dropout.
         raise NotImplementedError("ex07: FeedForwardNetwork.__init__")
 
     def forward(self, x: Tensor) -> Tensor:

@@ -26,6 +26,18 @@
 # | block 1 takes the output of block 0, and so on | `(B, S, D)` |
 # | a final layer norm | `(B, S, D)` |
 #
+# **PyTorch you need.** Each call is a link to its documentation.
+#
+# | call | what it does |
+# |---|---|
+# | [`nn.ModuleList(modules)`] | a list of modules whose parameters are trained; in a plain list they are not |
+# | [`nn.Dropout(p)`] | in training, sets elements to 0 with probability `p`, and scales up the others |
+# | [`model.named_parameters()`] | name and tensor of every trained parameter, to look at |
+#
+# [`nn.ModuleList(modules)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.ModuleList.html
+# [`nn.Dropout(p)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Dropout.html
+# [`model.named_parameters()`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.named_parameters
+#
 # The output of a block has the shape of its input, so you can stack any number of blocks. Each
 # block has its own parameters.
 #
@@ -69,12 +81,20 @@ from torch import Tensor, nn
 
 # %%
 class EncoderBlock(nn.Module):
-    """Self-attention, then feed-forward, each as LayerNorm(x + Dropout(Sublayer(x))) (section 3.1)."""
+    """Self-attention, then feed-forward, each as LayerNorm(x + Dropout(Sublayer(x))) (section 3.1).
+
+    Attributes:
+        attention: `MultiHeadAttention` (ex06).
+        feed_forward: `FeedForwardNetwork` (ex07).
+        layer_norm_1, layer_norm_2: `LayerNormalization` (ex03), the first after attention.
+        dropout: `nn.Dropout`, on the output of each sublayer. Attention and feed-forward get the same rate.
+
+    Not allowed, here and below: `nn.TransformerEncoderLayer`, `nn.TransformerEncoder`, `nn.MultiheadAttention`.
+    """
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int, dropout: float) -> None:
         super().__init__()
         # TODO ex08: create attention, feed_forward, layer_norm_1, layer_norm_2 and dropout.
-        # The two sublayers get the same dropout rate.
         raise NotImplementedError("ex08: EncoderBlock.__init__")
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
@@ -86,7 +106,11 @@ class EncoderBlock(nn.Module):
 class Encoder(nn.Module):
     """Embeddings with positions, a stack of encoder blocks, and a final layer norm.
 
-    `seq_len` is the length of the position table: the longest sequence the encoder accepts.
+    Attributes:
+        embedding: `InputEmbeddings` (ex01).
+        positional_encoding: `PositionalEncoding` (ex02) with `seq_len` rows, the longest sequence.
+        encoder_blocks: `nn.ModuleList` of `num_encoder_blocks` blocks, each with its own parameters.
+        layer_norm: `LayerNormalization` (ex03).
     """
 
     def __init__(

@@ -19,9 +19,29 @@
 #
 # (Fan et al. 2018, "Hierarchical Neural Story Generation", section 5.4, for `top_k`; Holtzman et
 # al. 2020, "The Curious Case of Neural Text Degeneration", section 3.1, for `top_p`.) Temperature 0
-# is the arg-max. The tokens that are kept are renormalized, and one of them is drawn. The token that
-# brings the sum up to $p$ belongs to the nucleus. Without it the set would not reach $p$. If the
-# model is sure of one token, the set would even be empty.
+# is the arg-max. The tokens that are kept are renormalized, and one of them is drawn. The token
+# that brings the sum up to $p$ belongs to the nucleus. Without it the set would not reach $p$. If
+# the model is sure of one token, the set would even be empty.
+#
+# **PyTorch you need.** Each call is a link to its documentation.
+#
+# | call | what it does |
+# |---|---|
+# | [`x.sort(dim)`], [`x.gather(dim, ids)`] | the values in order and their old places; the elements at given places |
+# | [`x.cumsum(dim)`] | the running sum along an axis |
+# | [`torch.multinomial(p, n)`] | draws `n` indices per row with probabilities `p`; takes a `generator` |
+# | [`x.argmax(dim)`] | the index of the largest element along an axis |
+# | [`torch.cat(tensors, dim)`] | joins tensors along an axis |
+# | [`torch.no_grad()`], [`model.eval()`] | compute no gradients inside `with`; switch dropout off |
+#
+# [`x.sort(dim)`]: https://docs.pytorch.org/docs/stable/generated/torch.sort.html
+# [`x.gather(dim, ids)`]: https://docs.pytorch.org/docs/stable/generated/torch.gather.html
+# [`x.cumsum(dim)`]: https://docs.pytorch.org/docs/stable/generated/torch.cumsum.html
+# [`torch.multinomial(p, n)`]: https://docs.pytorch.org/docs/stable/generated/torch.multinomial.html
+# [`x.argmax(dim)`]: https://docs.pytorch.org/docs/stable/generated/torch.argmax.html
+# [`torch.cat(tensors, dim)`]: https://docs.pytorch.org/docs/stable/generated/torch.cat.html
+# [`torch.no_grad()`]: https://docs.pytorch.org/docs/stable/generated/torch.no_grad.html
+# [`model.eval()`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.eval
 #
 # **Stopping.** The rows of a batch end at different times. A row that has generated `<EOS>` is
 # padded with `<PAD>` while the others continue. The loop stops when all rows have ended. Two public
@@ -51,8 +71,8 @@
 #   probabilities of the draw          0.731  0.269
 # ```
 #
-# The order matters: `top_p` applies to the tokens left by `top_k`. Two tokens have 0.91 of their
-# probability.
+# The order matters: `top_p` applies to the tokens left by `top_k`. Of these three, the first two
+# have 0.91 of the probability.
 
 # %%
 from collections.abc import Iterator

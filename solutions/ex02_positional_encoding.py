@@ -20,6 +20,25 @@
 # | `pe` | (1, seq_len, D) | the table: saved with the model, moved with it, never trained |
 # | result | (B, T, D) | `dropout(x + pe[:, :T])` |
 #
+# **PyTorch you need.** Each call is a link to its documentation.
+#
+# | call | what it does |
+# |---|---|
+# | [`torch.arange(a, b, step)`] | the numbers from `a` up to `b`, without `b`; also takes a `dtype` |
+# | [`x.unsqueeze(i)`] | adds an axis of size 1 at place `i`, so that shapes broadcast |
+# | [`torch.sin(x)`], [`torch.cos(x)`] | sine and cosine of every element, in radians |
+# | [`x[:, 0::2]`][indexing] | every second column, from column 0 on, to read or to assign |
+# | [`self.register_buffer(name, x)`] | a tensor that is saved and moved with the module, but not trained |
+# | [`nn.Dropout(p)`] | in training, sets elements to 0 with probability `p`, and scales up the others |
+#
+# [`torch.arange(a, b, step)`]: https://docs.pytorch.org/docs/stable/generated/torch.arange.html
+# [`x.unsqueeze(i)`]: https://docs.pytorch.org/docs/stable/generated/torch.unsqueeze.html
+# [`torch.sin(x)`]: https://docs.pytorch.org/docs/stable/generated/torch.sin.html
+# [`torch.cos(x)`]: https://docs.pytorch.org/docs/stable/generated/torch.cos.html
+# [indexing]: https://numpy.org/doc/stable/user/basics.indexing.html
+# [`self.register_buffer(name, x)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.register_buffer
+# [`nn.Dropout(p)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Dropout.html
+#
 # An example with D = 4: the frequencies are $1/10000^{0/4} = 1$ and $1/10000^{2/4} = 0.01$.
 #
 # | p | sin(p) | cos(p) | sin(0.01 p) | cos(0.01 p) |
@@ -53,7 +72,12 @@ def sinusoidal_table(seq_len: int, d_model: int) -> Tensor:
 
 
 class PositionalEncoding(nn.Module):
-    """Add the position of each token to its vector, then apply dropout to the sum (Vaswani et al., 3.5 and 5.4)."""
+    """Add the position of each token to its vector, then apply dropout to the sum (Vaswani et al., 3.5 and 5.4).
+
+    Attributes:
+        pe: the table, a buffer of shape (1, seq_len, D) in the state dict. It is not trained.
+        dropout: `nn.Dropout` with the given rate.
+    """
 
     def __init__(self, d_model: int, seq_len: int, dropout: float = 0.1) -> None:
         super().__init__()
@@ -64,8 +88,8 @@ class PositionalEncoding(nn.Module):
         ### END SOLUTION
 
     def forward(self, x: Tensor) -> Tensor:
-        """Turn x (B, T, D) into (B, T, D). Raise ValueError if T is longer than the table."""
-        # TODO ex02: raise ValueError with both lengths if x is too long, else add the positions and apply dropout
+        """Turn x (B, T, D) into (B, T, D). Raise ValueError with both lengths if T is above `seq_len`."""
+        # TODO ex02: refuse an x that is too long, else add the positions of its T tokens and apply dropout
         ### BEGIN SOLUTION
         length, longest = x.size(1), self.pe.size(1)
         if length > longest:

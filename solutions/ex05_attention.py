@@ -2,9 +2,9 @@
 # # ex05: scaled dot-product attention
 #
 # With attention, every token collects what it needs from the other tokens. A token asks with its
-# *query*, and each token answers with a *key*. If query and key agree, the token takes much of that
-# token's *value*. The computation is two matrix products with a softmax between them (Vaswani et
-# al. 2017, "Attention Is All You Need", section 3.2.1, equation 1):
+# *query*, and each token answers with a *key*. If query and key agree, the first token takes much
+# of the other token's *value*. The computation is two matrix products with a softmax between them
+# (Vaswani et al. 2017, "Attention Is All You Need", section 3.2.1, equation 1):
 #
 # $$\mathrm{Attention}(Q, K, V) = \mathrm{softmax}\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
@@ -15,6 +15,25 @@
 # | value $V$ | `(..., S, Kv)` | what that position gives |
 # | scores, weights | `(..., T, S)` | how much a query attends to each key |
 # | output | `(..., T, Kv)` | the weighted sum of the values for one query |
+#
+# **PyTorch you need.** Each call is a link to its documentation.
+#
+# | call | what it does |
+# |---|---|
+# | [`a @ b`] | the matrix product over the last two axes, for all leading axes at once |
+# | [`x.transpose(i, j)`] | swaps two axes; -1 is the last axis, -2 the one before |
+# | [`torch.softmax(x, dim)`] | turns scores into positive weights that sum to 1 along an axis |
+# | [`torch.exp(x)`], [`x.amax(dim, keepdim)`] | the exponential of every element; the largest along an axis |
+# | [`x.masked_fill(m, number)`] | a new tensor with `number` wherever the Bool mask `m` is True |
+# | [`torch.finfo(dtype)`] | the limits of a floating dtype: `.min`, `.max`, `.eps` |
+#
+# [`a @ b`]: https://docs.pytorch.org/docs/stable/generated/torch.matmul.html
+# [`x.transpose(i, j)`]: https://docs.pytorch.org/docs/stable/generated/torch.transpose.html
+# [`torch.softmax(x, dim)`]: https://docs.pytorch.org/docs/stable/generated/torch.softmax.html
+# [`torch.exp(x)`]: https://docs.pytorch.org/docs/stable/generated/torch.exp.html
+# [`x.amax(dim, keepdim)`]: https://docs.pytorch.org/docs/stable/generated/torch.amax.html
+# [`x.masked_fill(m, number)`]: https://docs.pytorch.org/docs/stable/generated/torch.Tensor.masked_fill.html
+# [`torch.finfo(dtype)`]: https://docs.pytorch.org/docs/stable/type_info.html
 #
 # **Why divide.** A score is a sum of $d_k$ products. If the numbers in query and key have variance
 # 1, the sum has variance $d_k$. Divided by $\sqrt{d_k}$, it has variance 1 again, for any $d_k$.
@@ -94,11 +113,11 @@ class AttentionSteps(NamedTuple):
 
 
 def self_attention_by_hand(x: Tensor, w_q: Tensor, w_k: Tensor, w_v: Tensor) -> AttentionSteps:
-    """Return every step of self-attention over one sequence.
+    """Return every step of self-attention over one sequence, without mask, batch and modules.
 
     x (T, D_in), w_q and w_k (D_in, K), w_v (D_in, Kv). Queries, keys and values come from the same sequence.
     """
-    # TODO ex05: compute the six fields in their order, one line each. No mask, no batch, no modules.
+    # TODO ex05: compute the six fields in their order, one line each.
     ### BEGIN SOLUTION
     queries = x @ w_q  # (T, K)
     keys = x @ w_k  # (T, K)
@@ -124,6 +143,8 @@ def scaled_dot_product_attention(
     query (..., T, K), key (..., S, K), value (..., S, Kv). The mask is Bool, True where attention is allowed. It
     broadcasts to the scores; a mask of three axes gets a head axis if the scores have four. Dropout acts on the
     weights that multiply the values, not on the returned weights. A row with nothing to attend to stays finite.
+
+    Not allowed: `F.scaled_dot_product_attention`, `F.multi_head_attention_forward`, `nn.MultiheadAttention`.
     """
     # TODO ex05: compute scores, mask, softmax, dropout and values, in this order, in the dtype of the query.
     ### BEGIN SOLUTION

@@ -1,9 +1,9 @@
 # %% [markdown]
 # # ex06: multi-head attention
 #
-# One attention gives every token one weighted sum of the other tokens. A sentence needs several at
-# once: the subject of the verb, the noun behind a pronoun, the next word. So the model is split
-# into $H$ *heads* of $K = D / H$ features. Each head attends separately, and a last projection
+# One attention gives every token one weighted sum of all tokens. A sentence needs several at once:
+# the subject of the verb, the noun behind a pronoun, the next word. So the $D$ features are split
+# into $H$ *heads* of $K = D / H$ features each. Each head attends separately, and a last projection
 # mixes their results (Vaswani et al. 2017, section 3.2.2):
 #
 # $$\mathrm{MultiHead}(Q, K, V) = \mathrm{Concat}(\mathrm{head}_0, \ldots, \mathrm{head}_{H-1}) W^O,
@@ -22,6 +22,24 @@
 # | move the head axis back, next to the features | `(B, T, H, K)` |
 # | concatenate the heads | `(B, T, D)` |
 # | mix | `(B, T, D)` |
+#
+# **PyTorch you need.** Each call is a link to its documentation.
+#
+# | call | what it does |
+# |---|---|
+# | [`nn.Linear(m, n)`] | a trained layer from `m` to `n` features, with a bias unless `bias=False` |
+# | [`x.view(*sizes)`] | divides the same numbers into axes of these sizes, in the same order |
+# | [`x.transpose(i, j)`] | swaps two axes, and so the order of the numbers |
+# | [`x.flatten(i)`] | joins the axes from `i` on into one |
+# | [`x.detach()`] | the same numbers, without the history that gradients need |
+# | [`nn.Dropout(p)`] | in training, sets elements to 0 with probability `p`, and scales up the others |
+#
+# [`nn.Linear(m, n)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Linear.html
+# [`x.view(*sizes)`]: https://docs.pytorch.org/docs/stable/generated/torch.Tensor.view.html
+# [`x.transpose(i, j)`]: https://docs.pytorch.org/docs/stable/generated/torch.transpose.html
+# [`x.flatten(i)`]: https://docs.pytorch.org/docs/stable/generated/torch.flatten.html
+# [`x.detach()`]: https://docs.pytorch.org/docs/stable/generated/torch.Tensor.detach.html
+# [`nn.Dropout(p)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Dropout.html
 #
 # `view` and `reshape` only divide the numbers in memory in a new way. They never change the order
 # of the numbers. `transpose` swaps two axes. A `view` in place of a `transpose` gives the right
@@ -69,7 +87,13 @@ def split_into_heads(x: Tensor, num_heads: int) -> Tensor:
 class MultiHeadAttention(nn.Module):
     """Attention in `num_heads` heads at once, each with its own d_model / num_heads features (section 3.2.2).
 
-    After a call, `attention_weights` contains the detached weights of all heads, (B, H, T, S).
+    Attributes:
+        w_q, w_k, w_v: the projections of query, key and value, each an `nn.Linear` from D to D without a bias.
+        w_o: the last projection, an `nn.Linear` from D to D with a bias.
+        dropout: `nn.Dropout`. It acts on the weights (ex05), not on the output.
+        attention_weights: the weights of the last call, (B, H, T, S), before dropout and detached.
+
+    Not allowed: `nn.MultiheadAttention`, `F.multi_head_attention_forward`, `F.scaled_dot_product_attention`.
     """
 
     def __init__(self, d_model: int, num_heads: int, dropout: float = 0.1) -> None:

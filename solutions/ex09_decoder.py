@@ -31,6 +31,18 @@
 # | embeddings, scaled (ex01), with positions (ex02) | `(B, T, D)` |
 # | each block, with encoder output `(B, S, D)` | `(B, T, D)` |
 # | a final layer norm, a choice of this course as in ex08 | `(B, T, D)` |
+#
+# **PyTorch you need.** Each call is a link to its documentation.
+#
+# | call | what it does |
+# |---|---|
+# | [`nn.ModuleList(modules)`] | a list of modules whose parameters are trained; in a plain list they are not |
+# | [`nn.Dropout(p)`] | in training, sets elements to 0 with probability `p`, and scales up the others |
+# | [`model.named_parameters()`] | name and tensor of every trained parameter, to look at |
+#
+# [`nn.ModuleList(modules)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.ModuleList.html
+# [`nn.Dropout(p)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Dropout.html
+# [`model.named_parameters()`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.named_parameters
 
 # %% [markdown]
 # ## Reading the source, by hand
@@ -68,12 +80,20 @@ from torch import Tensor, nn
 
 # %%
 class DecoderBlock(nn.Module):
-    """Masked self-attention, cross-attention and feed-forward, each with residual and norm."""
+    """Masked self-attention, cross-attention and feed-forward, each with residual and norm.
+
+    Attributes:
+        self_attention, cross_attention: `MultiHeadAttention` (ex06).
+        feed_forward: `FeedForwardNetwork` (ex07).
+        layer_norm_1, layer_norm_2, layer_norm_3: `LayerNormalization` (ex03), one after each sublayer, in order.
+        dropout: `nn.Dropout`, on the output of each sublayer. The three sublayers get the same rate.
+
+    Not allowed, here and below: `nn.TransformerDecoderLayer`, `nn.TransformerDecoder`, `nn.MultiheadAttention`.
+    """
 
     def __init__(self, d_model: int, num_heads: int, d_ff: int, dropout: float) -> None:
         super().__init__()
         # TODO ex09: create self_attention, cross_attention, feed_forward, layer_norm_1 to layer_norm_3 and dropout.
-        # The three sublayers get the same dropout rate.
         ### BEGIN SOLUTION
         self.self_attention = MultiHeadAttention(d_model, num_heads, dropout)
         self.cross_attention = MultiHeadAttention(d_model, num_heads, dropout)
@@ -102,7 +122,11 @@ class DecoderBlock(nn.Module):
 class Decoder(nn.Module):
     """Embeddings with positions, a stack of decoder blocks over one encoder output, and a final layer norm.
 
-    `seq_len` is the length of the position table: the longest sequence the decoder accepts.
+    Attributes:
+        embedding: `InputEmbeddings` (ex01).
+        positional_encoding: `PositionalEncoding` (ex02) with `seq_len` rows, the longest target.
+        decoder_blocks: `nn.ModuleList` of `num_decoder_blocks` blocks, each with its own parameters.
+        layer_norm: `LayerNormalization` (ex03).
     """
 
     def __init__(

@@ -18,6 +18,18 @@
 # | decoder output | `(B, T, D)` | one vector for each target position |
 # | logits | `(B, T, V_tgt)` | a score for each word as the next one |
 #
+# **PyTorch you need.** Each call is a link to its documentation.
+#
+# | call | what it does |
+# |---|---|
+# | [`nn.Linear(m, n)`] | a trained layer from `m` to `n` features, with a bias unless `bias=False` |
+# | [`torch.softmax(x, dim)`] | turns scores into positive numbers that sum to 1 along an axis |
+# | [`model.named_parameters()`] | name and tensor of every trained parameter, to look at |
+#
+# [`nn.Linear(m, n)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Linear.html
+# [`torch.softmax(x, dim)`]: https://docs.pytorch.org/docs/stable/generated/torch.softmax.html
+# [`model.named_parameters()`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.named_parameters
+#
 # Each of the two languages has its own vocabulary. So the encoder has a table of `src_vocab_size`
 # rows, and the decoder has one of `tgt_vocab_size` rows. There is one logit per target word. In the
 # paper, the tables and the projection share one matrix (section 3.4). In this course each has its
@@ -82,6 +94,13 @@ class Transformer(nn.Module):
     """Map source ids and target ids to logits of the next target word (figure 1).
 
     The defaults are the base model of the paper (table 3). `seq_len` is the maximum length, `pad_idx` the padding id.
+
+    Attributes:
+        encoder: `Encoder` (ex08) of the source words.
+        decoder: `Decoder` (ex09) of the target words.
+        output_projection: `nn.Linear` from D to V_tgt with a bias. Nothing shares its weights.
+
+    Not allowed: `nn.Transformer` and its parts.
     """
 
     def __init__(
@@ -98,8 +117,8 @@ class Transformer(nn.Module):
         pad_idx: int = 0,
     ) -> None:
         super().__init__()
-        # TODO ex10: create encoder, decoder and output_projection (a linear layer with a bias). Check which
-        # vocabulary and which number of blocks each of them gets, and store what forward needs.
+        # TODO ex10: create encoder, decoder and output_projection, and store what forward needs. Check which
+        # vocabulary and which number of blocks each of them gets.
         ### BEGIN SOLUTION
         self.pad_idx = pad_idx
         self.encoder = Encoder(src_vocab_size, d_model, num_heads, d_ff, dropout, num_encoder_blocks, seq_len)
@@ -110,7 +129,7 @@ class Transformer(nn.Module):
     def forward(
         self, src: Tensor, tgt: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
     ) -> Tensor:
-        """Return logits (B, T, V_tgt) for src (B, S) and tgt (B, T). If a mask is None, make it from the ids."""
+        """Return logits (B, T, V_tgt) for src (B, S) and tgt (B, T). Make a mask that is None from the ids."""
         # TODO ex10: make the missing masks, then apply encoder, decoder and projection. No softmax here.
         ### BEGIN SOLUTION
         if src_mask is None:

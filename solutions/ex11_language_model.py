@@ -19,6 +19,21 @@
 # | mask | `(T, T)`, or with a batch | which token may see which |
 # | logits | `(B, T, V)` | at every position, a score for each word as the next one |
 #
+# **PyTorch you need.** Each call is a link to its documentation.
+#
+# | call | what it does |
+# |---|---|
+# | [`nn.ModuleList(modules)`] | a list of modules whose parameters are trained; in a plain list they are not |
+# | [`nn.Linear(m, n)`] | a trained layer from `m` to `n` features, with a bias unless `bias=False` |
+# | [`a & b`] | combines two Bool tensors with *and*, element by element; shapes broadcast |
+# | [`x.size(i)`], [`x.device`] | the length of an axis, and the device of a tensor |
+#
+# [`nn.ModuleList(modules)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.ModuleList.html
+# [`nn.Linear(m, n)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Linear.html
+# [`a & b`]: https://docs.pytorch.org/docs/stable/generated/torch.logical_and.html
+# [`x.size(i)`]: https://docs.pytorch.org/docs/stable/generated/torch.Tensor.size.html
+# [`x.device`]: https://docs.pytorch.org/docs/stable/generated/torch.Tensor.device.html
+#
 # **The causal mask always applies.** One pass makes `T` predictions at once: for the token after
 # the first, after the first two, and so on. This works only if no position sees its answer, the
 # next token. Without the mask, the model copies the next token, and the loss falls to almost 0. But
@@ -74,7 +89,16 @@ from torch import Tensor, nn
 
 # %%
 class LanguageModel(nn.Module):
-    """Map ids to logits of the next token, at every position (Radford et al. 2018, section 3.1)."""
+    """Map ids to logits of the next token, at every position (Radford et al. 2018, section 3.1).
+
+    Attributes:
+        embedding: `InputEmbeddings` (ex01).
+        positional_encoding: `PositionalEncoding` (ex02) with `seq_len` rows.
+        layers: `nn.ModuleList` of `num_layers` encoder blocks (ex08), each with its own parameters.
+        output_projection: `nn.Linear` from D to V with a bias. There is no norm before it.
+
+    Not allowed: the Transformer classes of the library.
+    """
 
     def __init__(
         self,
@@ -87,8 +111,7 @@ class LanguageModel(nn.Module):
         dropout: float = 0.1,
     ) -> None:
         super().__init__()
-        # TODO ex11: create embedding, positional_encoding, layers (a ModuleList of num_layers blocks of ex08) and
-        # output_projection (a linear layer with a bias).
+        # TODO ex11: create embedding, positional_encoding, layers and output_projection.
         ### BEGIN SOLUTION
         self.embedding = InputEmbeddings(d_model, vocab_size)
         self.positional_encoding = PositionalEncoding(d_model, seq_len, dropout)

@@ -13,9 +13,23 @@
 # | `teacher_forcing` | targets `(B, T)` | decoder input and labels, both `(B, T-1)` |
 # | `decode` | ids | words |
 #
-# **Special tokens** come first in every vocabulary, so their ids are always the same. `<PAD>` 0
-# fills up, `<SOS>` 1 starts a sentence, and `<EOS>` 2 ends it. `<UNK>` 3 replaces every word that
-# is not in the vocabulary.
+# **PyTorch you need.** Each call is a link to its documentation.
+#
+# | call | what it does |
+# |---|---|
+# | [`torch.tensor(rows, dtype, device)`] | makes a tensor of lists of equal length; ids are `torch.long` |
+# | [`x[:, a:b]`][indexing] | the columns from `a` up to `b`, without `b`; -1 is the last one |
+# | [`d.get(key, default)`] | looks up a key in a dict, with a default if it is missing |
+# | [`enumerate(items)`] | pairs of a number, from 0 on, and an item |
+#
+# [`torch.tensor(rows, dtype, device)`]: https://docs.pytorch.org/docs/stable/generated/torch.tensor.html
+# [indexing]: https://numpy.org/doc/stable/user/basics.indexing.html
+# [`d.get(key, default)`]: https://docs.python.org/3/library/stdtypes.html#dict.get
+# [`enumerate(items)`]: https://docs.python.org/3/library/functions.html#enumerate
+#
+# **Special tokens** come first in every vocabulary, so their ids are always the same. `<PAD>` (0)
+# fills up short rows. `<SOS>` (1) starts a sentence, and `<EOS>` (2) ends it. `<UNK>` (3) replaces
+# every word that is not in the vocabulary.
 #
 # **Teacher forcing** (Williams and Zipser 1989, "A Learning Algorithm for Continually Running Fully
 # Recurrent Neural Networks"). When the decoder generates a sentence, its input is its own output so

@@ -12,6 +12,26 @@
 # | `train_step` | does one batch: loss, gradients, one update |
 # | `fit` | repeats this for all batches and epochs |
 #
+# **PyTorch you need.** Each call is a link to its documentation.
+#
+# | call | what it does |
+# |---|---|
+# | [`F.cross_entropy(scores, classes)`] | mean cross-entropy of scores (N, V) and class ids (N,) |
+# | [`x.flatten(i, j)`] | joins the axes from `i` to `j` into one |
+# | [`loss.backward()`] | adds the gradient of the loss to `.grad` of every parameter |
+# | [`optimizer.zero_grad()`], [`optimizer.step()`] | clears all gradients; updates all parameters |
+# | [`nn.utils.clip_grad_norm_`] | scales the gradients of all parameters down to a norm of at most a limit |
+# | [`model.train()`], [`loss.item()`] | switches to training mode; gives the number in a tensor as a float |
+#
+# [`F.cross_entropy(scores, classes)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html
+# [`x.flatten(i, j)`]: https://docs.pytorch.org/docs/stable/generated/torch.flatten.html
+# [`loss.backward()`]: https://docs.pytorch.org/docs/stable/generated/torch.Tensor.backward.html
+# [`optimizer.zero_grad()`]: https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.zero_grad.html
+# [`optimizer.step()`]: https://docs.pytorch.org/docs/stable/generated/torch.optim.Optimizer.step.html
+# [`nn.utils.clip_grad_norm_`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.utils.clip_grad_norm_.html
+# [`model.train()`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.train
+# [`loss.item()`]: https://docs.pytorch.org/docs/stable/generated/torch.Tensor.item.html
+#
 # **The loss** is the mean cross-entropy of the real tokens. The logits are $z_{b,t} \in
 # \mathbb{R}^V$, the labels are $y_{b,t}$, and $n$ is the number of labels that are not padding:
 #

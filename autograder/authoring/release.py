@@ -9,7 +9,7 @@ from string import Template
 from autograder import ending
 from autograder.answer_key.keys import Keys
 from autograder.answer_key.released import ENGINE, file_digest
-from autograder.authoring.given import handout_of
+from autograder.authoring.handout import handout_of
 from autograder.authoring.release_key import packed_key, packed_traces
 from autograder.authoring.release_tables import TableError, without_tables
 from autograder.course import Course
@@ -91,16 +91,16 @@ def _public(course: Course) -> list[Path]:
 
 def _handed_out(course: Course) -> dict[str, bytes]:
     """Return the stubs and notebooks twice: to fill in, and to restore with `course reset`."""
-    given = handout_of(course).files
-    missing = [file for file in course.files if file not in given]
+    handout = handout_of(course).files
+    missing = [file for file in course.files if file not in handout]
     if missing:
         raise ReleaseError(
             f"no stubs can be made for {', '.join(missing)}: their solutions are missing or have open regions; "
             "run `course build` for details"
         )
     exercises = course.exercises_dir.relative_to(course.root).as_posix()
-    own = {f"{exercises}/{_place(name)}": data for name, data in given.items()}
-    return {**own, **{f"{STUBS}/{_place(name)}": data for name, data in given.items()}}
+    own = {f"{exercises}/{_place(name)}": data for name, data in handout.items()}
+    return {**own, **{f"{STUBS}/{_place(name)}": data for name, data in handout.items()}}
 
 
 def _place(name: str) -> str:

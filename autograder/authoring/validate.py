@@ -16,6 +16,8 @@ from autograder.authoring.programs import Kind, Program, programs_of
 from autograder.course import Exercise
 from autograder.course.stubs import StubError
 from autograder.course.suite import Suite
+from autograder.diagnosis.findings import Source
+from autograder.judge import steps
 from autograder.judge.pictures import failures, plan_of
 from autograder.judge.result import result_of
 from autograder.judge.verdict import Verdicts
@@ -160,7 +162,8 @@ def _prove(suite: Suite, runner: Runner, program: Program, key: AnswerKey) -> Pr
     verdicts = Verdicts(suite, exercise, lambda _: key, seed=runner.seed, evidence=True)
     judgement = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), program.sources[exercise.file])
     result = result_of(judgement)
-    sentences = [*_problems(program, result), *_missing_pictures(suite, runner, program)]
+    shown = (*_missing_pictures(suite, runner, program), *_unequal_steps(suite, runner, program))
+    sentences = [*_problems(program, result), *shown]
     problems = tuple(f"{program.exercise}: {sentence}" for sentence in sentences)
     checks = {check.id: check.status for check in result.checks}
     return Proof(program.kind, program.exercise, program.name, checks, _named(result), problems)
@@ -181,9 +184,23 @@ def _missing_pictures(suite: Suite, runner: Runner, program: Program) -> Iterabl
     drawings = suite.pictures.get(exercise.id, ())
     if program.kind not in _RIGHT or not drawings:
         return
-    run = runner.run(program.sources, plan_of(exercise, drawings), pictures=True)
+    run = runner.run(program.sources, plan_of(exercise, drawings), probes="pictures")
     for sentence in failures(drawings, run.outcomes.get(exercise.id, {})):
         yield f"{_RIGHT[program.kind].format(program.name)}: {sentence}"
+
+
+def _unequal_steps(suite: Suite, runner: Runner, program: Program) -> Iterable[str]:
+    """Yield a sentence for every step of the lesson's example in which a correct program differs from the paper."""
+    exercise = suite.course.exercise(program.exercise)
+    declared = suite.steps.get(exercise.id, ())
+    if program.kind not in _RIGHT or not declared:
+        return
+    outcomes = runner.run(program.sources, steps.plan_of(exercise, declared), probes="steps").outcomes
+    source = Source(exercise.file, program.sources[exercise.file])
+    memory = suite.course.limits.memory_mib
+    for step in steps.results_of(declared, outcomes.get(exercise.id, {}), exercise, source, memory):
+        if step.finding is not None:
+            yield f"{_RIGHT[program.kind].format(program.name)}: the step {step.id}: {step.finding.message}"
 
 
 def _named(result: ExerciseResult) -> str | None:
@@ -214,6 +231,13 @@ def _problems(program: Program, result: ExerciseResult) -> Iterable[str]:
             yield f"{what} fails the check {check.id}: {reason}"
 
 
+def _no_todos(suite: Suite, exercise: Exercise) -> list[str]:
+    """Return the names under which course.toml says how to begin, and that are not TODOs of the stub."""
+    stub = suite.stubs.get(exercise.id)
+    todos = {function.name for function in stub.functions if function.todo} if stub is not None else set()
+    return [name for name in exercise.start if name not in todos]
+
+
 def _exercise_proof(suite: Suite, exercise: Exercise, proofs: list[Proof], broken: str | None) -> ExerciseProof:
     own = [proof for proof in proofs if proof.exercise == exercise.id]
     wrong = [proof for proof in own if proof.kind == "misconception"]
@@ -231,6 +255,10 @@ def _exercise_proof(suite: Suite, exercise: Exercise, proofs: list[Proof], broke
         f"{exercise.id}: there are hints for {check}, which is not a check"
         for check in exercise.hints
         if check not in checks
+    ]
+    problems += [
+        f"{exercise.id}: [exercises.start] names {name}, which is no TODO of the stub"
+        for name in _no_todos(suite, exercise)
     ]
     problems += [f"{exercise.id}: {sentence}" for sentence in problems_of(suite, exercise, families)]
     named = [proof for proof in wrong if not proof.problems and proof.named is not None]

@@ -1,7 +1,18 @@
 """The language in which checks are written. Worker and judge import it, so it needs neither torch nor NumPy."""
 
 from autograder.checks.judges import Dropout, Judge, Like, Raises, Same
-from autograder.checks.language import Check, Drawing, check, checks_in, counted_checks, picture, pictures_in
+from autograder.checks.language import (
+    Check,
+    Drawing,
+    Step,
+    check,
+    checks_in,
+    counted_checks,
+    picture,
+    pictures_in,
+    step,
+    steps_in,
+)
 
 __all__ = [
     "Check",
@@ -11,9 +22,12 @@ __all__ = [
     "Like",
     "Raises",
     "Same",
+    "Step",
     "check",
     "checks_in",
     "counted_checks",
     "picture",
     "pictures_in",
+    "step",
+    "steps_in",
 ]

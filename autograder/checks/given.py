@@ -121,6 +121,14 @@ class Given:
             module.to(device=self.device, dtype=wanted)
         return module.train(train)
 
+    def into(self, module: nn.Module, name: str, call: Callable[[], object]) -> Any:
+        """Return the first argument that the part `name` of a module got the last time `call` used it."""
+        return _passing(module, name, call)[0]
+
+    def out_of(self, module: nn.Module, name: str, call: Callable[[], object]) -> Any:
+        """Return what the part `name` of a module returned the last time `call` used it."""
+        return _passing(module, name, call)[1]
+
     def _weight(self, shape: Shape, dtype: str) -> Tensor:
         # 1.2 / √fan-in keeps the output of a linear layer near unit variance, at any width.
         scale = 1.2 / shape[-1] ** 0.5 if len(shape) > 1 else 0.7
@@ -209,6 +217,26 @@ class Given:
     def restart_randomness(self) -> None:
         """Seed torch's generator as before the probe, so that two calls drop the same elements."""
         seed_torch(self._seed)
+
+
+class Unseen:
+    """Stands for what a part of a module got or returned if the module computes without calling that part."""
+
+
+def _passing(module: nn.Module, name: str, call: Callable[[], object]) -> tuple[Any, Any]:
+    seen: list[tuple[Any, Any]] = [(Unseen(), Unseen())]
+
+    def keep(_: nn.Module, inputs: tuple[Any, ...], named: dict[str, Any], output: Any) -> None:
+        seen.append((next(iter([*inputs, *named.values()]), None), output))
+
+    part = getattr(module, name, None)
+    hook = part.register_forward_hook(keep, with_kwargs=True) if isinstance(part, nn.Module) else None
+    try:
+        call()
+    finally:
+        if hook is not None:
+            hook.remove()
+    return seen[-1]
 
 
 def seed_torch(seed: int) -> None:

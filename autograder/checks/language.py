@@ -1,5 +1,5 @@
 """`@check` declares one graded behaviour: a probe with a title, a share of the points and a judge. `@picture` declares
-a picture of what a finished implementation does."""
+a picture of what a finished implementation does, `@step` a step of the lesson's worked example."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -13,9 +13,13 @@ Probe = Callable[[Any, Any], Any]
 
 PREFIX = "test_"
 PICTURE_PREFIX = "picture_"
+STEP_PREFIX = "step_"
 
 LONGEST_TITLE = 76
 """Characters of a picture's title that fit into a terminal of 80 columns, with its margin."""
+
+LONGEST_STEP = 26
+"""Characters of a step's title that leave room for two small arrays in a terminal of 80 columns."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +57,20 @@ class Drawing:
     probe: Probe
     rows: str
     columns: str
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the lesson's worked example: worth no points, and shown by `course try`.
+
+    Its probe returns a number, a list or a tensor of at most two axes. `paper` has the numbers that the lesson prints
+    for it: a line for each row, with as many digits as the lesson has.
+    """
+
+    id: str
+    title: str
+    probe: Probe
+    paper: str
 
 
 def check(
@@ -100,6 +118,23 @@ def picture(title: str, *, rows: str = "", columns: str = "") -> Callable[[Probe
     return declare
 
 
+def step(title: str, paper: str) -> Callable[[Probe], Probe]:
+    """Declare the function `step_ID(impl, given)` as the probe of a step; `paper` has the numbers of the lesson."""
+    if len(title) > LONGEST_STEP:
+        raise ValueError(f"step {title!r}: the title has {len(title)} characters, expected at most {LONGEST_STEP}")
+    if not paper.split():
+        raise ValueError(f"step {title!r} has no numbers on paper")
+
+    def declare(probe: Probe) -> Probe:
+        name = probe.__name__
+        if not name.startswith(STEP_PREFIX):
+            raise ValueError(f"the probe {name} must be named {STEP_PREFIX}{name}, because it is a step")
+        probe.__step__ = Step(name.removeprefix(STEP_PREFIX), title, probe, paper)  # type: ignore[attr-defined]
+        return probe
+
+    return declare
+
+
 def checks_in(module: ModuleType) -> list[Check]:
     """Return the checks a module declares, in the order it declares them."""
     marks = (getattr(value, "__check__", None) for value in vars(module).values())
@@ -125,3 +160,9 @@ def pictures_in(module: ModuleType) -> list[Drawing]:
     """Return the pictures a module declares, in the order it declares them."""
     marks = (getattr(value, "__picture__", None) for value in vars(module).values())
     return [picture for picture in marks if isinstance(picture, Drawing)]
+
+
+def steps_in(module: ModuleType) -> list[Step]:
+    """Return the steps a module declares, in the order it declares them."""
+    marks = (getattr(value, "__step__", None) for value in vars(module).values())
+    return [step for step in marks if isinstance(step, Step)]

@@ -4,11 +4,13 @@ import argparse
 import importlib
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeAlias
+from typing import NoReturn, TypeAlias
 
+from autograder.course.names import UsageError
+from autograder.course.nearest import nearest, unknown
 from autograder.instructor.grading.shards import Shard, read_shard
 
 DEVICE = "where your code runs: cpu, cuda or mps (default: cpu)"
@@ -20,7 +22,10 @@ LAYOUT = "the layout of DIR (default: recognised from its entries)"
 LAYOUTS = ("plain", "canvas", "moodle", "classroom", "nbgrader")
 GRADES = "the folder that `course grade` wrote"
 
-Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Subparsers: TypeAlias = "argparse._SubParsersAction[Parser]"
+
+_MISSING = "the following arguments are required: "
+"""How argparse begins its message about missing arguments."""
 
 
 class HelpFormatter(argparse.HelpFormatter):
@@ -34,6 +39,52 @@ class HelpFormatter(argparse.HelpFormatter):
         )
 
 
+class Parser(argparse.ArgumentParser):
+    """Reports every wrong use as a `UsageError`: sentences that say what to type."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise `UsageError`; a message about missing arguments says what they are."""
+        if message.startswith(_MISSING):
+            raise UsageError(self._missing(message.removeprefix(_MISSING).split(", ")))
+        raise UsageError(f"{message.removeprefix('argument ')}. {self._help()}")
+
+    def refuse(self, others: Sequence[str]) -> None:
+        """Raise `UsageError` if there are words that this command does not take."""
+        if not others:
+            return
+        word = others[0].split("=")[0]
+        if not word.startswith("-"):
+            raise UsageError(f"`{self.prog}` does not take {word!r}. {self._help()}")
+        options = {option.lstrip("-"): option for action in self._actions for option in action.option_strings}
+        near = nearest(word.lstrip("-"), options)
+        raise UsageError(unknown("option", word, [near and options[near]], more=self._help()))
+
+    def _check_value(self, action: argparse.Action, value: str) -> None:
+        """Raise `UsageError` if a value is not one of the choices."""
+        if action.choices is None or value in action.choices:
+            return
+        near = nearest(value, action.choices)
+        if isinstance(action, argparse._SubParsersAction):
+            more = f"`{self.prog} --help` lists all commands."
+            raise UsageError(unknown("command", value, [near and f"{self.prog} {near}"], more=more))
+        more = f"Choose from {', '.join(action.choices)}."
+        raise UsageError(unknown(action.dest.replace("_", " "), value, [near], more=more))
+
+    def _missing(self, names: Sequence[str]) -> str:
+        required = {_name(action): action for action in self._actions if action.required}
+        needs = "; ".join(f"`{name}`, {required[name].help}" for name in names if name in required)
+        typed = (f"{name} {action.metavar}" if action.option_strings else name for name, action in required.items())
+        return f"`{self.prog}` needs {needs}. Write `{' '.join((self.prog, *typed))}`."
+
+    def _help(self) -> str:
+        return f"`{self.prog} --help` explains its options."
+
+
+def _name(action: argparse.Action) -> str:
+    """Return the name that argparse's messages give to an argument."""
+    return "/".join(action.option_strings) or str(action.metavar or action.dest)
+
+
 @dataclass
 class Commands:
     """The commands of the program, by the group that `course --help` lists them in."""
@@ -42,9 +93,7 @@ class Commands:
     group: str = ""
     groups: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
 
-    def add(
-        self, name: str, target: str, summary: str, details: str = "", *, add_help: bool = True
-    ) -> argparse.ArgumentParser:
+    def add(self, name: str, target: str, summary: str, details: str = "", *, add_help: bool = True) -> Parser:
         """Add a command that calls `target`, a `module.function` of the package cli."""
         self.groups.setdefault(self.group, []).append((name, summary))
         description = f"{summary[0].upper()}{summary[1:]}.\n\n{details}"

@@ -7,7 +7,7 @@ from autograder.course import Course, find_course, read_course
 from autograder.course.kit_files import refuse_kit
 from autograder.course.names import UsageError
 from autograder.exits import FAIL, PASS
-from autograder.report.words import listed, plural
+from autograder.report.quantities import listed, plural
 
 
 def build(options: argparse.Namespace) -> int:

@@ -10,6 +10,7 @@ from autograder.course import Course, find_course, read_course
 from autograder.learner.checking import (
     check_submission,
     confinement_warning,
+    encouragement,
     exit_status,
     normalize_device,
     pause_advice,
@@ -17,6 +18,7 @@ from autograder.learner.checking import (
 )
 from autograder.learner.json_output import write_json
 from autograder.learner.next_commands import Command, after_check, after_submission
+from autograder.learner.next_exercise import moved_on
 from autograder.learner.progress import Progress, read_progress
 from autograder.learner.progress.record import record
 from autograder.learner.progress.standing import ALL_AT_ONCE
@@ -30,6 +32,8 @@ def check(options: argparse.Namespace) -> int:
     progress = read_progress(course)
     own = options.submission is None
     exercises = select_exercises(course, progress, options.exercises, check_all=options.all, own=own)
+    if own and not options.exercises and not options.all:
+        _say_where(options, moved_on(course, progress))
     device = normalize_device(options.device)
     seed = course.seed if options.seed is None else options.seed
     submission = read_own(course, folder=options.submission)
@@ -44,6 +48,14 @@ def check(options: argparse.Namespace) -> int:
     if not write_json(options.json, report.to_json()):
         _show(options, course, report, progress, own=own)
     return exit_status(report)
+
+
+def _say_where(options: argparse.Namespace, sentence: str) -> None:
+    """Print which exercise is checked, if it is another one than the last time."""
+    if sentence and options.json != "-":
+        screen = Screen.of(options)
+        screen.text(sentence, indent=0)
+        screen.gap()
 
 
 def _show(options: argparse.Namespace, course: Course, report: Report, progress: Progress, *, own: bool) -> None:
@@ -73,6 +85,9 @@ def _show_exercise(
     exercise = course.exercise(result.id)
     standing = progress.of(exercise)
     advice = pause_advice(exercise, standing)
+    if news := encouragement(standing):
+        screen = Screen.of(options)
+        screen.line((screen.glyphs.passed, "green"), f" {news}") if not screen.plain else screen.text(news)
     render_exercise(
         console,
         result,
@@ -80,7 +95,6 @@ def _show_exercise(
         next_commands=() if advice else commands,
         glyphs=glyphs_for(console.encoding),
         plain=options.plain,
-        log=report.log,
         hints_shown=max(standing.hints_shown, 1),
         attempt=standing.attempts,
         unused_hints=standing.hints[standing.hints_shown :],

@@ -10,7 +10,7 @@ from autograder.instructor.dashboard.class_page import make_class_page
 from autograder.instructor.dashboard.graded_submissions import read_submissions
 from autograder.instructor.gradebook.graded import read_graded
 from autograder.instructor.gradebook.roster import read_roster
-from autograder.report.words import plural
+from autograder.report.quantities import plural
 
 
 def dashboard(options: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""`course diff`: print every measurement of the last failure. Nothing runs again."""
+"""`course diff`: print every measurement of the last failure, and all that the code printed. Nothing runs again."""
 
 import argparse
 
@@ -28,10 +28,20 @@ def show_diff(options: argparse.Namespace) -> int:
         screen.gap()
     if last.failure is None:
         screen.text(f"{exercise.number} {exercise.title} passes: there is no difference to show.", indent=0)
+        _show_prints(options, exercise, last)
         screen.next([(f"course check {exercise.number}", "")] if changed else [("course next", "")])
         return PASS
     _show_evidence(options, course, exercise, last)
     return PASS
+
+
+def _show_prints(options: argparse.Namespace, exercise: Exercise, last: LastReport) -> None:
+    from autograder.report.diff import render_prints
+    from autograder.report.glyphs import glyphs_for
+
+    console = make_console(options)
+    prints = last_result(exercise, last).prints
+    render_prints(console, prints, glyphs=glyphs_for(console.encoding), plain=options.plain)
 
 
 def _show_evidence(options: argparse.Namespace, course: Course, exercise: Exercise, last: LastReport) -> None:
@@ -54,5 +64,5 @@ def _show_evidence(options: argparse.Namespace, course: Course, exercise: Exerci
         glyphs=glyphs_for(console.encoding),
         plain=options.plain,
         file_path=course.exercises_dir / exercise.file,
-        next_commands=commands,
+        next_commands=[] if options.has_keys else commands,
     )

@@ -12,7 +12,7 @@ from autograder.exits import GRADER, PASS
 from autograder.instructor.gradebook.formats import OF_A_CLASS, OF_A_COURSE, ExportOptions, ExportResult, check_options
 from autograder.instructor.gradebook.graded import Graded, named, read_graded
 from autograder.instructor.gradebook.roster import read_roster
-from autograder.report.words import plural
+from autograder.report.quantities import plural
 
 
 def export(options: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from autograder import ending
-from autograder.authoring.given import handout_of
+from autograder.authoring.handout import handout_of
 from autograder.cli.progress_line import GradingProgress
 from autograder.cli.screen import make_console, warn
 from autograder.course import read_course

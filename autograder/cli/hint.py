@@ -3,14 +3,15 @@
 import argparse
 
 from autograder.cli.screen import Screen, warn
-from autograder.course import find_course, read_course
+from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.names import resolve_exercise
 from autograder.exits import PASS
 from autograder.learner.hints import no_hint_reason, take_hint
 from autograder.learner.json_output import write_json
-from autograder.learner.next_commands import after_hint
-from autograder.learner.progress import read_progress
+from autograder.learner.next_commands import after_hint, after_start
+from autograder.learner.progress import Standing, read_progress
 from autograder.learner.progress.digests import digest_of
+from autograder.learner.start import StartHint, may_start, next_todo, read_todos, take_start
 from autograder.submission.own_work import own_source
 
 
@@ -27,6 +28,8 @@ def show_hint(options: argparse.Namespace) -> int:
             for sentence in reason:
                 screen.text(sentence, indent=0)
         return PASS
+    if start := _start(course, exercise, progress.of(exercise)):
+        return _show_start(options, course, exercise, start)
     source = own_source(course, exercise)
     digest = digest_of(source) if source is not None else None
     standing = progress.of(exercise)
@@ -43,4 +46,23 @@ def show_hint(options: argparse.Namespace) -> int:
         screen.text(f"Hint {level + 1} comes after you edit {exercise.file}.", indent=0)
     screen.gap()
     screen.next(after_hint(course, exercise, level, shown.total))
+    return PASS
+
+
+def _start(course: Course, exercise: Exercise, standing: Standing) -> StartHint | None:
+    """Return how to begin the next TODO, if the last check asks for it and the file still has one."""
+    todo = next_todo(read_todos(course, exercise)) if may_start(standing) else None
+    return take_start(course, exercise, standing, todo) if todo is not None else None
+
+
+def _show_start(options: argparse.Namespace, course: Course, exercise: Exercise, start: StartHint) -> int:
+    warn(start.warning)
+    hint = {"hint": start.level, "hints": start.total, "text": start.text, "waits_for_an_edit": False}
+    if write_json(options.json, {"exercise": exercise.id, "todo": start.todo.name, **hint}):
+        return PASS
+    screen = Screen.of(options)
+    screen.text(f"{exercise.number} {exercise.title}: how to begin {start.todo.name}", indent=0)
+    screen.text(start.text, label=start.label, indent=0)
+    screen.gap()
+    screen.next(after_start(course, exercise, start))
     return PASS

@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 
-from autograder.report.words import number
+from autograder.report.exercise_summary import number
 
 QUIET_SECONDS = 2.0
 """A sentence cannot be taken back, so `--plain` prints it only if the wait is noticeable."""

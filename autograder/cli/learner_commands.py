@@ -15,6 +15,7 @@ Every command that takes an exercise accepts its number, its name, the beginning
 def add_learner_commands(commands: Commands) -> None:
     """Add the commands to learn with."""
     commands.group = "Write and check"
+    _add_try(commands)
     _add_check(commands)
     _add_watch(commands)
     commands.group = "Get help"
@@ -34,6 +35,18 @@ def add_learner_commands(commands: Commands) -> None:
     commands.group = "This machine"
     _add_doctor(commands)
     _add_trust(commands)
+
+
+def _add_try(commands: Commands) -> None:
+    parser = commands.add(
+        "try",
+        "try_out.show_try",
+        "run the example of the lesson on your code, before any check",
+        "It shows your numbers beside those that the lesson computes on paper. It gives no points, and your progress "
+        "does not change.",
+    )
+    add_exercise(parser)
+    add_json(parser)
 
 
 def _add_check(commands: Commands) -> None:
@@ -83,8 +96,8 @@ def _add_why(commands: Commands) -> None:
         "why",
         "why.show_why",
         "explain the mistake behind your last failure",
-        "It shows what is wrong, why the mistake is tempting, and an experiment. After a pass it shows the "
-        "correct line too.",
+        "It shows what is wrong, your line, why the mistake is tempting, and an experiment. After a pass it shows the "
+        "line of the solution too.",
     )
     does = "the id of a misconception, as a failure shows it (default: that of your last failure)"
     parser.add_argument("id", nargs="?", metavar="ID", help=does)
@@ -110,7 +123,7 @@ def _add_solution(commands: Commands) -> None:
         "Before a pass it asks you to confirm. Your progress records that you saw the solution. A student's kit "
         "has no solutions.",
     )
-    parser.add_argument("exercise", metavar="EX", help=EXERCISE)
+    add_exercise(parser, "the one you worked on last")
     parser.add_argument("--yes", action="store_true", help="do not ask")
 
 
@@ -119,9 +132,11 @@ def _add_next(commands: Commands) -> None:
         "next",
         "next.show_next",
         "move on to the next exercise, or to the one you name",
-        "No exercise is locked: you may move to any of them at any time. It prints the beginning of the lesson.",
+        "No exercise is locked: you may move to any of them at any time. Without EX it stays with an exercise that "
+        "does not pass yet, except with --skip. It prints the beginning of the lesson.",
     )
     add_exercise(parser, "the following one")
+    parser.add_argument("--skip", action="store_true", help="leave an exercise that does not pass yet")
     add_json(parser)
 
 

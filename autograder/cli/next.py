@@ -8,7 +8,7 @@ from autograder.course.names import resolve_exercise
 from autograder.exits import PASS
 from autograder.learner.json_output import write_json
 from autograder.learner.next_commands import edit_command
-from autograder.learner.next_exercise import following_exercise, lesson_paragraphs, move_to
+from autograder.learner.next_exercise import following_exercise, lesson_paragraphs, move_to, unfinished_exercise
 from autograder.learner.progress import Progress, read_progress
 from autograder.report.words import plural, points
 
@@ -17,6 +17,9 @@ def show_next(options: argparse.Namespace) -> int:
     """Run the command."""
     course = read_course(find_course())
     progress = read_progress(course)
+    unfinished = None if options.exercise or options.skip else unfinished_exercise(course, progress)
+    if unfinished is not None:
+        return _stay(options, unfinished)
     exercise = resolve_exercise(course, options.exercise) if options.exercise else following_exercise(course, progress)
     if exercise is None:
         if not write_json(options.json, {"exercise": None}):
@@ -31,6 +34,17 @@ def show_next(options: argparse.Namespace) -> int:
     return PASS
 
 
+def _stay(options: argparse.Namespace, exercise: Exercise) -> int:
+    """Say that the current exercise does not pass yet, and how to leave it."""
+    if not write_json(options.json, {"exercise": exercise.id, "title": exercise.title, "unfinished": True}):
+        screen = Screen.of(options)
+        screen.text(f"{exercise.number} {exercise.title} does not pass yet.", indent=0)
+        screen.gap()
+        following = f"course check {exercise.number}"
+        screen.next([(following, "what to do next in it"), ("course next --skip", "leave it for later")])
+    return PASS
+
+
 def _show(screen: Screen, course: Course, progress: Progress, exercise: Exercise, lesson: list[str]) -> None:
     screen.text(f"{exercise.number} {exercise.title}", indent=0, style="bold")
     for paragraph in lesson:
@@ -38,7 +52,8 @@ def _show(screen: Screen, course: Course, progress: Progress, exercise: Exercise
     screen.gap()
     failures = len(progress.of(exercise).levels)
     seen = f", {plural(failures, 'failure')} seen so far" if failures else ""
-    screen.text(f"{points(exercise.points)} points{seen}")
+    minutes = f", about {exercise.minutes} min" if exercise.minutes else ""
+    screen.text(f"{points(exercise.points)} points{minutes}{seen}")
     needs = [course.exercise(needed) for needed in exercise.needs]
     if needs:
         titles = ", ".join(f"{needed.number} {needed.title}" for needed in needs)

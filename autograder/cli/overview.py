@@ -14,6 +14,7 @@ from autograder.learner.overview import (
     next_command,
     notices,
     overview_json,
+    parts_written,
     rows_of,
     select_rows,
 )
@@ -82,27 +83,30 @@ def _show_current(screen: Screen, course: Course, progress: Progress, rows: Sequ
     _show_table(screen, [row for row in rows if row.exercise is current], current)
     if title := first_failure(course, progress):
         screen.text(title, label="First failure")
+    if parts := parts_written(course, progress):
+        screen.text(parts)
     screen.gap()
     screen.next([next_command(course, progress, rows)])
 
 
 def _show_table(screen: Screen, rows: Sequence[ExerciseRow], current: Exercise | None) -> None:
-    """Print a line per exercise; a narrow terminal gets no points, then no checks, then shorter titles."""
+    """Print a line per exercise; a narrow terminal gets no points, then no checks, then no minutes."""
     if screen.plain:
         for row in rows:
-            sentences = "".join(f" {fact}." for fact in (row.checks, row.points) if fact)
+            sentences = "".join(f" {fact}." for fact in (row.checks, row.points, row.minutes) if fact)
             here = "You are here: " if row.exercise is current else ""
             screen.line(f"{here}Exercise {row.exercise.number}, {row.exercise.title}: {row.word}.{sentences}")
         return
     titles = max((len(row.exercise.title) for row in rows), default=0)
     words = max((len(row.word) for row in rows), default=0)
-    checks = max((len(row.checks) for row in rows), default=0)
     room = screen.width - 9 - words
-    columns = [width for width in (checks, 18) if width]
-    while columns and room < titles + sum(columns) + 2 * len(columns):
-        columns.pop()
-    for row in rows:
-        facts = [row.checks.ljust(checks), row.points][-2 if checks else -1 :][: len(columns)]
+    columns = [[row.minutes for row in rows], [row.checks for row in rows], [row.points for row in rows]]
+    widths = [max(map(len, column), default=0) for column in columns]
+    kept = [column for column, width in enumerate(widths) if width]
+    while kept and room < titles + sum(widths[column] + 2 for column in kept):
+        kept.pop()
+    for at, row in enumerate(rows):
+        facts = [columns[column][at].ljust(widths[column]) for column in kept[::-1]]
         width = min(titles, room)
         screen.line(
             f"{screen.glyphs.marker if row.exercise is current else ' '} ",

@@ -1,11 +1,11 @@
 """The parser of the command line."""
 
-import argparse
 import os
+from argparse import SUPPRESS, Namespace
 from collections.abc import Sequence
 
 from autograder import __version__
-from autograder.cli.arguments import Commands, HelpFormatter, add_json, add_rendering, command
+from autograder.cli.arguments import Commands, HelpFormatter, Parser, add_json, add_rendering, command
 from autograder.cli.instructor_commands import add_instructor_commands
 from autograder.cli.learner_commands import add_learner_commands
 
@@ -18,16 +18,20 @@ Without a command it shows where you are and what to do next.
 """
 
 
-def parse(arguments: Sequence[str]) -> argparse.Namespace:
-    """Return the options; call `command` with them. Exits with 2 if they make no sense."""
-    parser = argparse.ArgumentParser(prog="course", usage=USAGE, formatter_class=HelpFormatter)
+def parse(arguments: Sequence[str]) -> Namespace:
+    """Return the options; call `command` with them. Raises `UsageError` if they make no sense."""
+    parser = Parser(prog="course", usage=USAGE, formatter_class=HelpFormatter)
     parser.add_argument("--version", action="version", version=f"course {__version__}")
     add_rendering(parser)
     add_json(parser)
     parser.set_defaults(
-        plain=bool(os.environ.get("ACCESSIBLE")), no_color=False, json=None, command=command("overview.show_overview")
+        plain=bool(os.environ.get("ACCESSIBLE")),
+        no_color=False,
+        json=None,
+        has_keys=False,
+        command=command("overview.show_overview"),
     )
-    subparsers = parser.add_subparsers(metavar="COMMAND", dest="name_of_command", prog="course", help=argparse.SUPPRESS)
+    subparsers = parser.add_subparsers(metavar="COMMAND", dest="name_of_command", prog="course", help=SUPPRESS)
     commands = Commands(subparsers)
     add_learner_commands(commands)
     add_instructor_commands(commands)
@@ -35,5 +39,5 @@ def parse(arguments: Sequence[str]) -> argparse.Namespace:
     options, others = parser.parse_known_args(arguments)
     options.others = others
     if others and not hasattr(options, "activity"):  # those of an activity are in course.toml
-        subparsers.choices.get(options.name_of_command, parser).error(f"unrecognized arguments: {' '.join(others)}")
+        subparsers.choices.get(options.name_of_command, parser).refuse(others)
     return options

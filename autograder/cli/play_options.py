@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from autograder.cli.arguments import DEVICE, DIFFERENT_SEED, positive
+from autograder.cli.arguments import DEVICE, DIFFERENT_SEED, Parser, positive
 from autograder.course.model import Activity
 from autograder.learner.play.launch import PlaySettings
 
@@ -12,9 +12,9 @@ LARGEST_SEED = 10**18 - 1
 
 
 def parse_settings(activity: Activity, options: argparse.Namespace) -> PlaySettings:
-    """Return the settings of an activity. Exits with 2 for a wrong option, with 0 after `--help`."""
+    """Return the settings of an activity. Raises `UsageError`; exits with 0 after `--help`."""
     title = activity.title
-    parser = argparse.ArgumentParser(prog=f"course play {activity.id}", description=f"{title[0].upper()}{title[1:]}.")
+    parser = Parser(prog=f"course play {activity.id}", description=f"{title[0].upper()}{title[1:]}.")
     add = parser.add_argument
     add("--device", default="cpu", metavar="NAME", help=DEVICE)
     add("--seed", type=_seed, default=1, metavar="N", help=f"{DIFFERENT_SEED} (default: 1)")
@@ -36,7 +36,9 @@ def parse_settings(activity: Activity, options: argparse.Namespace) -> PlaySetti
             text = f"{does} (default: {default})" if default else does
             kind = type(choice.default)
             own.add_argument(f"--{choice.name}", type=kind, default=choice.default, metavar="X", help=text)
-    parsed = vars(parser.parse_args(options.others))
+    known, others = parser.parse_known_args(options.others)
+    parser.refuse(others)
+    parsed = vars(known)
     values = {choice.name: parsed.pop(choice.name.replace("-", "_")) for choice in activity.choices}
     return PlaySettings(**parsed, plain=options.plain, color=False if options.no_color else None, options=values)
 

@@ -11,7 +11,7 @@ from autograder.cli.screen import warn
 from autograder.course import find_course, read_course
 from autograder.course.kit_files import refuse_kit
 from autograder.exits import FAIL, PASS
-from autograder.report.words import plural
+from autograder.report.quantities import plural
 
 MOST_SHOWN = 20
 """More leaks have one cause, mostly: a solution in the wrong folder."""

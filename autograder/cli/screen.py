@@ -43,9 +43,10 @@ class Screen:
     With `plain`, and on a terminal of less than 40 columns, it prints sentences: one fact a line.
     """
 
-    def __init__(self, *, plain: bool, color: bool | None = None) -> None:
+    def __init__(self, *, plain: bool, color: bool | None = None, has_keys: bool = False) -> None:
         columns = shutil.get_terminal_size().columns
         self.plain = plain or columns < NARROWEST
+        self.has_keys = has_keys
         self.width = min(columns, WIDEST)
         self.color = not self.plain and (_wants_color() if color is None else color)
         self.glyphs: Glyphs = glyphs_for(sys.stdout.encoding or "ascii")
@@ -53,7 +54,7 @@ class Screen:
     @classmethod
     def of(cls, options: argparse.Namespace) -> "Screen":
         """Return the screen for the options of a command."""
-        return cls(plain=options.plain, color=False if options.no_color else None)
+        return cls(plain=options.plain, color=False if options.no_color else None, has_keys=options.has_keys)
 
     def spell(self, text: str) -> str:
         """Replace the characters that this output cannot show."""
@@ -81,7 +82,9 @@ class Screen:
             print()
 
     def next(self, commands: Sequence[Command]) -> None:
-        """Print the commands to run next. Call it last: the bottom of a terminal is seen first."""
+        """Print the commands to run next, unless there are keys. Call it last: a terminal's bottom is seen first."""
+        if self.has_keys:
+            return
         if self.plain:
             for command, does in commands:
                 print(self.spell(f"Next: {command}" + (f": {_with_full_stop(does)}" if does else "")))
@@ -147,9 +150,14 @@ def confirmed(question: str) -> bool:
 
 
 def warn(sentence: str) -> None:
-    """Print a sentence to stderr; nothing if it is empty."""
-    if sentence:
-        print(f"course: {sentence}", file=sys.stderr)
+    """Print a sentence to stderr; nothing if it is empty. On a terminal no word is broken at the end of a line."""
+    if not sentence:
+        return
+    lines = f"course: {sentence}".split("\n")
+    if sys.stderr is not None and sys.stderr.isatty():
+        width = max(min(shutil.get_terminal_size().columns, WIDEST), NARROWEST)
+        lines = [part for line in lines for part in _wrapped(line, width) or [""]]
+    print("\n".join(lines), file=sys.stderr)
 
 
 def make_console(options: argparse.Namespace) -> "Console":

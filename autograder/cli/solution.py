@@ -16,8 +16,10 @@ from autograder.learner.solution import code_lines, read_solution, require_attem
 def show_solution(options: argparse.Namespace) -> int:
     """Run the command. The progress records that you saw the solution."""
     course = read_course(find_course())
-    exercise = resolve_exercise(course, options.exercise)
-    standing = read_progress(course).of(exercise)
+    progress = read_progress(course)
+    last = next((exercise for exercise in course.exercises if exercise.id == progress.here), course.exercises[0])
+    exercise = resolve_exercise(course, options.exercise) if options.exercise else last
+    standing = progress.of(exercise)
     source = read_solution(course, exercise)
     if not standing.ever_passed and not standing.solution_shown:
         require_attempt(course, exercise, standing)

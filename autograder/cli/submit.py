@@ -8,7 +8,7 @@ from autograder.course import Course, find_course, read_course
 from autograder.exits import FAIL, PASS
 from autograder.learner.json_output import write_json
 from autograder.learner.submission_zip import SubmissionZip, pack_work
-from autograder.report.words import plural
+from autograder.report.quantities import plural
 
 
 def submit(options: argparse.Namespace) -> int:

@@ -17,7 +17,7 @@ from autograder.course import find_course, read_course, with_sizes
 from autograder.course.kit_files import refuse_kit
 from autograder.course.names import resolve_exercise
 from autograder.course.storage import write_atomically
-from autograder.course.suite import load_suite
+from autograder.course.suite import load_suite, with_steps
 from autograder.exits import FAIL, PASS
 from autograder.learner.json_output import write_json
 from autograder.report.words import number
@@ -35,7 +35,8 @@ def prove(options: argparse.Namespace) -> int:
     if options.sizes is not None:
         course = with_sizes(course, options.sizes)
     named = {resolve_exercise(course, word).id for word in options.exercises}
-    suite = load_suite(course, [exercise for exercise in course.exercises if not named or exercise.id in named])
+    wanted = [exercise for exercise in course.exercises if not named or exercise.id in named]
+    suite = with_steps(load_suite(course, wanted))
     seed = course.seed if options.seed is None else options.seed
     jobs = options.jobs or os.cpu_count() or 1
     result = validate(suite, seed=seed, jobs=jobs, on_progress=_show_progress)

@@ -16,10 +16,12 @@ from autograder.judge.grader import Grader
 from autograder.learner.checking import normalize_device
 from autograder.learner.progress import Progress, read_progress
 from autograder.learner.progress.record import record
-from autograder.learner.watch.keyboard import keyboard
+from autograder.learner.watch.cockpit import Cockpit, is_large_enough
+from autograder.learner.watch.keyboard import Keyboard, keyboard
 from autograder.learner.watch.screen import Screen
 from autograder.learner.watch.session import RunCommand, Session
 from autograder.results import Report
+from autograder.runner.runner import EnvironmentProblem, GraderProblem
 from autograder.submission import SubmissionError
 
 SIGNAL_STATUS = 128
@@ -38,7 +40,7 @@ def watch(options: argparse.Namespace) -> int:
         keyboard(plain=options.plain) as keys,
         Grader(suite, seed=seed, device=normalize_device(options.device), evidence=True, remember=True) as grader,
     ):
-        screen = Screen(make_console(options), course, plain=options.plain, keys=bool(keys))
+        screen = _screen(options, course, keys)
         session = Session(grader, screen, keys, _save_result, _commands(options))
         with ending.by_itself(session.leave):
             try:
@@ -52,6 +54,15 @@ def watch(options: argparse.Namespace) -> int:
     return SIGNAL_STATUS + session.ended_by
 
 
+def _screen(options: argparse.Namespace, course: Course, keys: Keyboard) -> Screen:
+    """Return the screen that is drawn in place on a terminal with keys, else one that is written line by line."""
+    console = make_console(options)
+    drawn = bool(keys) and not options.plain and console.is_terminal and not console.is_dumb_terminal
+    if drawn and not console.legacy_windows and is_large_enough(console):
+        return Cockpit(console, course)
+    return Screen(console, course, plain=options.plain, keys=bool(keys))
+
+
 def _save_result(course: Course, report: Report, sources: Mapping[str, bytes]) -> Progress:
     saved = record(course, report, sources, command="watch")
     warn(saved.warning)
@@ -59,16 +70,20 @@ def _save_result(course: Course, report: Report, sources: Mapping[str, bytes]) -
 
 
 def _commands(options: argparse.Namespace) -> RunCommand:
-    """Return a function that runs another command with the same `--plain` and `--no-color`."""
+    """Return a function that runs another command with the same `--plain` and `--no-color`.
+
+    The command suggests no other ones: there are keys for them.
+    """
     rendering = [name for name, wanted in (("--plain", options.plain), ("--no-color", options.no_color)) if wanted]
 
     def run(*words: str) -> None:
         try:
             chosen = parse([*words, *rendering])
+            chosen.has_keys = True
             chosen.command(chosen)
         except SystemExit:
             pass  # argparse has printed what is wrong
-        except (UsageError, CourseError, SubmissionError, OSError) as error:
+        except (UsageError, CourseError, SubmissionError, EnvironmentProblem, GraderProblem, OSError) as error:
             warn(str(error))
         sys.stdout.flush()
 

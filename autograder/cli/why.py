@@ -26,7 +26,7 @@ def show_why(options: argparse.Namespace) -> int:
     console = make_console(options)
     lesson = f"{course.exercises_dir.name}/{exercise.file}" if exercise else ""
     fields = {**asdict(page), "exercise": f"{exercise.number} {exercise.title}" if exercise else page.exercise}
-    commands = after_explanation(progress, exercise) if exercise else []
+    commands = after_explanation(progress, exercise) if exercise and not options.has_keys else []
     rendered = WhyPage(**fields, lesson=lesson)
     render_why(console, rendered, glyphs=glyphs_for(console.encoding), plain=options.plain, next_commands=commands)
     return PASS

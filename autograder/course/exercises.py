@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from autograder.course.model import Exercise
 from autograder.course.nearest import nearest
-from autograder.course.section import Section, as_line, as_number, as_tables, as_text, as_texts, quoted
+from autograder.course.section import Section, as_line, as_number, as_positive, as_tables, as_text, as_texts, quoted
 from autograder.course.words import read_words
 
 TOTAL = Decimal(100)
@@ -17,6 +17,12 @@ DOTTED = re.compile(r"[^\W\d]\w*(\.(\w|\*)+)+")
 
 HINT_LENGTH = 200
 """Characters of a hint: about 40 words, three lines of a terminal."""
+
+TODO_NAME = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)?")
+"""The name of a TODO: a function, or a method with its class."""
+
+MOST_STARTS = 3
+"""Texts on how to begin one TODO: as many as there are hints."""
 
 BUILT_LENGTH = 110
 """Characters of `built`, which is one line of a report."""
@@ -51,7 +57,7 @@ def _section(top: Section, index: int, table: Mapping[str, object]) -> Section:
 def _exercise(
     top: Section, section: Section, ids: Sequence[str], index: int, points: int, groups: Mapping[str, Sequence[str]]
 ) -> Exercise:
-    section.expect_keys("id", "title", "points", "needs", "hints", "forbidden", "words", "built")
+    section.expect_keys("id", "title", "points", "needs", "hints", "forbidden", "words", "built", "start", "minutes")
     return Exercise(
         id=ids[index],
         title=section.value("title", "a string", as_text) or "",
@@ -61,6 +67,8 @@ def _exercise(
         forbidden=_forbidden(section, groups),
         words=read_words(section, top),
         built=_built(section),
+        start=_start(section),
+        minutes=section.value("minutes", "a whole number of minutes above 0", as_positive, required=False),
     )
 
 
@@ -114,15 +122,37 @@ def _hints(section: Section) -> Hints:
             continue
         hints[check] = (texts[0], texts[1], texts[2])
         for number, text in enumerate(texts, start=1):
-            _note_hint(table, check, number, text)
+            _note_text(table, check, f"hint {number}", text)
     return hints
 
 
-def _note_hint(table: Section, check: str, number: int, text: str) -> None:
+def _start(section: Section) -> dict[str, tuple[str, ...]]:
+    """Return the texts that say how to begin each TODO, by its name."""
+    table = section.section("start")
+    starts: dict[str, tuple[str, ...]] = {}
+    for todo in table.table:
+        if isinstance(table.table[todo], dict):
+            table.note(todo, f'{todo} is a table, expected a list; put a name with a dot in quotes: "{todo}.__init__"')
+            continue
+        texts = table.value(todo, "a list of one to three strings", as_texts)
+        if texts is None:
+            continue
+        if not TODO_NAME.fullmatch(todo):
+            table.note(todo, f"{quoted(todo)} names no TODO, expected a function, or a method as Class.method")
+        if not 1 <= len(texts) <= MOST_STARTS:
+            table.note(todo, f"{todo} has {len(texts)} texts, expected one to three")
+        for number, text in enumerate(texts, start=1):
+            _note_text(table, todo, f"text {number}", text)
+        starts[todo] = texts
+    return starts
+
+
+def _note_text(table: Section, key: str, name: str, text: str) -> None:
+    """Record a hint, or a text on how to begin, that is empty or too long."""
     if not text.strip():
-        table.note(check, f"hint {number} of {check} is empty, expected a sentence")
+        table.note(key, f"{name} of {key} is empty, expected a sentence")
     elif len(text) > HINT_LENGTH:
-        table.note(check, f"hint {number} of {check} has {len(text)} characters, expected at most {HINT_LENGTH}")
+        table.note(key, f"{name} of {key} has {len(text)} characters, expected at most {HINT_LENGTH}")
 
 
 def _forbidden(section: Section, groups: Mapping[str, Sequence[str]]) -> tuple[str, ...]:

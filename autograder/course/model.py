@@ -10,6 +10,9 @@ from typing import Literal
 Words = Mapping[str, tuple[str, ...]]
 """What an axis counts, by the symbol of its size: a word, and alternatives for when the first is already in use."""
 
+STEPS_PREFIX = "try_"
+"""How the file with the steps of a worked example begins, beside the checks, whose file begins with `test_`."""
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -28,7 +31,8 @@ class Exercise:
 
     `hints` has three hints for each check, from a question to the step. `forbidden` has the calls that would skip
     the exercise, as dotted names. `words` name what its axes count, where the course's own words do not fit. `built`
-    describes in one line what a learner who passes has built.
+    describes in one line what a learner who passes has built. `start` has one to three texts for the TODOs of the stub,
+    by name: how to begin. `minutes` is the author's estimate of the time that the exercise takes.
     """
 
     id: str
@@ -39,6 +43,8 @@ class Exercise:
     forbidden: tuple[str, ...]
     words: Words = field(default_factory=dict)
     built: str | None = None
+    start: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    minutes: int | None = None
 
     @property
     def number(self) -> str:
@@ -109,6 +115,7 @@ class Course:
     words: Words = field(default_factory=dict)
     grading: Grading | None = None
     play: tuple[Activity, ...] = ()
+    questions: bool = True
 
     @property
     def exercises_dir(self) -> Path:
@@ -164,3 +171,7 @@ class Course:
     def checks_file(self, exercise: Exercise) -> Path:
         """Return the file with the checks of an exercise."""
         return self.checks_dir / f"test_{exercise.id}.py"
+
+    def steps_file(self, exercise: Exercise) -> Path:
+        """Return the file with the steps of the lesson's worked example, which is optional."""
+        return self.checks_dir / f"{STEPS_PREFIX}{exercise.id}.py"

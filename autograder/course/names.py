@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 
 from autograder.course.model import Course, Exercise
-from autograder.course.nearest import nearest
+from autograder.course.nearest import nearest, unknown
+
+LONGEST_NUMBER = 6
+"""Digits. Longer numbers are no slip of the keyboard."""
 
 
 class UsageError(Exception):
@@ -26,8 +29,7 @@ def resolve_exercise(course: Course, word: str) -> Exercise:
     if matches:
         raise UsageError(f"{word!r} could be {_listed(matches)}; write more of the name")
     near = _nearest(course, typed)
-    hint = f"did you mean {near.id}? " if near else ""
-    raise UsageError(f"no exercise is called {word!r}; {hint}the exercises are {_listed(course.exercises)}")
+    raise UsageError(unknown("exercise", word, [near.id if near else None], more="`course list` shows all exercises."))
 
 
 def _words(exercise: Exercise) -> tuple[str, str]:
@@ -41,6 +43,10 @@ def _names(exercise: Exercise) -> set[str]:
 
 
 def _nearest(course: Course, typed: str) -> Exercise | None:
+    """Return the exercise with the nearest number if a number was typed, else the one with the most similar name."""
+    digits = typed.removeprefix("ex")
+    if digits.isdecimal() and len(digits) <= LONGEST_NUMBER:
+        return min(course.exercises, key=lambda exercise: abs(int(exercise.number) - int(digits)), default=None)
     words = {word: exercise for exercise in course.exercises for word in _words(exercise)}
     near = nearest(typed, words)
     return words[near] if near else None

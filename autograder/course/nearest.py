@@ -1,4 +1,4 @@
-"""Suggest a name for one that does not exist. Comparing needs difflib, so it is imported only for a wrong name."""
+"""Report a name that does not exist, and suggest the nearest. difflib is imported only for a wrong name."""
 
 from collections.abc import Iterable
 
@@ -8,3 +8,10 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     from autograder.checks import structure
 
     return structure.nearest(name, names)
+
+
+def unknown(what: str, name: str, near: Iterable[str | None] = (), *, more: str = "") -> str:
+    """Return the sentences for a name that does not exist: what was probably meant, and `more`."""
+    shown = name if name.isprintable() else repr(name)
+    meant = " or ".join(f"`{word}`" for word in near if word)
+    return " ".join(filter(None, (f"There is no {what} `{shown}`.", meant and f"Did you mean {meant}?", more)))

@@ -14,7 +14,7 @@ from autograder.course.grading import read_grading
 from autograder.course.model import Course, Limits
 from autograder.course.play import read_play
 from autograder.course.problems import COURSE_FILE, Collector, CourseError, Problem
-from autograder.course.section import Section, as_integer, as_positive, as_positives, as_table, as_text
+from autograder.course.section import Section, as_flag, as_integer, as_positive, as_positives, as_table, as_text
 from autograder.course.words import read_words
 
 __all__ = ["CourseError", "Problem", "find_course", "read_course"]
@@ -41,7 +41,9 @@ def read_course(root: Path) -> Course:
     data = _parsed(text)
     problems = Collector(text)
     top = Section(data, (), "", problems)
-    top.expect_keys("title", "seed", "limits", "sizes", "words", "forbidden_groups", "exercises", "grading", "play")
+    top.expect_keys(
+        *("title", "seed", "limits", "sizes", "words", "forbidden_groups", "exercises", "grading", "play", "questions")
+    )
     exercises = read_exercises(top)
     ids = [exercise.id for exercise in exercises]
     course = Course(
@@ -54,6 +56,7 @@ def read_course(root: Path) -> Course:
         words=read_words(top, top),
         grading=read_grading(top, ids),
         play=read_play(top, ids),
+        questions=top.value("questions", "true or false", as_flag, required=False) is not False,
     )
     problems.raise_any()
     return course

@@ -81,6 +81,11 @@ def as_line(value: object) -> str | None:
     return text if text is not None and len(text.splitlines()) == 1 else None
 
 
+def as_flag(value: object) -> bool | None:
+    """Accept true or false."""
+    return value if isinstance(value, bool) else None
+
+
 def as_integer(value: object) -> int | None:
     """Accept an integer, but not true or false, which are ints in Python."""
     return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -1,9 +1,12 @@
 """Make the stubs that students fill in: each solution region becomes a NotImplementedError that names its TODO."""
 
 import re
+from itertools import takewhile
 from pathlib import Path
 
-from autograder.course import Course, Exercise
+from autograder.course.kit_files import stubs_dir
+from autograder.course.model import Course, Exercise
+from autograder.protocol.functions import Outline, outline_of
 
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
@@ -43,6 +46,37 @@ def make_stub(solution: str, exercise: Exercise) -> str:
     if begun:
         raise StubError(f"{exercise.file}:{begun}: this region has no {END}")
     return re.sub(r"\n{3,}", "\n\n\n", "\n".join(lines)).rstrip() + "\n"
+
+
+def todo_comment(stub: str, name: str) -> str:
+    """Return the comment above the TODO of a function or method in a stub, without its `TODO` mark; "" without one."""
+    todo = next((function.todo for function in outline_of(stub).functions if function.name == name), 0)
+    lines = [line.strip() for line in stub.splitlines()[: max(todo - 1, 0)]]
+    comment = list(takewhile(lambda line: line.startswith("#"), reversed(lines)))[::-1]
+    text = " ".join(line.lstrip("# ") for line in comment)
+    text = re.sub(r"^TODO[^:]*:\s*", "", text)
+    return text if not text or text.endswith((".", "?", "!")) else f"{text}."
+
+
+def stub_text(course: Course, exercise: Exercise) -> str | None:
+    """Return the stub of an exercise, from its solution or from the kit's copy; None if there is neither.
+
+    Raises `StubError` if the solution cannot be turned into a stub.
+    """
+    solution = course.solutions_dir / exercise.file
+    if solution.is_file():
+        return make_stub(solution.read_text("utf-8"), exercise)
+    kept = stubs_dir(course) / exercise.file
+    return kept.read_bytes().decode("utf-8") if kept.is_file() else None
+
+
+def outline_of_stub(course: Course, exercise: Exercise) -> Outline | None:
+    """Return the outline of an exercise's stub; None if there is no stub, or it cannot be read."""
+    try:
+        text = stub_text(course, exercise)
+        return outline_of(text) if text is not None else None
+    except (StubError, OSError, SyntaxError, ValueError):
+        return None
 
 
 def stale_stubs(course: Course) -> dict[Path, str]:

@@ -5,15 +5,18 @@ import importlib.util
 import json
 import sys
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 
-from autograder.checks import Check, Drawing, checks_in, pictures_in
+from autograder.checks import Check, Drawing, Step, checks_in, pictures_in, steps_in
 from autograder.checks.structure import nearest
 from autograder.checks.trials import Key
 from autograder.course import Course, Exercise
+from autograder.course.model import STEPS_PREFIX
+from autograder.course.stubs import outline_of_stub
 from autograder.course.trust import require
+from autograder.protocol.functions import Outline
 from autograder.protocol.part_code import FORMAT
 
 JUDGES = (
@@ -31,7 +34,8 @@ class SuiteError(Exception):
 class Suite:
     """The checks of some exercises of a course, and their source as it is sent to a worker.
 
-    `reference_parts` are data, by the name of the file they replace if the student's is wrong or unfinished.
+    `reference_parts` are data, by the name of the file they replace if the student's is wrong or unfinished. `stubs`
+    are the outlines of the stubs, by exercise.
     """
 
     course: Course
@@ -39,6 +43,8 @@ class Suite:
     sources: Mapping[str, bytes]
     reference_parts: Mapping[str, bytes]
     pictures: Mapping[str, tuple[Drawing, ...]] = field(default_factory=dict)
+    stubs: Mapping[str, Outline | None] = field(default_factory=dict)
+    steps: Mapping[str, tuple[Step, ...]] = field(default_factory=dict)
 
     @property
     def exercises(self) -> tuple[Exercise, ...]:
@@ -78,7 +84,7 @@ def suite_files(course: Course) -> list[Path]:
     """Return the files of a course that verdicts depend on."""
     return [
         course.root / "course.toml",
-        *sorted(course.checks_dir.rglob("*.py")),
+        *sorted(file for file in course.checks_dir.rglob("*.py") if not file.name.startswith(STEPS_PREFIX)),
         *sorted(course.reference_parts_dir.glob("*.json")),
         *sorted(course.solutions_dir.glob("*.py")),
         *sorted(course.solutions_dir.glob("misconceptions/*.toml")),
@@ -112,14 +118,33 @@ def load_suite(course: Course, exercises: Iterable[Exercise] | None = None) -> S
     checks: dict[str, tuple[Check, ...]] = {}
     sources: dict[str, bytes] = {}
     pictures: dict[str, tuple[Drawing, ...]] = {}
+    stubs: dict[str, Outline | None] = {}
     for exercise in exercises if exercises is not None else course.exercises:
         file = course.checks_file(exercise)
         module = _module(file)
         checks[exercise.id] = _checks(file, module)
         pictures[exercise.id] = tuple(pictures_in(module))
         sources[file.name] = file.read_bytes()
+        stubs[exercise.id] = outline_of_stub(course, exercise)
     parts = {f"{file.stem}.py": _part(file) for file in sorted(course.reference_parts_dir.glob("*.json"))}
-    return Suite(course, checks, sources, parts, pictures)
+    return Suite(course, checks, sources, parts, pictures, stubs)
+
+
+def with_steps(suite: Suite) -> Suite:
+    """Add the steps of the worked examples that a suite's exercises have. This runs their files.
+
+    No verdict depends on them, so no digest contains them. Raises `SuiteError`.
+    """
+    steps: dict[str, tuple[Step, ...]] = {}
+    sources = dict(suite.sources)
+    for exercise in suite.exercises:
+        file = suite.course.steps_file(exercise)
+        if file.is_file():
+            steps[exercise.id] = tuple(steps_in(_module(file)))
+            sources[file.name] = file.read_bytes()
+            if not steps[exercise.id]:
+                raise SuiteError(f"{file} declares no steps; mark its functions with @step(...)")
+    return replace(suite, steps=steps, sources=sources)
 
 
 def _part(file: Path) -> bytes:

@@ -1,16 +1,17 @@
 """The judgement on an exercise: a verdict on each check, and all that locating its mistakes needs."""
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from autograder.answer_key.model import AnswerKey
 from autograder.checks import Check
 from autograder.checks.trials import Key
 from autograder.course import Exercise
 from autograder.diagnosis.diagnosis import Diagnosis
-from autograder.results import Status
+from autograder.results import Status, Todo
 from autograder.results.model import first_failing
 from autograder.runner.outcomes import Outcome, Survey
+from autograder.runner.run import Prints
 
 _FAILED: tuple[Status, ...] = ("timeout", "memory", "error", "fail")
 
@@ -44,7 +45,10 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Trials:
-    """What was judged: the outcomes, the wrong ones, the answer key, the sizes, the student's file and its syntax."""
+    """What was judged: the outcomes, the wrong ones, the answer key, the sizes, the student's file and its syntax.
+
+    `todos` are the TODOs of the file.
+    """
 
     outcomes: Mapping[Key, Outcome]
     failing: Collection[Key]
@@ -52,19 +56,21 @@ class Trials:
     sizes: Callable[[Check, int], Mapping[str, int]]
     source: bytes
     survey: Survey | None
+    todos: tuple[Todo, ...] = ()
 
 
 @dataclass(frozen=True)
 class Judgement:
     """The verdicts on an exercise. `trials` is None where nothing was run, or the kit itself failed.
 
-    `stood_in` has the earlier exercises in whose place reference parts were used.
+    `stood_in` has the earlier exercises in whose place reference parts were used. `prints` is what the code printed.
     """
 
     exercise: Exercise
     verdicts: tuple[Verdict, ...]
     trials: Trials | None = None
     stood_in: tuple[str, ...] = ()
+    prints: Prints = field(default_factory=dict)
 
     @property
     def status(self) -> Status:

@@ -31,8 +31,9 @@ Found = TypeVar("Found")
 class Grader:
     """Grades submissions of one suite under one seed. `grade` may be called from several threads.
 
-    `evidence` puts the numbers of a difference into the report, and pictures of what passes: for self-checks, whose
-    seed is public. With `remember` an earlier exercise whose files have not changed is not run again.
+    `evidence` puts the numbers of a difference into the report, what the code printed, and pictures of what passes:
+    for self-checks, whose seed is public. With `remember` an earlier exercise whose files have not changed is not run
+    again.
     `on_progress(exercise, done, all)` is called while the catalogue of an exercise is run for its answer key.
     """
 
@@ -182,7 +183,9 @@ class Grader:
             with suppress(GraderProblem):  # a run meets it again, and then it costs a submission no points
                 runner.prepare()
         self.find_keys(present)
-        marking = Marking(self.suite, submission, runner, self._verdicts, self._traces, self._remembered)
+        marking = Marking(
+            self.suite, submission, runner, self._verdicts, self._traces, self._remembered, prints=self.evidence
+        )
         marking.run_own(present)
         results = [marking.result(exercise) for exercise in wanted]
         if self.evidence:
@@ -197,7 +200,7 @@ class Grader:
             isolation=self.isolation.name,
             level=self.isolation.level,
             exercises=tuple(results),
-            log=marking.log[:LOG_KEPT] if self.evidence else "",
+            log="".join(print_.text for result in results for print_ in result.prints)[:LOG_KEPT],
         )
 
     def _traces(self, exercise: Exercise) -> FindTraces:

@@ -33,7 +33,8 @@ Remembered = MutableMapping[tuple[str, str], tuple[bool, bool]]
 class Marking:
     """The results of one submission, made as they are requested. The runner keeps its worker from run to run.
 
-    Results of earlier exercises are taken from `remembered`, and put there for the next submission.
+    Results of earlier exercises are taken from `remembered`, and put there for the next submission. With `prints` the
+    results have what the code printed.
     """
 
     def __init__(
@@ -44,6 +45,8 @@ class Marking:
         verdicts: FindVerdicts,
         traces: FindReferences,
         remembered: Remembered | None = None,
+        *,
+        prints: bool = False,
     ) -> None:
         self.suite = suite
         self.submission = submission
@@ -51,7 +54,7 @@ class Marking:
         self.verdicts = verdicts
         self.traces = traces
         self.remembered = remembered
-        self.log = ""
+        self.prints = prints
         self._own: dict[str, Judgement] = {}
         self._loads: dict[str, bool] = {}
         self._settled: dict[str, Judgement] = {}
@@ -223,16 +226,16 @@ class Marking:
                 plan,
                 reference_parts=reference_parts,
                 trace=trace,
-                pictures=pictures,
+                probes="pictures" if pictures else "checks",
                 patience=self._patience,
                 parts=parts,
                 anew=alone,
+                prints=self.prints and not (trace or pictures),
             )
         except GraderProblem as problem:
             return Run(problem=str(problem))
         if (trace or pictures) and self._patience.timeouts > timeouts:
             self._hangs_in_help = True
-        self.log = self.log or run.log
         return run
 
     def _judge(self, exercise: Exercise, run: Run) -> Judgement:
@@ -242,7 +245,8 @@ class Marking:
             if run.problem is not None:
                 raise GraderProblem(run.problem)
             source = self.submission.sources[exercise.file]
-            return verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), source)
+            judgement = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), source)
+            return replace(judgement, prints=run.prints.get(exercise.id, {}))
         except Exception as error:
             text = str(error) if isinstance(error, GraderProblem) else f"{type(error).__name__}: {error}"
             return verdicts.grader_error(text)

@@ -1,12 +1,20 @@
 """Makes the result of an exercise of its judgement: the last step, in which findings are put into words."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+from autograder.diagnosis.cells import place_in
 from autograder.diagnosis.diagnosis import Location
 from autograder.diagnosis.findings import Source, finding_of
 from autograder.diagnosis.judgement import Judgement, Verdict
+from autograder.judge.prints import outputs_of
+from autograder.messages.exceptions import NoneGiven, SignatureWrong, StructureWrong
 from autograder.results import CheckResult, ExerciseResult
+from autograder.results.model import first_failing
 from autograder.submission.notebook import Cells
+
+COMPLETE = (NoneGiven, SignatureWrong, StructureWrong)
+"""Facts about names and calls: their sentence says what to change, and a check's hints are about its numbers."""
 
 
 def result_of(
@@ -33,6 +41,10 @@ def result_of(
         checks,
         "stand-in" if judgement.stood_in else "own",
         judgement.stood_in,
+        prints=outputs_of(judgement.prints, first.id if (first := first_failing(checks)) else None),
+        todos=tuple(
+            replace(todo, place=place_in(source.cells, todo.place)) for todo in (trials.todos if trials else ())
+        ),
     )
 
 
@@ -53,12 +65,12 @@ def _check(judgement: Judgement, verdict: Verdict, source: Source, location: Loc
 
 
 def _hints(judgement: Judgement, verdict: Verdict, location: Location | None) -> tuple[str, ...]:
-    """Return the hints of a check that fails; a misconception has its own first one."""
+    """Return the hints of a check that fails, where they fit; a misconception has its own first one."""
     diagnosis = verdict.diagnosis
     hints = judgement.exercise.hints.get(verdict.check.id, ())
     known = diagnosis.misconception if diagnosis is not None else None
     known = known or (location.first_mistake if location is not None else None)
     if known is not None:
         return (known.hint, *hints[1:])
-    is_forbidden = diagnosis is not None and diagnosis.kind == "forbidden"  # no hint leads away from such a call
-    return hints if verdict.status == "fail" and not is_forbidden else ()
+    is_complete = diagnosis is not None and (diagnosis.kind == "forbidden" or isinstance(diagnosis.fact, COMPLETE))
+    return hints if verdict.status == "fail" and not is_complete else ()

@@ -18,6 +18,7 @@ from autograder.diagnosis.patterns import Axes
 from autograder.judge.matching import Known, agreements, name
 from autograder.judge.places import definition, return_line
 from autograder.judge.result import result_of
+from autograder.judge.todos import is_unwritten, todos_in
 from autograder.messages import statuses
 from autograder.messages.exceptions import CallForbidden, MemoryExceeded
 from autograder.results import ExerciseResult, Place, Status
@@ -57,7 +58,9 @@ class Verdicts:
         failing = frozenset(at for at in outcomes if differences.get(at, outcomes[at]) is not None)
         if any(_can_be_named(outcomes[at]) for at in failing):
             key = self.find_key(True)
-        trials = Trials(outcomes, failing, key, self._sizes, source, survey)
+        trials = Trials(
+            outcomes, failing, key, self._sizes, source, survey, todos_in(self.suite, self.exercise, survey)
+        )
         forbidden = self._forbidden(trials)
         if forbidden is not None:
             verdicts = [self._made(check, trials, "fail", forbidden) for check in self.checks.values()]
@@ -120,6 +123,8 @@ class Verdicts:
         known: Mapping[str, Known],
     ) -> Verdict:
         """Return the verdict on one check; `known` are the misconceptions behind it and the others."""
+        if _fails(check, trials.failing) and is_unwritten(check, trials.todos, _outcomes(check, trials)):
+            return self._made(check, trials, "not_started", None)
         own = known.get(check.id)
         status, diagnosis = self._status(check, trials, differences, named=own is not None)
         if diagnosis is not None and status in ("fail", "error"):

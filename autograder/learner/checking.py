@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from autograder.course import Course, Exercise
 from autograder.course.names import UsageError, resolve_exercise
+from autograder.course.nearest import nearest, unknown
 from autograder.course.suite import load_suite
 from autograder.exits import FAIL, GRADER, PASS
 from autograder.learner.progress import Progress, Standing
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from autograder.results import Report
 
 ALL = "all"
+MOST_NEW = 5
+"""Checks that are named as newly right."""
+
 DEVICES = ("cpu", "cuda", "mps")
 
 
@@ -61,7 +65,7 @@ def select_exercises(
 def normalize_device(name: str) -> str:
     """Return the name of a device. Raises `UsageError` if it is unknown; only the worker can tell if it exists."""
     if name.split(":")[0] not in DEVICES:
-        raise UsageError(f"no device is called {name!r}; there are {', '.join(DEVICES)}")
+        raise UsageError(unknown("device", name, [nearest(name, DEVICES)], more=f"Choose from {', '.join(DEVICES)}."))
     return "cpu" if name.startswith("cpu:") else name  # there is only one
 
 
@@ -77,6 +81,18 @@ def exit_status(report: "Report") -> int:
     if "grader_error" in report.statuses:
         return GRADER
     return PASS if report.statuses == {"pass"} else FAIL
+
+
+def encouragement(standing: Standing) -> str:
+    """Return what became right since the check before, and at a pass the minutes of work; "" if there is nothing."""
+    from autograder.report.exercise_summary import spoken
+
+    names = [spoken(check) for check in standing.newly_right]
+    more = len(names) - MOST_NEW
+    names = [*names[:MOST_NEW], f"{more} more"] if more > 1 else names
+    minutes = standing.seconds_worked // 60 if standing.passes_now else 0
+    news = [f"new: {', '.join(names)}"] if names else []
+    return "; ".join([*news, *([f"{minutes} min of work"] if minutes else [])])
 
 
 def pause_advice(exercise: Exercise, standing: Standing) -> str:

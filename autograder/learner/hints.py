@@ -7,6 +7,7 @@ from autograder.course.names import UsageError
 from autograder.learner.progress import Progress, Standing, save_events
 from autograder.learner.progress.events import Event, now
 from autograder.learner.progress.last import read_last
+from autograder.submission.own_work import is_missing
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,7 @@ def take_hint(
     """
     title, hints = failure_texts(course, exercise, standing)
     if not hints:
-        number = exercise.number
-        raise UsageError(f"no hint for {exercise.id} yet: run `course check {number}` first; hints explain a failure")
+        raise UsageError(_no_hint(exercise, standing))
     before = min(max(standing.hints_shown, 0), len(hints))
     unchanged = digest == standing.hint_file
     waits = 0 < before < len(hints) and unchanged and not at_once
@@ -46,6 +46,15 @@ def take_hint(
     return HintSequence(title, tuple(hints[:level]), len(hints), waits, warning)
 
 
+def _no_hint(exercise: Exercise, standing: Standing) -> str:
+    """Return why there is no hint: nothing failed yet, or the failure is about a name, a call or an exception."""
+    number = exercise.number
+    if standing.status in ("fail", "error"):
+        reason = f"its message says what is wrong; `course check {number}` shows it again"
+        return f"no hint for the last failure of {exercise.id}: {reason}"
+    return f"no hint for {exercise.id} yet: run `course check {number}` first; hints explain a failure"
+
+
 def no_hint_reason(course: Course, progress: Progress, exercise: Exercise | None) -> list[str]:
     """Return sentences on why there is nothing to hint at; none if there may be a hint."""
     if exercise is None:
@@ -53,11 +62,9 @@ def no_hint_reason(course: Course, progress: Progress, exercise: Exercise | None
     standing = progress.of(exercise)
     if standing.status == "pass":
         return [f"{exercise.number} {exercise.title} passes: there is nothing to hint at."]
-    if standing.status == "not_started" and standing.runs:
-        return [
-            f"{exercise.number} {exercise.title}: you have not written anything yet, so there is nothing to hint at.",
-            f"Each TODO in {course.exercises_dir.name}/{exercise.file} says what to write.",
-        ]
+    if is_missing(course, exercise):
+        file = f"{course.exercises_dir.name}/{exercise.file}"
+        return [f"There is no file {file}: `course reset {exercise.number}` restores the stub."]
     return []
 
 

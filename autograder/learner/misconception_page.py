@@ -7,6 +7,7 @@ from typing import Any
 from autograder.course import Course, Exercise
 from autograder.course.misconceptions import Described, describe, nearest_ids
 from autograder.course.names import UsageError
+from autograder.course.nearest import unknown
 from autograder.learner.progress import Progress
 from autograder.learner.progress.last import read_last
 
@@ -14,13 +15,23 @@ from autograder.learner.progress.last import read_last
 def find_page(course: Course, progress: Progress, wanted: str | None) -> tuple[Described, Exercise | None]:
     """Return the page of a misconception, by default the one behind the last failure, and its exercise.
 
-    The correct lines are on it only if the learner has passed the exercise. Raises `UsageError` if there is no page.
+    The correct lines are on it only if the learner has passed the exercise. The wrong line is that of the learner's own
+    last failure: the catalogue's is a line that nobody wrote. Raises `UsageError` if there is no page.
     """
     page = _find(course, progress, wanted or _last_misconception(course, progress))
     exercise = next((exercise for exercise in course.exercises if exercise.id == page.exercise), None)
     if exercise is None or not progress.of(exercise).ever_passed:
         page = replace(page, right=())
-    return page, exercise
+    return replace(page, wrong=_own_line(course, progress, exercise, page.id) if exercise else ()), exercise
+
+
+def _own_line(course: Course, progress: Progress, exercise: Exercise, misconception: str) -> tuple[str, ...]:
+    """Return the learner's line that the last failure points to, if it is about this misconception."""
+    finding = _last_finding(course, progress, exercise, misconception)
+    place = finding.get("place") or {}
+    if not finding.get("certain", True):
+        return ()
+    return tuple(str(text) for line, text in finding.get("source") or () if line == place.get("line"))
 
 
 def _find(course: Course, progress: Progress, wanted: str) -> Described:
@@ -32,8 +43,7 @@ def _find(course: Course, progress: Progress, wanted: str) -> Described:
     if own is not None:
         return own
     near = nearest_ids(course, wanted)
-    suggestion = f"is {' or '.join(near)} meant?" if near else "use the id that a failure shows"
-    raise UsageError(f"no misconception is called {wanted!r}; {suggestion}")
+    raise UsageError(unknown("misconception", wanted, near, more="" if near else "Use the id that a failure shows."))
 
 
 def _last_misconception(course: Course, progress: Progress) -> str:
@@ -44,6 +54,13 @@ def _last_misconception(course: Course, progress: Progress) -> str:
     if exercise is None or failure is None:
         number = f" {exercise.number}" if exercise else ""
         raise UsageError(f"there is no failure to explain: run `course check{number}`, or name a misconception")
+    if failure["status"] == "missing":
+        raise UsageError(f"there is no file {exercise.file}: `course reset {exercise.number}` restores the stub")
+    if failure["status"] == "not_started":
+        raise UsageError(
+            f"nothing fails in {exercise.id}, a part is not written yet: "
+            f"`course hint {exercise.number}` says how to begin"
+        )
     finding = failure.get("finding") or {}
     if finding.get("kind") != "misconception":
         raise UsageError(
@@ -55,14 +72,10 @@ def _last_misconception(course: Course, progress: Progress) -> str:
 
 def _from_last_report(course: Course, progress: Progress, exercise: Exercise, wanted: str) -> Described | None:
     """Return what the last report on an exercise says of a misconception: a kit may have no catalogue."""
-    if progress.of(exercise).finding != wanted:
-        return None  # reports are large: open only the one that names it
-    last = read_last(course, exercise)
-    failure: Mapping[str, Any] | None = last.failure if last else None
-    finding = (failure or {}).get("finding") or {}
-    if failure is None or finding.get("kind") != "misconception" or finding.get("id") != wanted:
+    finding = _last_finding(course, progress, exercise, wanted)
+    if not finding:
         return None
-    hints = failure.get("hints") or [""]
+    hints = progress.of(exercise).hints or ("",)
     return Described(
         id=wanted,
         exercise=exercise.id,
@@ -71,6 +84,16 @@ def _from_last_report(course: Course, progress: Progress, exercise: Exercise, wa
         hint=str(hints[0]),
         experiment=_experiment(exercise, finding),
     )
+
+
+def _last_finding(course: Course, progress: Progress, exercise: Exercise, misconception: str) -> Mapping[str, Any]:
+    """Return the finding of the last failure of an exercise, if it names this misconception."""
+    if progress.of(exercise).finding != misconception:
+        return {}  # reports are large: open only the one that names it
+    last = read_last(course, exercise)
+    finding = ((last.failure if last else None) or {}).get("finding") or {}
+    is_it = finding.get("kind") == "misconception" and finding.get("id") == misconception
+    return finding if is_it else {}
 
 
 def _experiment(exercise: Exercise, finding: Mapping[str, Any]) -> str:

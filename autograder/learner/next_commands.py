@@ -10,6 +10,7 @@ from autograder.learner.progress import Progress
 from autograder.submission.own_work import NOTEBOOKS
 
 if TYPE_CHECKING:
+    from autograder.learner.start import StartHint
     from autograder.results import ExerciseResult, Report
 
 Command: TypeAlias = tuple[str, str]
@@ -49,19 +50,35 @@ def _after_failure(
     if place and place.cell is not None:
         own = course.exercises_dir / NOTEBOOKS / place.file
     file = os.path.relpath(own)
-    if result.status in UNWRITTEN:
-        return [(f"edit {file}", "each TODO says what to write"), (again, "after your next edit")]
+    if result.status == "missing":
+        return [(f"course reset {exercise.number}", "restores the stub"), (again, "after your next edit")]
+    if result.in_progress or result.status == "not_started":
+        return _to_write(course, exercise, result, again)
     line = f":{place.line}" if place and place.file == exercise.file else ""
     commands = [(f"edit {file}{line}", f"then {again}")]
     standing = progress.of(exercise)
     if standing.hints_shown < len(standing.hints):
-        level = f"hint {standing.hints_shown + 1} of {len(standing.hints)}, after an edit"
-        commands.append((f"course hint {exercise.number}", level))
+        commands.append((f"course hint {exercise.number}", "the next hint, after an edit"))
     if finding and finding.kind == "misconception":
         commands.append((f"course why {finding.id}", "explain the mistake"))
     elif finding and finding.evidence:
         commands.append((f"course diff {exercise.number}", "show every measurement"))
+    elif len(result.prints) > 1:
+        commands.append((f"course diff {exercise.number}", "show all that your code printed"))
     return commands
+
+
+def _to_write(course: Course, exercise: Exercise, result: "ExerciseResult", again: str) -> list[Command]:
+    """Return what to do where a TODO is to be written next."""
+    from autograder.learner.start import edit_place
+    from autograder.report.todo_view import todo_view
+
+    view = todo_view(result)
+    if view is None:
+        file = os.path.relpath(course.exercises_dir / exercise.file)
+        return [(f"edit {file}", "each TODO says what to write"), (again, "after your next edit")]
+    edit = f"edit {edit_place(course, view.next)}"
+    return [(edit, f"then {again}"), (f"course hint {exercise.number}", f"how to begin {view.next.name}")]
 
 
 def _after_pass(course: Course, report: "Report", progress: Progress) -> list[Command]:
@@ -99,6 +116,17 @@ def after_hint(course: Course, exercise: Exercise, level: int, total: int) -> li
     if (course.solutions_dir / exercise.file).is_file():
         return [check, (f"course solution {number}", "if the hint does not help")]
     return [check]
+
+
+def after_start(course: Course, exercise: Exercise, start: "StartHint") -> list[Command]:
+    """Return what to do after a text on how to begin a TODO."""
+    from autograder.learner.start import edit_place
+
+    number = exercise.number
+    commands = [(f"edit {edit_place(course, start.todo)}", f"then course check {number}")]
+    if start.level < start.total:
+        commands.append((f"course hint {number}", f"more on {start.todo.name}"))
+    return commands
 
 
 def after_explanation(progress: Progress, exercise: Exercise) -> list[Command]:

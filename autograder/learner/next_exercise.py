@@ -22,6 +22,23 @@ def following_exercise(course: Course, progress: Progress) -> Exercise | None:
     return next((exercise for exercise in others if not progress.of(exercise).ever_passed), current)
 
 
+def unfinished_exercise(course: Course, progress: Progress) -> Exercise | None:
+    """Return the current exercise if it was tried and does not pass."""
+    current = progress.current(course)
+    if current is None or current.id != progress.here or not progress.of(current).runs:
+        return None
+    return None if progress.of(current).passes_now else current
+
+
+def moved_on(course: Course, progress: Progress) -> str:
+    """Return which exercise a check without a name is about, if the last one passed; else ""."""
+    current = progress.current(course)
+    here = next((exercise for exercise in course.exercises if exercise.id == progress.here), None)
+    if here is None or current is None or here is current:
+        return ""
+    return f"{here.number} {here.title} passes. Checking {current.number} {current.title}."
+
+
 def move_to(course: Course, progress: Progress, exercise: Exercise) -> str:
     """Make an exercise the current one. Return a warning if that could not be saved, else ""."""
     if progress.here == exercise.id:

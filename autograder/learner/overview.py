@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from autograder.course import Course, Exercise
 from autograder.learner.hints import failure_texts
@@ -10,19 +10,28 @@ from autograder.learner.next_commands import Command
 from autograder.learner.progress import Progress, Standing
 from autograder.learner.progress.digests import exercise_version
 from autograder.learner.progress.standing import UNTRIED
-from autograder.report.states import STATES, State
+from autograder.learner.start import edit_place, may_start, next_todo, read_todos
+from autograder.messages.todos import line_of
+from autograder.report.states import IN_PROGRESS, STATES, State
 from autograder.report.words import plural, points
+from autograder.submission.own_work import is_missing, stubs_of
 
 BROKEN, RECHECK = "BROKEN AGAIN", "RE-CHECK"
+
+FileState = Literal["stub", "work", "missing"]
 
 
 @dataclass(frozen=True)
 class ExerciseRow:
-    """One exercise with the word, mark and colour of its state. `recheck` says that its checks have changed."""
+    """One exercise with the word, mark and colour of its state. `recheck` says that its checks have changed.
+
+    `file` says whether its file is as handed out, has work, or is missing.
+    """
 
     exercise: Exercise
     standing: Standing
     recheck: bool
+    file: FileState = "work"
 
     @property
     def word(self) -> str:
@@ -44,7 +53,11 @@ class ExerciseRow:
 
     @property
     def _state(self) -> State:
-        return STATES.get(self.standing.status, STATES["not_started"])  # type: ignore[call-overload, no-any-return]
+        if self.file == "missing":
+            return STATES["missing"]
+        if self.standing.status in UNTRIED:
+            return IN_PROGRESS if self.file == "work" else STATES["not_started"]
+        return state_of_standing(self.standing)
 
     @property
     def checks(self) -> str:
@@ -56,6 +69,15 @@ class ExerciseRow:
     def points(self) -> str:
         return f"{points(self.standing.score)} of {points(self.exercise.points)} points"
 
+    @property
+    def minutes(self) -> str:
+        """Return the minutes spent, and the estimate for what does not pass yet; "" if neither is known."""
+        worked = self.standing.seconds_worked // 60
+        estimate = f"about {self.exercise.minutes} min" if self.exercise.minutes else ""
+        if not worked:
+            return "" if self.standing.ever_passed else estimate
+        return f"{worked} min" if self.standing.ever_passed or not estimate else f"{worked} of {estimate}"
+
     def to_json(self) -> dict[str, Any]:
         standing = self.standing
         return {
@@ -65,13 +87,23 @@ class ExerciseRow:
             "first_passed": standing.first_passed,
             "passes_now": standing.passes_now,
             "recheck": self.recheck,
+            "in_progress": self._state is IN_PROGRESS,
             "passing": standing.passing,
             "checks": standing.checks,
             "score": standing.score,
             "max_score": self.exercise.points,
             "runs": standing.runs,
             "hints_taken": standing.hints_taken,
+            "minutes": self.exercise.minutes,
+            "minutes_worked": standing.seconds_worked // 60,
         }
+
+
+def state_of_standing(standing: Standing) -> State:
+    """Return how the last result of an exercise is shown."""
+    if standing.in_progress:
+        return IN_PROGRESS
+    return STATES.get(standing.status, STATES["not_started"])  # type: ignore[call-overload, no-any-return]
 
 
 def rows_of(course: Course, progress: Progress) -> list[ExerciseRow]:
@@ -81,7 +113,7 @@ def rows_of(course: Course, progress: Progress) -> list[ExerciseRow]:
 
 def _row(course: Course, exercise: Exercise, standing: Standing) -> ExerciseRow:
     recheck = bool(standing.runs) and standing.stale(exercise_version(course, exercise))
-    return ExerciseRow(exercise, standing, recheck)
+    return ExerciseRow(exercise, standing, recheck, _file_state(course, exercise, standing))
 
 
 def select_rows(rows: Sequence[ExerciseRow], only: str | None) -> list[ExerciseRow]:
@@ -117,9 +149,38 @@ def next_command(course: Course, progress: Progress, rows: Sequence[ExerciseRow]
         stale = any(row.recheck for row in rows)
         return "course check --all", "the checks have changed" if stale else "see them all pass once more"
     check = f"course check {current.number}"
-    if progress.of(current).status == "not_started":
-        return f"edit {course.exercises_dir.name}/{current.file}, then: {check}", ""
+    if is_missing(course, current):
+        return f"course reset {current.number}", "restores the stub"
+    if may_start(progress.of(current)):
+        todo = next_todo(read_todos(course, current))
+        file = edit_place(course, todo) if todo else f"{course.exercises_dir.name}/{current.file}"
+        return f"edit {file}, then: {check}", ""
     return check, ""
+
+
+def _file_state(course: Course, exercise: Exercise, standing: Standing) -> FileState:
+    """Return whether an exercise's file is as handed out, has work, or is missing."""
+    try:
+        source = (course.exercises_dir / exercise.file).read_bytes()
+    except OSError:
+        return "missing" if is_missing(course, exercise) else "work"
+    if standing.status not in UNTRIED:
+        return "work"
+    if stubs_of(course, [exercise]).is_stub(exercise.file, source):
+        return "stub"
+    todos = read_todos(course, exercise)
+    return "work" if not todos or any(todo.state in ("done", "started") for todo in todos) else "stub"
+
+
+def parts_written(course: Course, progress: Progress) -> str:
+    """Return how many functions of the current exercise have code, and which is next; "" unless it is in progress."""
+    current = progress.current(course)
+    todos = read_todos(course, current) if current is not None else ()
+    todo = next_todo(todos)
+    written = sum(todo.is_written for todo in todos)
+    if todo is None or not (written or todo.state == "started"):
+        return ""
+    return f"{written} of {plural(len(todos), 'function')} written, next: {todo.name}, {line_of(todo.place)}"
 
 
 def notices(rows: Sequence[ExerciseRow]) -> list[str]:
@@ -137,15 +198,17 @@ def notices(rows: Sequence[ExerciseRow]) -> list[str]:
 def first_failure(course: Course, progress: Progress) -> str:
     """Return the title of the check that the current exercise fails first, or ""."""
     current = progress.current(course)
-    if current is None or not progress.of(current).check or progress.of(current).status in UNTRIED:
+    if current is None or not progress.of(current).check or may_start(progress.of(current)):
         return ""
     return failure_texts(course, current, progress.of(current))[0]
 
 
 def effort(rows: Sequence[ExerciseRow]) -> str:
-    """Return how many runs and hints it took so far, and between which days."""
+    """Return how many runs, hints and minutes it took so far, and between which days."""
     runs = sum(row.standing.runs for row in rows)
     hints = sum(row.standing.hints_taken for row in rows)
     days = sorted(at[:10] for row in rows for at in (row.standing.first_at, row.standing.last_at) if at)
     span = "" if not days else f", {days[0]}" if days[0] == days[-1] else f", {days[0]} to {days[-1]}"
-    return f"{plural(runs, 'run')}, {plural(hints, 'hint')} asked for{span}"
+    minutes = sum(row.standing.seconds_worked for row in rows) // 60
+    worked = f", {minutes} min of work" if minutes else ""
+    return f"{plural(runs, 'run')}, {plural(hints, 'hint')} asked for{worked}{span}"

@@ -7,7 +7,7 @@ from typing import Any
 from autograder.course import Course
 from autograder.learner.overview import ExerciseRow, effort
 from autograder.learner.progress import Progress
-from autograder.report.words import plural, points
+from autograder.report.quantities import plural, points
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from autograder.course.storage import state_folder, write_atomically
 from autograder.learner.progress import save_events
 from autograder.learner.progress.events import Event, now
 from autograder.learner.progress.last import delete_last
-from autograder.submission import own_work as own
 
 
 @dataclass(frozen=True)
@@ -24,10 +23,10 @@ class Reset:
 
 def read_stub(course: Course, exercise: Exercise) -> bytes:
     """Return the stub of an exercise. Raises `UsageError` if this kit has none."""
-    from autograder.course.stubs import StubError
+    from autograder.course.stubs import StubError, stub_text
 
     try:
-        stub = own.stub_text(course, exercise)
+        stub = stub_text(course, exercise)
     except StubError as error:
         raise UsageError(str(error)) from error
     if stub is None:

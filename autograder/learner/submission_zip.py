@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from autograder import ending
-from autograder.authoring.given import handout_of
+from autograder.authoring.handout import handout_of
 from autograder.course import Course
 from autograder.course.names import UsageError
 from autograder.course.storage import temporary_beside
-from autograder.submission import Caps, Given, Submission, read_submission
+from autograder.submission import Caps, Handout, Submission, read_submission
 from autograder.submission.notebook import Notebook
 from autograder.submission.submission import notebook_of
 
@@ -51,9 +51,9 @@ class SubmissionZip:
 
 def pack_work(course: Course, file: Path | None) -> SubmissionZip:
     """Write the zip if the learner has started an exercise, and return its contents. Raises `UsageError`."""
-    given = handout_of(course)
-    submission = read_submission(course.exercises_dir, course.files, Caps(source_kib=course.limits.source_kib), given)
-    untouched = [name for name in submission.sources if _is_untouched(name, submission, given)]
+    handout = handout_of(course)
+    submission = read_submission(course.exercises_dir, course.files, Caps(source_kib=course.limits.source_kib), handout)
+    untouched = [name for name in submission.sources if _is_untouched(name, submission, handout)]
     started = [name for name in submission.sources if name not in untouched]
     data = zip_bytes(submission)
     packed = SubmissionZip(submission, started, untouched, file if file is not None else course.root / ZIP, len(data))
@@ -73,12 +73,12 @@ def zip_bytes(submission: Submission) -> bytes:
     return stream.getvalue()
 
 
-def _is_untouched(name: str, submission: Submission, given: Given) -> bool:
+def _is_untouched(name: str, submission: Submission, handout: Handout) -> bool:
     """Return whether a source is what was handed out: the stub, or the code of the notebook."""
     source = submission.sources[name]
     if name not in submission.cells:
-        return given.is_stub(name, source)
-    return given.is_notebook(notebook_of(name), Notebook(source, submission.cells[name], ()), len(source))
+        return handout.is_stub(name, source)
+    return handout.is_notebook(notebook_of(name), Notebook(source, submission.cells[name], ()), len(source))
 
 
 def _write(file: Path, data: bytes) -> None:

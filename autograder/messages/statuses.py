@@ -34,7 +34,7 @@ class FileMissing(Fact):
         if self.unread:
             says = f"{self.file} was not found, and a part of the submission could not be read"
             return Wording(says, asks=f"{self.unread}.", whole=True)
-        return Wording(f"{self.file} is not in the submission", whole=True)
+        return Wording(f"There is no file {self.file}", whole=True)
 
 
 @dataclass(frozen=True)

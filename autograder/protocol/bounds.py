@@ -39,6 +39,7 @@ FRAME_VALUES = 8
 
 # What the syntax of a file shows
 SURVEY_PLACES = 200
+SURVEY_FUNCTIONS = 200
 SURVEY_RETURNS = 20
 """Lines of one function: its definition, then its returns. The reports use at most two."""
 

@@ -8,7 +8,7 @@ from autograder.report.class_summary import ClassSummary, summarize
 from autograder.report.exercise_summary import number, student
 from autograder.report.layout import SECONDARY, Page, blocks, breadth, columns
 from autograder.report.quantities import points
-from autograder.report.states import STATES
+from autograder.report.states import IN_PROGRESS, STATES, state_of
 from autograder.results.model import ExerciseResult, Report
 
 _MOST_NAMES = 5
@@ -70,21 +70,23 @@ def _cell(page: Page, exercise: ExerciseResult | None, short: bool) -> Text:
     """Return the points, or the word of a state that earned none for another reason than a wrong result."""
     if exercise is None:
         return Text()
-    state = STATES[exercise.status]
+    state = state_of(exercise)
     if exercise.status == "grader_error" or (not exercise.score and exercise.status not in ("pass", "fail")):
         return page.text(state.short if short else state.word, state.style)
     return page.text(points(exercise.score), "green" if exercise.status == "pass" else "")
 
 
 def _sign(page: Page, exercise: ExerciseResult | None) -> Text:
-    state = STATES[exercise.status if exercise else "waits"]
-    return page.text(getattr(page.glyphs, state.mark) if exercise else " ", state.style)
+    if exercise is None:
+        return page.text(" ")
+    state = state_of(exercise)
+    return page.text(getattr(page.glyphs, state.mark), state.style)
 
 
 def _legend(page: Page, reports: Sequence[Report], short: bool) -> list[Text]:
     """Return the meaning of the marks, or of the short words that differ from the whole word."""
-    used = {exercise.status for report in reports for exercise in report.exercises}
-    states = [state for status, state in STATES.items() if status in used]
+    used = {state_of(exercise) for report in reports for exercise in report.exercises}
+    states = [state for state in (*STATES.values(), IN_PROGRESS) if state in used]
     if short:
         meanings = [f"{state.short} {state.word.lower()}" for state in states if state.short != state.word]
     else:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from autograder.report.printable import one_line
 from autograder.report.quantities import listed, ordinal, plural, points_of, seconds
-from autograder.report.states import STATES
+from autograder.report.states import STATES, state_of
 from autograder.results.model import CheckResult, ExerciseResult, Finding, Report, Status
 
 _MOST_CHARACTERS = 1000  # of a message: more than any renderer shows, and quick to lay out
@@ -70,14 +70,13 @@ def bonus_left(exercise: ExerciseResult) -> list[str]:
 
 
 def shown_first(report: Report) -> ExerciseResult | None:
-    """Return the exercise to look at first: the first that fails, else the first that is not done."""
+    """Return the exercise to look at first: the first that fails, else one in progress, else the first not done."""
     unfinished = [exercise for exercise in report.exercises if exercise.status != "pass"]
     failing = (
-        exercise
-        for exercise in unfinished
-        if STATES[exercise.status].mark != "waiting" and exercise.status != "missing"
+        exercise for exercise in unfinished if state_of(exercise).mark != "waiting" and exercise.status != "missing"
     )
-    return next(failing, next(iter(unfinished), None))
+    begun = (exercise for exercise in unfinished if exercise.in_progress)
+    return next(failing, next(begun, next(iter(unfinished), None)))
 
 
 def student(report: Report) -> str:

@@ -8,18 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autograder.report.comparison import Comparison, MapPair, Values, Witnesses, comparison, map_pair, values, witnesses
-from autograder.report.exercise_summary import message_of
+from autograder.report.exercise_summary import checks_pass, message_of
 from autograder.report.location import Location, function_of, location_of
 from autograder.report.printable import one_line, printable
+from autograder.report.prints import PrintPart, print_parts
 from autograder.report.states import STATES, State
-from autograder.results.model import CheckResult, Finding, Status
+from autograder.report.todo_view import TodoView
+from autograder.results.model import CheckResult, ExerciseResult, Finding, PrintOutput, Status
 
 Command = tuple[str, str]
 """What to type next, and what it does."""
 
-PRINTED_LINES = 5
 _MOST_CHARACTERS = 1000  # of a library's message: more than any renderer shows, and quick to lay out
-_MOST_LOG = 10_000  # characters of a log that are looked at for its last lines
 _SENTENCE_END = re.compile(r"(?<=[.?;:])\s+(?=[A-Z0-9])")
 
 
@@ -52,8 +52,7 @@ class FailureView:
     comparison: Comparison | None
     maps: MapPair | None
     witnesses: Witnesses | None
-    printed: tuple[str, ...]
-    printed_label: str
+    prints: tuple[PrintPart, ...]
     hints: tuple[tuple[str, str], ...]
     next_commands: tuple[Command, ...]
 
@@ -80,21 +79,23 @@ class FailureView:
 def failure_view(
     check: CheckResult,
     *,
-    log: str = "",
+    prints: Sequence[PrintOutput] = (),
     hints_shown: int = 1,
     next_commands: Sequence[Command] = (),
     every_measurement: bool = False,
+    todos: TodoView | None = None,
 ) -> FailureView:
     """Return the view of a check that does not pass.
 
-    `log` is what the student's code printed, `hints_shown` how many hints they have seen. A table in which nothing
-    differs is left out unless `every_measurement` is wanted.
+    `prints` are what the student's code printed, `hints_shown` how many hints they have seen. A table in which nothing
+    differs is left out unless `every_measurement` is wanted. A check of what is not written says what to write next, if
+    the `todos` of its exercise are known.
     """
     finding = check.finding
     evidence = finding.evidence if finding else None
-    message = message_of(check.status, finding)
+    unwritten = todos if todos is not None and check.status == "not_started" else None
+    message = unwritten.message if unwritten else message_of(check.status, finding)
     opening, *others = _SENTENCE_END.split(message, maxsplit=1)
-    printed = printable(log[-_MOST_LOG:]).strip("\n").split("\n") if log.strip() else []
     return FailureView(
         status=check.status,
         title=one_line(check.title),
@@ -103,14 +104,13 @@ def failure_view(
         misconception=_misconception(message, finding),
         detail=_detail(check.status, finding),
         is_quoted=finding is not None and finding.kind == "exception",
-        claim=one_line(check.title) if _has_run(check) else "",
+        claim=one_line(check.title) if _has_run(check) and not unwritten else "",
         location=location_of(check.status, finding) if finding else None,
         values=values(evidence),
         comparison=comparison(evidence, every_measurement),
         maps=map_pair(evidence.maps) if evidence and evidence.maps else None,
         witnesses=witnesses(evidence) if evidence else None,
-        printed=tuple(printed[-PRINTED_LINES:]),
-        printed_label="Your code printed" if len(printed) <= PRINTED_LINES else "Your code printed, at the end",
+        prints=print_parts(prints),
         hints=_hints(check, hints_shown),
         next_commands=tuple(next_commands),
     )
@@ -142,9 +142,25 @@ def _has_run(check: CheckResult) -> bool:
     return check.status not in ("missing", "grader_error") and not at_import
 
 
+def have_run(exercise: ExerciseResult) -> bool:
+    """Say whether any check of an exercise has run: none does if its file is missing, or cannot be read or imported."""
+    first = exercise.first_failure
+    passes = any(check.status == "pass" for check in exercise.checks)
+    return first is None or passes or exercise.status == "grader_error" or _has_run(first)
+
+
+def count_of(exercise: ExerciseResult) -> str:
+    """Return how many checks of an exercise pass."""
+    return checks_pass(exercise.checks) if have_run(exercise) else "no check was run"
+
+
 def _hints(check: CheckResult, count: int) -> tuple[tuple[str, str], ...]:
-    """Return the hints seen so far; none for work that has not begun or that the grader failed on."""
+    """Return the hints seen so far; none for work that has not begun or that the grader failed on.
+
+    The first one comes without a request, so it does not say how many there are.
+    """
     if STATES[check.status].mark in ("waiting", "problem"):
         return ()
     total = len(check.hints)
-    return tuple((f"Hint {n} of {total}", one_line(hint)) for n, hint in enumerate(check.hints[: max(count, 0)], 1))
+    shown = [one_line(hint) for hint in check.hints[: max(count, 0)]]
+    return tuple((f"Hint {n} of {total}" if len(shown) > 1 else "Hint", hint) for n, hint in enumerate(shown, 1))

@@ -1,14 +1,17 @@
 """The top of a verdict: the state of the exercise, and of each of its checks."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from rich.text import Text
 
-from autograder.report.exercise_summary import checks_pass, number, reference_parts, spoken
+from autograder.report.exercise_summary import number, reference_parts, spoken
+from autograder.report.failure_view import count_of, have_run
 from autograder.report.layout import SECONDARY, Page, apart, packed
 from autograder.report.quantities import plural
-from autograder.report.states import STATES
+from autograder.report.states import STATES, state_of
+from autograder.report.todo_view import todo_view
 from autograder.results.model import CheckResult, ExerciseResult
 
 _SHORTEST_RUN = 3  # fewer checks of one state are named, not counted
@@ -16,19 +19,32 @@ _SHORTEST_RUN = 3  # fewer checks of one state are named, not counted
 
 def title_line(page: Page, exercise: ExerciseResult) -> Text:
     """Return mark, state and title of an exercise."""
-    state = STATES[exercise.status]
+    state = state_of(exercise)
     mark = page.text(f"{getattr(page.glyphs, state.mark)} ", state.style)
     word = page.text(state.word, f"bold {state.style}")
     return Text.assemble(mark, word, " ", page.text(f"{number(exercise.id)} {exercise.title}", "bold"))
 
 
 def top_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
-    """Return the title, the checks in a row or two, and whether reference parts were used."""
-    title, count = title_line(page, exercise), page.text(checks_pass(exercise.checks))
+    """Return the title, the checks in a row or two, the TODOs, and whether reference parts were used."""
+    title, count = title_line(page, exercise), page.text(count_of(exercise))
     together = apart(title, count, page.width)
     head = [together] if together else [*page.wrap(title, 0), *(page.wrap(count) if count else [])]
-    marks = _marks(page, exercise) if exercise.status not in ("missing", "not_started") else []
-    return [*head, *(Text.assemble("  ", line) for line in marks), *part_lines(page, exercise)]
+    marks = _marks(page, exercise) if have_run(exercise) and exercise.status != "not_started" else []
+    lines = [*marks, *_todo_lines(page, exercise)]
+    return [*head, *(Text.assemble("  ", line) for line in lines), *part_lines(page, exercise)]
+
+
+def _todo_lines(page: Page, exercise: ExerciseResult) -> list[Text]:
+    """Return the TODOs of an exercise in a row or more, with what is known of each."""
+    view = todo_view(exercise)
+    items = []
+    for item in view.items if view else ():
+        style = {"passed": "green", "failed": "red"}.get(item.mark, SECONDARY)
+        mark = page.text(getattr(page.glyphs, item.mark), style)
+        items.append(Text.assemble(mark, " ", page.text(item.text)))
+    room = replace(page, width=page.width - 2)
+    return [line for row in packed(items, room.width) for line in room.wrap(row, 0)]
 
 
 def part_lines(page: Page, exercise: ExerciseResult) -> list[Text]:

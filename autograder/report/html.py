@@ -3,18 +3,20 @@
 from collections.abc import Iterable, Iterator, Sequence
 from textwrap import dedent
 
-from autograder.report.exercise_summary import achieved, bonus_left, checks_pass, number, reference_parts, spoken
+from autograder.report.exercise_summary import achieved, bonus_left, number, reference_parts, spoken
 from autograder.report.failure_view import Command as Command
-from autograder.report.failure_view import failure_view
+from autograder.report.failure_view import count_of, failure_view, have_run
 from autograder.report.html_bars import bars_svg
-from autograder.report.html_failure import failure_parts
+from autograder.report.html_failure import failure_parts, prints_html
 from autograder.report.html_grid import grid_svg
 from autograder.report.html_style import NAME, style
 from autograder.report.html_text import code, table, text
 from autograder.report.passing import MOST_PICTURES
 from autograder.report.picture_words import in_words, is_whole
+from autograder.report.prints import print_parts
 from autograder.report.quantities import points_of
-from autograder.report.states import STATES
+from autograder.report.states import STATES, state_of
+from autograder.report.todo_view import TodoItem, todo_view
 from autograder.report.why import WhyPage
 from autograder.results.model import CheckResult, ExerciseResult, Picture
 
@@ -26,7 +28,6 @@ _SPOKEN = {"passed": "passes: ", "failed": "fails: ", "waiting": "waits: ", "pro
 def exercise_card(
     exercise: ExerciseResult,
     *,
-    log: str = "",
     hints_shown: int = 1,
     attempt: int | None = None,
     unused_hints: Sequence[str] = (),
@@ -39,10 +40,10 @@ def exercise_card(
     `notes` are sentences about what was checked. A page that contains the style wants cards that are not `styled`. The
     other arguments are those of `render_exercise`.
     """
-    state = STATES[exercise.status]
+    state = state_of(exercise)
     passes = exercise.status == "pass"
     beside = achieved(exercise, attempt) if passes else _count(exercise)
-    parts = _passing(exercise, unused_hints) if passes else _failing(exercise, hints_shown, log)
+    parts = _passing(exercise, unused_hints) if passes else _failing(exercise, hints_shown)
     return _card(
         _KINDS[state.mark],
         _top(f"{SIGNS[state.mark]} {state.word}", f"{number(exercise.id)} {exercise.title}", beside),
@@ -55,7 +56,9 @@ def why_card(page: WhyPage, next_commands: Sequence[Command] = ()) -> str:
     """Return the page of a misconception as a card."""
     labelled = (("Why it tempts", page.tempting), ("A question", page.hint), ("Lesson", page.lesson))
     parts = [f"<p>{text(page.explanation)}</p>"]
-    parts += [_code_block(head, lines) for head, lines in (("✗ wrong", page.wrong), ("✓ right", page.right)) if lines]
+    parts += [
+        _code_block(head, lines) for head, lines in (("✗ your line", page.wrong), ("✓ right", page.right)) if lines
+    ]
     parts += [f"<p><strong>{head}</strong> {text(words)}</p>" for head, words in labelled if words.strip()]
     experiment = page.experiment.strip("\n").split("\n")
     if len(experiment) > 1:
@@ -108,19 +111,22 @@ def _top(state: str, title: str, beside: str) -> str:
 def _count(exercise: ExerciseResult) -> str:
     if exercise.status == "grader_error":
         return ""  # an exercise that was not judged has no score, not zero
-    return ", ".join(filter(None, (checks_pass(exercise.checks), points_of(exercise.score, exercise.max_score))))
+    return ", ".join(filter(None, (count_of(exercise), points_of(exercise.score, exercise.max_score))))
 
 
-def _failing(exercise: ExerciseResult, hints_shown: int, log: str) -> Iterator[str]:
-    first = exercise.first_failure
-    if exercise.status not in ("missing", "not_started"):
+def _failing(exercise: ExerciseResult, hints_shown: int) -> Iterator[str]:
+    first, todos = exercise.first_failure, todo_view(exercise)
+    if exercise.status != "not_started" and have_run(exercise):
         yield f'<ul class="checks">{"".join(_check(check, check is first) for check in exercise.checks)}</ul>'
+    if todos is not None and todos.items:
+        yield f'<ul class="checks">{"".join(map(_todo, todos.items))}</ul>'
     if sentence := reference_parts(exercise):
         yield f'<p class="soft">{text(sentence)}</p>'
     if first is None:
-        yield f"<p>{text(STATES[exercise.status].meaning)}</p>"
+        yield f"<p>{text(state_of(exercise).meaning)}</p>"
     else:
-        yield from failure_parts(failure_view(first, log=log, hints_shown=hints_shown))
+        view = failure_view(first, prints=exercise.prints, hints_shown=hints_shown, todos=todos)
+        yield from failure_parts(view)
 
 
 def _check(check: CheckResult, first: bool) -> str:
@@ -130,12 +136,19 @@ def _check(check: CheckResult, first: bool) -> str:
     return f'<li class="{mark}" title="{text(check.title)}">{sign} {name}</li>'
 
 
+def _todo(item: TodoItem) -> str:
+    sign = f'<b aria-hidden="true">{SIGNS[item.mark]}</b>'
+    spoken_mark = f'<span class="unseen">{_SPOKEN[item.mark] if item.mark != "waiting" else ""}</span>'
+    return f'<li class="{item.mark}">{sign}{spoken_mark} {text(item.text)}</li>'
+
+
 def _passing(exercise: ExerciseResult, unused_hints: Sequence[str]) -> Iterator[str]:
     if exercise.built:
         yield f"<p><strong>{text(exercise.built)}</strong></p>"
     if sentence := reference_parts(exercise):
         yield f'<p class="soft">{text(sentence)}</p>'
     yield from (f'<p class="soft">Still open: {text(check)}</p>' for check in bonus_left(exercise))
+    yield from prints_html(print_parts(exercise.prints))
     pictures = [_picture(picture) for picture in exercise.pictures[:MOST_PICTURES] if is_whole(picture)]
     if pictures:
         yield f'<div class="shown">{"".join(pictures)}</div>'

@@ -1,6 +1,6 @@
 """A failure as HTML, from its view."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from autograder.report.comparison import Comparison, MapPair, Witnesses
 from autograder.report.failure_view import FailureView
@@ -10,6 +10,7 @@ from autograder.report.html_text import code as code
 from autograder.report.html_text import table as table
 from autograder.report.html_text import text as text
 from autograder.report.location import AGREES, Location, SourceLine
+from autograder.report.prints import MOST_LINES, PrintPart, fitting_parts
 
 _EXPLANATION_LINES = 8
 
@@ -31,12 +32,24 @@ def failure_parts(view: FailureView) -> Iterator[str]:
     elements = [*(_maps(view.maps) if view.maps else ()), *([_elements(view.witnesses)] if view.witnesses else [])]
     if elements:
         yield f'<div class="shown">{"".join(elements)}</div>'
-    if view.printed:
-        lines = "\n".join(map(code, view.printed))
-        yield f'<figure class="place"><figcaption>{view.printed_label}</figcaption><pre>{lines}</pre></figure>'
+    yield from prints_html(view.prints)
     for label, hint in view.hints:
         is_open = " open" if hint is view.hints[-1][1] else ""
         yield f"<details{is_open}><summary>{label}</summary>{text(hint)}</details>"
+
+
+def prints_html(parts: Sequence[PrintPart]) -> Iterator[str]:
+    """Yield what the code printed, as much as fits, and the rest where a click shows it."""
+    shown, others = fitting_parts(parts, MOST_LINES)
+    yield from map(_print_html, shown)
+    if others:
+        rest = "".join(map(_print_html, parts[len(shown) :]))
+        yield f"<details><summary>What it printed in other trials</summary>{rest}</details>"
+
+
+def _print_html(part: PrintPart) -> str:
+    lines = "\n".join(map(code, part.lines))
+    return f'<figure class="place"><figcaption>{text(part.label)}</figcaption><pre>{lines}</pre></figure>'
 
 
 def _location(location: Location) -> str:

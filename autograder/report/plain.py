@@ -17,17 +17,20 @@ from autograder.report.exercise_summary import (
     spoken,
     student,
 )
-from autograder.report.failure_view import Command, FailureView, failure_view
+from autograder.report.failure_view import Command, FailureView, count_of, failure_view, have_run
 from autograder.report.glyphs import ASCII
 from autograder.report.location import Location
 from autograder.report.passing import MOST_PICTURES
 from autograder.report.picture_words import in_words
 from autograder.report.printable import one_line, printable
+from autograder.report.prints import MOST_LINES, PrintPart, fitting_parts, print_parts
 from autograder.report.quantities import listed, plural, points_of
-from autograder.report.states import STATES
+from autograder.report.states import state_of
+from autograder.report.todo_view import TodoView, todo_view
 from autograder.results.model import ExerciseResult, Report
 
 _MOST_UNUSED = 3
+_TODO_WORDS = {"passed": "Passes", "failed": "Fails", "waiting": "Written"}
 
 
 def show(console: Console, sentences: Iterable[str]) -> None:
@@ -44,16 +47,16 @@ def lines_of(sentences: Iterable[str]) -> list[str]:
 def exercise_sentences(
     exercise: ExerciseResult,
     next_commands: Sequence[Command],
-    log: str = "",
     hint: int = 1,
     attempt: int | None = None,
     unused_hints: Sequence[str] = (),
 ) -> list[str]:
     """Return one exercise: what was achieved if it passes, else its first failure."""
     if exercise.status != "pass":
-        return _failing(exercise, next_commands, log, hint)
+        return _failing(exercise, next_commands, hint)
     unused = [fact("A hint you did not need", one_line(hint)) for hint in unused_hints[:_MOST_UNUSED]]
-    return [*_passing(exercise, attempt), *unused, *next_sentences(next_commands)]
+    printed = print_sentences(print_parts(exercise.prints))
+    return [*_passing(exercise, attempt), *printed, *unused, *next_sentences(next_commands)]
 
 
 def report_sentences(report: Report, next_commands: Sequence[Command]) -> list[str]:
@@ -61,7 +64,7 @@ def report_sentences(report: Report, next_commands: Sequence[Command]) -> list[s
     first = shown_first(report)
     lines = [f"Student: {student(report)}."] if student(report) else []
     lines += [_summary(exercise) for exercise in report.exercises]
-    lines += _failing(first, (), report.log) if first else []
+    lines += _failing(first, ()) if first else []
     lines += [f"Total: {points_of(report.score, report.max_score)}."]
     return lines + [f"Note: {ended(note)}" for note in notes(report)] + next_sentences(next_commands)
 
@@ -81,8 +84,8 @@ def class_sentences(reports: Sequence[Report]) -> list[str]:
     return lines + [f"Needs a look: {name}: {ended(why)}" for name, why in summary.need_a_look]
 
 
-def failure_sentences(view: FailureView) -> list[str]:
-    """Return a check that does not pass, one fact a sentence."""
+def failure_sentences(view: FailureView, most_printed: int = MOST_LINES) -> list[str]:
+    """Return a check that does not pass, one fact a sentence, with at most that many lines of output."""
     sentences = [fact("Finding", view.message)]
     if view.detail:
         sentences.append(fact("Message" if view.is_quoted else "Because", one_line(" ".join(view.detail))))
@@ -93,9 +96,19 @@ def failure_sentences(view: FailureView) -> list[str]:
         sentences.append(fact("Check", view.claim))
     sentences += _location(view.location) if view.location else []
     sentences += _evidence(view)
-    sentences += [f"Your code printed: {line}" for line in view.printed]
+    sentences += print_sentences(view.prints, most_printed)
     sentences += [fact(label, hint) for label, hint in view.hints[-1:]]
     return sentences + next_sentences(view.next_commands)
+
+
+def print_sentences(parts: Sequence[PrintPart], most: int = MOST_LINES) -> list[str]:
+    """Return what the code printed, each line behind a label; the first of a trial says which."""
+    shown, others = fitting_parts(parts, most)
+    lines = []
+    for part in shown:
+        first, *rest = part.lines
+        lines += [f"{part.label}: {first}", *(f"Your code printed: {line}" for line in rest)]
+    return [*lines, *(["It printed more in other trials."] if others else [])]
 
 
 def fact(label: str, text: str) -> str:
@@ -117,11 +130,11 @@ def _summary(exercise: ExerciseResult) -> str:
     """Return one exercise in one line."""
     score = points_of(exercise.score, exercise.max_score)
     facts = filter(None, (checks_pass(exercise.checks), score))
-    return f"Exercise {number(exercise.id)}, {exercise.title}: {STATES[exercise.status].word}. {', '.join(facts)}."
+    return f"Exercise {number(exercise.id)}, {exercise.title}: {state_of(exercise).word}. {', '.join(facts)}."
 
 
 def _title(exercise: ExerciseResult) -> str:
-    return f"{STATES[exercise.status].word}. Exercise {number(exercise.id)}, {exercise.title}."
+    return f"{state_of(exercise).word}. Exercise {number(exercise.id)}, {exercise.title}."
 
 
 def _passing(exercise: ExerciseResult, attempt: int | None) -> list[str]:
@@ -132,18 +145,33 @@ def _passing(exercise: ExerciseResult, attempt: int | None) -> list[str]:
     return [f"{_title(exercise)} {achieved(exercise, attempt)}.", *facts]
 
 
-def _failing(exercise: ExerciseResult, next_commands: Sequence[Command], log: str, hint: int = 1) -> list[str]:
-    state, check = STATES[exercise.status], exercise.first_failure
+def _failing(exercise: ExerciseResult, next_commands: Sequence[Command], hint: int = 1) -> list[str]:
+    state, check, todos = state_of(exercise), exercise.first_failure, todo_view(exercise)
     if check is None:
         return [_title(exercise), ended(state.meaning), *next_sentences(next_commands)]
     first = "Begin with" if state.mark == "waiting" else "First failure"
-    place = f"{first}: check {exercise.checks.index(check) + 1}, {spoken(check.id)}."
-    view = failure_view(check, log=log, hints_shown=hint, next_commands=next_commands)
+    begin = f"{first}: check {exercise.checks.index(check) + 1}, {spoken(check.id)}."
+    view = failure_view(check, prints=exercise.prints, hints_shown=hint, next_commands=next_commands, todos=todos)
+    count = count_of(exercise)
+    top = [f"{_title(exercise)} {count[:1].upper()}{count[1:]}."]
+    if have_run(exercise) and (todos is None or check.status != "not_started"):
+        top.append(begin)
     return [
-        f"{_title(exercise)} {checks_pass(exercise.checks)}. {place}",
+        " ".join(top),
+        *_todo_sentences(todos),
         *filter(None, [reference_parts(exercise)]),
         *failure_sentences(view),
     ]
+
+
+def _todo_sentences(todos: TodoView | None) -> list[str]:
+    """Return what is known of each TODO that has code, and the names of the others."""
+    if todos is None or not todos.items:
+        return []
+    known = [item for item in todos.items if item.fact and not item.is_left]
+    left = [item.name for item in todos.items if item.is_left]
+    sentences = [f"{_TODO_WORDS[item.mark]}: {item.name if item.mark == 'waiting' else item.text}." for item in known]
+    return [*sentences, f"Left to write: {listed(left)}."]
 
 
 def _location(location: Location) -> list[str]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from autograder.results.model import Status
+from autograder.results.model import ExerciseResult, Status
 
 Mark = Literal["passed", "failed", "waiting", "problem"]
 
@@ -36,3 +36,10 @@ STATES: dict[Status, State] = {
         "The grader failed here, not your code. Run the command again. If it fails again, report it.",
     ),
 }
+
+IN_PROGRESS = State("IN PROGRESS", "PART", "waiting", "cyan", "A part is written, and another part is not yet.")
+
+
+def state_of(exercise: ExerciseResult) -> State:
+    """Return how the status of an exercise is shown: one that is written in part, without a failure, is in progress."""
+    return IN_PROGRESS if exercise.in_progress else STATES[exercise.status]

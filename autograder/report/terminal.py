@@ -16,13 +16,16 @@ from autograder.report.glyphs import Glyphs
 from autograder.report.header import part_lines, title_line, top_lines
 from autograder.report.layout import NARROWEST, SECONDARY, Page, blocks, breadth, columns, next_lines
 from autograder.report.passing import bonus_lines, built_lines, picture_lines, unused_lines
+from autograder.report.prints import print_parts
 from autograder.report.quantities import plural, points, points_of
-from autograder.report.states import STATES
-from autograder.report.terminal_failure import fitted_lines
+from autograder.report.states import state_of
+from autograder.report.terminal_failure import fitted_lines, print_lines
 from autograder.report.terminal_maps import NARROWEST_WITH_MAPS
+from autograder.report.todo_view import todo_view
 from autograder.results.model import ExerciseResult, Report
 
 TALLEST = 34
+LINES_PRINTED_IN_A_PASS = 4
 LOW = 30
 """A terminal with fewer lines shows no tables and no maps."""
 
@@ -35,7 +38,6 @@ def render_exercise(
     next_commands: Sequence[Command],
     glyphs: Glyphs,
     plain: bool = False,
-    log: str = "",
     hints_shown: int = 1,
     attempt: int | None = None,
     unused_hints: Sequence[str] = (),
@@ -46,7 +48,7 @@ def render_exercise(
     last of the `hints_shown`; a pass shows the `attempt` and the `unused_hints`.
     """
     if plain or console.width < NARROWEST:
-        about = sentences.exercise_sentences(exercise, next_commands, log, hints_shown, attempt, unused_hints)
+        about = sentences.exercise_sentences(exercise, next_commands, hints_shown, attempt, unused_hints)
         sentences.show(console, about)
         return
     page = Page.on(console, glyphs)
@@ -54,8 +56,7 @@ def render_exercise(
         last = next_lines(page, next_commands)
         page.show(blocks((_pass_lines(page, exercise, _rows(page) - len(last) - 1, attempt, unused_hints), last)))
         return
-    check = exercise.first_failure
-    view = failure_view(check, log=log, hints_shown=hints_shown, next_commands=next_commands) if check else None
+    view = _view(exercise, hints_shown, next_commands)
     last = [] if view else next_lines(page, next_commands)
     page.show(blocks((_failing_lines(page, exercise, view, file_path), last)))
 
@@ -95,13 +96,23 @@ def render_class(console: Console, reports: Sequence[Report], *, glyphs: Glyphs,
     page.show(class_lines(page, reports))
 
 
+def _view(exercise: ExerciseResult, hints_shown: int = 1, next_commands: Sequence[Command] = ()) -> FailureView | None:
+    check = exercise.first_failure
+    if check is None:
+        return None
+    todos = todo_view(exercise)
+    return failure_view(
+        check, prints=exercise.prints, hints_shown=hints_shown, next_commands=next_commands, todos=todos
+    )
+
+
 def _failing_lines(
     page: Page, exercise: ExerciseResult, view: FailureView | None, file_path: Path | None
 ) -> list[Text]:
     """Return the header of an exercise, its checks, and its first failure."""
     head = top_lines(page, exercise)
     if view is None:
-        return blocks((head, page.wrap(page.text(STATES[exercise.status].meaning))))
+        return blocks((head, page.wrap(page.text(state_of(exercise).meaning))))
     brief = _height(page) < LOW
     return blocks((head, fitted_lines(page, view, file_path, _rows(page) - len(head) - 1, brief)))
 
@@ -113,9 +124,10 @@ def _pass_lines(
     unused = unused_lines(page, unused_hints)
     built = [*built_lines(page, exercise), *bonus_lines(page, exercise)]
     head = [*_pass_line(page, exercise, attempt), *built]
-    room = rows - len(head) - len(unused) - 2
+    printed = print_lines(page, print_parts(exercise.prints), LINES_PRINTED_IN_A_PASS)
+    room = rows - len(head) - len(unused) - 2 - (len(printed) + 1 if printed else 0)
     pictures = picture_lines(page, exercise.pictures, room) if page.width >= NARROWEST_WITH_MAPS else []
-    return blocks((head, pictures, unused))
+    return blocks((head, printed, pictures, unused))
 
 
 def _pass_line(page: Page, exercise: ExerciseResult, attempt: int | None) -> list[Text]:
@@ -158,8 +170,7 @@ def _first_in_full(page: Page, report: Report, file_paths: Mapping[str, Path]) -
         return []
     if first.status == "pass":
         return _pass_lines(page, first, _rows(page), None, ())
-    view = failure_view(first.first_failure, log=report.log) if first.first_failure else None
-    return _failing_lines(page, first, view, file_paths.get(f"{first.id}.py"))
+    return _failing_lines(page, first, _view(first), file_paths.get(f"{first.id}.py"))
 
 
 def _rows(page: Page) -> int:
@@ -173,7 +184,7 @@ def _height(page: Page) -> int:
 
 
 def _summary(page: Page, exercise: ExerciseResult) -> list[Text]:
-    state = STATES[exercise.status]
+    state = state_of(exercise)
     mark = page.text(getattr(page.glyphs, state.mark), state.style)
     title = Text.assemble(mark, " ", page.text(f"{number(exercise.id)} {exercise.title}"))
     count = f"{passing(exercise.checks)} of {plural(len(exercise.checks), 'check')}" if exercise.checks else ""

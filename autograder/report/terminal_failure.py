@@ -1,5 +1,6 @@
 """A failure in the terminal, in as many lines as there is room for."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -7,6 +8,7 @@ from rich.text import Text
 
 from autograder.report.failure_view import FailureView
 from autograder.report.layout import LABEL, SECONDARY, Page, blocks, next_lines
+from autograder.report.prints import MOST_LINES, PrintPart, fitting_parts
 from autograder.report.terminal_evidence import comparison_lines, element_lines, value_lines
 from autograder.report.terminal_location import location_lines
 
@@ -27,6 +29,7 @@ class Extent:
 
 # The parts that say least go first: the claim, then rows of maps, then elements, then the table. Never the location.
 _EXTENTS = (
+    Extent(True, 8, 5, MOST_LINES),
     Extent(True, 8, 5, 5),
     Extent(True, 8, 5, 3),
     Extent(True, 8, 5, 3, before=1),
@@ -41,6 +44,8 @@ _EXTENTS = (
 )
 # A low terminal has neither table nor maps.
 _BRIEF = (
+    Extent(False, 0, 5, MOST_LINES),
+    Extent(False, 0, 3, 5),
     Extent(False, 0, 5, 3),
     Extent(False, 0, 3, 3),
     Extent(False, 0, 3, 1, before=1, claim=False),
@@ -69,7 +74,7 @@ def failure_lines(page: Page, view: FailureView, file_path: Path | None, extent:
             value_lines(page, view.values) if view.values else [],
             comparison_lines(page, view.comparison) if view.comparison and extent.table else [],
             element_lines(page, view.witnesses, view.maps, extent.map_lines, extent.witnesses),
-            _printed_lines(page, view, extent.printed),
+            print_lines(page, view.prints, extent.printed),
             _hint_lines(page, view),
             next_lines(page, view.next_commands),
         )
@@ -91,12 +96,15 @@ def _explanation_lines(page: Page, view: FailureView) -> list[Text]:
     return [*lines[:_EXPLANATION_LINES], page.text(f"  {page.glyphs.ellipsis}")]
 
 
-def _printed_lines(page: Page, view: FailureView, most: int) -> list[Text]:
-    if not view.printed:
-        return []
-    label = view.printed_label if len(view.printed) <= most else "Your code printed, at the end"
-    last = [page.cut(page.text(f"    {line}"), page.width) for line in view.printed[-most:]]
-    return [page.text(f"  {label}", SECONDARY), *last]
+def print_lines(page: Page, parts: Sequence[PrintPart], most: int = MOST_LINES) -> list[Text]:
+    """Return what the code printed, below where it came from, and whether it printed more."""
+    shown, others = fitting_parts(parts, most)
+    lines = []
+    for part in shown:
+        lines += page.wrap(page.text(part.label, SECONDARY))
+        lines += [page.cut(page.text(f"    {line}"), page.width) for line in part.lines]
+    more = page.text(f"  {page.glyphs.ellipsis} and more in other trials", SECONDARY)
+    return [*lines, *([more] if others else [])]
 
 
 def _hint_lines(page: Page, view: FailureView) -> list[Text]:

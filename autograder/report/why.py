@@ -19,7 +19,8 @@ _MOST_CODE = 12  # lines
 class WhyPage:
     """A misconception of the catalogue. Everything from `tempting` on may be empty.
 
-    `wrong` and `right` are the same lines of code; `lesson` is the file that teaches the point.
+    `wrong` is the line of the learner, `right` are the lines of the solution; `lesson` is the file that teaches the
+    point.
     """
 
     id: str
@@ -51,7 +52,7 @@ def render_why(
         _top(on, page),
         on.wrap(on.text(one_line(page.explanation))),
         _labelled(on, "Why it tempts", page.tempting),
-        _code(on, page.wrong, "wrong", glyphs.failed, "red"),
+        _code(on, page.wrong, "your line", glyphs.failed, "red"),
         _code(on, page.right, "right", glyphs.passed, "green"),
         _labelled(on, "A question", page.hint),
         _labelled(on, "To see it", page.experiment),
@@ -113,7 +114,7 @@ def sentences_of_page(page: WhyPage, next_commands: Sequence[tuple[str, str]]) -
         ("Why it tempts", page.tempting),
     )
     code = (
-        *(("Wrong line", line) for line in _lines(page.wrong)),
+        *(("Your line", line) for line in _lines(page.wrong)),
         *(("Right line", line) for line in _lines(page.right)),
     )
     experiment = [("To see it", line) for line in _lines(page.experiment.strip("\n").split("\n"))]

@@ -14,3 +14,4 @@ from autograder.report.quantities import points as points
 from autograder.report.quantities import points_of as points_of
 from autograder.report.quantities import seconds as seconds
 from autograder.report.states import STATES as STATES
+from autograder.report.states import state_of as state_of

@@ -8,6 +8,7 @@ SCHEMA = 1
 
 Status = Literal["pass", "fail", "error", "timeout", "memory", "waits", "not_started", "missing", "grader_error"]
 FindingKind = Literal["misconception", "pattern", "place", "exception", "structure", "forbidden", "device", "dtype"]
+TodoState = Literal["done", "started", "open", "empty"]
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,26 @@ class CheckResult:
         return self.finding.id if self.finding is not None and self.finding.kind == "misconception" else None
 
 
+@dataclass(frozen=True)
+class Todo:
+    """A TODO of the stub, by the name of its function or method, and its state in the student's file.
+
+    `done` has code, `open` raises NotImplementedError as handed out, and `started` has code and raises it still.
+    `empty` neither raises it nor has code of its own. `place` is the line that raises, the last line of an empty one,
+    or the first line of code. `checks` are the ids of the checks of what it returns.
+    """
+
+    name: str
+    state: TodoState
+    place: Place
+    checks: tuple[str, ...] = ()
+
+    @property
+    def is_written(self) -> bool:
+        """Whether it has code and nothing is left to do."""
+        return self.state == "done"
+
+
 class Checked(Protocol):
     """A check that was judged."""
 
@@ -139,11 +160,11 @@ Failed = TypeVar("Failed", bound=Checked)
 def first_failing(checks: Sequence[Failed]) -> Failed | None:
     """Return the check to look at first: the first that fails by a named mistake, else the first that does not pass.
 
-    If most of them raise an exception and none by that mistake, the exception comes first: it hides what is behind it.
-    A check that only waits, or is a bonus, comes last.
+    If most of those that ran raise an exception and none by that mistake, the exception comes first: it hides what is
+    behind it. What is not written yet comes after what fails. A check that only waits, or is a bonus, comes last.
     """
-    failing = sorted((check for check in checks if check.status != "pass"), key=lambda check: check.bonus)
-    judged = [check for check in failing if check.status != "waits"] or failing
+    failing = sorted((check for check in checks if check.status != "pass"), key=_lateness)
+    judged = [check for check in failing if check.status not in ("waits", "not_started")] or failing
     first = _first_named(judged)
     raising = [check for check in judged if check.status == "error"]
     if first is None or 2 * len(raising) <= len(judged):
@@ -152,8 +173,25 @@ def first_failing(checks: Sequence[Failed]) -> Failed | None:
     return first if first in raising or is_its_cause else _first_named(raising)
 
 
+def _lateness(check: Checked) -> tuple[bool, ...]:
+    return check.status == "waits", check.bonus, check.status == "not_started"
+
+
 def _first_named(checks: Sequence[Failed]) -> Failed | None:
     return next((check for check in checks if check.mistake is not None), checks[0] if checks else None)
+
+
+@dataclass(frozen=True)
+class PrintOutput:
+    """What a student's code printed in a trial of a check, counted from 1; with no check, while it was imported.
+
+    `times` is the number of trials of the check that printed exactly this; this one is the first of them.
+    """
+
+    text: str
+    check: str | None = None
+    trial: int = 1
+    times: int = 1
 
 
 @dataclass(frozen=True)
@@ -161,7 +199,9 @@ class ExerciseResult:
     """One exercise: its verdict, and its points together.
 
     `stood_in` has the earlier exercises in whose place reference parts were used.
-    `built` says in one line what a student who passed has built, and `pictures` show it; only in self-checks.
+    `built` says in one line what a student who passed has built, `pictures` show it, and `prints` are what the code
+    printed, that of the first failure before the others; only in self-checks. `todos` are the TODOs of the stub, as far
+    as the student's file still has their functions.
     """
 
     id: str
@@ -174,6 +214,16 @@ class ExerciseResult:
     stood_in: tuple[str, ...] = ()
     built: str | None = None
     pictures: tuple[Picture, ...] = ()
+    prints: tuple[PrintOutput, ...] = ()
+    todos: tuple[Todo, ...] = ()
+
+    @property
+    def in_progress(self) -> bool:
+        """Whether a part is written, another part is not, and nothing that is written fails."""
+        required = {check.status for check in self.checks if not check.bonus}
+        begun = self.status == "fail" or any(todo.state in ("done", "started") for todo in self.todos)
+        fails = self.status not in ("fail", "not_started") or not required <= {"pass", "not_started", "waits"}
+        return begun and not fails and "not_started" in required
 
     @property
     def first_failure(self) -> CheckResult | None:

@@ -13,10 +13,12 @@ from autograder.protocol.bounds import (
     STATEMENT_HASH,
     SURVEY_ASSIGNMENTS,
     SURVEY_FORBIDDEN,
+    SURVEY_FUNCTIONS,
     SURVEY_PLACES,
     SURVEY_RETURNS,
     SURVEY_STATEMENTS,
 )
+from autograder.protocol.functions import Function
 from autograder.results import Place
 from autograder.runner.validation import as_dict, as_line, as_list, as_text
 
@@ -67,13 +69,15 @@ Outcome = Observed | Fault | WorkerFailure
 class Survey:
     """The syntax of a file: the lines of definition and returns by name, forbidden calls, statements and assignments.
 
-    A statement is its hash and its first line; an assignment is its function or class, its name and its line.
+    A statement is its hash and its first line; an assignment is its function or class, its name and its line. The
+    `functions` say which of them are still a TODO.
     """
 
     places: Mapping[str, tuple[int, ...]]
     forbidden: tuple[tuple[str, int], ...]
     statements: tuple[tuple[str, int], ...] = ()
     assignments: tuple[tuple[str, str, int], ...] = ()
+    functions: tuple[Function, ...] = ()
 
 
 OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "Cannot allocate memory")
@@ -136,4 +140,8 @@ def read_survey(event: Mapping[str, Any]) -> Survey:
         tuple((as_text(name), as_line(line)) for name, line in as_list(event["forbidden"], SURVEY_FORBIDDEN)),
         tuple((as_text(hash_, STATEMENT_HASH), as_line(line)) for hash_, line, _ in statements),
         tuple((as_text(owner), as_text(name), as_line(line)) for owner, name, line in assignments),
+        tuple(
+            Function(as_text(name), *map(as_line, lines))
+            for name, *lines in as_list(event["functions"], SURVEY_FUNCTIONS)
+        ),
     )

@@ -64,6 +64,7 @@ class WorkerProcess:
         self._frames = Frames(ANSWER_LIMITS)
         self._received = 0
         self._log = bytearray()
+        self._kept_log = KEPT_LOG
         self._printed = 0
         self._start_seconds = START_SECONDS if child.fresh else FORK_SECONDS
         self.sent = 0
@@ -78,19 +79,24 @@ class WorkerProcess:
         """Whether it had to load torch before it was ready."""
         return self._child.fresh
 
-    @property
-    def log(self) -> str:
-        """The first part of what the worker printed, including what is still in the pipe."""
+    def take_log(self) -> bytes:
+        """Return what the worker printed since the last call, as far as it is kept, also what is still in the pipe."""
         while self._watched.get_map() and any(key.data.func == self._take_log for key in self._read_available(0)):
             pass
-        return self._log.decode("utf-8", "replace")
+        taken = bytes(self._log)
+        self._log.clear()
+        return taken
 
     @property
     def _log_overflowed(self) -> bool:
         return self._printed > self._output_limit
 
-    def send(self, job: Value) -> None:
-        """Send a job. A thread writes what the pipe does not take, so a worker that does not read delays nobody."""
+    def send(self, job: Value, *, keeps_log: bool = False) -> None:
+        """Send a job. A thread writes what the pipe does not take, so a worker that does not read delays nobody.
+
+        With `keeps_log` all that the worker prints is kept, up to the limit on its output.
+        """
+        self._kept_log = self._output_limit if keeps_log else KEPT_LOG
         self._received = 0
         self.sent += 1
         rest = memoryview(write_frame(job))
@@ -210,7 +216,7 @@ class WorkerProcess:
         part = b""
         with contextlib.suppress(OSError, ValueError):
             part = read()
-        self._log.extend(part[: max(0, KEPT_LOG - len(self._log))])
+        self._log.extend(part[: max(0, self._kept_log - len(self._log))])
         self._printed += len(part)
         if self._log_overflowed:
             self.kill()

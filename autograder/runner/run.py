@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from autograder.checks.trials import Key
+from autograder.protocol.log_headings import sections
 from autograder.runner.outcomes import Outcome, Survey
 from autograder.runner.traces import Trace
 
@@ -21,19 +22,45 @@ class Cancelled(Exception):
     """A run was cancelled from another thread."""
 
 
+MOST_LOG = 1 << 18
+"""Characters of the output of all workers of a run."""
+
+Prints = Mapping[Key | None, str]
+"""What a program printed, by the trial that printed it; None stands for the import of the exercise."""
+
+
 @dataclass
 class Run:
-    """The outcomes of one program, by exercise and trial; `problem` states why there are none."""
+    """The outcomes of one program, by exercise and trial; `problem` states why there are none.
+
+    `prints` has what the exercises printed, if the run was to keep it, and `log` the whole output of the workers.
+    """
 
     outcomes: dict[str, dict[Key, Outcome]] = field(default_factory=dict)
     surveys: dict[str, Survey] = field(default_factory=dict)
     traces: dict[str, dict[Key, Trace]] = field(default_factory=dict)
+    prints: dict[str, Prints] = field(default_factory=dict)
     log: str = ""
     problem: str | None = None
+
+    def add_log(self, log: bytes, plan: "Plan") -> None:
+        """Add the log of a job. What a trial printed replaces what it printed in an earlier job that died."""
+        self.log = (self.log + log.decode("utf-8", "replace"))[:MOST_LOG]
+        found: dict[str, dict[Key | None, str]] = {}
+        for section in sections(log):
+            key = (section.check, section.trial) if section.check else None
+            if section.exercise in plan and (key is None or key in plan[section.exercise]):
+                texts = found.setdefault(section.exercise, {})
+                texts[key] = texts.get(key, "") + section.text
+        for exercise, texts in found.items():
+            self.prints[exercise] = {**self.prints.get(exercise, {}), **texts}
 
     def put(self, exercise: str, key: Key, outcome: Outcome) -> None:
         self.outcomes.setdefault(exercise, {})[key] = outcome
 
+
+Probes = Literal["checks", "pictures", "steps"]
+"""What a plan names."""
 
 Plan = dict[str, list[Key]]
 Where = tuple[str, Key | None]

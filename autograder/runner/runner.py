@@ -13,7 +13,7 @@ from autograder.runner.attempt import Attempt
 from autograder.runner.exit_messages import is_own_fault
 from autograder.runner.outcomes import Survey, WorkerFailure, read_survey
 from autograder.runner.process import End, WorkerProcess
-from autograder.runner.run import Cancelled, EnvironmentProblem, GraderProblem, Parts, Plan, Run, Where
+from autograder.runner.run import Cancelled, EnvironmentProblem, GraderProblem, Parts, Plan, Probes, Run, Where
 from autograder.runner.timeouts import Timeouts
 from autograder.runner.worker_handle import SpawnedWorker, WorkerHandle
 
@@ -117,18 +117,19 @@ class Runner:
         *,
         exact: bool = False,
         trace: bool = False,
-        pictures: bool = False,
+        probes: Probes = "checks",
         reference_parts: Mapping[str, bytes] | None = None,
         patience: Timeouts | None = None,
         parts: Parts | None = None,
         anew: bool = False,
+        prints: bool = False,
     ) -> Run:
         """Run a plan on the files of one program; reference parts replace the contract's names in some of them.
 
-        With `trace`, also record the trace of each trial. With `pictures` the plan names pictures instead of checks,
-        with the inputs of the course's public seed. `patience` has the time-outs of the whole submission, if the plan
+        With `trace`, also record the trace of each trial. The plan names `probes`: pictures and steps
+        get the inputs of the course's public seed. `patience` has the time-outs of the whole submission, if the plan
         is a part of it. `parts` has the exercises that need not run once one they need has timed out. With `anew` the
-        plan starts in a fresh worker.
+        plan starts in a fresh worker. With `prints` the run says which trial printed what.
 
         Raises `GraderProblem` or `EnvironmentProblem`, which are never the program's fault.
         """
@@ -138,10 +139,11 @@ class Runner:
         patience = patience or Timeouts(self.suite.course.limits)
         survey = partial(self._survey, sources)
         attempt = Attempt(Run(), left, patience, survey, parts=parts or {}, exact=exact)
-        self._attempt, seed = attempt, self.suite.course.seed if pictures else self.seed
+        self._attempt, seed = attempt, self.seed if probes == "checks" else self.suite.course.seed
         while attempt.plan:
             job = self._job(sources, attempt.plan, exact, trace, reference_parts or {}, seed)
-            end = self._run_job(attempt, {**job, "pictures": pictures, "careful": patience.careful})
+            job |= {"probes": probes, "careful": patience.careful, "prints": prints}
+            end = self._run_job(attempt, job, plan)
             if end is None:
                 continue
             if trace and not exact and is_own_fault(end):
@@ -151,11 +153,11 @@ class Runner:
         self._attempt = None
         return attempt.run
 
-    def _run_job(self, attempt: Attempt, job: dict[str, Any]) -> End | WorkerFailure | None:
+    def _run_job(self, attempt: Attempt, job: dict[str, Any], plan: Plan) -> End | WorkerFailure | None:
         """Run a job in a worker; return how the worker ended, None if it answered to the end."""
         self.prepare()
         assert self._worker is not None
-        self._worker.send(job)
+        self._worker.send(job, keeps_log=job["prints"])
         if attempt.patience.timeouts:
             self._start_spare()
         end = attempt.receive(self._worker)
@@ -163,7 +165,7 @@ class Runner:
             ending.hold()
         if self._cancelled:
             raise Cancelled
-        attempt.run.log = attempt.run.log or self._worker.log
+        attempt.run.add_log(self._worker.take_log(), plan)
         if end is not None or not self.shared:
             self._close_worker()
         return end
@@ -200,8 +202,9 @@ class Runner:
             "reference_parts": dict(reference_parts),
             "checks": dict(self.suite.sources),
             "plan": [[exercise, [trial(exercise, key) for key in keys]] for exercise, keys in plan.items()],
-            "pictures": False,
+            "probes": "checks",
             "careful": False,
+            "prints": False,
             "sizes": [dict(column) for column in course.sizes],
             "device": self.device,
             "exact": exact,

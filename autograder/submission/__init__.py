@@ -1,16 +1,16 @@
 """Read submissions as bytes: nothing in them is run, followed, unpacked to disk or trusted."""
 
 from autograder.submission.class_entry import Entry
-from autograder.submission.found import Caps, SubmissionError
+from autograder.submission.files import Caps, SubmissionError
 from autograder.submission.layouts import LAYOUTS
 from autograder.submission.listing import Submissions, list_submissions
-from autograder.submission.submission import Given, Submission, read_submission
+from autograder.submission.submission import Handout, Submission, read_submission
 
 __all__ = [
     "LAYOUTS",
     "Caps",
     "Entry",
-    "Given",
+    "Handout",
     "Submission",
     "SubmissionError",
     "Submissions",

@@ -12,8 +12,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import cast
 
-from autograder.submission.folder import open_plain
-from autograder.submission.found import (
+from autograder.submission.files import (
     LINK,
     SPECIAL,
     Caps,
@@ -28,6 +27,7 @@ from autograder.submission.found import (
     too_large_error,
     too_many_entries,
 )
+from autograder.submission.folder import open_plain
 
 _CONTENTS_BYTES = 256  # bytes of the table of contents per entry; an honest entry needs about 100
 _ENCRYPTED = 0x1 | 0x40

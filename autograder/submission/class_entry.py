@@ -11,8 +11,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from autograder.submission.archive import moved_into, open_archive
-from autograder.submission.folder import kind_of, read_plain
-from autograder.submission.found import (
+from autograder.submission.files import (
     LINK,
     Caps,
     FileError,
@@ -23,7 +22,8 @@ from autograder.submission.found import (
     printable,
     too_many_entries,
 )
-from autograder.submission.submission import NOTHING_GIVEN, Given, Submission, read_listing, reader_of
+from autograder.submission.folder import kind_of, read_plain
+from autograder.submission.submission import NO_HANDOUT, Handout, Submission, read_listing, reader_of
 
 _CAPS = Caps()
 
@@ -53,7 +53,7 @@ class Entry:
     handed_in: datetime | None = None
     notes: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
-    given: Given = NOTHING_GIVEN
+    handout: Handout = NO_HANDOUT
 
     def read(self, files: Sequence[str], caps: Caps) -> Submission:
         """Return the submission. If it cannot be read at all, it has no files, and a note that says why."""
@@ -64,7 +64,7 @@ class Entry:
                     listing.add(_list_part(part, caps, stack))
                 except SubmissionError as error:  # a report must not contain paths of the grader's machine
                     listing.skip(str(error).replace(printable(part.path), printable(part.path.name)))
-            submission = read_listing(self.student, listing, files, caps, self.given)
+            submission = read_listing(self.student, listing, files, caps, self.handout)
         return replace(submission, notes=(*self.notes, *submission.notes))
 
     def stamp(self) -> str:
@@ -73,7 +73,7 @@ class Entry:
         It opens no file, follows no link, and visits no more files and folders than reading does.
         """
         state = hashlib.sha256(repr((self.student, self.handed_in, self.notes)).encode("utf-8", "surrogatepass"))
-        state.update(self.given.digest.encode())
+        state.update(self.handout.digest.encode())
         for part in self.parts or (Part(self.path),):
             inside = [(str(file.path), file.rank, file.label) for file in part.files or ()]
             state.update(repr((str(part.path), part.name, part.rank, inside)).encode("utf-8", "surrogatepass"))

@@ -10,8 +10,7 @@ from pathlib import Path, PurePosixPath
 from autograder.submission import moodle
 from autograder.submission.archive import list_archive, open_archive, open_for_reading
 from autograder.submission.class_entry import Part
-from autograder.submission.folder import Kind, kind_of, read_plain, reason
-from autograder.submission.found import (
+from autograder.submission.files import (
     LINK,
     Caps,
     FileError,
@@ -21,6 +20,7 @@ from autograder.submission.found import (
     printable,
     printable_name,
 )
+from autograder.submission.folder import Kind, kind_of, read_plain, reason
 from autograder.submission.submission import cut
 
 CLASS = Caps(entries=200_000, depth=12)

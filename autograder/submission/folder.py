@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
-from autograder.submission.found import (
+from autograder.submission.files import (
     LINK,
     SPECIAL,
     Caps,

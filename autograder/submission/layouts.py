@@ -18,7 +18,7 @@ from typing import TypeVar
 from autograder.submission import canvas, moodle
 from autograder.submission.class_entry import Part
 from autograder.submission.class_folder import ClassFolder, Item, may_be_work
-from autograder.submission.found import printable_name
+from autograder.submission.files import printable_name
 from autograder.submission.git import commit_time
 from autograder.submission.names import Clue, casefolded
 from autograder.submission.times import format_time, parse_time

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from autograder.submission.class_entry import Entry, Part
 from autograder.submission.class_folder import ClassFolder, open_class_folder
-from autograder.submission.found import SubmissionError, printable, printable_name
+from autograder.submission.files import SubmissionError, printable, printable_name
 from autograder.submission.layouts import Candidate, LayoutResult, read_layout
 from autograder.submission.names import Students, casefolded, checked_id
 from autograder.submission.recognition import recognise
-from autograder.submission.submission import NOTHING_GIVEN, Given, notebook_of
+from autograder.submission.submission import NO_HANDOUT, Handout, notebook_of
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ def list_submissions(
     files: Sequence[str],
     layout: str | None = None,
     students: Students | None = None,
-    given: Given = NOTHING_GIVEN,
+    handout: Handout = NO_HANDOUT,
 ) -> Submissions:
     """List the latest submission of every student in a folder or a zip, by id. `files` are the expected file names.
 
@@ -50,11 +50,13 @@ def list_submissions(
     if layout is None:
         layout, folder = recognise(folder)
     result = read_layout(layout, folder, wanted)
-    entries = _attribute(folder, result, students, given)
+    entries = _attribute(folder, result, students, handout)
     return Submissions(entries, (*folder.problems, *result.problems), (*folder.notes, *result.notes), layout)
 
 
-def _attribute(folder: ClassFolder, result: LayoutResult, students: Students | None, given: Given) -> tuple[Entry, ...]:
+def _attribute(
+    folder: ClassFolder, result: LayoutResult, students: Students | None, handout: Handout
+) -> tuple[Entry, ...]:
     """Return an entry for each student; add problems and notes about the other candidates to `result`."""
     by_student: dict[str, list[Candidate]] = defaultdict(list)
     for candidate in result.candidates:
@@ -72,7 +74,7 @@ def _attribute(folder: ClassFolder, result: LayoutResult, students: Students | N
             problem = f"{labels} differ only in upper and lower case, and so would their reports"
             result.problems.append(f"{problem}, so none of them is graded; keep one, or rename them")
         elif not _is_ambiguous(ids[0], by_student[ids[0]], result, students):
-            entries.append(_latest(folder, ids[0], by_student[ids[0]], given, result))
+            entries.append(_latest(folder, ids[0], by_student[ids[0]], handout, result))
     return tuple(sorted(entries, key=lambda entry: entry.student))
 
 
@@ -119,7 +121,7 @@ def _have_common_name(candidates: Sequence[Candidate]) -> bool:
 
 
 def _latest(
-    folder: ClassFolder, student: str, candidates: Sequence[Candidate], given: Given, result: LayoutResult
+    folder: ClassFolder, student: str, candidates: Sequence[Candidate], handout: Handout, result: LayoutResult
 ) -> Entry:
     """Return the entry of the attempt that counts, the one with the highest number; notes name the others."""
     if len(candidates) == 1:
@@ -132,7 +134,7 @@ def _latest(
     notes = (*chosen.notes, why) if why else chosen.notes
     path = chosen.parts[0].path if len(chosen.parts) == 1 else folder.path
     parts = chosen.parts or (Part(folder.path, ()),)
-    return Entry(student, path, chosen.handed_in, notes, parts, given)
+    return Entry(student, path, chosen.handed_in, notes, parts, handout)
 
 
 def _choose(candidates: Sequence[Candidate]) -> tuple[Candidate, str]:

@@ -4,7 +4,7 @@ import unicodedata
 from dataclasses import dataclass
 from typing import Protocol
 
-from autograder.submission.found import SubmissionError, printable
+from autograder.submission.files import SubmissionError, printable
 
 NAME_BYTES = 200
 """A student's id becomes the name of a report, and file systems allow 255 bytes."""

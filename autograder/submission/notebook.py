@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from autograder.submission.found import FileError
+from autograder.submission.files import FileError
 
 CELLS = 2000
 BRACKETS = 1_000_000

@@ -1,12 +1,14 @@
 """Read a learner's own work: the files in exercises/, and the notebooks below it."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from autograder.course import Course, Exercise
-from autograder.course.kit_files import stubs_dir
-from autograder.submission.found import Caps
-from autograder.submission.submission import Given, Submission, notebook_of, read_submission
+from autograder.course.stubs import stub_text
+from autograder.submission.files import Caps
+from autograder.submission.notebook import Notebook
+from autograder.submission.submission import Handout, Submission, digest, notebook_of, read_submission
 
 NOTEBOOKS = "notebooks"
 """The folder of the notebooks in exercises/."""
@@ -20,7 +22,22 @@ def read_own(course: Course, exercises: Iterable[Exercise] | None = None, *, fol
     wanted = tuple(course.exercises if exercises is None else exercises)
     files = [exercise.file for exercise in wanted]
     caps = Caps(source_kib=course.limits.source_kib)
-    return read_submission(folder or course.exercises_dir, files, caps, handout(course, wanted))
+    given = stubs_of(course, wanted)
+    submission = read_submission(folder or course.exercises_dir, files, caps, given)
+    return submission if folder else _without_handed_out(submission, given)
+
+
+def _without_handed_out(submission: Submission, given: Handout) -> Submission:
+    """Leave out a notebook without work whose file was deleted: then the exercise is missing."""
+    handed_out = {
+        file
+        for file, cells in submission.cells.items()
+        if given.is_notebook(notebook_of(file), Notebook(submission.sources[file], cells, ()), 0)
+    }
+    if not handed_out:
+        return submission
+    sources = {file: source for file, source in submission.sources.items() if file not in handed_out}
+    return replace(submission, sources=sources, digest=digest(sources))
 
 
 def own_source(course: Course, exercise: Exercise) -> bytes | None:
@@ -28,29 +45,21 @@ def own_source(course: Course, exercise: Exercise) -> bytes | None:
     return read_own(course, [exercise]).sources.get(exercise.file)
 
 
+def is_missing(course: Course, exercise: Exercise) -> bool:
+    """Say whether an exercise has neither a file nor a notebook with work."""
+    own = read_own(course, [exercise])
+    return exercise.file in own.missing and exercise.file not in own.unread
+
+
 def notebook_file(course: Course, exercise: Exercise) -> Path:
     """Return the path of an exercise's notebook."""
     return course.exercises_dir / NOTEBOOKS / notebook_of(exercise.file)
 
 
-def handout(course: Course, exercises: Iterable[Exercise]) -> Given:
+def stubs_of(course: Course, exercises: Iterable[Exercise]) -> Handout:
     """Return the stubs of those exercises that this kit has."""
     stubs = {exercise.file: stub_text(course, exercise) for exercise in exercises}
-    return Given({file: stub.encode() for file, stub in stubs.items() if stub is not None})
-
-
-def stub_text(course: Course, exercise: Exercise) -> str | None:
-    """Return the stub of an exercise, from its solution or from the kit's copy; None if there is neither.
-
-    Raises `StubError` if the solution cannot be turned into a stub.
-    """
-    solution = course.solutions_dir / exercise.file
-    if solution.is_file():
-        from autograder.course.stubs import make_stub
-
-        return make_stub(solution.read_text("utf-8"), exercise)
-    kept = stubs_dir(course) / exercise.file
-    return kept.read_bytes().decode("utf-8") if kept.is_file() else None
+    return Handout({file: stub.encode() for file, stub in stubs.items() if stub is not None})
 
 
 def unconfined_warning(folder: Path) -> str:

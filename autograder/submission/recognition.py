@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 from autograder.submission import canvas, moodle
 from autograder.submission.class_folder import ClassFolder, Item, Names, Outline, is_work, may_be_work
+from autograder.submission.files import FileError, SubmissionError, printable_name
 from autograder.submission.folder import kind_of
-from autograder.submission.found import FileError, SubmissionError, printable_name
 
 _NAMED = 5
 """How many entries a message names; the others are counted."""

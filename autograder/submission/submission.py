@@ -10,8 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from autograder.checks.structure import nearest
 from autograder.submission.archive import open_archive, with_inner_zips
-from autograder.submission.folder import Kind, kind_of, open_folder
-from autograder.submission.found import (
+from autograder.submission.files import (
     LINK,
     Caps,
     FileError,
@@ -22,6 +21,7 @@ from autograder.submission.found import (
     printable,
     printable_name,
 )
+from autograder.submission.folder import Kind, kind_of, open_folder
 from autograder.submission.names import checked_id
 from autograder.submission.notebook import Cells, Notebook, cell_of, read_notebook
 
@@ -68,7 +68,7 @@ class Submission:
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
+class Handout:
     """The files that were handed out, by name: stubs and their notebooks. A file that equals them is no work."""
 
     files: Mapping[str, bytes] = field(default_factory=dict)
@@ -96,11 +96,11 @@ class Given:
             return False
 
 
-NOTHING_GIVEN = Given()
+NO_HANDOUT = Handout()
 
 
 def read_submission(
-    path: Path, files: Sequence[str], caps: Caps | None = None, given: Given = NOTHING_GIVEN
+    path: Path, files: Sequence[str], caps: Caps | None = None, handout: Handout = NO_HANDOUT
 ) -> Submission:
     """Read the expected files from a folder or a zip. Nothing is run, unpacked, followed or written.
 
@@ -109,12 +109,12 @@ def read_submission(
     caps = caps or Caps()
     student, reader = _student_and_reader(path)
     with reader(path, caps) as listing:
-        return read_listing(student, listing, files, caps, given)
+        return read_listing(student, listing, files, caps, handout)
 
 
-def read_listing(student: str, listing: Listing, files: Sequence[str], caps: Caps, given: Given) -> Submission:
+def read_listing(student: str, listing: Listing, files: Sequence[str], caps: Caps, handout: Handout) -> Submission:
     """Read the expected files of a listing. Of a .py and a notebook that were both edited, the .py counts."""
-    reading = _Reading(with_inner_zips(listing, caps), files, caps, given)
+    reading = _Reading(with_inner_zips(listing, caps), files, caps, handout)
     for file in files:
         reading.read(file)
     refusals = (f"{other.display_name} {other.refused}" for other in reading.listing.files if other.refused)
@@ -137,11 +137,11 @@ def read_listing(student: str, listing: Listing, files: Sequence[str], caps: Cap
 class _Reading:
     """Reads the expected files of a listing one by one, and collects notes."""
 
-    def __init__(self, listing: Listing, files: Sequence[str], caps: Caps, given: Given) -> None:
+    def __init__(self, listing: Listing, files: Sequence[str], caps: Caps, handout: Handout) -> None:
         self.listing = listing
         self.wanted = frozenset((*files, *map(notebook_of, files)))
         self.caps = caps
-        self.given = given
+        self.handout = handout
         self.sources: dict[str, bytes] = {}
         self.cells: dict[str, Cells] = {}
         self.notes: list[str] = []
@@ -152,14 +152,14 @@ class _Reading:
         limit = self.caps.source_bytes
         source, problem = self._best(file, limit)
         book, book_problem = self._notebook(file)
-        stub = source is not None and self.given.is_stub(file, source[1])
+        stub = source is not None and self.handout.is_stub(file, source[1])
         if (source is None and book is None) or (stub and book_problem):
             if unread := (book_problem if stub else problem or book_problem):
                 self.unread[file] = unread
             return
         if source is not None:
             self.sources[file] = source[1]
-        if book is None or (source is not None and self.given.is_notebook(notebook_of(file), book[1], limit)):
+        if book is None or (source is not None and self.handout.is_notebook(notebook_of(file), book[1], limit)):
             return
         if source is not None and not stub:
             self.notes.append(f"{source[0].display_name} counts, not {book[0].display_name}: both hold work")

@@ -1,9 +1,10 @@
 """Run one job after another: load the student's files, run the probes, answer with events.
 
 A job is a dict with `sources`, `reference_parts` and `checks` (file name to bytes), `plan` (exercises with their
-trials, each a check, its number, its own seed and the column of its sizes), `pictures` (whether the plan names pictures
-instead of checks), `sizes`, `device`, `exact`, `trace`, `careful` (whether to announce each check before it begins),
-`forbidden` (exercise to dotted names) and `limits`. Every answer is a dict with an `event`.
+trials, each a check, its number, its own seed and the column of its sizes), `probes` (what the plan names: checks,
+pictures or steps), `sizes`, `device`, `exact`, `trace`, `careful` (whether to announce each check before it begins),
+`forbidden` (exercise to dotted names), `prints` (whether the log says which trial printed what) and `limits`. Every
+answer is a dict with an `event`.
 """
 
 import gc
@@ -12,8 +13,8 @@ import os
 import random
 import sys
 import time
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -22,11 +23,12 @@ import numpy as np
 import torch
 
 from autograder.checks.given import Given, seed_torch
-from autograder.checks.language import checks_in, pictures_in
+from autograder.checks.language import checks_in, pictures_in, steps_in
 from autograder.checks.structure import Implementation
 from autograder.protocol import Limits, Value, read_frame, write_all, write_frame
 from autograder.worker import faults, library_guard, limits
 from autograder.worker.forbidden_calls import Ban, forbid, withhold_kernels
+from autograder.worker.labelled_log import LabelledLog
 from autograder.worker.observe import observe
 from autograder.worker.sources import Sources, compiled
 from autograder.worker.tracing import Tracing
@@ -34,6 +36,13 @@ from autograder.worker.tracing import Tracing
 Emit = Callable[[dict[str, Value]], None]
 
 JOB_LIMITS = Limits(text=16 << 20, blob=64 << 20)
+
+PROBES: dict[str, tuple[str, Callable[[ModuleType], Sequence[Any]]]] = {
+    "checks": ("test_", checks_in),
+    "pictures": ("test_", pictures_in),
+    "steps": ("try_", steps_in),
+}
+"""How the file begins that declares the probes of a plan, and what finds them in it."""
 
 DEFERRED = frozenset({"surveyed", "unloadable", "traced", "observed", "raised"})
 """Events about something that is over: they may be sent together with the next event."""
@@ -46,6 +55,8 @@ MOST_BUFFERED = 1 << 16
 
 BUFFERED_SECONDS = 1.0
 """How long events may wait while others follow."""
+
+STDOUT = 1
 
 MOMENT_SECONDS = 0.05
 """How long the beginning of a check may wait: longer than most checks take, too short to be missed."""
@@ -129,6 +140,7 @@ class Job:
         self.emit = emit
         self.sources = Sources(job["sources"], job["reference_parts"])
         self.limits = limits.ResourceLimits(job["limits"], self._stuck)
+        self.log = LabelledLog(STDOUT) if job["prints"] else None
 
     def run(self) -> None:
         """Run the whole plan; every error of the student's code becomes an event."""
@@ -138,10 +150,14 @@ class Job:
         try:
             for exercise, _ in self.job["plan"]:
                 self._survey(exercise)
-            for exercise, trials in self.job["plan"]:
-                self._exercise(exercise, trials)
+            with self._capturing():
+                for exercise, trials in self.job["plan"]:
+                    self._exercise(exercise, trials)
         finally:
             self.sources.uninstall()
+
+    def _capturing(self) -> AbstractContextManager[None]:
+        return self.log.capturing() if self.log is not None else nullcontext()
 
     def _survey(self, exercise: str) -> None:
         """Report the syntax of a file before any student's code runs, so that no code can change the report."""
@@ -164,6 +180,8 @@ class Job:
 
     def _load(self, exercise: str) -> object | None:
         self.emit({"event": "load", "exercise": exercise})
+        if self.log is not None:
+            self.log.begin(exercise)
         self.limits.start()
         _reset_process(0)
         try:
@@ -174,11 +192,11 @@ class Job:
             return None
 
     def _probes(self, exercise: str) -> dict[str, Callable[..., Any]]:
-        name = f"test_{exercise}"
+        prefix, declared_in = PROBES[self.job["probes"]]
+        name = f"{prefix}{exercise}"
         module = ModuleType(name)
         exec(compiled(self.job["checks"][f"{name}.py"], f"{name}.py"), module.__dict__)
-        declared = pictures_in(module) if self.job["pictures"] else checks_in(module)
-        return {item.id: item.probe for item in declared}
+        return {item.id: item.probe for item in declared_in(module)}
 
     def _trial(
         self,
@@ -191,6 +209,8 @@ class Job:
     ) -> None:
         job = self.job
         self.emit({"event": "begin", **where})
+        if self.log is not None:
+            self.log.begin(**where)
         tracing = Tracing(self.sources.names, parts=job["exact"]) if job["trace"] else nullcontext()
         given = Given(seed, sizes, job["device"], exact=job["exact"], traced=job["trace"])
         self.limits.start()
@@ -214,6 +234,8 @@ class Job:
     def _stuck(self, frame: Any) -> None:
         """Report where the student's code is stuck, and end the process; runs in a signal handler."""
         frames = faults.frames_of(frame, self.sources.names)
+        if self.log is not None:
+            self.log.finish()
         self.emit({"event": "stuck", "frames": [self.sources.endless(frames)] if frames else []})
         os._exit(limits.STUCK)
 

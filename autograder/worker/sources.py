@@ -13,6 +13,7 @@ from typing import Any
 
 from autograder.protocol.source_text import text_of
 from autograder.worker import parts
+from autograder.worker.package import PACKAGE, forget_package, package_spec, short_name
 from autograder.worker.syntax import outermost_loop, survey
 
 ENGINE = "autograder"
@@ -27,6 +28,8 @@ def compiled(source: bytes, file: str) -> CodeType:
 
 class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Imports `ex05_attention` from the bytes of `ex05_attention.py`, before anything else on the path.
+
+    The same module is also `exercises.ex05_attention` (see `autograder.worker.package`).
 
     If a file has a reference part, the part replaces the contract's names in that module; the student's other names
     stay. Parts are built in the constructor, before any of the student's code runs. Raises `PartError`.
@@ -55,6 +58,7 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def _forget(self) -> None:
         for name in self.names:
             sys.modules.pop(name.removesuffix(".py"), None)
+        forget_package()
 
     @contextmanager
     def engine_hidden(self) -> Iterator[None]:
@@ -77,9 +81,11 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         """Return the spec of a student's module, None for every other name."""
         if self._hiding and fullname.split(".", 1)[0] == ENGINE:
             raise ModuleNotFoundError(f"{fullname} is the grader's own code; solutions cannot use it", name=fullname)
-        if f"{fullname}.py" not in self.names:
-            return None
-        return importlib.util.spec_from_loader(fullname, self)
+        if f"{fullname}.py" in self.names:
+            return importlib.util.spec_from_loader(fullname, self)
+        if fullname == PACKAGE or f"{short_name(fullname)}.py" in self.names:
+            return package_spec(fullname)
+        return None
 
     def exec_module(self, module: ModuleType) -> None:
         """Compile and run the student's file; raises whatever these raise, syntax errors included."""

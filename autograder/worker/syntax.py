@@ -14,6 +14,7 @@ from autograder.protocol.bounds import (
     SURVEY_RETURNS,
     cut,
 )
+from autograder.protocol.functions import functions
 from autograder.protocol.source_text import text_of
 from autograder.protocol.statements import BODIES_OF, nodes_of, statements
 
@@ -23,17 +24,18 @@ NOTEBOOK_API = "autograder.notebook."
 
 @lru_cache(maxsize=64)
 def survey(source: bytes, forbidden: tuple[str, ...]) -> dict[str, Any]:
-    """Return where the functions of a file return, the forbidden calls it names, its assignments and statements.
+    """Return where the functions of a file begin and return, the forbidden calls it names, and its statements.
 
     Raises whatever `text_of` and `ast.parse` raise.
     """
     tree = ast.parse(text_of(source))
     nodes = nodes_of(tree)
-    functions = list(_functions(tree))
+    own = list(_functions(tree))
     return {
-        "places": places(functions),
+        "places": places(own),
         "forbidden": forbidden_calls(nodes, forbidden),
-        "assignments": assignments(functions),
+        "assignments": assignments(own),
+        "functions": [list(function) for function in functions(tree)],
         "statements": [list(statement) for statement in statements(tree, nodes)],
     }
 

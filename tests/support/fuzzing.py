@@ -145,10 +145,12 @@ class Scripted(WorkerProcess):
         self.ready = False
         self._stream: Iterator[Event | End] = self._answers(events, end)
 
-    log = "output"
     fresh = False
 
-    def send(self, job: Value) -> None:
+    def take_log(self) -> bytes:
+        return b"output"
+
+    def send(self, job: Value, *, keeps_log: bool = False) -> None:
         self.sent += 1
         self.job = job
 

@@ -11,8 +11,10 @@ from autograder.results.model import (
     Maps,
     Picture,
     Place,
+    PrintOutput,
     Report,
     Status,
+    Todo,
 )
 
 FILE = "ex05_attention.py"
@@ -225,6 +227,17 @@ ERROR = attention("shapes", "error", RAISED)
 TIMEOUT = attention("gradients", "timeout", ENDLESS, after="pass")
 MEMORY = attention("large_scores", "memory", None)
 NOT_STARTED = attention("shapes", "not_started", None, after="not_started")
+TODOS = (
+    Todo("self_attention_by_hand", "done", Place(FILE, 12), ("shapes", "softmax")),
+    Todo("scaled_dot_product_attention", "open", Place(FILE, 21), ("scaled", "mask")),
+    Todo("Attention.forward", "open", Place(FILE, 40)),
+)
+UNTOUCHED = replace(NOT_STARTED, todos=tuple(replace(todo, state="open") for todo in TODOS))
+IN_PROGRESS = replace(attention("gradients", "not_started", None, after="not_started"), status="fail", todos=TODOS)
+HALF_WRONG = replace(
+    attention("softmax", "fail", WRONG_SHAPE, after="not_started"),
+    todos=(TODOS[0], replace(TODOS[1], state="started"), replace(TODOS[2], state="done")),
+)
 WAITS = attention("shapes", "waits", None)
 GRADER_PROBLEM = attention("mask", "grader_error", GRADER, after="pass")
 SHAPE = replace(attention("shapes", "fail", WRONG_SHAPE), parts="stand-in", stood_in=("ex04_masks",))
@@ -251,7 +264,7 @@ RATE = Picture("The rate of each step", ((1.0, 4.0, 2.5, 1.75),), "rate", "step"
 RATE_PASS = replace(PASS, id="ex13_training", title="training", built="A rate that warms up.", pictures=(RATE,))
 SYNTAX = attention("shapes", "error", UNREADABLE, after="error")
 NAMED = attention("mask", "fail", BARE_NAME, after="pass")
-ABSENT = Finding("structure", "missing", "ex08_encoder.py is not in the submission.")
+ABSENT = Finding("structure", "missing", "There is no file ex08_encoder.py.")
 MISSING = ExerciseResult(
     "ex08_encoder", "encoder", "missing", 0, 2000, (CheckResult("shapes", "shapes", "missing", 0, 2000, 0.0, ABSENT),)
 )
@@ -265,6 +278,9 @@ EXERCISES = {
     "timeout": TIMEOUT,
     "memory": MEMORY,
     "not-started": NOT_STARTED,
+    "untouched": UNTOUCHED,
+    "in-progress": IN_PROGRESS,
+    "half-wrong": HALF_WRONG,
     "waits": WAITS,
     "grader-problem": GRADER_PROBLEM,
     "shape": SHAPE,
@@ -302,16 +318,21 @@ NORM = exercise("ex03_layer_norm", "layer normalization", "fail", 500, STRUCTURE
 HEADS = exercise("ex06_multi_head_attention", "multi-head attention", "not_started", 0)
 BLOCK = exercise("ex07_feed_forward", "feed-forward network", "waits", 0)
 
+PRINTS = (
+    PrintOutput("loading\n"),
+    PrintOutput("step 1\nscores tensor([[1., 2.]])\n\x1b[31mred\x1b[0m \x07bell [b, 0]\n", "scaled", 1, 2),
+    PrintOutput("step 1\n", "masked"),
+)
+
 ONE_STUDENT = report(
     "",
     EMBEDDINGS,
     POSITIONS,
-    FAIL,
+    replace(FAIL, prints=PRINTS),
     HEADS,
     BLOCK,
     MISSING,
     notes=("ex09_gpt.py is not a file of this course; it was left out",),
-    log="loading\nstep 1\nscores tensor([[1., 2.]])\n\x1b[31mred\x1b[0m \x07bell [b, 0]\n",
 )
 CLASS = (
     report("ada", EMBEDDINGS, POSITIONS, replace(NORM, status="pass", score=1000, checks=EMBEDDINGS.checks), PASS),

@@ -19,11 +19,15 @@ PROJECT = ROOT / "tests" / "autograder" / "project"
 NOT_YET = PROJECT / "not_yet.txt"
 
 LINE = 100  # characters in a line of a document
-SENTENCE = 20  # words in a sentence of a hint
+SENTENCE = 20  # words in a sentence of a hint or a lesson
+HINT = range(10, 41)  # words in a hint
 FUNCTION = 40  # lines of a function, with its docstring
 
 SPOKEN = re.compile(r"[a-z]\w* \w+ \w+", re.IGNORECASE)
 """A string of the program with three words in a row is a message; others are names, keys and formats."""
+
+QUOTED = re.compile(r"\$\$.*?\$\$|\$[^$]*\$|\"[^\"]*\"|\([^()]*\)", re.DOTALL)
+"""What a sentence of a lesson quotes: formulas, words of others, and sources."""
 
 CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 END = re.compile(r"[.!?:;](?=\s|$)")
@@ -84,6 +88,29 @@ def courses() -> list[Path]:
     return [ROOT / "course.toml", *sorted((ROOT / "solutions" / "misconceptions").glob("*.toml"))]
 
 
+def lessons() -> list[Path]:
+    """Return the solutions, whose text cells are the lessons of the stubs and notebooks."""
+    return sorted((ROOT / "solutions").glob("ex*.py"))
+
+
+def paragraphs(lesson: str) -> Iterator[tuple[int, str]]:
+    """Yield the first line and the text of every paragraph of a lesson, without headings, tables, code and links."""
+    lines: list[tuple[int, str]] = []
+    is_text = in_code = False
+    for number, line in enumerate(lesson.splitlines(), 1):
+        if line.startswith("# %%"):
+            is_text = "[markdown]" in line
+        text = line[2:] if is_text and not line.startswith("# %%") else ""
+        in_code ^= text.startswith("```")
+        if text and not in_code and not text.startswith(("```", "#", "|", "[")):
+            lines.append((number, text))
+        elif lines:
+            yield lines[0][0], "\n".join(part for _, part in lines)
+            lines.clear()
+    if lines:
+        yield lines[0][0], "\n".join(part for _, part in lines)
+
+
 def messages(source: str) -> Iterator[tuple[int, str]]:
     """Yield the line and the text of every string in a program that somebody may read, docstrings left out."""
     tree = parsed(source)
@@ -128,7 +155,7 @@ def texts_of(table: dict[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield the key and the text of every sentence that a file of a course shows to a learner."""
     for key, value in table.items():
         if isinstance(value, dict):
-            yield from ((key if key == "hints" else inner, text) for inner, text in texts_of(value))
+            yield from ((key if key in ("hints", "start") else inner, text) for inner, text in texts_of(value))
         elif isinstance(value, list):
             for item in value:
                 if isinstance(item, dict):
@@ -156,6 +183,7 @@ def problems() -> list[Problem]:
         found += _of_program(program, words)
         if program.is_relative_to(ROOT / "autograder"):
             found += _of_functions(program, methods)
+    found += [problem for lesson in lessons() for problem in _of_lesson(lesson, words)]
     return found + [problem for file in courses() for problem in _of_course(file, words)]
 
 
@@ -168,6 +196,18 @@ def _of_document(page: Path, words: list[Word]) -> Iterator[Problem]:
     prose = CODE.sub(lambda code: re.sub(r"[^\n]", " ", code[0]), text)
     for number, line in enumerate(prose.splitlines(), 1):
         yield from _words(name, number, line, words)
+
+
+def _of_lesson(lesson: Path, words: list[Word]) -> Iterator[Problem]:
+    name = lesson.relative_to(ROOT).as_posix()
+    source = lesson.read_text("utf-8")
+    for number, paragraph in paragraphs(source):
+        for at, line in enumerate(paragraph.splitlines(), number):
+            if len(line) + 2 > LINE:
+                yield Problem(name, at, "line", f"{len(line) + 2} characters, at most {LINE}")
+        plain = QUOTED.sub("quoted", paragraph)
+        yield from _words(name, number, CODE.sub("code", plain), words)
+        yield from _long_sentences(name, number, plain)
 
 
 def _of_program(program: Path, words: list[Word]) -> Iterator[Problem]:
@@ -210,10 +250,16 @@ def _of_course(file: Path, words: list[Word]) -> Iterator[Problem]:
     for key, text in texts_of(tomllib.loads(source)):
         number = source[: max(source.find(text[:40]), 0)].count("\n") + 1
         yield from _words(name, number, CODE.sub("code", text), words)
-        if key in ("hint", "hints"):
-            for sentence in sentences(text):
-                if (count := len(sentence.split())) > SENTENCE:
-                    yield Problem(name, number, "sentence", f"{count} words, at most {SENTENCE}: {sentence}")
+        if key in ("hint", "hints", "start"):
+            yield from _long_sentences(name, number, text)
+            if key != "hint" and (count := len(text.split())) not in HINT:
+                yield Problem(name, number, "hint", f"{count} words, expected {HINT[0]} to {HINT[-1]}: {text}")
+
+
+def _long_sentences(name: str, number: int, text: str) -> Iterator[Problem]:
+    for sentence in sentences(text):
+        if (count := len(sentence.split())) > SENTENCE:
+            yield Problem(name, number, "sentence", f"{count} words, at most {SENTENCE}: {sentence}")
 
 
 def _words(name: str, number: int, text: str, words: list[Word]) -> Iterator[Problem]:

@@ -26,10 +26,10 @@ class Terminal(io.StringIO):
         return True
 
 
-def printed(exercise: ExerciseResult, log: str = "", width: int = 80) -> str:
+def printed(exercise: ExerciseResult, width: int = 80) -> str:
     stream = io.StringIO()
     console = Console(file=stream, width=width, force_terminal=False)
-    render_exercise(console, exercise, file_path=None, next_commands=(), glyphs=UNICODE, log=log)
+    render_exercise(console, exercise, file_path=None, next_commands=(), glyphs=UNICODE)
     return stream.getvalue()
 
 

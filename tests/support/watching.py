@@ -1,4 +1,4 @@
-"""Run `course watch` in a terminal of its own, save files and press keys."""
+"""Run `course watch` in a terminal of its own, save files and press keys, and read screen by screen what it draws."""
 
 import fcntl
 import os
@@ -20,11 +20,14 @@ from tests.support import tiny
 PATIENCE = 120.0
 """Seconds until a test gives up: no test depends on anything shorter."""
 
+FRAME_BEGIN, FRAME_END = "\x1b[?25l\x1b[H", "\x1b[?25h"
+"""What is written before and after each screen: the cursor is hidden and goes to the top, then it is shown again."""
+
 SEQUENCES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x1b\x07]*(?:\x1b\\|\x07)")
 
 
 class Watching:
-    """The program in a pseudo-terminal. A test reads its output mark by mark, and misses nothing in between."""
+    """The program in a pseudo-terminal. A test reads its screens one by one, and misses none in between."""
 
     def __init__(self, course: Path, *arguments: str, rows: int = 40, columns: int = 100, **env: str) -> None:
         self.course = course
@@ -54,17 +57,21 @@ class Watching:
             self.process.wait()
         os.close(self._main)
 
-    def until(self, mark: str) -> str:
-        """Return the output up to a mark and the end of its line, without colours."""
+    def until(self, mark: str, end: str = "[^\n]*\n") -> str:
+        """Return the output up to a mark and the end of its line."""
         until = time.monotonic() + PATIENCE
-        while not (found := re.search(re.escape(mark) + "[^\n]*\n", self._unread)):
+        while not (found := re.search(re.escape(mark) + end, self._unread)):
             assert time.monotonic() < until, f"{mark!r} did not appear, but:\n{self._unread}"
             part = self._read(1.0)
             assert part is not None, f"it ended before {mark!r} appeared:\n{self._unread}"
             self._unread += part
         text, self._unread = self._unread[: found.end()], self._unread[found.end() :]
         self.shown += text
-        return SEQUENCES.sub("", text).replace("\r", "")
+        return text
+
+    def line(self, mark: str) -> str:
+        """Return the output of a log up to a mark and the end of its line, without colours."""
+        return SEQUENCES.sub("", self.until(mark)).replace("\r", "")
 
     def _read(self, seconds: float) -> str | None:
         if not select.select([self._main], [], [], seconds)[0]:
@@ -74,9 +81,17 @@ class Watching:
         except OSError:
             return None
 
+    def frame(self, mark: str, without: str = "") -> str:
+        """Return the next screen that shows a mark, as lines without colours; `without` must not be on it."""
+        while True:
+            _, begun, drawn = self.until(FRAME_END, "").rpartition(FRAME_BEGIN)
+            text = SEQUENCES.sub("", drawn).replace("\r", "")
+            if begun and mark in text and not (without and without in text):
+                return text
+
     def verdict(self) -> str:
-        """Return the output up to the end of the next result."""
-        return self.until(" done")
+        """Return the screen with the next result."""
+        return self.frame("checked in")
 
     def press(self, keys: str) -> None:
         """Type keys, without Enter."""

@@ -6,8 +6,9 @@ from autograder.instructor.dashboard.misconceptions import HeldMisconception
 from autograder.instructor.dashboard.page_tables import check_list
 from autograder.instructor.dashboard.similar import Lines, Pair
 from autograder.instructor.dashboard.table import interval_text, percent
+from autograder.report.exercise_summary import number
 from autograder.report.html_failure import code, text
-from autograder.report.words import number, plural
+from autograder.report.quantities import plural
 
 MOST_CARDS, MOST_PAIRS, MOST_FILES, MOST_LINES = 12, 12, 3, 60
 """The page shows the code of this many misconceptions and pairs, files and lines; the tables list all of them."""

@@ -4,18 +4,18 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.authoring.given import handout_of
+from autograder.authoring.handout import handout_of
 from autograder.course import Course
 from autograder.course.storage import write_atomically
 from autograder.instructor.dashboard.clusters import clusters_of
 from autograder.instructor.dashboard.cohort import cohort_of
 from autograder.instructor.dashboard.hidden_names import hider, keep_names
-from autograder.instructor.dashboard.misconceptions import why
+from autograder.instructor.dashboard.misconceptions import misconceptions_of
 from autograder.instructor.dashboard.page import FOLDER, SIMILAR, Findings, page, tables
 from autograder.instructor.dashboard.pseudonyms import FILE, own_names, pseudonyms
 from autograder.instructor.dashboard.similar import Pair, pairs_of
-from autograder.instructor.dashboard.statistics import figures
-from autograder.instructor.dashboard.stuck import stuck
+from autograder.instructor.dashboard.statistics import check_statistics
+from autograder.instructor.dashboard.stuck import stuck_students
 from autograder.instructor.gradebook.graded import Graded
 from autograder.runner.runner import EnvironmentProblem
 from autograder.submission import Submission
@@ -50,9 +50,9 @@ def make_class_page(
         not_compared = "Not looked for: course dashboard OUT DIR compares the submissions in DIR."
     findings = Findings(
         room=room,
-        stuck=stuck(room),
-        why=why(room, course, hide),
-        figures=figures(room),
+        stuck=stuck_students(room),
+        why=misconceptions_of(room, course, hide),
+        figures=check_statistics(room),
         clusters=clusters_of(room),
         pairs=pairs,
         not_compared=not_compared,
@@ -71,16 +71,16 @@ def _pairs(
     course: Course, submissions: Mapping[str, Submission], hide: Callable[[str, str], str]
 ) -> tuple[Sequence[Pair] | None, str]:
     """Return pairs of similar submissions, with no name in their lines; or None, and why they were not compared."""
-    given = handout_of(course)
+    handout = handout_of(course)
     sources = {
         student: {
             file: hide(student, source.decode("utf-8", "replace"))
             for file, source in submission.sources.items()
-            if not given.is_stub(file, source)
+            if not handout.is_stub(file, source)
         }
         for student, submission in submissions.items()
     }
-    stubs = {file: text.decode("utf-8", "replace") for file, text in given.files.items() if file.endswith(".py")}
+    stubs = {file: text.decode("utf-8", "replace") for file, text in handout.files.items() if file.endswith(".py")}
     try:
         return pairs_of(sources, stubs), ""
     except EnvironmentProblem as problem:

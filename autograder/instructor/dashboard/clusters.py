@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from autograder.course.names import UsageError
 from autograder.diagnosis.location.locating import UNEXPLAINED
 from autograder.instructor.dashboard.cohort import Cohort, checks_of, student_of
-from autograder.report.words import message_of
+from autograder.report.exercise_summary import message_of
 from autograder.results import CheckResult, ExerciseResult
 
 NAMED = ("misconception", "forbidden")

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from autograder.authoring.given import handout_of
+from autograder.authoring.handout import handout_of
 from autograder.course import Course
 from autograder.instructor.dashboard.cohort import student_of
 from autograder.instructor.gradebook.graded import Graded, named
 from autograder.instructor.gradebook.roster import Roster
-from autograder.report.words import plural
+from autograder.report.quantities import plural
 from autograder.submission import Submission, list_submissions
-from autograder.submission.found import Caps
+from autograder.submission.files import Caps
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from autograder.instructor.dashboard.charts import MEANINGS, strip
 from autograder.instructor.dashboard.cohort import WRONG, Cohort
 from autograder.instructor.dashboard.statistics import passing
 from autograder.instructor.dashboard.table import CHART, Cell, Column, Table, csv_of, share_cell
+from autograder.report.exercise_summary import number, spoken
 from autograder.report.html_failure import text
-from autograder.report.words import number, spoken
 
 
 def matrix(cohort: Cohort, folder: str) -> str:

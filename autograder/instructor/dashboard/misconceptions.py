@@ -36,7 +36,7 @@ class HeldMisconception:
     described: Described | None
 
 
-def why(cohort: Cohort, course: Course, hide: Hide) -> tuple[HeldMisconception, ...]:
+def misconceptions_of(cohort: Cohort, course: Course, hide: Hide) -> tuple[HeldMisconception, ...]:
     """Return the misconceptions of a class, the most frequent first."""
     holders: dict[str, dict[str, Finding]] = defaultdict(dict)
     checks: dict[str, dict[str, None]] = defaultdict(dict)

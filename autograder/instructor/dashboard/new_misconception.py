@@ -13,7 +13,7 @@ from autograder.instructor.dashboard.cohort import cohort_of
 from autograder.instructor.dashboard.graded_submissions import read_submissions
 from autograder.instructor.gradebook.graded import read_graded
 from autograder.instructor.gradebook.roster import read_roster
-from autograder.report.words import plural
+from autograder.report.quantities import plural
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from autograder.instructor.dashboard.style import SCRIPT, style
 from autograder.instructor.dashboard.table import Table, percent
 from autograder.report.html_failure import text
 from autograder.report.html_page import whole_page
-from autograder.report.words import plural, points
+from autograder.report.quantities import plural, points
 
 FOLDER = "class"
 """The folder with the tables, beside the page."""

@@ -19,8 +19,9 @@ from autograder.instructor.dashboard.table import (
     percent,
     share_cell,
 )
+from autograder.report.exercise_summary import number, spoken
 from autograder.report.html_failure import text
-from autograder.report.words import listed, number, plural, points, spoken
+from autograder.report.quantities import listed, plural, points
 
 MOST_CHECKS, MOST_STUDENTS = 5, 4
 """A cell names this many checks or students; the CSV has all."""

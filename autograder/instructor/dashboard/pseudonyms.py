@@ -12,7 +12,7 @@ from autograder.instructor.gradebook.graded import Graded
 from autograder.instructor.gradebook.scores import harmless, plain
 from autograder.learner.progress import write_atomically
 from autograder.report.printable import one_line
-from autograder.submission.found import printable
+from autograder.submission.files import printable
 
 FILE = "pseudonyms.csv"
 """The only file that maps pseudonyms to students; it stays in the folder of the reports."""

@@ -88,7 +88,7 @@ class CheckStatistics:
         return "; ".join(remark for remark, holds in remarks.items() if holds)
 
 
-def figures(cohort: Cohort) -> tuple[CheckStatistics, ...]:
+def check_statistics(cohort: Cohort) -> tuple[CheckStatistics, ...]:
     """Return the statistics of every check, in course order."""
     checks = [(exercise.id, check) for report in cohort.reports for exercise, check in checks_of(report)]
     unexplained = Counter((exercise, check.id) for exercise, check in checks if is_unexplained(check))

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from autograder.instructor.dashboard.cohort import WRONG, Cohort
-from autograder.report.words import STATES, message_of, passing
+from autograder.report.words import STATES, message_of, passing, state_of
 from autograder.results import Report
 
 
@@ -21,7 +21,7 @@ class StuckStudent:
     failing: int
 
 
-def stuck(cohort: Cohort) -> tuple[StuckStudent, ...]:
+def stuck_students(cohort: Cohort) -> tuple[StuckStudent, ...]:
     """Return the students with an exercise that was started and fails, lowest score first."""
     rows = [row for report in cohort.reports if (row := _stuck(cohort, report)) is not None]
     return tuple(sorted(rows, key=lambda row: (row.score, row.name)))
@@ -35,6 +35,6 @@ def _stuck(cohort: Cohort, report: Report) -> StuckStudent | None:
     check = first.first_failure
     why = message_of(check.status, check.finding) if check is not None else STATES[first.status].meaning
     passed = sum(exercise.status == "pass" for exercise in report.exercises)
-    state = f"{STATES[first.status].word.lower()}, {passing(first.checks)} of {len(first.checks)} checks pass"
+    state = f"{state_of(first).word.lower()}, {passing(first.checks)} of {len(first.checks)} checks pass"
     name = cohort.name(report)
     return StuckStudent(name, report.score, passed, len(report.exercises), first.id, state, why, len(failing))

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from autograder.submission.found import printable
+from autograder.submission.files import printable
 
 MOST_BYTES = 16 << 20
 """A class of 100,000 students needs less; a larger file is not a table of a class."""

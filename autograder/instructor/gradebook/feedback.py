@@ -11,7 +11,7 @@ from autograder.report.failure_text import failure_text
 from autograder.report.failure_view import failure_view
 from autograder.report.printable import one_line
 from autograder.report.quantities import points_of
-from autograder.report.states import STATES
+from autograder.report.states import STATES, state_of
 from autograder.results import CheckResult, ExerciseResult
 
 
@@ -49,7 +49,7 @@ def check_text(check: CheckResult) -> str:
 
 def summary(exercise: ExerciseResult) -> str:
     """Return the points of an exercise, then each check that does not pass, in lines of safe text."""
-    lines = [f"{STATES[exercise.status].word}: {points_of(exercise.score, exercise.max_score)}"]
+    lines = [f"{state_of(exercise).word}: {points_of(exercise.score, exercise.max_score)}"]
     lines += [f"{checks_pass(exercise.checks)}."] if exercise.checks else []
     for check in exercise.checks:
         if check.status != "pass":

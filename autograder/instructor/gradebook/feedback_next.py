@@ -7,10 +7,11 @@ from autograder.course import Course
 from autograder.report.exercise_summary import number
 from autograder.report.failure_view import Command
 from autograder.report.quantities import listed, points
-from autograder.report.states import STATES
+from autograder.report.states import state_of
 from autograder.results import ExerciseResult
 
 MOST_NAMED = 5
+UNWRITTEN = ("missing", "not_started", "waits")
 
 
 @dataclass(frozen=True)
@@ -24,12 +25,12 @@ class Next:
 
 
 def next_of(course: Course, exercises: Sequence[ExerciseResult]) -> Next | None:
-    """Return what to begin with: the first exercise that fails, else the first that is not done; None if all pass.
+    """Return what to begin with: the first exercise that fails, else the first not complete; None if all pass.
 
     An exercise that the grader failed on is left out: the student can do nothing about it.
     """
     failing = [exercise for exercise in exercises if _is_wrong(exercise)]
-    unwritten = [exercise for exercise in exercises if exercise.status in ("missing", "not_started", "waits")]
+    unwritten = [exercise for exercise in exercises if exercise.in_progress or exercise.status in UNWRITTEN]
     order = [*failing, *unwritten]
     if not order:
         return None
@@ -46,17 +47,17 @@ def named(exercises: Sequence[ExerciseResult]) -> str:
 
 
 def _is_wrong(exercise: ExerciseResult) -> bool:
-    return exercise.status != "missing" and STATES[exercise.status].mark == "failed"
+    return exercise.status != "missing" and state_of(exercise).mark == "failed"
 
 
 def _reason(
     first: ExerciseResult, failing: Sequence[ExerciseResult], unwritten: Sequence[ExerciseResult], total: int
 ) -> str:
-    if len(unwritten) == total:
+    if len(unwritten) == total and not any(exercise.in_progress for exercise in unwritten):
         return "You have not written anything yet."
     if not _is_wrong(first):
         others = f"the first of the {len(unwritten)}" if len(unwritten) > 1 else "the only one"
-        return f"Everything you have written passes. This is {others} that you have not written yet."
+        return f"Everything you have written passes. This is {others} you have not completed yet."
     if len(failing) > 1:
         return f"It is the first of the {len(failing)} exercises that fail."
     return "It is the only exercise that fails."

@@ -18,8 +18,8 @@ from autograder.report.html_page import whole_page
 from autograder.report.html_style import NAME
 from autograder.report.html_text import table, text
 from autograder.report.quantities import listed, plural, points, points_of
-from autograder.report.states import STATES
-from autograder.results import CheckResult, ExerciseResult, Report, Status
+from autograder.report.states import STATES, State, state_of
+from autograder.results import CheckResult, ExerciseResult, Report
 
 LONGEST_NAME = 200
 MOST_TITLES = 4
@@ -112,7 +112,7 @@ def _overview(graded: Graded, exercises: Sequence[ExerciseResult]) -> str:
     rows = [
         [
             f'<a href="#{text(exercise.id)}">{_title(exercise)}</a>',
-            _state(exercise.status),
+            _state(state_of(exercise)),
             f"{_points(exercise)}{', a bonus' if exercise.id in bonus else ''}",
             f"{passing(exercise.checks)} of {len(exercise.checks)}" if exercise.checks else "",
         ]
@@ -125,7 +125,7 @@ def _exercise(exercise: ExerciseResult) -> str:
     """Return the card of an exercise, the points of its checks, and the other failures."""
     parts = [exercise_card(exercise, styled=False)]
     if exercise.status not in ("missing", "not_started") and exercise.checks:
-        rows = [[text(check.title), _state(check.status), _points(check)] for check in exercise.checks]
+        rows = [[text(check.title), _state(STATES[check.status]), _points(check)] for check in exercise.checks]
         is_open = "" if exercise.status == "pass" else " open"
         head = f"Points by check: {checks_pass(exercise.checks)}"
         parts.append(
@@ -243,8 +243,7 @@ def _same(checks: Sequence[CheckResult], exercise: ExerciseResult) -> str:
     return f"{fail} because of the same mistake: {text('; '.join([*titles, *more]))}."
 
 
-def _state(status: Status) -> str:
-    state = STATES[status]
+def _state(state: State) -> str:
     return f'<span class="{state.mark}"><b aria-hidden="true">{SIGNS[state.mark]}</b> {state.word}</span>'
 
 

@@ -17,8 +17,8 @@ from autograder.instructor.gradebook.graded import ExportError, Graded, Mark
 from autograder.instructor.gradebook.matching import Person, match_rows
 from autograder.instructor.gradebook.sheet import Sheet, read_sheet
 from autograder.report.printable import one_line
-from autograder.report.words import points
-from autograder.submission.found import printable, printable_name
+from autograder.report.quantities import points
+from autograder.submission.files import printable, printable_name
 
 System = Literal["canvas", "moodle"]
 CANVAS = {"number": ("ID",), "strong": ("SIS Login ID", "SIS User ID"), "name": ("Student",)}

@@ -9,7 +9,7 @@ from autograder.course import Course
 from autograder.course.names import UsageError
 from autograder.course.storage import write_atomically
 from autograder.instructor.gradebook.graded import Exporter, Graded
-from autograder.report.words import plural
+from autograder.report.quantities import plural
 
 
 @dataclass(frozen=True)

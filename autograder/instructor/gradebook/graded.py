@@ -11,14 +11,14 @@ from typing import Any
 from autograder.course import Course
 from autograder.course.names import UsageError
 from autograder.course.nearest import nearest
-from autograder.instructor.gradebook.policy import Final, Policy, final, missing, policy_of
+from autograder.instructor.gradebook.policy import Final, Policy, final_score, missing, policy_of
 from autograder.instructor.gradebook.roster import Roster, Student
 from autograder.instructor.gradebook.scores import plain
 from autograder.instructor.grading.out import read_run
-from autograder.report.words import listed, plural
+from autograder.report.quantities import listed, plural
 from autograder.results import Report
 from autograder.results.reading import read_report
-from autograder.submission.found import SubmissionError, printable
+from autograder.submission.files import SubmissionError, printable
 from autograder.submission.names import checked_id
 from autograder.submission.times import parse_time
 
@@ -124,7 +124,7 @@ def named(students: Iterable[str]) -> str:
 
 def _mark(policy: Policy, student: str, report: Report, time: datetime | None) -> Mark:
     failed = "grader_error" in report.statuses
-    return Mark(policy.roster[student], report, final(policy, student, time, None if failed else report.score))
+    return Mark(policy.roster[student], report, final_score(policy, student, time, None if failed else report.score))
 
 
 def _reports(course: Course, out: Path, run: Mapping[str, Any]) -> tuple[dict[str, Report], tuple[str, ...]]:

@@ -10,7 +10,7 @@ from autograder.instructor.gradebook.graded import Exporter, ExportError, Graded
 from autograder.report.printable import one_line
 from autograder.report.states import STATES
 from autograder.results import CheckResult, ExerciseResult
-from autograder.submission.found import printable
+from autograder.submission.files import printable
 from autograder.submission.names import Clue
 from autograder.submission.times import parse_time
 

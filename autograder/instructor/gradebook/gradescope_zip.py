@@ -11,7 +11,7 @@ from autograder import DISTRIBUTION, ending
 from autograder.course import Course
 from autograder.instructor.gradebook.graded import ExportError
 from autograder.instructor.gradebook.gradescope import unfinished
-from autograder.submission.found import printable
+from autograder.submission.files import printable
 
 _TIME = (1980, 1, 1, 0, 0, 0)
 """The same time for every file, so that the zip depends on their content alone."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from autograder.instructor.gradebook.graded import Mark, named
 from autograder.instructor.gradebook.roster import Roster, Student
-from autograder.report.words import plural
+from autograder.report.quantities import plural
 from autograder.submission.names import Clue, casefolded
 
 

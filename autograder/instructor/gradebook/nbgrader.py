@@ -19,7 +19,7 @@ from autograder.instructor.gradebook.graded import ExportError, Graded, Mark, na
 from autograder.instructor.gradebook.nbgrader_notebooks import write_notebooks
 from autograder.instructor.gradebook.nbgrader_rows import Cells, Rows
 from autograder.instructor.gradebook.policy import deadline
-from autograder.submission.found import printable
+from autograder.submission.files import printable
 
 NAME = re.compile(r"[a-zA-Z0-9_\-]{1,128}", re.ASCII)
 LONGEST_ID = 128  # the length of the columns in nbgrader's database

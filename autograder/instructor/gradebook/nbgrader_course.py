@@ -15,7 +15,7 @@ from autograder.course.stubs import StubError
 from autograder.instructor.gradebook.graded import ExportError
 from autograder.instructor.gradebook.nbgrader import DEFAULT_COURSE, check_names
 from autograder.learner.progress import write_atomically
-from autograder.submission.found import printable
+from autograder.submission.files import printable
 from autograder.submission.submission import notebook_of
 
 CONFIG = "nbgrader_config.py"

@@ -15,7 +15,7 @@ from nbgrader.preprocessors import ClearSolutions, NbGraderPreprocessor
 from autograder.authoring.notebooks import SETUP
 from autograder.course import find_course, read_course
 from autograder.course.stubs import BEGIN, make_stub
-from autograder.submission.found import Caps, FileError
+from autograder.submission.files import Caps, FileError
 from autograder.submission.notebook import read_notebook
 
 

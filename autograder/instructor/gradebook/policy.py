@@ -7,7 +7,7 @@ from decimal import ROUND_HALF_DOWN, Decimal
 
 from autograder.course import Course, Grading
 from autograder.instructor.gradebook.roster import Roster
-from autograder.report.words import plural
+from autograder.report.quantities import plural
 from autograder.submission.times import to_utc
 
 
@@ -73,7 +73,7 @@ def late_penalty(policy: Policy, student: str, handed_in: datetime | None, score
     return Lateness(days, penalty, f"{late_by}: {percent.normalize():f} % of {of} taken off")
 
 
-def final(policy: Policy, student: str, handed_in: datetime | None, score: int | None) -> Final:
+def final_score(policy: Policy, student: str, handed_in: datetime | None, score: int | None) -> Final:
     """Return the final score: minus the late penalty, plus the points added by hand.
 
     `score` is None if the grader failed. A time on the roster overrides the time of the download.

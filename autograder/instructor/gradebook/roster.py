@@ -14,7 +14,7 @@ from autograder.course import Course
 from autograder.course.names import UsageError
 from autograder.course.nearest import nearest
 from autograder.instructor.gradebook.csv_text import csv_text
-from autograder.submission.found import SubmissionError, printable, printable_name
+from autograder.submission.files import SubmissionError, printable, printable_name
 from autograder.submission.names import Clue, casefolded, checked_id
 from autograder.submission.times import parse_time
 

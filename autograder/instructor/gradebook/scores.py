@@ -5,7 +5,7 @@ import io
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from autograder.instructor.gradebook.policy import Policy, final, missing
+from autograder.instructor.gradebook.policy import Policy, final_score, missing
 from autograder.results import ExerciseResult, Report
 from autograder.submission.times import format_time
 
@@ -44,7 +44,7 @@ def _row(
     student = str(report.submission["student"])
     by_id = {exercise.id: exercise for exercise in report.exercises}
     failed = "grader_error" in report.statuses
-    result = final(policy, student, handed_in.get(student), None if failed else report.score)
+    result = final_score(policy, student, handed_in.get(student), None if failed else report.score)
     return [
         harmless(student),
         "" if failed else _points(report.score),

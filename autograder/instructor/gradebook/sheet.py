@@ -7,7 +7,7 @@ from pathlib import Path
 
 from autograder.instructor.gradebook.csv_text import csv_text
 from autograder.instructor.gradebook.graded import ExportError
-from autograder.submission.found import printable
+from autograder.submission.files import printable
 
 _BOM = "\ufeff"
 _CELLS = {

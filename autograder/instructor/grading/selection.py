@@ -33,7 +33,7 @@ def choose_students(entries: Sequence[Entry], named: Sequence[str] | None) -> fr
     for student in named or ():
         if student not in students:
             near = nearest(student, students)
-            suggestion = f"is {near} meant?" if near else "expected the name of a folder or a zip, without its ending"
+            suggestion = f"did you mean {near}?" if near else "use the name of a folder or a zip, without its ending"
             raise UsageError(f"no submission is of {student!r}; {suggestion}")
     return frozenset(named) if named else students
 

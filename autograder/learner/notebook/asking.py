@@ -1,12 +1,12 @@
 """`check`, `hint`, `why` and `status`: each shows a card, and raises no error that a student can cause."""
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 from autograder.course import Course, CourseError, Exercise, find_course, read_course
 from autograder.course.names import UsageError, resolve_exercise
 from autograder.course.stubs import StubError
-from autograder.learner.checking import pause_advice
+from autograder.learner.checking import encouragement, pause_advice
 from autograder.learner.hints import no_hint_reason, take_hint
 from autograder.learner.misconception_page import find_page
 from autograder.learner.notebook.cards import Card, CellOutput
@@ -17,13 +17,16 @@ from autograder.learner.notebook.work import Work, work_folder, work_on
 from autograder.learner.overview import ExerciseRow, rows_of
 from autograder.learner.progress import Progress, Standing, read_progress
 from autograder.learner.progress.digests import digest_of
+from autograder.learner.start import may_start, next_todo, read_todos, take_start
+from autograder.messages.todos import line_of
 from autograder.report.html import Command, exercise_card, hint_card, note_card, table_card, why_card
 from autograder.report.plain import ended, exercise_sentences, fact, next_sentences
+from autograder.report.todo_view import todo_view
 from autograder.report.why import WhyPage, sentences_of_page
-from autograder.report.words import STATES, number, points, points_of
-from autograder.results import ExerciseResult, Report
+from autograder.report.words import number, points, points_of, state_of
+from autograder.results import ExerciseResult, Report, Todo
 from autograder.submission import SubmissionError
-from autograder.submission.own_work import notebook_file
+from autograder.submission.own_work import notebook_file, read_own
 
 EXPECTED = (CourseError, UsageError, SubmissionError, StubError, Problem, OSError)
 """Errors that a student can cause: each becomes a sentence."""
@@ -48,11 +51,11 @@ def check(exercise: str | int | None = None, *, strict: bool = False) -> Points:
         report, work = _judged(course, meant, output)
         [result] = report.exercises
         progress = _progress(course)
-        output.show(_checked_card(course, meant, progress, report, result, work))
+        output.show(_checked_card(course, meant, progress, result, work))
         forget_earlier_exercises()
         earned = Points(min(result.score, result.max_score) / 100)
         earned.ok = result.status == "pass"
-        why_not = f"{STATES[result.status].word}, {points_of(result.score, result.max_score)}"
+        why_not = f"{state_of(result).word}, {points_of(result.score, result.max_score)}"
     except EXPECTED as error:
         output.show(_problem(str(error)))
         why_not = str(error)
@@ -112,25 +115,22 @@ def _judged(course: Course, exercise: Exercise, output: CellOutput) -> tuple[Rep
     return report, work.noting(warning) if warning else work
 
 
-def _checked_card(
-    course: Course, exercise: Exercise, progress: Progress, report: Report, result: ExerciseResult, work: Work
-) -> Card:
+def _checked_card(course: Course, exercise: Exercise, progress: Progress, result: ExerciseResult, work: Work) -> Card:
     standing = progress.of(exercise)
     advice = pause_advice(exercise, standing).replace("`course diff", "In a terminal, `course diff")
-    notes = [*work.notes, *([advice] if advice else [])]
+    notes = [*filter(None, [encouragement(standing)]), *work.notes, *([advice] if advice else [])]
     commands = _next(course, exercise, progress, result)
     hints = max(standing.hints_shown, 1)
     unused = standing.hints[standing.hints_shown :] if result.status == "pass" else ()
     html = exercise_card(
         result,
-        log=report.log,
         hints_shown=hints,
         attempt=standing.attempts,
         unused_hints=unused,
         notes=notes,
         next_commands=commands,
     )
-    sentences = exercise_sentences(result, [], report.log, hints, standing.attempts, unused)
+    sentences = exercise_sentences(result, [], hints, standing.attempts, unused)
     return Card.of(html, [*sentences, *map(ended, notes), *next_sentences(commands)])
 
 
@@ -144,13 +144,14 @@ def _next(course: Course, exercise: Exercise, progress: Progress, result: Exerci
         return [(book.name if book.is_file() else following.file, f"on to {following.number} {following.title}")]
     if result.status == "grader_error":
         return [(again, "try again"), ("course doctor", "in a terminal: look for a problem on this machine")]
-    if result.status in ("not_started", "missing"):
-        return [(again, "after you write a TODO and run its cell")]
+    if result.in_progress or result.status in ("not_started", "missing"):
+        view = todo_view(result)
+        about = [(f'hint("{exercise.id[:4]}")', f"how to begin {view.next.name}")] if view else []
+        return [(again, "after you write a TODO and run its cell"), *about]
     commands = [(again, "after you change a cell and run it")]
     standing = progress.of(exercise)
     if standing.hints_shown < len(standing.hints):
-        level = f"hint {standing.hints_shown + 1} of {len(standing.hints)}, after a change"
-        commands.append((f'hint("{exercise.id[:4]}")', level))
+        commands.append((f'hint("{exercise.id[:4]}")', "the next hint, after a change"))
     finding = result.first_failure.finding if result.first_failure else None
     if finding and finding.kind == "misconception":
         commands.append((f'why("{finding.id}")', "explain the mistake"))
@@ -164,6 +165,12 @@ def _hint(asked: str | int | None, now: bool) -> Card:
     if nothing:
         return Card.of(note_card(title, nothing), nothing)
     standing = progress.of(exercise)
+    if (todo := _next_todo(course, exercise, standing)) is not None:
+        start = take_start(course, exercise, standing, todo)
+        head = f"{title}: how to begin {todo.name}, {line_of(todo.place)}"
+        notes = [start.warning] if start.warning else []
+        sentences = [fact(start.label, start.text)]
+        return Card.of(note_card(head, [*sentences, *notes]), [head, *sentences, *notes])
     if not standing.check:
         not_yet = [f'No hint yet: run check("{exercise.id[:4]}") first. Hints explain a failure.']
         return Card.of(note_card(title, not_yet), not_yet)
@@ -175,6 +182,17 @@ def _hint(asked: str | int | None, now: bool) -> Card:
     head = f"{title}: {taken.title}"
     sentences = [fact(f"Hint {level} of {taken.total}", hint) for level, hint in enumerate(taken.hints, 1)]
     return Card.of(hint_card(head, taken.hints, taken.total, notes), [head, *sentences, *notes])
+
+
+def _next_todo(course: Course, exercise: Exercise, standing: Standing) -> Todo | None:
+    """Return the TODO to begin, if the last check asks for it; the cells as last run count."""
+    if not may_start(standing):
+        return None
+    work, own = work_on(course, exercise), read_own(course, [exercise], folder=work_folder(course))
+    if work.book is not None:
+        cells = {**own.cells, exercise.file: work.book.cells}
+        own = replace(own, sources={**own.sources, exercise.file: work.book.source}, cells=cells)
+    return next_todo(read_todos(course, exercise, own))
 
 
 def _digest(course: Course, exercise: Exercise, standing: Standing) -> str | None:

@@ -1,4 +1,7 @@
-"""Import earlier exercises in a notebook: `from exNN_name import ...` finds the student's file or notebook."""
+"""Import earlier exercises in a notebook: `from exNN_name import ...` finds the student's file or notebook.
+
+So does `from exercises.exNN_name import ...`, with the same module.
+"""
 
 import importlib.abc
 import importlib.machinery
@@ -14,6 +17,7 @@ from autograder.learner.notebook.runs import folder
 from autograder.learner.notebook.work import work_folder
 from autograder.submission import SubmissionError
 from autograder.submission.own_work import read_own
+from autograder.worker.package import PACKAGE, PackageLoader, package_spec, short_name
 
 _ID = re.compile(r"ex\d\d_\w+")
 
@@ -27,7 +31,7 @@ def find_earlier_exercises() -> None:
 def forget_earlier_exercises() -> None:
     """Import exercises anew the next time: their files may have changed."""
     for name, module in list(sys.modules.items()):
-        if isinstance(getattr(module, "__loader__", None), _Loader):
+        if isinstance(getattr(module, "__loader__", None), _Loader | PackageLoader):
             del sys.modules[name]
 
 
@@ -40,23 +44,40 @@ class _Finder(importlib.abc.MetaPathFinder):
         path: Sequence[str] | None,  # noqa: ARG002
         target: ModuleType | None = None,  # noqa: ARG002
     ) -> importlib.machinery.ModuleSpec | None:
-        if not _ID.fullmatch(fullname):
+        if fullname == PACKAGE:
+            return package_spec(fullname) if _in_course() else None
+        name = short_name(fullname)
+        loader = _loader_of(name) if _ID.fullmatch(name) else None
+        if loader is None:
             return None
-        try:
-            course = read_course(find_course(folder()))
-            exercise = next((exercise for exercise in course.exercises if exercise.id == fullname), None)
-            if exercise is None:
-                return None
-            where = work_folder(course)
-            read = read_own(course, [exercise], folder=where)
-        except (CourseError, SubmissionError, StubError, OSError):
+        if name != fullname:
+            return package_spec(fullname)
+        return importlib.util.spec_from_loader(name, loader, origin=loader.path)
+
+
+def _in_course() -> bool:
+    try:
+        return bool(find_course(folder()))
+    except (CourseError, OSError):
+        return False
+
+
+def _loader_of(id_: str) -> "_Loader | None":
+    """Return the loader of an exercise's file or notebook; None if there is no such exercise, or no source."""
+    try:
+        course = read_course(find_course(folder()))
+        exercise = next((exercise for exercise in course.exercises if exercise.id == id_), None)
+        if exercise is None:
             return None
-        source = read.sources.get(exercise.file)
-        if source is None:
-            return None
-        name = f"{exercise.id}.ipynb" if exercise.file in read.cells else exercise.file
-        loader = _Loader(source, str((where or course.exercises_dir) / name))
-        return importlib.util.spec_from_loader(fullname, loader, origin=loader.path)
+        where = work_folder(course)
+        read = read_own(course, [exercise], folder=where)
+    except (CourseError, SubmissionError, StubError, OSError):
+        return None
+    source = read.sources.get(exercise.file)
+    if source is None:
+        return None
+    name = f"{exercise.id}.ipynb" if exercise.file in read.cells else exercise.file
+    return _Loader(source, str((where or course.exercises_dir) / name))
 
 
 class _Loader(importlib.abc.InspectLoader):

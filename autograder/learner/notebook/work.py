@@ -7,9 +7,9 @@ from autograder.course import Course, Exercise
 from autograder.learner.notebook.live import LiveNotebook, read_live
 from autograder.learner.notebook.runs import folder, notebook_names, runs
 from autograder.submission import Submission
-from autograder.submission.found import FileError
+from autograder.submission.files import FileError
 from autograder.submission.notebook import Notebook
-from autograder.submission.own_work import handout, notebook_file, read_own
+from autograder.submission.own_work import notebook_file, read_own, stubs_of
 from autograder.submission.submission import notebook_of
 
 
@@ -38,7 +38,7 @@ def work_on(course: Course, exercise: Exercise) -> Work:
     """Return the work on an exercise. Raises `SubmissionError` if its folder cannot be read."""
     where = work_folder(course)
     own = read_own(course, [exercise], folder=where)
-    given = handout(course, [exercise])
+    given = stubs_of(course, [exercise])
     limit = course.limits.source_kib * 1024
     live, problem = _live(course, exercise, where, limit)
     on_disk = own.sources.get(exercise.file)

@@ -14,7 +14,7 @@ from autograder import ending
 from autograder.course import Course, Exercise
 from autograder.course.model import Activity, Value
 from autograder.course.names import UsageError
-from autograder.course.nearest import nearest
+from autograder.course.nearest import nearest, unknown
 from autograder.exits import ENVIRONMENT
 
 if TYPE_CHECKING:
@@ -53,9 +53,8 @@ def find_activity(course: Course, name: str) -> Activity:
             return activity
     ids = [activity.id for activity in course.play]
     near = nearest(name, ids)
-    suggestion = f"is {near} meant? " if near else ""
-    available = f"there are {', '.join(ids)}" if ids else "this course has none"
-    raise UsageError(f"no activity is called {name!r}; {suggestion}{available}")
+    more = "`course play` lists all activities." if ids else "This course has no activities."
+    raise UsageError(unknown("activity", name, [near and f"course play {near}"], more=more))
 
 
 def required_exercises(course: Course, activity: Activity) -> list[Exercise]:
@@ -77,12 +76,12 @@ def require_writable(json_file: str | None) -> None:
 
 def reason(result: "ExerciseResult") -> str:
     """Return in one line why an exercise does not pass."""
-    from autograder.report.words import STATES
+    from autograder.report.words import state_of
 
     failure = result.first_failure
     if failure is not None and failure.finding is not None and result.status != "not_started":
         return failure.finding.message
-    return STATES[result.status].meaning
+    return state_of(result).meaning
 
 
 def launch(

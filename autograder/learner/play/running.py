@@ -27,7 +27,7 @@ from autograder.learner.play.stage import FaultyExercise, Stage, Stopped
 from autograder.learner.play.stopping import Stopping
 from autograder.report.console import make_console
 from autograder.report.printable import one_line
-from autograder.report.words import plural
+from autograder.report.quantities import plural
 from autograder.submission import Submission
 from autograder.submission.own_work import read_own
 from autograder.worker.sources import Sources

@@ -39,7 +39,9 @@ class Event:
 
     `check` is the first check that failed, and `finding` its reason. `file` is the digest of the learner's file,
     `edited` the number of lines that changed since the last check, and `version` the digest of the exercise. `hint` is
-    the level shown, out of `hints`; `now` says that the learner did not edit before. `seconds` is the duration.
+    the level shown, out of `hints`; `now` says that the learner did not edit before, and `todo` that the hint says how
+    to begin that TODO. `seconds` is the duration. Of the `todos` of the stub, `written` have code; `in_progress` says
+    that what is written does not fail. `right` are the ids of the checks that pass, with spaces between them.
     """
 
     at: str
@@ -60,6 +62,11 @@ class Event:
     hints: int | None = None
     now: bool | None = None
     seconds: float | None = None
+    in_progress: bool | None = None
+    todos: int | None = None
+    written: int | None = None
+    todo: str | None = None
+    right: str | None = None
 
     @property
     def line(self) -> bytes:
@@ -70,17 +77,33 @@ class Event:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The standings that earlier events led to, as JSON."""
+    """The standings that earlier events led to, as JSON, and the time of the last one."""
 
     exercises: dict[str, Any]
     here: str | None
+    at: str | None = None
 
     @property
     def line(self) -> bytes:
-        return json.dumps({"kind": CARRIED, "exercises": self.exercises, "here": self.here}).encode() + b"\n"
+        return (
+            json.dumps({"kind": CARRIED, "exercises": self.exercises, "here": self.here, "at": self.at}).encode()
+            + b"\n"
+        )
 
 
-_NUMBERS = ("edited", "passing", "checks", "score", "max_score", "hint", "hints", "now")
+_NUMBERS = (
+    "edited",
+    "passing",
+    "checks",
+    "score",
+    "max_score",
+    "hint",
+    "hints",
+    "now",
+    "in_progress",
+    "todos",
+    "written",
+)
 _TYPES: dict[str, tuple[type, ...]] = {
     field.name: (int,) if field.name in _NUMBERS else (int, float) if field.name == "seconds" else (str,)
     for field in fields(Event)
@@ -121,7 +144,7 @@ def _parse(line: bytes) -> Event | Snapshot | None:
     try:
         data = json.loads(line)
         if data["kind"] == CARRIED:
-            return Snapshot(dict(data["exercises"]), data.get("here"))
+            return Snapshot(dict(data["exercises"]), data.get("here"), data.get("at"))
         known = {name: data[name] for name in _TYPES if data.get(name) is not None}
         right = all(isinstance(value, _TYPES[name]) for name, value in known.items())
         return Event(**known) if right and known["kind"] in KINDS else None

@@ -34,12 +34,15 @@ class LastReport:
     @property
     def failure(self) -> Mapping[str, Any] | None:
         """The first failure, by the rule of the report itself; None if every check passes."""
-        failing = sorted((check for check in self.exercise["checks"] if check["status"] != "pass"), key=_is_bonus)
-        return next((check for check in failing if check["status"] != "waits"), failing[0] if failing else None)
+        return min(
+            (check for check in self.exercise["checks"] if check["status"] != "pass"), key=_lateness, default=None
+        )
 
 
-def _is_bonus(check: Mapping[str, Any]) -> bool:
-    return bool(check.get("bonus"))
+def _lateness(check: Mapping[str, Any]) -> tuple[bool, ...]:
+    finding, status = check.get("finding") or {}, check["status"]
+    named = finding.get("kind") == "misconception"
+    return not named, status == "waits", bool(check.get("bonus")), status == "not_started"
 
 
 def read_last(course: Course, exercise: Exercise) -> LastReport | None:

@@ -55,6 +55,10 @@ def _event(course: Course, result: "ExerciseResult", last: LastReport, command: 
         max_score=result.max_score,
         hints=len(failure.hints) if failure else 0,
         seconds=round(sum(check.seconds for check in result.checks), 3),
+        in_progress=result.in_progress,
+        todos=len(result.todos),
+        written=sum(todo.is_written for todo in result.todos),
+        right=" ".join(check.id for check in result.checks if check.status == "pass"),
     )
 
 

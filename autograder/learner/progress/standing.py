@@ -19,6 +19,9 @@ BURST, BURST_SECONDS = 5, 60
 LEVELS_KEPT = 20
 """Failures whose hint levels are stored; older ones are forgotten."""
 
+LONGEST_GAP = 600
+"""Seconds. A longer time between two commands is a pause, and does not count as work."""
+
 UNTRIED = ("not_started", "missing")
 
 
@@ -28,7 +31,10 @@ class Standing:
 
     `first_passed` is the time of the first pass, "" if unknown; `status` is the result now. `version` is the digest of
     the exercise, `file` that of the learner's file, and `hint_file` that of the file at the last hint. `attempts`
-    counts runs of a changed file. `offering` says to show the second hint, `pausing` to advise a pause.
+    counts runs of a changed file. `offering` says to show the second hint, `pausing` to advise a pause. Of the `todos`,
+    `written` have code; `in_progress` says that some are open, and that what is written does not fail. `right` are the
+    checks that pass, `newly_right` those of them that did not in the check before. `seconds_worked` is the time between
+    commands, without long gaps.
     """
 
     status: str = "not_started"
@@ -56,6 +62,12 @@ class Standing:
     same_runs: int = 0
     offering: bool = False
     pausing: bool = False
+    in_progress: bool = False
+    todos: int = 0
+    written: int = 0
+    seconds_worked: int = 0
+    right: tuple[str, ...] = ()
+    newly_right: tuple[str, ...] = ()
     levels: Mapping[str, int] = field(default_factory=dict)
     recent: tuple[tuple[float, int], ...] = ()
     unknown: Mapping[str, Any] = field(default_factory=dict)
@@ -96,6 +108,8 @@ def standing_of(data: Mapping[str, Any]) -> Standing:
     if data.get("ever_passed") is True and known.get("first_passed") is None:
         known["first_passed"] = ""
     known["hints"] = tuple(str(hint) for hint in known.get("hints", ()))
+    for name in ("right", "newly_right"):
+        known[name] = tuple(str(check) for check in known.get(name, ()))
     known["recent"] = tuple((float(at), int(edited)) for at, edited in known.get("recent", ()))
     known["levels"] = {str(name): int(level) for name, level in dict(known.get("levels", {})).items()}
     unknown = {str(name): value for name, value in data.items() if name not in _KNOWN and name not in _DERIVED}
@@ -111,10 +125,14 @@ def standing_of(data: Mapping[str, Any]) -> Standing:
 
 @dataclass(frozen=True)
 class Progress:
-    """The standings by exercise, and the current exercise; exercises of another course stay in it."""
+    """The standings by exercise, the current exercise, and the time of the last command.
+
+    Exercises of another course stay in it.
+    """
 
     standings: Mapping[str, Standing] = field(default_factory=dict)
     here: str | None = None
+    at: str | None = None
 
     def of(self, exercise: Exercise) -> Standing:
         """Return the standing of an exercise; an empty one if the learner has not worked on it."""
@@ -141,9 +159,18 @@ class Progress:
         if isinstance(event, Snapshot):
             return _from_snapshot(event)
         before = self.standings.get(event.exercise, Standing())
-        standings = {**self.standings, event.exercise: _AFTER[event.kind](before, event)}
-        here = self.here if event.command == ALL_AT_ONCE else event.exercise
-        return Progress(standings, here)
+        standing = _AFTER[event.kind](before, event)
+        if event.command == ALL_AT_ONCE:
+            return Progress({**self.standings, event.exercise: standing}, self.here, event.at)
+        worked = before.seconds_worked + self._seconds_until(event.at)
+        standings = {**self.standings, event.exercise: replace(standing, seconds_worked=worked)}
+        return Progress(standings, event.exercise, event.at)
+
+    def _seconds_until(self, at: str) -> int:
+        """Return the time since the last command; 0 for a pause."""
+        before, now = seconds_of(self.at or ""), seconds_of(at)
+        gap = now - before if before is not None and now is not None else 0.0
+        return round(gap) if 0 < gap <= LONGEST_GAP else 0
 
     def with_texts(self, exercise: str, title: str | None, hints: tuple[str, ...]) -> "Progress":
         """Return the progress with the texts of a failure. They are the course's, so the events do not have them."""
@@ -172,7 +199,8 @@ def standings_of(data: Mapping[str, Any]) -> dict[str, Standing]:
 
 def _from_snapshot(snapshot: Snapshot) -> Progress:
     here = snapshot.here if isinstance(snapshot.here, str) else None
-    return Progress(standings_of(snapshot.exercises), here)
+    at = snapshot.at if isinstance(snapshot.at, str) else None
+    return Progress(standings_of(snapshot.exercises), here, at)
 
 
 def _touched(before: Standing, event: Event) -> Standing:
@@ -205,10 +233,22 @@ def _after_check(before: Standing, event: Event) -> Standing:
         file=event.file,
         runs=before.runs + 1,
         attempts=before.attempts + (event.file is None or event.file != before.file),
+        in_progress=bool(event.in_progress),
+        todos=event.todos or 0,
+        written=event.written or 0,
+        right=tuple((event.right or "").split()),
+        newly_right=_newly_right(before, event),
     )
     if same and event.file is not None and event.file == before.file:
         return standing  # the same code gets the same advice
     return _with_advice(standing, before, event, same)
+
+
+def _newly_right(before: Standing, event: Event) -> tuple[str, ...]:
+    """Return the checks that pass, and did not in the check before; none if that is not known."""
+    if not before.runs or len(before.right) != before.passing:
+        return ()
+    return tuple(check for check in (event.right or "").split() if check not in before.right)
 
 
 def _with_advice(standing: Standing, before: Standing, event: Event, same: bool) -> Standing:
@@ -237,6 +277,9 @@ def _levels(levels: Mapping[str, int], key: str, shown: int) -> Mapping[str, int
 
 
 def _after_hint(before: Standing, event: Event) -> Standing:
+    if event.todo is not None:
+        levels = _levels(before.levels, f"todo:{event.todo}", event.hint or 0)
+        return replace(_touched(before, event), hints_taken=before.hints_taken + 1, levels=levels)
     shown = max(before.hints_shown, event.hint or 0)
     return replace(
         _touched(before, event),

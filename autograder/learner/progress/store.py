@@ -115,7 +115,7 @@ def _merged(rebuilt: Progress, view: Progress) -> Progress:
             standings[name] = old
         elif old.ever_passed and not new.ever_passed:
             standings[name] = replace(new, first_passed=old.first_passed)
-    return Progress(standings, rebuilt.here or view.here)
+    return Progress(standings, rebuilt.here or view.here, rebuilt.at or view.at)
 
 
 def _read_view(folder: Path) -> View | None:
@@ -123,12 +123,12 @@ def _read_view(folder: Path) -> View | None:
     try:
         data = json.loads((folder / VIEW).read_text("utf-8"))
         standings = {str(name): standing_of(standing) for name, standing in data["exercises"].items()}
-        here = data.get("here")
+        here, at = (data.get(name) if isinstance(data.get(name), str) else None for name in ("here", "at"))
         place = data.get("events") or {}
         unknown = {
-            name: value for name, value in data.items() if name not in ("version", "exercises", "here", "events")
+            name: value for name, value in data.items() if name not in ("version", "exercises", "here", "at", "events")
         }
-        progress = Progress(standings, here if isinstance(here, str) else None)
+        progress = Progress(standings, here, at)
         return View(progress, int(place.get("read", 0)), int(place.get("opening", 0)), unknown)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
@@ -139,6 +139,7 @@ def _write_view(folder: Path, view: View) -> None:
         **view.unknown,
         "version": VERSION,
         "here": view.progress.here,
+        "at": view.progress.at,
         "events": {"read": view.read, "opening": view.opening},
         "exercises": {name: standing.to_json() for name, standing in view.progress.standings.items()},
     }
@@ -154,7 +155,9 @@ def _shorten(folder: Path) -> None:
 
 
 def _snapshot(progress: Progress) -> Snapshot:
-    return Snapshot({name: standing.to_json() for name, standing in progress.standings.items()}, progress.here)
+    return Snapshot(
+        {name: standing.to_json() for name, standing in progress.standings.items()}, progress.here, progress.at
+    )
 
 
 def _size(file: Path) -> int:

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from autograder.submission.files import Caps, FileError
 from autograder.submission.folder import read_plain, reason
-from autograder.submission.found import Caps, FileError
 
 COARSE_SECONDS = 3.0
 """A changed file is read again at every poll for this long: some file systems store times in whole seconds."""

@@ -14,6 +14,19 @@ from typing import Any, Self
 from autograder import ending
 
 QUIT = "q"
+REDRAW = "\x0c"
+BACK = "\x1b"
+UP, DOWN, PAGE_UP, PAGE_DOWN = "↑", "↓", "⇞", "⇟"
+_SEQUENCES = {
+    b"\x1b": BACK,
+    b"\x1b[A": UP,
+    b"\x1bOA": UP,
+    b"\x1b[B": DOWN,
+    b"\x1bOB": DOWN,
+    b"\x1b[5~": PAGE_UP,
+    b"\x1b[6~": PAGE_DOWN,
+}
+"""What terminals send for keys without a letter; every other sequence is ignored."""
 
 
 class Keyboard:
@@ -88,8 +101,7 @@ if sys.platform == "win32":
                 if msvcrt.kbhit():
                     key = msvcrt.getwch()
                     if key in "\0\xe0":  # an arrow or a function key, in two parts
-                        msvcrt.getwch()
-                        return ""
+                        return {"H": UP, "P": DOWN, "I": PAGE_UP, "Q": PAGE_DOWN}.get(msvcrt.getwch(), "")
                     if key == "\x03":
                         raise KeyboardInterrupt
                     return key
@@ -113,6 +125,7 @@ else:
             self._awake, self._waker = os.pipe()
             os.set_blocking(self._waker, False)
             self._handlers: dict[int, Any] = {}
+            self._continued = False
 
         def __bool__(self) -> bool:
             return True
@@ -140,6 +153,9 @@ else:
             ready, _, _ = select.select([self._awake, *typed_in], [], [], seconds)
             if self._awake in ready:
                 os.read(self._awake, 1024)
+            if self._continued:
+                self._continued = False
+                return REDRAW
             if self._descriptor not in ready:
                 return ""
             try:
@@ -148,7 +164,7 @@ else:
                 return QUIT
             if not typed:
                 return QUIT
-            return "" if typed.startswith(b"\x1b") else typed.decode("utf-8", "ignore")
+            return _SEQUENCES.get(typed, "") if typed.startswith(b"\x1b") else typed.decode("utf-8", "ignore")
 
         def wake(self) -> None:
             with contextlib.suppress(OSError):
@@ -160,6 +176,8 @@ else:
 
         def _continue(self, _signal: int, _frame: FrameType | None) -> None:
             self._acquire()
+            self._continued = True
+            self.wake()
 
         def _acquire(self) -> None:
             if self._in_foreground():

@@ -1,26 +1,36 @@
-"""What `course watch` prints: which file changed, what runs, the result, and the keys."""
+"""What `course watch` prints as a log: which file changed, what runs, the result, and the keys."""
 
 import os
-import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.text import Text
 
 from autograder.course import Course, Exercise
+from autograder.learner.overview import state_of_standing
 from autograder.learner.progress import Progress, Standing
+from autograder.learner.start import edit_place
 from autograder.report.glyphs import glyphs_for
-from autograder.report.layout import SECONDARY, Page, apart, packed
+from autograder.report.layout import SECONDARY, Page
 from autograder.report.plain import show
 from autograder.report.printable import one_line
 from autograder.report.terminal import Command, render_exercise
-from autograder.report.words import STATES, seconds
+from autograder.report.todo_view import todo_view
+from autograder.report.words import seconds
 from autograder.results import ExerciseResult
 
-FOOTER_LINES = 3
-KEYS = {"h": "hint", "w": "why", "d": "diff", "l": "list", "n": "next", "r": "run", "q": "quit"}
+KEYS = {
+    "h": ("hint", "show the next hint"),
+    "w": ("why", "explain the mistake"),
+    "d": ("diff", "show every measurement, and all that your code printed"),
+    "t": ("try", "run the lesson's example on your code"),
+    "l": ("list", "list the exercises"),
+    "n": ("next", "go on to the next exercise, after a pass"),
+    "r": ("run", "run the checks again"),
+    "q": ("quit", "leave"),
+}
+"""What each key does, in a word and in a sentence."""
 
 
 class Screen:
@@ -32,6 +42,7 @@ class Screen:
         self.plain = plain
         self.keys = keys
         self.glyphs = glyphs_for(console.encoding)
+        self.shown: ExerciseResult | None = None
 
     def say(self, sentence: str, style: str = "") -> None:
         """Print one line."""
@@ -43,15 +54,8 @@ class Screen:
 
     def opening(self, file: str, needed: Sequence[str], standing: Standing) -> None:
         """Print which files are watched, and the last result."""
-        folder = os.path.relpath(self.course.exercises_dir)
-        uses = f", and what it uses: {', '.join(needed)}" if needed else ""
-        self.say(f"Watching {Path(folder, file)}{uses}")
-        if standing.checks:
-            state = STATES.get(standing.status, STATES["not_started"])  # type: ignore[call-overload]
-            count = f"{standing.passing} of {standing.checks} checks pass"
-            first = f"; first failure: {standing.title}" if standing.title and standing.status != "pass" else ""
-            self.say(f"Last time: {state.word}, {count}{first}")
-        self.say("Checking it now. Then each save checks it again.")
+        for sentence in opening_sentences(self.course, file, needed, standing):
+            self.say(sentence)
 
     def saved(self, files: Sequence[str], *, again: bool) -> None:
         """Print at once that a file was saved."""
@@ -59,9 +63,9 @@ class Screen:
         does = "starting over" if again else "checking"
         self.say(f"{_clock()} {what} changed, {does}...", SECONDARY)
 
-    def restarted(self) -> None:
-        """Print at once that the key for a run was pressed."""
-        self.say(f"{_clock()} checking...", SECONDARY)
+    def begun(self, activity: str) -> None:
+        """Print at once what a key has started."""
+        self.say(f"{_clock()} {activity}...", SECONDARY)
 
     def running(self, activity: str, elapsed: float) -> None:
         """Print what takes so long."""
@@ -71,10 +75,21 @@ class Screen:
         """Print why there is nothing to check."""
         self.say(f"{_clock()} {file} {problem}; waiting until it can be read")
 
-    def result(self, result: ExerciseResult, file: str, progress: Progress, took: float, log: str) -> None:
+    def result(self, result: ExerciseResult, file: str, progress: Progress, took: float) -> None:
         """Print the result of a check of a file or notebook, and below it the keys."""
-        self._make_room()
-        self.console.height = max(_terminal_rows() - FOOTER_LINES, 1)
+        self.shown = result
+        self.render(result, file, progress)
+        done = f"{count_done(self.course, progress)} done"
+        if self.plain:
+            show(self.console, [f"Checked in {seconds(took)}. {done}."])
+        else:
+            self.say(f"checked in {seconds(took)}   {done}", SECONDARY)
+        if self.keys:
+            self.show_keys()
+
+    def render(self, result: ExerciseResult, file: str, progress: Progress) -> None:
+        """Print the result as `course check` does."""
+        standing = progress.of(self.course.exercise(result.id))
         render_exercise(
             self.console,
             result,
@@ -82,16 +97,48 @@ class Screen:
             next_commands=self._next(result, file, progress),
             glyphs=self.glyphs,
             plain=self.plain,
-            log=log,
+            hints_shown=max(standing.hints_shown, 1),
+            attempt=standing.attempts,
+            unused_hints=standing.hints[standing.hints_shown :],
         )
-        self._footer(result, progress, took)
 
-    def _make_room(self) -> None:
-        """Begin at the top of the screen. Earlier lines stay above it, to scroll back to."""
-        console = self.console
-        if self.plain or not console.is_interactive or console.legacy_windows:
-            return
-        console.file.write("\n" * _terminal_rows() + "\x1b[H")
+    def hint(self, sentence: str, progress: Progress) -> None:  # noqa: ARG002 - a screen that draws again needs it
+        """Print the next hint."""
+        self.say(sentence)
+
+    def run(self, command: Callable[[], None], activity: str = "") -> None:
+        """Run a command that prints; one that takes long is announced by its activity."""
+        if activity:
+            self.begun(activity)
+        command()
+
+    def show_keys(self) -> None:
+        """Print which key does what."""
+        names = ", ".join(f"{key} {KEYS[key][0]}" for key in self.useful_keys())
+        self.say(f"Keys, each with Enter: {names}.")
+
+    def useful_keys(self) -> list[str]:
+        """Return the keys that do something now."""
+        result = self.shown
+        failure = result.first_failure if result is not None else None
+        finding = failure.finding if failure is not None else None
+        is_useful = {
+            "h": failure is not None,
+            "w": finding is not None and finding.kind == "misconception",
+            "d": (finding is not None and finding.evidence is not None) or bool(result and result.prints),
+            "n": result is not None and result.status == "pass",
+        }
+        return [key for key in KEYS if is_useful.get(key, True)]
+
+    def press(self, key: str) -> bool:  # noqa: ARG002 - a screen that scrolls needs it
+        """Return whether the key belongs to the screen, and obey it."""
+        return False
+
+    def refresh(self) -> None:
+        """Adapt to the size of the window."""
+
+    def close(self) -> None:
+        """Leave the screen to the shell."""
 
     def _next(self, result: ExerciseResult, file: str, progress: Progress) -> list[Command]:
         exercise = self.course.exercise(result.id)
@@ -102,35 +149,27 @@ class Screen:
                 return [("course check --all", "see them all pass once more")]
             command = "n" if self.keys else f"course watch {following.number}"
             return [(command, f"goes on with {following.number} {following.title}")]
-        if result.status == "not_started":
+        if result.in_progress or result.status == "not_started":
+            return self._to_write(exercise, result, shown)
+        help_ = [] if self.keys else self._help(exercise, result, progress.of(exercise))
+        return [*_edit(result, shown), *help_]
+
+    def _to_write(self, exercise: Exercise, result: ExerciseResult, shown: Path) -> list[Command]:
+        view = todo_view(result)
+        if view is None:
             return [(f"edit {shown}", "each TODO says what to write; a save checks it")]
-        return [*_edit(result, shown), *self._help(exercise, result, progress.of(exercise))]
+        hint = "h" if self.keys else f"course hint {exercise.number}"
+        edit = f"edit {edit_place(self.course, view.next)}"
+        return [(edit, "a save checks it"), (hint, f"how to begin {view.next.name}")]
 
     def _help(self, exercise: Exercise, result: ExerciseResult, standing: Standing) -> list[Command]:
         finding = result.first_failure.finding if result.first_failure else None
         commands = []
         if standing.hints_shown < len(standing.hints):
-            command = "h" if self.keys else f"course hint {exercise.number}"
-            commands.append((command, f"hint {standing.hints_shown + 1} of {len(standing.hints)}"))
+            commands.append((f"course hint {exercise.number}", "the next hint"))
         if finding is not None and finding.kind == "misconception":
-            commands.append(("w" if self.keys else f"course why {finding.id}", f"why: {finding.name or finding.id}"))
+            commands.append((f"course why {finding.id}", f"why: {finding.name or finding.id}"))
         return commands
-
-    def _footer(self, result: ExerciseResult, progress: Progress, took: float) -> None:
-        done = sum(progress.of(exercise).status == "pass" for exercise in self.course.exercises)
-        facts = f"checked in {seconds(took)}   {done} of {len(self.course.exercises)} done"
-        shown = {key: word for key, word in KEYS.items() if key != "n" or result.status == "pass"}
-        if self.plain:
-            names = ", ".join(f"{key} {word}" for key, word in shown.items())
-            keys = [f"Keys, each with Enter: {names}."] if self.keys else []
-            show(self.console, [f"Checked in {seconds(took)}. {done} of {len(self.course.exercises)} done.", *keys])
-            return
-        page = Page.on(self.console, self.glyphs)
-        items = [Text.assemble((key, "bold cyan"), f" {word}") for key, word in shown.items()] if self.keys else []
-        right = page.text(facts, SECONDARY)
-        lines = packed(items, page.width)
-        together = apart(lines[0] if lines else Text(), right, page.width) if len(lines) < 2 else None
-        page.show([Text(), *([together] if together else [*lines, right])])
 
 
 def _edit(result: ExerciseResult, file: Path) -> list[Command]:
@@ -140,9 +179,24 @@ def _edit(result: ExerciseResult, file: Path) -> list[Command]:
     return [(f"edit {file}{line}", "a save checks it again")]
 
 
+def opening_sentences(course: Course, file: str, needed: Sequence[str], standing: Standing) -> list[str]:
+    """Return which files are watched, and the last result."""
+    folder = os.path.relpath(course.exercises_dir)
+    uses = f", and what it uses: {', '.join(needed)}" if needed else ""
+    sentences = [f"Watching {Path(folder, file)}{uses}"]
+    if standing.checks:
+        state = state_of_standing(standing)
+        count = f"{standing.passing} of {standing.checks} checks pass"
+        first = f"; first failure: {standing.title}" if standing.title and standing.status != "pass" else ""
+        sentences.append(f"Last time: {state.word}, {count}{first}")
+    return [*sentences, "Checking it now. Then each save checks it again."]
+
+
+def count_done(course: Course, progress: Progress) -> str:
+    """Return how many exercises pass now."""
+    done = sum(progress.of(exercise).passes_now for exercise in course.exercises)
+    return f"{done} of {len(course.exercises)}"
+
+
 def _clock() -> str:
     return time.strftime("%H:%M:%S")
-
-
-def _terminal_rows() -> int:
-    return shutil.get_terminal_size().lines

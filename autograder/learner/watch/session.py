@@ -2,13 +2,16 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from autograder.course import Course, Exercise
 from autograder.judge.grader import Grader
+from autograder.learner.hints import take_hint
 from autograder.learner.progress import Progress, read_progress
+from autograder.learner.progress.digests import digest_of
 from autograder.learner.watch.keyboard import Keyboard
 from autograder.learner.watch.running_check import RunningCheck
-from autograder.learner.watch.screen import KEYS, Screen
+from autograder.learner.watch.screen import Screen
 from autograder.learner.watch.syntax import syntax_fault, syntax_result
 from autograder.learner.watch.work import Work
 from autograder.results import ExerciseResult, Report
@@ -57,6 +60,7 @@ class Session:
         self._result: ExerciseResult | None = None
         self._ending: list[RunningCheck] = []
         self._due = False
+        self._hint_waits = False
 
     def run(self, exercise: Exercise) -> None:
         """Watch until somebody quits. Raises `EnvironmentProblem` if this machine cannot run checks."""
@@ -65,6 +69,7 @@ class Session:
         while not self.left:
             for key in self.keyboard.wait(POLL_SECONDS):
                 self._press(key)
+            self.screen.refresh()
             self._poll()
             if self._due:
                 self._start_when_settled()
@@ -80,6 +85,7 @@ class Session:
         """End every worker."""
         self.grader.cancel()
         self._cancel()
+        self.screen.close()
         if self._spare is not None:
             self._spare.close()
         for check in self._ending:
@@ -192,30 +198,55 @@ class Session:
         progress = self.save_result(self.course, report, sources)
         self._result = report.exercises[0]
         took = time.monotonic() - self._requested_at
-        self.screen.result(self._result, counted[self.exercise.file].name, progress, took, report.log)
+        self.screen.result(self._result, counted[self.exercise.file].name, progress, took)
 
     def _press(self, key: str) -> None:
-        number = self.exercise.number
+        if self.screen.press(key):
+            return
+        if key.lower() != "h":
+            self._hint_waits = False
         match key.lower():
             case "h":
-                self.run_command("hint", number)
+                self._hint()
             case "w":
                 self._why()
             case "d":
-                self.run_command("diff", number)
+                self._run_command("diff", self.exercise.number)
+            case "t":
+                self._run_command("try", self.exercise.number, activity="running the lesson's example")
             case "l":
-                self.run_command("list")
+                self._run_command("list")
             case "n":
                 self._next()
             case "r":
                 self._cancel()
                 self.grader.forget()
-                self.screen.restarted()
+                self.screen.begun("checking")
                 self._request_check()
             case "q" | "\x04":
                 self.leave()
             case "?" | "\n":
-                self.screen.say(f"Keys: {', '.join(f'{letter} {word}' for letter, word in KEYS.items())}")
+                self.screen.show_keys()
+
+    def _run_command(self, *words: str, activity: str = "") -> None:
+        self.screen.run(partial(self.run_command, *words), activity)
+
+    def _hint(self) -> None:
+        """Show the next hint. It waits for an edit, unless the key is pressed again."""
+        standing = read_progress(self.course).of(self.exercise)
+        if not standing.hints or standing.passes_now:
+            self._run_command("hint", self.exercise.number)
+            return
+        counted = self.work[self.exercise.file]
+        digest = digest_of(counted.source) if counted.problem is None else None
+        taken = take_hint(self.course, self.exercise, standing, digest, at_once=self._hint_waits)
+        level, self._hint_waits = len(taken.hints), taken.waits_for_edit
+        if taken.waits_for_edit:
+            self.screen.say(f"Hint {level + 1} comes after you edit {counted.name}. Press h again to see it now.")
+        elif level == standing.hints_shown:
+            self.screen.say(f"Hint {level} of {taken.total} is the last one: {taken.hints[-1]}")
+        else:
+            self.screen.hint(f"Hint {level} of {taken.total}: {taken.hints[-1]}", read_progress(self.course))
 
     def _why(self) -> None:
         failure = self._result.first_failure if self._result is not None else None
@@ -223,7 +254,7 @@ class Session:
         if finding is None or finding.kind != "misconception":
             self.screen.say("w explains a known mistake; this failure is none of them")
         else:
-            self.run_command("why", finding.id)
+            self._run_command("why", finding.id)
 
     def _next(self) -> None:
         progress = read_progress(self.course)

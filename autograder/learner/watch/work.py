@@ -7,9 +7,9 @@ from os.path import lexists
 from autograder.course import Course, Exercise
 from autograder.learner.watch.files import Content, Files
 from autograder.submission import Caps
-from autograder.submission.found import FileError
+from autograder.submission.files import FileError
 from autograder.submission.notebook import Cells, Notebook, read_notebook
-from autograder.submission.own_work import NOTEBOOKS, handout
+from autograder.submission.own_work import NOTEBOOKS, stubs_of
 from autograder.submission.submission import notebook_of
 
 
@@ -36,7 +36,7 @@ class Work:
         self.names = tuple(exercise.file for exercise in exercises)
         self._books = {name: f"{NOTEBOOKS}/{notebook_of(name)}" for name in self.names}
         self._folder = course.exercises_dir
-        self._given = handout(course, exercises)
+        self._given = stubs_of(course, exercises)
         caps = Caps(source_kib=course.limits.source_kib)
         self._limit = caps.source_bytes
         self._files = Files(self._folder, self.names, caps)

@@ -12,7 +12,7 @@ from autograder.course import Exercise, read_course
 from autograder.course.stubs import BEGIN, END, make_stub
 from autograder.course.suite import load_suite
 from autograder.submission.notebook import read_notebook
-from autograder.submission.own_work import handout, notebook_file
+from autograder.submission.own_work import notebook_file, stubs_of
 from autograder.submission.submission import notebook_of
 from tests.support import tiny
 
@@ -93,7 +93,7 @@ def test_each_notebook_is_valid_has_nothing_of_the_solution_and_is_no_work(file:
     assert not [secret for secret in secrets if secret in text and secret not in stub]
     assert not any(cell.get("outputs") for cell in book.cells)
     exercise = COURSE.exercise(file.stem)
-    given = handout(COURSE, [exercise])
+    given = stubs_of(COURSE, [exercise])
     assert given.is_notebook(notebook_of(exercise.file), read_notebook(file.read_bytes(), LIMIT), LIMIT)
 
 

@@ -60,7 +60,7 @@ def test_a_wrong_answer_is_exit_1_with_name_place_and_hint(course: Path) -> None
     write(course, WRONG)
     done = tiny.run_course(course, "check", "1")
     assert (done.returncode, done.stderr) == (1, "")
-    for told in ("The running sum is not divided", "course hint 01", f"{tiny.FILES[0]}:", "hint 2 of 3"):
+    for told in ("The running sum is not divided", "course hint 01", f"{tiny.FILES[0]}:", "the next hint"):
         assert told in done.stdout
     assert "─" not in tiny.run_course(course, "list", "--plain").stdout
 
@@ -83,7 +83,7 @@ def test_a_missing_or_broken_file_is_reported_in_a_sentence(course: Path) -> Non
     (course / "exercises" / tiny.FILES[0]).unlink()
     done = tiny.run_course(course, "check", "1")
     assert done.returncode == 1
-    assert f"{tiny.FILES[0]} is not in the submission." in done.stdout
+    assert f"There is no file {tiny.FILES[0]}." in done.stdout
     shutil.rmtree(course / "exercises")
     assert tiny.run_course(course, "check", "1").returncode == 2
 
@@ -222,11 +222,43 @@ def test_hints_come_one_by_one_and_the_last_one_stays(course: Path) -> None:
     assert "Hint 3 of 3" in tiny.run_course(course, "hint").stdout, "the same failure takes no hint away"
 
 
+def test_a_hint_on_a_stub_says_how_to_begin(course: Path) -> None:
+    table = '[exercises.start]\nrunning_mean = ["Read the lesson.", "Call `x.cumsum`."]\n\n[[exercises]]\nid = "ex02'
+    tiny.replaced(course / "course.toml", '[[exercises]]\nid = "ex02', table)
+    for text in ("Hint 1 of 2  Read the lesson.", "Hint 2 of 2  Call `x.cumsum`.", "Hint 2 of 2"):
+        done = tiny.run_course(course, "hint")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "how to begin running_mean" in done.stdout
+        assert text in done.stdout
+        assert "ex01_running_mean.py:15" in done.stdout
+    assert "Start from the identity" in tiny.run_course(course, "hint", "2").stdout
+
+
+def test_a_deleted_file_is_missing_and_the_way_back_is_named(course: Path) -> None:
+    (course / "exercises" / tiny.FILES[0]).unlink()
+    for arguments in ((), ("list",), ("check", "1"), ("hint", "1")):
+        done = tiny.run_course(course, *arguments)
+        assert "course reset 01" in done.stdout, arguments
+    assert "MISSING" in tiny.run_course(course, "list").stdout
+
+
 def test_a_hint_before_any_check_is_refused_in_a_sentence(course: Path) -> None:
+    write(course)
     for arguments in (("hint",), ("hint", "2")):
         done = tiny.run_course(course, *arguments)
         assert (done.returncode, done.stdout) == (2, "")
         assert "run `course check 0" in done.stderr
+
+
+def test_a_name_that_is_missing_has_no_hint_and_the_reason_is_a_sentence(course: Path) -> None:
+    (course / "exercises" / tiny.FILES[0]).write_text("def runing_mean(x): return x\n", "utf-8")
+    checked = tiny.run_course(course, "check", "1").stdout
+    assert "rename it if that is the one" in " ".join(checked.split())
+    assert "Hint" not in checked
+    assert "hint" not in checked.partition("Next")[2]
+    done = tiny.run_course(course, "hint", "1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "its message says what is wrong" in done.stderr
 
 
 def test_there_is_no_hint_for_what_passes(course: Path) -> None:
@@ -269,17 +301,28 @@ def test_a_mistake_in_course_toml_is_reported_with_its_line(course: Path) -> Non
 @pytest.mark.parametrize(
     ("arguments", "status", "sentence"),
     [
-        (["check", "7"], 2, "no exercise is called '7'; the exercises are ex01_running_mean, ex02_matrix_power"),
-        (["check", "runing_mean"], 2, "did you mean ex01_running_mean?"),
-        (["hint", "nothing"], 2, "no exercise is called 'nothing'"),
-        (["check", "--device", "quantum"], 2, "no device is called 'quantum'; there are cpu, cuda, mps"),
+        (["check", "7"], 2, "There is no exercise `7`. Did you mean `ex02_matrix_power`? `course list` shows"),
+        (["check", "runing_mean"], 2, "There is no exercise `runing_mean`. Did you mean `ex01_running_mean`?"),
+        (["hint", "nothing"], 2, "There is no exercise `nothing`. `course list` shows all exercises."),
+        (["check", "--device", "quantum"], 2, "There is no device `quantum`. Choose from cpu, cuda, mps."),
         (["check", "--device", "cuda:x"], 3, "the device cuda:x cannot be used here"),
         (["check", "--submission", "nowhere"], 2, "nowhere cannot be read"),
         (["check", "--submission", "course.toml"], 2, "neither a folder nor a zip"),
-        (["check", "--speed", "9"], 2, "unrecognized arguments: --speed"),
-        (["check", "--seed", "x"], 2, "invalid int value: 'x'"),
-        (["chekc"], 2, "invalid choice: 'chekc'"),
-        (["grade", "."], 2, "--out"),
+        (
+            ["check", "--speed", "9"],
+            2,
+            "There is no option `--speed`. Did you mean `--seed`? `course check --help`",
+        ),
+        (["check", "--seed", "x"], 2, "--seed: invalid int value: 'x'. `course check --help` explains its options."),
+        (["hint", "1", "2"], 2, "`course hint` does not take '2'. `course hint --help` explains its options."),
+        (["--speed"], 2, "There is no option `--speed`. `course --help` explains its options."),
+        (["chekc"], 2, "There is no command `chekc`. Did you mean `course check`? `course --help` lists all commands."),
+        (["zzz"], 2, "There is no command `zzz`. `course --help` lists all commands."),
+        (["reset"], 2, "`course reset` needs `EX`, an exercise: 5, 05, ex05, attention or ex05_attention. Write"),
+        (["grade", "."], 2, "`--out`, where to write the reports and scores.csv. Write `course grade DIR --out DIR`."),
+        (["grade", ".", "--out", "out", "--layout", "canvsa"], 2, "no layout `canvsa`. Did you mean `canvas`?"),
+        (["export", "x", "--to", "y"], 2, "There is no format `x`. Choose from scores, canvas, "),
+        (["why", "nothing-like-it"], 2, "There is no misconception `nothing-like-it`. Use the id"),
         (["grade", ".", "--out", "out", "--jobs", "0"], 2, "'0' is not a number above 0"),
         (["grade", ".", "--out", "out", "--jobs", "x"], 2, "'x' is not a number above 0"),
         (["check", "--json", "nowhere/report.json"], 3, "nowhere"),

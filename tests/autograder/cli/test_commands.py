@@ -120,8 +120,9 @@ def test_why_shows_the_wrong_line_and_the_right_one_only_after_a_pass(
     page = output(failed, "why")
     assert "mean-not-divided" in page
     assert "A sum grows with every number" in page
-    assert "return x.cumsum(dim=-1)" in page
+    assert "your line\n    │ return x.cumsum(dim=-1)" in page
     assert "/ count" not in page
+    assert "return" not in output(failed, "why", "mean-of-everything"), "nobody wrote the line of the catalogue"
     assert "expected" in page, "what was measured on the learner's own program is the experiment"
     assert f"exercises/{tiny.FILES[0]}" in page
     data = json.loads(output(failed, "why", "--json", "-"))
@@ -146,8 +147,15 @@ def test_why_knows_what_may_have_been_meant(failed: Path) -> None:
     for word, meant in (("mean-not-divide", "mean-not-divided"), ("of-everything", "mean-of-everything")):
         done = tiny.run_course(failed, "why", word)
         assert (done.returncode, done.stdout) == (2, "")
-        assert f"no misconception is called '{word}'; is {meant}" in done.stderr
-    assert "use the id that a failure shows" in tiny.run_course(failed, "why", "?[red]").stderr
+        assert f"There is no misconception `{word}`. Did you mean `{meant}" in done.stderr
+    assert "Use the id that a failure shows." in tiny.run_course(failed, "why", "?[red]").stderr
+
+
+def test_why_of_what_is_not_written_names_the_hint(course: Path, grader: Grader, runner: Runner) -> None:
+    tiny.checked(course, grader, runner, (tiny.ROOT / "exercises" / tiny.FILES[0]).read_text("utf-8"))
+    done = tiny.run_course(course, "why")
+    assert done.returncode == 2
+    assert "`course hint 01` says how to begin" in done.stderr
 
 
 def test_why_of_a_failure_that_has_no_name_says_so(course: Path, grader: Grader, runner: Runner) -> None:
@@ -198,8 +206,23 @@ def test_diff_without_a_failure_says_so(passed: Path) -> None:
 # Where a learner is.
 
 
+def test_next_stays_with_an_exercise_that_does_not_pass(failed: Path) -> None:
+    for arguments in (("next",), ("next", "--plain")):
+        assert "01 running mean does not pass yet." in output(failed, *arguments)
+    assert json.loads(output(failed, "next", "--json", "-"))["unfinished"] is True
+    assert "course next --skip" in output(failed, "next")
+    assert read_progress(tiny.course_at(failed)).here == tiny.FIRST
+
+
+def test_a_check_without_a_name_says_that_it_moved_on(passed: Path) -> None:
+    done = tiny.run_course(passed, "check")
+    assert done.stdout.startswith("01 running mean passes. Checking 02 matrix power.\n")
+    assert "Checking" not in tiny.run_course(passed, "check", "2").stdout
+    assert json.loads(tiny.run_course(passed, "check", "--json", "-").stdout)["exercises"][0]["id"] == tiny.SECOND
+
+
 def test_next_moves_forward_and_back_in_any_order(failed: Path) -> None:
-    shown = output(failed, "next")
+    shown = output(failed, "next", "--skip")
     assert "02 matrix power" in shown
     assert "edit exercises/ex02_matrix_power.py" in shown
     assert "`course next 01` goes back to it" in shown
@@ -316,6 +339,7 @@ def test_the_solution_comes_after_the_last_hint_and_a_typed_yes(failed: Path) ->
 def test_after_a_pass_the_solution_is_shown_at_once(passed: Path) -> None:
     assert "course solution 01" in tiny.run_course(passed, "check", "1").stdout
     assert "x.cumsum(dim=-1) / count" in output(passed, "solution", "1")
+    assert "01 running mean: the reference solution" in output(passed, "solution")
     assert "write ex02_matrix_power first" in tiny.run_course(passed, "solution", "2").stderr
     shutil.rmtree(passed / "solutions")
     done = tiny.run_course(passed, "solution", "1")
@@ -374,7 +398,7 @@ def test_the_report_has_the_pictures_of_what_passed(passed: Path, tmp_path: Path
     assert page.tags.count("svg") == 1
     assert "a jump and a zigzag, smoothed" in page.words
     last = passed / ".course" / "last" / f"{tiny.FIRST}.json"
-    tiny.replaced(last, '"checks"', '"tests"')
+    tiny.replaced(last, '"checks": [{', '"tests": [{')
     output(passed, "report", "--html", str(tmp_path / "me.html"))
     assert "<svg" not in (tmp_path / "me.html").read_text("utf-8"), "what cannot be read is left out"
 

@@ -40,6 +40,11 @@ id = "ex06_multi_head"
 title = "heads"
 points = 7.50
 built = "Heads side by side."
+minutes = 20
+
+[exercises.start]
+"Heads.__init__" = ["Read the table of shapes.", "Begin with `self.mix = nn.Linear(`."]
+split = ["Call `x.view`."]
 '''
 
 
@@ -71,6 +76,13 @@ def test_a_course_is_read_into_its_types(course: Course) -> None:
     assert first.hints == {"rows": ("Which row?", "A row of the table is a token.", "Index the table.")}
     assert second.needs == ("ex01_embeddings",)
     assert (second.built, third.built) == (None, "Heads side by side.")
+    assert (second.minutes, third.minutes) == (None, 20)
+    assert second.start == {}
+    assert third.start == {
+        "Heads.__init__": ("Read the table of shapes.", "Begin with `self.mix = nn.Linear(`."),
+        "split": ("Call `x.view`.",),
+    }
+    assert course.questions
 
 
 def test_points_are_whole_hundredths(course: Course) -> None:
@@ -126,7 +138,7 @@ def test_bad_syntax_is_reported_with_its_line(tmp_path: Path) -> None:
 
 
 def test_a_file_that_ends_too_early_is_reported_at_its_last_line(tmp_path: Path) -> None:
-    [found] = mistakes(tmp_path, 'built = "Heads side by side."\n', "built = ")
+    [found] = mistakes(tmp_path, 'split = ["Call `x.view`."]\n', "split = ")
     assert found.startswith(f"course.toml:{len(COURSE.splitlines())}: this is not TOML")
 
 
@@ -156,7 +168,7 @@ ONE_MISTAKE = [
         "seed = 7",
         "seed = 7\nzebra = 1",
         "course.toml:3: zebra is not a known key; expected title, seed, limits, sizes, words, forbidden_groups, "
-        "exercises, grading, play",
+        "exercises, grading, play, questions",
     ),
     ("[limits]\ncpu_seconds = 5\n", "limits = 5\n", "course.toml:4: limits is 5, expected a table"),
     (
@@ -310,6 +322,44 @@ ONE_MISTAKE = [
         "3",
         'course.toml:19: exercises "ex01_embeddings" hints: rows is a list of 3, expected a list of three strings',
     ),
+    (
+        "minutes = 20",
+        "minutes = 0.5",
+        'course.toml:33: exercises "ex06_multi_head": minutes is 0.5, expected a whole number of minutes above 0',
+    ),
+    (
+        '"Heads.__init__"',
+        "Heads.__init__",
+        'course.toml:36: exercises "ex06_multi_head" start: Heads is a table, expected a list; put a name with a dot in'
+        ' quotes: "Heads.__init__"',
+    ),
+    (
+        "split =",
+        '"split heads" =',
+        'course.toml:37: exercises "ex06_multi_head" start: "split heads" names no TODO, expected a function, or a'
+        " method as Class.method",
+    ),
+    (
+        '["Call `x.view`."]',
+        "[]",
+        'course.toml:37: exercises "ex06_multi_head" start: split has 0 texts, expected one to three',
+    ),
+    (
+        '["Call `x.view`."]',
+        '"Call `x.view`."',
+        'course.toml:37: exercises "ex06_multi_head" start: split is "Call `x.view`.", expected a list of one to three'
+        " strings",
+    ),
+    (
+        "Call `x.view`.",
+        " ",
+        'course.toml:37: exercises "ex06_multi_head" start: text 1 of split is empty, expected a sentence',
+    ),
+    (
+        "seed = 7",
+        "seed = 7\nquestions = 1",
+        "course.toml:3: questions is 1, expected true or false",
+    ),
 ]
 
 
@@ -325,6 +375,10 @@ def test_words_say_what_the_axes_count_and_an_exercise_may_have_its_own(tmp_path
     assert course.words == {"T": ("position",), "K": ("feature", "input")}
     assert course.words_of(course.exercises[0]) == course.words
     assert course.words_of(course.exercises[1]) == {"T": ("query",), "K": ("feature", "input")}
+
+
+def test_a_course_may_ask_no_questions(tmp_path: Path) -> None:
+    assert not written(tmp_path, COURSE.replace("seed = 7", "seed = 7\nquestions = false")).questions
 
 
 def test_words_may_be_left_out(course: Course) -> None:

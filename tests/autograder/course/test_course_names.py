@@ -28,18 +28,26 @@ def test_underscores_in_a_name_may_be_dashes_and_its_end_left_out(course: Course
     assert resolve_exercise(course, word).id == "ex06_multi_head"
 
 
-def test_an_unknown_exercise_names_the_nearest_and_what_there_is(course: Course) -> None:
+def test_an_unknown_exercise_names_the_nearest_and_the_command_that_lists_all(course: Course) -> None:
     with pytest.raises(UsageError) as caught:
         resolve_exercise(course, "atention")
-    listed = "ex01_embeddings, ex05_attention, ex06_multi_head"
-    hint = "did you mean ex05_attention? the exercises are"
-    assert str(caught.value) == f"no exercise is called 'atention'; {hint} {listed}"
+    expected = "There is no exercise `atention`. Did you mean `ex05_attention`? `course list` shows all exercises."
+    assert str(caught.value) == expected
 
 
-@pytest.mark.parametrize("word", ["", "99", "0", "²"])
-def test_a_word_like_no_name_is_refused(course: Course, word: str) -> None:
-    with pytest.raises(UsageError, match="no exercise is called"):
+@pytest.mark.parametrize(
+    ("word", "near"), [("99", "ex06_multi_head"), ("ex03", "ex01_embeddings"), ("4", "ex05_attention")]
+)
+def test_an_unknown_number_names_the_exercise_with_the_nearest_number(course: Course, word: str, near: str) -> None:
+    with pytest.raises(UsageError, match=f"Did you mean `{near}`"):
         resolve_exercise(course, word)
+
+
+@pytest.mark.parametrize("word", ["", "99", "0", "²", "9" * 5000, "\x1b[2J"])
+def test_a_word_like_no_name_is_refused(course: Course, word: str) -> None:
+    with pytest.raises(UsageError, match="There is no exercise `") as caught:
+        resolve_exercise(course, word)
+    assert str(caught.value).isprintable()
 
 
 def test_an_ambiguous_beginning_lists_what_it_could_be(course: Course) -> None:

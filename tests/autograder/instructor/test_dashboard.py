@@ -16,12 +16,12 @@ from autograder.course.names import UsageError
 from autograder.instructor.dashboard.clusters import clusters_of, find_cluster
 from autograder.instructor.dashboard.cohort import Cohort, cohort_of
 from autograder.instructor.dashboard.hidden_names import hider
-from autograder.instructor.dashboard.misconceptions import why, without_comment
+from autograder.instructor.dashboard.misconceptions import misconceptions_of, without_comment
 from autograder.instructor.dashboard.page import Findings, page, tables
 from autograder.instructor.dashboard.pseudonyms import FILE, pseudonyms
 from autograder.instructor.dashboard.similar import pairs_of
-from autograder.instructor.dashboard.statistics import FEWEST, Share, figures, wilson
-from autograder.instructor.dashboard.stuck import stuck
+from autograder.instructor.dashboard.statistics import FEWEST, Share, check_statistics, wilson
+from autograder.instructor.dashboard.stuck import stuck_students
 from autograder.instructor.gradebook.graded import Graded, Mark
 from autograder.instructor.gradebook.policy import Policy
 from autograder.instructor.gradebook.roster import Student
@@ -38,8 +38,10 @@ bounded = settings(max_examples=40, derandomize=True, deadline=None, database=No
 
 
 def content(cohort: Cohort) -> Findings:
-    whys = why(cohort, tiny.COURSE, lambda _, text: text)
-    return Findings(cohort, stuck(cohort), whys, figures(cohort), clusters_of(cohort), None, "Not looked for.", [])
+    whys = misconceptions_of(cohort, tiny.COURSE, lambda _, text: text)
+    return Findings(
+        cohort, stuck_students(cohort), whys, check_statistics(cohort), clusters_of(cohort), None, "Not looked for.", []
+    )
 
 
 def rows(table: str) -> list[dict[str, str]]:
@@ -78,7 +80,7 @@ def graded_by_skill(students: int) -> list[Report]:
 
 def test_discrimination_is_the_correlation_with_all_other_checks() -> None:
     cohort = examples.cohort(graded_by_skill(FEWEST))
-    by_check = {figure.item.key: figure for figure in figures(cohort)}
+    by_check = {figure.item.key: figure for figure in check_statistics(cohort)}
     totals = np.array([report.score for report in cohort.reports], dtype=float)
     for (exercise, check), result in by_check.items():
         got = [100.0 * (status == "pass") for status in cohort.verdicts[exercise, check]]
@@ -96,7 +98,7 @@ def test_discrimination_is_the_correlation_with_all_other_checks() -> None:
 
 def test_a_small_class_has_neither_discrimination_nor_quintiles() -> None:
     cohort = examples.cohort(graded_by_skill(FEWEST - 1))
-    assert all(figure.discrimination is None and not figure.quintiles for figure in figures(cohort))
+    assert all(figure.discrimination is None and not figure.quintiles for figure in check_statistics(cohort))
     assert f"Discrimination and quintiles need at least {FEWEST} students" in Elements(page(content(cohort))).text
     assert all(
         not row["discrimination"] and not row["by fifths"] for row in rows(tables(content(cohort))["checks.csv"])
@@ -106,7 +108,7 @@ def test_a_small_class_has_neither_discrimination_nor_quintiles() -> None:
 def test_a_grader_error_counts_in_no_score() -> None:
     broken = examples.report("broken", COURSE, {(FIRST, "check_1"): examples.check("check_1", "grader_error")})
     cohort = examples.cohort([*graded_by_skill(4), broken])
-    first = figures(cohort)[0]
+    first = check_statistics(cohort)[0]
     assert (first.difficulty, first.grader) == (Share(2, 4), 1)
     assert "The grader failed on 1 submission" in page(content(cohort))
 
@@ -119,7 +121,7 @@ def test_a_misconception_counts_once_a_student_and_the_most_frequent_comes_first
         for at in range(count):
             failing = {(FIRST, name): examples.check(name, "fail", finding) for name in COURSE[FIRST]}
             made.append(examples.report(f"{mistake}-{at}", COURSE, failing))
-    held = why(examples.cohort(made), tiny.COURSE, lambda _, text: text)
+    held = misconceptions_of(examples.cohort(made), tiny.COURSE, lambda _, text: text)
     assert [(row.id, row.share) for row in held] == [
         ("not-scaled", Share(5, 10)),
         ("axis-fixed", Share(3, 10)),
@@ -132,7 +134,7 @@ def test_an_example_has_neither_comments_nor_the_name_of_its_student() -> None:
     cohort = examples.cohort(
         [examples.report("ada", COURSE, {(FIRST, "check_1"): examples.check("check_1", "fail", finding)})]
     )
-    [only] = why(cohort, tiny.COURSE, lambda student, text: text.replace(student, "…"))
+    [only] = misconceptions_of(cohort, tiny.COURSE, lambda student, text: text.replace(student, "…"))
     assert only.example == ((11, "    count = x.size(-1)"), (12, "    return x.sum(-1)"), (13, ""))
     assert without_comment("x = '# not one'  # one") == "x = '# not one'"
 
@@ -287,7 +289,7 @@ def test_a_page_loads_nothing_and_takes_no_other_script() -> None:
 
 def test_students_who_pass_are_not_stuck_and_the_lowest_score_comes_first() -> None:
     cohort = examples.cohort([*graded_by_skill(4), examples.report("done", COURSE, {})])
-    listed = stuck(cohort)
+    listed = stuck_students(cohort)
     assert [row.name for row in listed] == ["s0", "s1", "s2", "s3"]
     assert listed[0].failing == 2
     assert listed[0].exercise == FIRST
@@ -368,6 +370,7 @@ def copied(text: str) -> str:
     return f"# all my own work\n{renamed}"
 
 
+@pytest.mark.worker  # on a fresh machine copydetect makes matplotlib list the fonts, in a process
 def test_a_copy_under_other_names_is_found_and_other_ways_are_not() -> None:
     pytest.importorskip("copydetect", reason="copydetect is not installed: pip install -e '.[similar]'")
     sources = {f"s{at}": {"a.py": text} for at, text in enumerate(WAYS)} | {"thief": {"a.py": copied(WAYS[3])}}

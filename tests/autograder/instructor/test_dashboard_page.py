@@ -5,11 +5,11 @@ from pathlib import Path
 import pytest
 
 from autograder.instructor.dashboard.clusters import clusters_of
-from autograder.instructor.dashboard.misconceptions import why
+from autograder.instructor.dashboard.misconceptions import misconceptions_of
 from autograder.instructor.dashboard.page import Findings, page
 from autograder.instructor.dashboard.similar import Alike, Pair
-from autograder.instructor.dashboard.statistics import figures
-from autograder.instructor.dashboard.stuck import stuck
+from autograder.instructor.dashboard.statistics import check_statistics
+from autograder.instructor.dashboard.stuck import stuck_students
 from tests.support import class_examples as examples
 from tests.support import tiny
 from tests.support.accessibility import faults
@@ -23,8 +23,10 @@ def class_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     cohort = examples.cohort(examples.large_class(40, exercises=4, checks=6))
     lines = ((3, "    return a / b"), (9, "    return c"))
     pairs = [Pair(("student-0001", "student-0002"), (Alike("ex01_part_1.py", (0.9, 0.8), 300, (lines, lines)),))]
-    whys = why(cohort, tiny.COURSE, lambda _, text: text)
-    found = Findings(cohort, stuck(cohort), whys, figures(cohort), clusters_of(cohort), pairs, "", ["A note."])
+    whys = misconceptions_of(cohort, tiny.COURSE, lambda _, text: text)
+    found = Findings(
+        cohort, stuck_students(cohort), whys, check_statistics(cohort), clusters_of(cohort), pairs, "", ["A note."]
+    )
     file = tmp_path_factory.mktemp("page") / "class.html"
     file.write_text(page(found), "utf-8")
     return file

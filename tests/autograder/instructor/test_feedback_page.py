@@ -13,7 +13,7 @@ import pytest
 from autograder.instructor.gradebook.feedback_next import next_of
 from autograder.instructor.gradebook.feedback_page import LONGEST_NAME, feedback
 from autograder.instructor.gradebook.graded import Graded, Mark
-from autograder.instructor.gradebook.policy import final, policy_of
+from autograder.instructor.gradebook.policy import final_score, policy_of
 from autograder.instructor.gradebook.roster import Roster, Student
 from autograder.results import ExerciseResult, Status
 from autograder.results.model import Picture
@@ -41,7 +41,7 @@ def page_of(*exercises: ExerciseResult, name: str = "Ada", run: Mapping[str, Any
     row = Student("ada", name)
     policy = policy_of(tiny.COURSE, Roster((row,)))
     results = replace(examples.report("ada", *exercises), **report)
-    mark = Mark(row, results, final(policy, "ada", None, results.score))
+    mark = Mark(row, results, final_score(policy, "ada", None, results.score))
     return feedback(Graded(tiny.COURSE, policy, (mark,), run=run or {}), mark)
 
 
@@ -177,7 +177,7 @@ def exercises(first: Status, second: Status) -> tuple[ExerciseResult, ExerciseRe
         ("pass", "error", tiny.SECOND, "the only exercise that fails"),
         ("not_started", "fail", tiny.SECOND, "the only exercise that fails"),
         ("missing", "not_started", tiny.FIRST, "You have not written anything yet."),
-        ("pass", "missing", tiny.SECOND, "the only one that you have not written yet"),
+        ("pass", "missing", tiny.SECOND, "the only one you have not completed yet"),
         ("grader_error", "fail", tiny.SECOND, "the only exercise that fails"),
     ],
 )
@@ -196,9 +196,7 @@ def test_of_several_that_are_not_written_it_is_the_first() -> None:
     found = next_of(tiny.COURSE, [passing, missing, replace(missing, id="ex03_x", status="not_started")])
     assert found is not None
     assert found.exercise is missing
-    assert (
-        found.why[0] == "Everything you have written passes. This is the first of the 2 that you have not written yet."
-    )
+    assert found.why[0] == "Everything you have written passes. This is the first of the 2 you have not completed yet."
 
 
 @pytest.mark.parametrize("first", ["pass", "grader_error"])

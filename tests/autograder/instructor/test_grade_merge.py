@@ -170,7 +170,7 @@ def test_only_those_that_the_grader_failed_on_are_graded_again(copied: Path) -> 
 
 def test_a_student_who_is_not_there_is_refused(copied: Path) -> None:
     done = grade(copied, "whole", "--student", "bobb")
-    assert (done.returncode, "no submission is of 'bobb'; is bob meant?" in done.stderr) == (2, True)
+    assert (done.returncode, "no submission is of 'bobb'; did you mean bob?" in done.stderr) == (2, True)
     done = grade(copied, "nobody", "--shard", "3/50")
     assert (done.returncode, "0 graded, 0 kept" in done.stdout) == (0, True), "a shard may be empty"
     done = grade(copied, "whole", "--shard", "3/2")

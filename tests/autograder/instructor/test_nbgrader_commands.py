@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from autograder.authoring.notebooks import SETUP
 from autograder.course.stubs import BEGIN, END
 from autograder.submission.notebook import read_notebook
-from autograder.submission.own_work import handout
+from autograder.submission.own_work import stubs_of
 from tests.support import tiny
 
 pytestmark = [pytest.mark.nbgrader, pytest.mark.worker]
@@ -189,7 +189,7 @@ def test_the_release_is_the_notebook_of_the_course_and_no_work(course: Path, fol
         file = folder / "release" / ASSIGNMENT / BOOKS[exercise.id]
         assert BEGIN in (folder / "source" / ASSIGNMENT / file.name).read_text("utf-8")
         assert BEGIN not in file.read_text("utf-8")
-        assert handout(read, [exercise]).is_notebook(file.name, read_notebook(file.read_bytes(), 1 << 18), 1 << 18)
+        assert stubs_of(read, [exercise]).is_notebook(file.name, read_notebook(file.read_bytes(), 1 << 18), 1 << 18)
 
 
 def test_nbgrader_validates_the_source_and_finds_nothing_in_the_release(folder: Path) -> None:

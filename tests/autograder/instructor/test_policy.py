@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.course import CourseError, Grading, read_course
-from autograder.instructor.gradebook.policy import Policy, days_late, deadline, final, late_penalty, policy_of
+from autograder.instructor.gradebook.policy import Policy, days_late, deadline, final_score, late_penalty, policy_of
 from autograder.instructor.gradebook.roster import Roster, RosterError, Student, read_roster
 from autograder.instructor.gradebook.scores import scores_csv
 from autograder.results import ExerciseResult, Report
@@ -175,7 +175,7 @@ def test_where_the_time_is_not_known_nothing_is_taken_off_and_it_is_said() -> No
 
 def test_a_failed_grading_is_no_zero_whatever_else_holds() -> None:
     policy = Policy(RULES, roster=Roster((Student("ada", points=500),)))
-    made = final(policy, "ada", datetime(2027, 1, 1, tzinfo=UTC), None)
+    made = final_score(policy, "ada", datetime(2027, 1, 1, tzinfo=UTC), None)
     assert made.score is None
     assert made.lateness.penalty == 0
 
@@ -344,11 +344,11 @@ def test_the_table_keeps_its_columns_and_says_what_became_of_each_score() -> Non
 
 def test_a_time_on_the_roster_counts_before_that_of_the_download() -> None:
     policy = Policy(RULES, roster=Roster((Student("ada", handed_in=berlin(20, 0, 0)),)))
-    assert final(policy, "ada", berlin(30, 0, 0), 8000).score == 8000
+    assert final_score(policy, "ada", berlin(30, 0, 0), 8000).score == 8000
 
 
 def test_without_rules_every_score_stays() -> None:
-    made = final(Policy(), "ada", datetime(2026, 1, 1, tzinfo=UTC), 8000)
+    made = final_score(Policy(), "ada", datetime(2026, 1, 1, tzinfo=UTC), 8000)
     assert (made.score, made.notes) == (8000, ())
 
 

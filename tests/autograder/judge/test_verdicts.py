@@ -587,6 +587,23 @@ def test_a_right_submission_never_has_a_reference_part(runner: Runner, key_cache
     assert report.score == 10000
 
 
+@pytest.mark.parametrize(
+    "first",
+    ["def runing_mean(x): return x", "def running_mean(): return 1", "import torch.no_such_module"],
+    ids=["another name", "no parameter", "an exception"],
+)
+def test_a_failure_that_is_not_about_numbers_has_no_hint_about_numbers(first: str, judged: Judged) -> None:
+    result = judged(first)
+    assert result.score == 0
+    assert result.checks[0].hints == ()
+
+
+def test_a_wrong_number_has_the_hints_of_its_check(judged: Judged) -> None:
+    result = judged(tiny.mean_with("return x.cumsum(dim=-1) / count + 1"))
+    failed = next(check for check in result.checks if check.status == "fail")
+    assert failed.hints == tiny.COURSE.exercises[0].hints[failed.id]
+
+
 def stub(exercise: str) -> str:
     return (tiny.ROOT / "exercises" / f"{exercise}.py").read_text("utf-8")
 
@@ -619,10 +636,50 @@ def test_half_an_exercise_keeps_the_points_of_its_half(judged: Judged) -> None:
     assert 0 < result.score < result.max_score
 
 
+def todos(result: ExerciseResult) -> dict[str, str]:
+    return {todo.name: todo.state for todo in result.todos}
+
+
+def test_half_an_exercise_is_in_progress_and_names_the_checks_of_each_part(judged: Judged) -> None:
+    stubbed = stub(tiny.SECOND)
+    assert judged(tiny.MEAN, stubbed, of=tiny.SECOND).in_progress is False
+    half = tiny.POWER.replace("    return running_mean(powers)[..., -1]", "    raise NotImplementedError('ex02')")
+    result = judged(tiny.MEAN, half, of=tiny.SECOND)
+    assert (result.status, result.in_progress) == ("fail", True), "the status is one of those that are promised"
+    assert todos(result) == {"matrix_power": "done", "mean_power": "started"}
+    assert result.todos[1].checks == ("mean",)
+    assert result.first_failure is not None
+    assert result.first_failure.id == "mean"
+
+
+def test_what_is_written_and_fails_comes_before_what_is_not_written(judged: Judged) -> None:
+    wrong = stub(tiny.SECOND).replace('    raise NotImplementedError("ex02: matrix_power")', "    return a")
+    result = judged(tiny.MEAN, wrong, of=tiny.SECOND)
+    assert (result.in_progress, todos(result)) == (False, {"matrix_power": "done", "mean_power": "open"})
+    assert result.first_failure is not None
+    assert result.first_failure.status == "fail"
+
+
+@pytest.mark.parametrize("body", ["pass", "..."])
+def test_a_function_without_code_is_not_started(judged: Judged, body: str) -> None:
+    result = judged(stub(tiny.FIRST).replace('raise NotImplementedError("ex01: running_mean")', body))
+    assert (result.status, result.in_progress) == ("not_started", False)
+    assert [(todo.state, todo.place.line) for todo in result.todos] == [("empty", 15)]
+
+
+def test_an_error_at_import_is_no_unwritten_function(judged: Judged) -> None:
+    assert judged(stub(tiny.FIRST) + "\nimport nothing_like_this\n").status == "error"
+
+
+def test_a_function_that_returns_none_is_wrong(judged: Judged) -> None:
+    result = judged(tiny.mean_with("x.cumsum(dim=-1)"))
+    assert (result.status, todos(result)) == ("fail", {"running_mean": "done"})
+
+
 def test_a_file_that_was_not_handed_in_is_missing(judged: Judged) -> None:
     result = judged(None, tiny.POWER_ALONE)
     assert (result.status, result.score, result.max_score) == ("missing", 0, tiny.FULL[tiny.FIRST])
-    assert tiny.sentences_of(result) == [f"{tiny.FILES[0]} is not in the submission."] * len(result.checks)
+    assert tiny.sentences_of(result) == [f"There is no file {tiny.FILES[0]}."] * len(result.checks)
     assert judged(None, tiny.POWER_ALONE, of=tiny.SECOND).score == tiny.FULL[tiny.SECOND]
 
 

@@ -1,5 +1,6 @@
 """`check`, `hint`, `why` and `status` as a notebook calls them: what they say, and that they raise nothing."""
 
+import importlib
 import json
 import re
 import sys
@@ -12,7 +13,7 @@ from autograder.authoring.notebooks import notebook_of_text
 from autograder.course.stubs import make_stub
 from autograder.learner.notebook import asking, check, hint, process, status, why
 from autograder.learner.notebook.cards import Card
-from autograder.learner.notebook.earlier import forget_earlier_exercises
+from autograder.learner.notebook.earlier import find_earlier_exercises, forget_earlier_exercises
 from autograder.learner.notebook.work import work_on
 from autograder.learner.progress import read_progress
 from autograder.submission.own_work import read_own
@@ -72,7 +73,7 @@ def test_a_notebook_counts_if_the_file_is_the_stub_and_locations_are_cells(
     why()
     status()
     told = capsys.readouterr().out
-    assert "Hint 1 of 3: " in told
+    assert "Hint: " in told
     assert "Exercise 01 running mean, FAIL" in told
 
 
@@ -106,8 +107,8 @@ def test_an_exercise_that_does_not_exist_is_a_sentence(capsys: pytest.CaptureFix
     hint("nothing")
     why("no-such-misconception")
     said = capsys.readouterr()
-    assert said.out.count("no exercise is called") == 2
-    assert "no misconception is called" in said.out
+    assert said.out.count("There is no exercise `") == 2
+    assert "There is no misconception `" in said.out
     assert said.err == ""
 
 
@@ -155,6 +156,39 @@ def test_an_earlier_exercise_is_imported_from_where_it_was_finished(course: Path
     assert "cumsum" in module.__loader__.get_source(FIRST.id)
     forget_earlier_exercises()
     assert FIRST.id not in sys.modules
+
+
+@pytest.mark.parametrize("form", ["file", "notebook"])
+def test_an_earlier_exercise_is_the_same_module_under_the_name_of_its_folder(course: Path, form: str) -> None:
+    (in_a_file if form == "file" else in_a_notebook)(course, tiny.MEAN)
+    space: dict[str, object] = {}
+    exec(f"from exercises import {FIRST.id} as a\nimport exercises.{FIRST.id} as b\nimport {FIRST.id} as c", space)
+    assert space["a"] is space["b"] is space["c"]
+    with pytest.raises(ModuleNotFoundError):
+        importlib.import_module("exercises.notebooks")
+    (in_a_file if form == "file" else in_a_notebook)(course, WRONG)
+    forget_earlier_exercises()
+    exec(f"from exercises import {FIRST.id} as d", space)
+    assert space["d"] is not space["a"]
+
+
+def test_outside_of_a_course_the_name_of_the_folder_is_left_to_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    find_earlier_exercises()
+    [finder] = [finder for finder in sys.meta_path if type(finder).__module__ == find_earlier_exercises.__module__]
+    assert finder.find_spec("exercises", None) is None
+    assert finder.find_spec(f"exercises.{FIRST.id}", None) is None
+
+
+def test_a_notebook_that_imports_by_the_name_of_the_folder_passes(course: Path) -> None:
+    in_a_file(course, tiny.MEAN)
+    text = tiny.POWER.replace(f"from {FIRST.id} import", f"from exercises.{FIRST.id} import")
+    file = course / "exercises" / "notebooks" / f"{SECOND.id}.ipynb"
+    file.write_text(notebook_of_text(text, SECOND), "utf-8")
+    assert float(check("ex02", strict=True)) == 60.0
 
 
 def test_notebooks_in_a_folder_of_their_own_are_the_work_there(

@@ -7,7 +7,7 @@ import pytest
 
 from autograder.learner.notebook.live import LiveNotebook, read_live
 from autograder.learner.notebook.runs import Run
-from autograder.submission.found import FileError
+from autograder.submission.files import FileError
 
 LIMIT = 1 << 18
 IMPORTS = "import math\nimport torch"

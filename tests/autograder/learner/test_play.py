@@ -118,6 +118,17 @@ def test_an_activity_trains_reports_and_resumes(playing: Path) -> None:
     assert figures(playing) == {"schema": 1, "activity": "grow", "wrong": [], "figures": {"total": 12.0}}
 
 
+@pytest.mark.worker
+def test_an_exercise_may_import_another_by_the_name_of_the_folder(playing: Path) -> None:
+    power = tiny.POWER.replace(f"from {tiny.FIRST} import", f"from exercises.{tiny.FIRST} import")
+    (playing / "exercises" / tiny.FILES[1]).write_text(power, "utf-8")
+    tiny.replaced(
+        playing / "course.toml", 'needs = ["ex01_running_mean"]\n\n[play', 'needs = ["ex02_matrix_power"]\n\n[play'
+    )
+    tiny.replaced(playing / "play" / "grow.py", 'stage.own("ex01_running_mean")', 'stage.own("ex02_matrix_power")')
+    assert figures(playing)["figures"] == {"total": 12.0}
+
+
 @pytest.mark.slow
 @pytest.mark.worker
 def test_an_exercise_that_is_not_right_is_named_unless_it_is_to_be_played_anyway(playing: Path) -> None:
@@ -234,12 +245,12 @@ def test_ctrl_c_ends_an_activity_that_waits_for_a_line(playing: Path) -> None:
 @pytest.mark.worker
 def test_an_unknown_word_is_reported(playing: Path) -> None:
     for arguments, said in (
-        (("gro",), "no activity is called 'gro'; is grow meant?"),
-        (("--size", "2"), "no activity is called '2'"),
-        (("grow", "--sise", "2"), "unrecognized arguments: --sise 2"),
+        (("gro",), "There is no activity `gro`. Did you mean `course play grow`?"),
+        (("--size", "2"), "There is no activity `2`. `course play` lists all activities."),
+        (("grow", "--sise", "2"), "There is no option `--sise`. Did you mean `--size`? `course play grow --help`"),
         (("grow", "--size", "x"), "invalid int value: 'x'"),
         (("grow", "--steps", "0"), "'0' is not a number above 0"),
-        (("grow", "--device", "tpu"), "no device is called 'tpu'"),
+        (("grow", "--device", "tpu"), "There is no device `tpu`. "),
         (("grow", "--seed", "1" * 19), "is not a whole number of at most 18 digits"),
         (("grow", "--json", "nowhere/x.json"), "--json nowhere/x.json: there is no folder nowhere; make it first"),
         (("grow", "--json", "play"), "--json play is a folder, expected a file"),

@@ -11,6 +11,7 @@ import pytest
 
 from autograder.course import Course
 from autograder.judge.grader import Grader
+from autograder.learner.checking import encouragement
 from autograder.learner.progress import events as event_lines
 from autograder.learner.progress import read_progress, save_events, store
 from autograder.learner.progress.digests import exercise_version, line_digests, lines_edited
@@ -69,6 +70,42 @@ def standing(*events: Event) -> Standing:
 
 
 # What events add up to.
+
+
+def worked(*seconds: float) -> list[int]:
+    """Return the seconds of work after each run at these times."""
+    runs = [run(second, file=f"f{number}") for number, second in enumerate(seconds)]
+    return [standing(*runs[: number + 1]).seconds_worked for number in range(len(runs))]
+
+
+def test_the_time_between_commands_is_work_but_a_long_gap_is_a_pause() -> None:
+    assert worked(0, 60, 90) == [0, 60, 90]
+    assert worked(0, 600, 1201, 1261) == [0, 600, 600, 660]
+    assert worked(60, 0) == [0, 0], "a clock that was set back takes no time away"
+
+
+def test_the_time_after_next_belongs_to_the_exercise_that_it_went_to() -> None:
+    moved = Event(at(0), "next", SECOND.id, "next")
+    progress = replay([run(0), replace(moved, at=at(30)), replace(run(90), exercise=SECOND.id)])
+    assert (progress.of(FIRST).seconds_worked, progress.of(SECOND).seconds_worked) == (0, 90)
+    at_once = replace(run(120), command="check --all")
+    assert replay([at_once], progress).of(FIRST).seconds_worked == 0, "a check of everything is work on nothing"
+
+
+def test_what_became_right_is_named_once() -> None:
+    first = replace(run(0), right="axes", passing=1)
+    second = replace(run(1, file="f1"), right="axes values dtype", passing=3)
+    assert standing(first).newly_right == (), "there was nothing to compare with"
+    assert standing(first, second).newly_right == ("values", "dtype")
+    assert standing(first, second, replace(second, at=at(2))).newly_right == ()
+    assert standing(run(0), second).newly_right == (), "an earlier version did not store which checks passed"
+
+
+def test_news_are_the_checks_that_became_right_and_the_minutes_at_a_pass() -> None:
+    assert encouragement(Standing()) == ""
+    assert encouragement(Standing(newly_right=("look_ahead", "device"))) == "new: look ahead, device"
+    many = Standing(newly_right=tuple("abcdefgh"), status="pass", seconds_worked=150)
+    assert encouragement(many) == "new: a, b, c, d, e, 3 more; 2 min of work"
 
 
 def test_breaking_an_exercise_again_takes_nothing_back() -> None:

@@ -17,7 +17,7 @@ if sys.platform == "win32":
     pytest.skip("needs a pseudo-terminal", allow_module_level=True)
 
 from autograder.learner.progress import read_progress
-from tests.support.watching import Watching, saved
+from tests.support.watching import FRAME_BEGIN, Watching, saved
 
 pytestmark = pytest.mark.worker
 
@@ -60,7 +60,7 @@ def test_the_first_screen_has_the_last_result_and_the_exercise_is_checked_at_onc
     saved(course, WRONG)
     tiny.run_course(course, "check", "1")
     with Watching(course) as program:
-        first = program.until("each save checks it again")
+        first = program.frame("each save checks it again")
         assert f"exercises/{tiny.FILES[0]}" in first
         assert "Last time: FAIL, 0 of 4 checks pass; first failure: each number is the mean" in first
         assert "The running sum is not divided" in program.verdict()
@@ -69,11 +69,10 @@ def test_the_first_screen_has_the_last_result_and_the_exercise_is_checked_at_onc
 
 def test_a_save_is_seen_checked_and_remembered(watching: Watching) -> None:
     watching.save(WRONG)
-    shown = watching.verdict()
-    seen, verdict = shown.split("changed, checking...")
-    assert re.search(rf"\d\d:\d\d:\d\d {tiny.FILES[0]} $", seen)
+    assert "PASS" in watching.frame(f"{tiny.FILES[0]} changed, checking"), "the last verdict stays"
+    verdict = watching.verdict()
     assert "The running sum is not divided" in verdict
-    assert re.search(r"checked in \d+(\.\d+)? s   0 of 2 done", verdict)
+    assert re.search(r"checked in \d+(\.\d+)? s, at \d\d:\d\d:\d\d +0 of 2 done", verdict)
     standing = read_progress(tiny.course_at(watching.course)).standings[tiny.FIRST]
     assert (standing.status, standing.ever_passed) == ("fail", True)
     watching.save(tiny.MEAN)
@@ -91,8 +90,6 @@ def test_the_verdict_is_that_of_course_check(watching: Watching) -> None:
 
 
 def test_a_syntax_error_is_reported_without_a_worker(watching: Watching) -> None:
-    watching.press("?")
-    watching.until("Keys: ")
     spare = max(children(watching.process.pid), default=None)
     watching.save(BROKEN)
     shown = watching.verdict()
@@ -106,10 +103,11 @@ def test_a_syntax_error_is_reported_without_a_worker(watching: Watching) -> None
 
 def test_a_save_during_a_run_starts_over(watching: Watching) -> None:
     watching.save(SLOW)
-    watching.until(f"reading {tiny.FIRST}.py, ")
-    watching.until("s so far")
+    watching.frame(f"reading {tiny.FIRST}.py, ")
+    second = watching.frame("s so far")
+    assert second.count("s so far") == 1, "the state is drawn in its place"
     watching.save(tiny.MEAN)
-    assert f"{tiny.FILES[0]} changed, starting over..." in watching.until("starting over")
+    watching.frame(f"{tiny.FILES[0]} changed, starting over")
     assert "PASS" in watching.verdict()
     left(watching)
 
@@ -120,19 +118,20 @@ def test_the_same_bytes_saved_again_are_no_change(watching: Watching) -> None:
     (watching.course / "exercises" / f".{tiny.FILES[0]}.swp").write_text("not watched")
     (watching.course / "exercises" / "notes.py").write_text("not watched")
     watching.save(WRONG)
-    assert watching.verdict().count("changed") == 1
+    watching.verdict()
     left(watching)
+    assert watching.shown.count("changed, checking") == 1
 
 
 @pytest.mark.slow
 def test_an_earlier_exercise_that_is_used_is_watched_too(course: Path) -> None:
     tiny.handed_in(course / "exercises")
     with Watching(course, "2") as program:
-        assert f"what it uses: {tiny.FILES[0]}" in program.until("each save")
+        assert f"what it uses: {tiny.FILES[0]}" in program.frame("each save")
         assert "PASS" in program.verdict()
         program.save(tiny.mean_with("return x"))
-        shown = program.verdict()
-        assert f"{tiny.FILES[0]} changed" in shown
+        program.frame(f"{tiny.FILES[0]} changed")
+        program.verdict()
         left(program)
 
 
@@ -145,8 +144,8 @@ def test_a_notebook_is_watched_in_a_kit_and_its_places_are_cells(course: Path, t
     with Watching(kit, "1") as program:
         assert "NOT STARTED" in program.verdict()
         book.write_bytes(tiny.notebook(WRONG, before=2))
+        program.frame(f"notebooks/{book.name} changed, checking")
         shown = program.verdict()
-        assert f"notebooks/{book.name} changed, checking..." in shown
         assert "The running sum is not divided" in shown
         assert re.search(rf"{book.name}, cell 3, line \d+", shown)
         assert f"edit {Path('exercises', 'notebooks', book.name)} " in re.sub(r"\s+", " ", shown)
@@ -157,7 +156,7 @@ def test_a_notebook_is_watched_in_a_kit_and_its_places_are_cells(course: Path, t
         saved(kit, tiny.MEAN)
         assert "PASS" in program.verdict()
         book.write_bytes(tiny.notebook(WRONG))
-        program.until(f"{tiny.FILES[0]} counts, not notebooks/{book.name}: both have work")
+        program.frame(f"{tiny.FILES[0]} counts, not notebooks/{book.name}: both have work")
         assert "PASS" in program.verdict()
         left(program)
 
@@ -173,7 +172,7 @@ def test_what_cannot_be_read_is_waited_for(gone: str, watching: Watching) -> Non
         file.unlink()
         if gone == "link":
             file.symlink_to(watching.course / "course.toml")
-    shown = watching.until("waiting until")
+    shown = watching.frame("waiting until")
     assert f"{tiny.FILES[0]} {'is a link' if gone == 'link' else 'cannot be read (No such file'}" in shown
     if gone == "folder":
         (watching.course / "elsewhere").rename(folder)
@@ -185,43 +184,76 @@ def test_what_cannot_be_read_is_waited_for(gone: str, watching: Watching) -> Non
 
 def test_the_keys_do_what_the_commands_do(watching: Watching) -> None:
     watching.press("n")
-    watching.until("Watching exercises/ex02")
+    watching.frame("Watching exercises/ex02")
     assert "NOT STARTED" in watching.verdict()
     watching.press("n")
-    watching.until("n goes to the next exercise once matrix power passes")
+    watching.frame("n goes to the next exercise once matrix power passes")
     watching.press("l")
-    watching.until("exercises pass")
-    assert "running mean" in watching.until("Next  ")
+    listed = watching.frame("exercises passed")
+    assert "running mean" in listed
+    assert "Next" not in listed, "there are keys"
+    watching.press("\x1b")
+    assert "NOT STARTED" in watching.frame("checked in", without="exercises passed")
     watching.press("r")
-    watching.until("checking...")
+    watching.frame("checking")
     watching.verdict()
-    wrong = tiny.POWER.replace("if n < 0:", "if False:")
-    watching.save(wrong, tiny.FILES[1])
-    assert "h  hint 2 of 3" in re.sub(r" +h  +hint", "h  hint", watching.verdict())
-    watching.press("h")
-    assert "Hint 1 of 3" in watching.until(f"Hint 2 comes after you edit {tiny.FILES[1]}")
-    watching.save(f"{wrong}# another try\n", tiny.FILES[1])
-    watching.verdict()
-    watching.press("h")
-    watching.until("Hint 2 of 3")
+    watching.press("?")
+    assert "show the next hint" in watching.frame("Keys")
     left(watching)
+
+
+def test_a_second_press_shows_the_next_hint_and_no_command_is_suggested(course: Path) -> None:
+    saved(course, WRONG)
+    with Watching(course, "1") as program:
+        shown = program.verdict()
+        assert "Hint 1 of 3" in shown
+        assert "course " not in shown
+        program.press("h")
+        waits = program.frame("Press h again to see it now")
+        assert f"Hint 2 comes after you edit {tiny.FILES[0]}" in waits
+        program.press("h")
+        assert "Hint 1" not in program.frame("Hint 2 of 3")
+        program.press("w")
+        why = program.frame("Misconception: ")
+        assert "esc back" in why
+        assert "Next" not in why
+        program.save(f"{WRONG}# another try\n")
+        assert "Hint 2 of 3" in program.verdict(), "a new verdict takes the place of the panel"
+        program.press("h")
+        program.frame("Hint 3 of 3")
+        program.press("h")
+        program.frame("Hint 3 of 3 is the last one")
+        left(program)
+
+
+def test_prints_are_on_the_screen_and_all_of_them_a_key_away(course: Path) -> None:
+    saved(course, f"print('imported')\n{tiny.mean_with('print(x.dtype, x.shape); return x.cumsum(dim=-1)')}")
+    with Watching(course, "1", rows=24, columns=80) as program:
+        shown = program.verdict()
+        assert "Your code printed in check values" in shown
+        program.press("d")
+        panel = program.frame("lines 1 to ")
+        for _ in range(9):
+            program.press(" ")
+            panel += program.frame("lines ")
+        for words in ("while it was imported", "in check values, trial 1", "in check axes", "torch.float64"):
+            assert words in panel
+        left(program)
 
 
 @pytest.mark.slow
 def test_a_key_for_a_command_that_refuses_ends_nothing(watching: Watching) -> None:
     shutil.rmtree(watching.course / ".course")
     watching.press("h")
-    watching.until("course: no hint for ")
+    watching.frame("course: no hint for ")
     watching.press("w")
-    watching.until("is none of them")
-    watching.press("?")
-    watching.until("Keys: h hint, w why, d diff, l list, n next, r run, q quit")
+    watching.frame("is none of them")
     left(watching)
 
 
 def test_ctrl_c_leaves_in_the_middle_of_a_run_with_exit_0(watching: Watching) -> None:
     watching.save(SLOW)
-    watching.until("s so far")
+    watching.frame("s so far")
     assert not watching.echoes, "single keys are read without Enter"
     left(watching, "\x03")
 
@@ -249,28 +281,33 @@ def test_while_it_is_stopped_the_terminal_is_the_shells(watching: Watching) -> N
     os.waitid(os.P_PID, watching.process.pid, os.WSTOPPED | os.WNOWAIT)
     assert watching.echoes
     watching.signal(signal.SIGCONT)
+    watching.frame("PASS")
     watching.save(WRONG)
     watching.verdict()
     assert not watching.echoes
     left(watching)
 
 
-@pytest.mark.slow
-def test_a_window_of_another_size_gets_other_lines(watching: Watching) -> None:
-    watching.resize(30, 60)
+@pytest.mark.parametrize(("rows", "columns"), [(24, 80), (30, 60), (12, 40)])
+def test_every_screen_has_the_size_of_the_window(rows: int, columns: int, watching: Watching) -> None:
+    watching.resize(rows, columns)
+    watching.frame("PASS")
     watching.save(WRONG)
-    lines = watching.verdict().rpartition("\n" * 10)[2].strip("\n").split("\n")
-    assert max(map(len, lines)) <= 60
-    assert len(lines) < 30
+    lines = watching.verdict().split("\n")
+    assert len(lines) == rows
+    assert max(map(len, lines)) <= columns
+    assert "q quit" in "".join(lines[-3:])
     left(watching)
 
 
-@pytest.mark.slow
-def test_the_screen_is_scrolled_and_never_wiped(watching: Watching) -> None:
+def test_the_screen_is_drawn_in_place_and_what_was_above_is_never_wiped(watching: Watching) -> None:
     watching.save(WRONG)
     watching.verdict()
     left(watching)
-    assert "\n" * 40 + "\x1b[H" in watching.shown.replace("\r", "")
+    above, *frames = watching.shown.replace("\r", "").split(FRAME_BEGIN)
+    assert above == "\n" * 40
+    assert all(frame.count("\n") == 39 for frame in frames[:-1]), "a line more would scroll"
+    assert frames[-1].endswith("\x1b[J"), "the foot is gone, the verdict stays"
     for wipes in ("\x1b[2J", "\x1b[3J", "\x1b[?1049h", "\x1bc"):
         assert wipes not in watching.shown
 
@@ -279,12 +316,14 @@ def test_the_screen_is_scrolled_and_never_wiped(watching: Watching) -> None:
 def test_plain_is_lines_with_enter_and_nothing_moves(course: Path) -> None:
     saved(course, WRONG)
     with Watching(course, "1", "--plain") as program:
-        shown = program.until("Keys, each with Enter: h hint, w why, d diff, l list, r run, q quit.")
+        shown = program.line("Keys, each with Enter: h hint, w why, d diff, t try, l list, r run, q quit.")
         assert "Finding: " in shown
         assert re.search(r"Checked in \d+(\.\d+)? s\. 0 of 2 done\.", shown)
         assert program.echoes
         program.press("h\n")
-        program.until(f"Hint 2 comes after you edit {tiny.FILES[0]}")
+        program.line(f"Hint 2 comes after you edit {tiny.FILES[0]}")
+        program.press("h\n")
+        program.line("Hint 2 of 3: ")
         program.press("quit\n")
         assert program.ended() == 0
         assert "\x1b" not in program.shown

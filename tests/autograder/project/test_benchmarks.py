@@ -3,6 +3,7 @@
 import csv
 import importlib
 import importlib.util
+import os
 import shutil
 import subprocess
 import sys
@@ -239,6 +240,18 @@ def test_the_patience_with_a_grader_is_processor_time(
     class_ = contestants.Class(tmp_path, Path(sys.executable), [], {}, 1, 1)
     assert class_.call(["sleep", "1.5"], tmp_path) == 0
     assert class_.call(["sh", "-c", "while :; do :; done"], tmp_path) < 0
+
+
+@pytest.mark.slow
+@pytest.mark.worker
+def test_the_solutions_pass_the_checks_of_the_rivals(tmp_path: Path) -> None:
+    """The rivals use their own judges, which must follow every judge and every value of ours."""
+    (tmp_path / "course").symlink_to(tiny.REPOSITORY)
+    environment = {**os.environ, "PLAIN_CHECKS": str(tmp_path), "PYTHONPATH": str(tiny.REPOSITORY)}
+    command = [sys.executable, str(BENCHMARKS / "rivals" / "plain_checks.py"), "1"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert (tmp_path / "expected.pt").is_file()
 
 
 def test_a_zygote_outside_bubblewrap_is_nobody_where_this_is_root(monkeypatch: pytest.MonkeyPatch) -> None:

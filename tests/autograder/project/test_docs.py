@@ -15,8 +15,16 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "CONT
 STORY = ROOT / "docs" / "classroom.md"
 """The page whose commands test_classroom.py runs, all of them and in their order."""
 
-TARGETS = {f"make {target}" for target in ("attack", "check", "compat", "coverage", "demo", "docs", "proof", "test")}
-BY_HAND = {*TARGETS, "source .venv/bin/activate", "course watch"}
+TARGETS = {
+    f"make {target}"
+    for target in ("attack", "check", "compat", "coverage", "demo", "docs", "learn", "proof", "setup", "test")
+}
+ACTIVATE = "source .venv/bin/activate"
+LEARN = ["python3 -m venv .venv", ACTIVATE, "python -m pip install --constraint constraints.txt --editable ."]
+"""What `make learn` runs, for those without make."""
+
+CPU_BUILD = "PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make learn"
+BY_HAND = {*TARGETS, *LEARN, f"make learn && {ACTIVATE}", CPU_BUILD, "course watch"}
 """What sets the project up, calls these tests, takes half an hour, or goes on until somebody quits."""
 
 LONG = {"authoring.md", "nbgrader.md", "scale.md"}
@@ -82,6 +90,58 @@ def test_a_command_of_the_docs_runs(project: Path, page: str, command: str) -> N
     )
     assert ran.returncode == EXPECTED.get(command, 0), f"{page}: {command}\n{ran.stdout}\n{ran.stderr}"
     assert "Traceback" not in ran.stderr
+
+
+def dry_run(folder: Path, target: str) -> list[str]:
+    """Return the lines that make would run for a target in a folder, in which nothing is built."""
+    command = ["make", "--dry-run", "--file", str(ROOT / "Makefile"), target]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """A folder with the files that an installation depends on, and without one."""
+    for name in ("pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / ".venv").mkdir()
+    return tmp_path
+
+
+@pytest.mark.worker
+def test_the_readme_has_the_lines_that_make_learn_runs(clone: Path) -> None:
+    readme = commands_of(ROOT / "README.md")
+    assert [line for line in readme if line in LEARN] == LEARN
+    ran = [line.replace(".venv/bin/python", "python") for line in dry_run(clone, "learn")]
+    assert [line for line in ran if line in LEARN] == [LEARN[0], LEARN[2]]
+    assert ran[-1].endswith(f'Next: {ACTIVATE} && course"')
+
+
+@pytest.mark.worker
+def test_what_a_learner_installs_is_enough_for_the_demo_and_not_for_the_tests(clone: Path) -> None:
+    assert not [line for target in ("learn", "demo") for line in dry_run(clone, target) if "[dev]" in line]
+    assert [
+        line for target in ("setup", "lint") for line in dry_run(clone, target) if "pip" in line and "[dev]" in line
+    ]
+
+
+@pytest.mark.worker
+def test_each_installation_is_made_once_and_the_larger_one_includes_the_smaller(clone: Path) -> None:
+    (clone / ".venv" / "learn").touch()
+    assert not [line for line in dry_run(clone, "learn") if "pip" in line]
+    assert [line for line in dry_run(clone, "setup") if "pip" in line]
+    (clone / ".venv" / "learn").unlink()
+    assert "touch .venv/learn .venv/ready" in dry_run(clone, "setup")
+
+
+def test_a_learner_installs_four_packages() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert {re.split(r"[<>=]", line)[0] for line in project["dependencies"]} == {"numpy", "pytest", "rich", "torch"}
+
+
+def test_the_readme_begins_with_what_a_learner_types_and_a_picture() -> None:
+    first = (ROOT / "README.md").read_text("utf-8").splitlines()[:10]
+    assert f"make learn && {ACTIVATE}" in "\n".join(first)
+    assert len([line for line in first if line.startswith("![")]) == 1
 
 
 def test_every_target_of_the_docs_is_in_the_makefile() -> None:

@@ -1,5 +1,7 @@
 """The rules for texts, names and functions: every file keeps them, except those in not_yet.txt, which only shrinks."""
 
+import re
+
 import pytest
 
 from tests.support import rules
@@ -12,7 +14,7 @@ def problems() -> list[rules.Problem]:
     return rules.problems()
 
 
-@pytest.mark.parametrize("rule", ["word", "line", "sentence", "name", "function", "docstring"])
+@pytest.mark.parametrize("rule", ["word", "line", "sentence", "hint", "name", "function", "docstring"])
 def test_every_file_keeps_the_rule(problems: list[rules.Problem], rule: str) -> None:
     excused = rules.not_yet()
     broken = [str(problem) for problem in problems if problem.rule == rule and (problem.file, rule) not in excused]
@@ -40,6 +42,26 @@ def test_code_in_a_sentence_counts_as_one_word() -> None:
         "Add it",
         "then code",
     ]
+
+
+def test_a_lesson_is_its_paragraphs_without_headings_tables_links_and_code() -> None:
+    lesson = (
+        "# %% [markdown]\n# # Title\n#\n# One sentence,\n# on two lines.\n#\n# | a | b |\n#\n# [`f`]: https://a.b\n#\n"
+        "# ```text\n# 1 2\n# ```\n# Two.\n\n# %%\n# a comment\nx = 1\n"
+    )
+    assert list(rules.paragraphs(lesson)) == [(4, "One sentence,\non two lines."), (14, "Two.")]
+
+
+def test_every_lesson_has_a_box_with_linked_calls() -> None:
+    for lesson in rules.lessons():
+        box = lesson.read_text("utf-8").split("# **PyTorch you need.**")[1].split("\n# |---|---|\n")[1]
+        rows, links = box.split("\n#\n")[:2]
+        assert 2 <= len(rows.splitlines()) <= 6, lesson.name
+        cells = " ".join(row.split(" | ")[1] for row in rows.splitlines())
+        calls = re.findall(r"\[(`[^`]+`)\](?:\[(\w+)\])?", cells)
+        named = {key or call for call, key in calls}
+        linked = dict(re.findall(r"^# \[(.+)\]: (https://(?:docs\.pytorch|docs\.python|numpy)\.org/\S+)$", links, re.M))
+        assert named == set(linked), lesson.name
 
 
 def test_a_vague_name_is_found_in_definitions_and_in_loops() -> None:

@@ -9,23 +9,24 @@ import pytest
 from rich.console import Console
 
 from autograder.report.failure_text import failure_text
-from autograder.report.failure_view import PRINTED_LINES, FailureView, failure_view
+from autograder.report.failure_view import FailureView, failure_view
 from autograder.report.glyphs import ASCII, UNICODE
 from autograder.report.html_failure import failure_parts
 from autograder.report.layout import Page
 from autograder.report.plain import failure_sentences
+from autograder.report.prints import fitting_parts, print_parts
 from autograder.report.terminal_failure import WHOLE, failure_lines
-from autograder.results.model import Finding, Place
+from autograder.results.model import Finding, Place, PrintOutput
 from tests.support import report_examples as examples
 
 FAILING = [name for name, exercise in examples.EXERCISES.items() if exercise.first_failure]
-LOG = "".join(f"step {number}\n" for number in range(9))
+PRINTS = (PrintOutput("imported\n"), PrintOutput("".join(f"step {number}\n" for number in range(8)), "scaled", 1, 3))
 
 
 def view_of(name: str) -> FailureView:
     check = examples.EXERCISES[name].first_failure
     assert check is not None
-    return failure_view(check, log=LOG, hints_shown=2, next_commands=[("course hint 5", "hint 3 of 3")])
+    return failure_view(check, prints=PRINTS, hints_shown=2, next_commands=[("course hint 5", "hint 3 of 3")])
 
 
 def in_terminal(view: FailureView) -> str:
@@ -59,7 +60,7 @@ def details(view: FailureView) -> Iterator[str]:
     yield from (cell for row in (view.values.rows if view.values else ()) for cell in row)
     yield from (cell for row in (view.comparison.rows if view.comparison else ()) for cell in row[:2])
     yield from (cell for row in (view.witnesses.rows if view.witnesses else ()) for cell in row)
-    yield from view.printed
+    yield from (text for part in view.prints for text in (part.label, *part.lines))
     yield from (part for hint in view.hints[-1:] for part in hint)
 
 
@@ -92,10 +93,20 @@ def test_a_table_without_a_difference_is_shown_only_with_every_measurement() -> 
     assert failure_view(check, every_measurement=True).comparison is not None
 
 
-def test_only_the_last_printed_lines_are_in_it() -> None:
-    view = view_of("fail")
-    assert view.printed == tuple(f"step {number}" for number in range(9))[-PRINTED_LINES:]
-    assert view.printed_label == "Your code printed, at the end"
+def test_what_was_printed_has_the_trial_it_came_from_and_is_cut_to_its_last_lines() -> None:
+    parts = print_parts([*PRINTS, PrintOutput("step 0\nstep 1\n", "scaled", 2), PrintOutput("imported", "masked")])
+    assert [part.label for part in parts] == [
+        "Your code printed while it was imported (2 times)",
+        "Your code printed in check scaled (3 times)",
+        "Your code printed in check scaled, trial 2",
+    ]
+    shown, others = fitting_parts(parts, 6)
+    assert [part.lines for part in shown] == [("imported",), tuple(f"step {number}" for number in range(4, 8))]
+    assert shown[1].label == "Your code printed in check scaled (3 times), the last 4 lines"
+    assert others
+    assert [part.lines for part in fitting_parts(parts, 2)[0]] == [("step 6", "step 7")]
+    assert fitting_parts(parts, 100) == (parts, False)
+    assert fitting_parts((), 5) == ((), False)
 
 
 @pytest.mark.parametrize(("column", "end", "marked"), [(4, 10, "scores"), (4, None, "scores = 1"), (99, 100, "")])

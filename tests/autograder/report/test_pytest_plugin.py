@@ -45,6 +45,12 @@ def test_the_solutions_pass_and_every_check_has_its_points_in_the_xml(course: Pa
     assert all(each["points"] == each["max_points"] for each in properties)
 
 
+def test_files_that_import_each_other_by_the_name_of_their_folder_pass(course: Path, tmp_path: Path) -> None:
+    power = tiny.POWER.replace(f"from {tiny.FIRST} import", f"from exercises.{tiny.FIRST} import")
+    done = run_pytest(course, CHECKS, f"--submission={tiny.handed_in(tmp_path / 'ada', second=power)}", "-q")
+    assert done.returncode == 0, done.stdout
+
+
 def test_the_stubs_fail_and_nothing_is_skipped(course: Path) -> None:
     done = run_pytest(course, CHECKS)
     assert done.returncode == 1
@@ -62,10 +68,19 @@ def test_a_failure_says_its_finding_its_place_and_a_hint_and_no_code_of_the_kit(
         "FAIL: each number is the mean",
         "The running sum is not divided.",
         f"{tiny.FILES[0]}:",
-        "Hint 1 of 3:",
+        "Hint:",
     ):
         assert words in done.stdout
     assert "autograder" not in done.stdout.split("FAILURES")[1].split("short test summary")[0]
+
+
+def test_what_the_code_printed_stands_below_the_failure_of_its_check(course: Path, tmp_path: Path) -> None:
+    program = tiny.mean_with("print('x', x.dtype); return x.cumsum(dim=-1)")
+    loud = tiny.handed_in(tmp_path / "ada", f"print('imported')\n{program}", tiny.POWER_ALONE)
+    done = run_pytest(course, f"{CHECKS}/test_{tiny.FIRST}.py", f"--submission={loud}", "-k", "values")
+    printed = done.stdout.split("Captured stdout call")[1]
+    assert "Your code printed while it was imported:\nimported\n" in printed
+    assert "Your code printed in check values (2 times):\nx torch.float" in printed
 
 
 def test_checks_are_chosen_by_name_and_by_file(course: Path) -> None:

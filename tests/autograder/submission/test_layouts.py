@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.given import handout_of
+from autograder.authoring.handout import handout_of
 from autograder.course import read_course
 from autograder.instructor.gradebook.roster import Roster, Student
 from autograder.submission import Caps, Entry, SubmissionError, Submissions, list_submissions

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from autograder.protocol.source_text import text_of
-from autograder.submission import Given, Submission, read_submission
-from autograder.submission.found import FileError
+from autograder.submission import Handout, Submission, read_submission
+from autograder.submission.files import FileError
 from autograder.submission.notebook import cell_of, python_of, read_notebook
 from tests.support.submission_examples import BOTH, FILES, LIMIT, ONE, TWO, laid_out, noted, zipped
 
@@ -37,8 +37,8 @@ def source(*cells: Any) -> str:
     return read_notebook(book(*cells), LIMIT).source.decode()
 
 
-def submission(folder: Path, files: dict[str, bytes], given: Given | None = None) -> Submission:
-    return read_submission(laid_out(folder, files), FILES, None, given or Given({ONE: STUB}))
+def submission(folder: Path, files: dict[str, bytes], given: Handout | None = None) -> Submission:
+    return read_submission(laid_out(folder, files), FILES, None, given or Handout({ONE: STUB}))
 
 
 def test_the_code_cells_one_after_the_other_are_the_source_and_their_places_are_kept() -> None:
@@ -107,7 +107,7 @@ def test_an_edited_file_counts_an_untouched_stub_gives_way_to_the_notebook(tmp_p
 
 
 def test_a_notebook_as_it_was_handed_out_is_no_work_and_needs_no_word(tmp_path: Path) -> None:
-    handed_out = Given({ONE: STUB, BOOK: book(text("lesson"), code(STUB.decode()))})
+    handed_out = Handout({ONE: STUB, BOOK: book(text("lesson"), code(STUB.decode()))})
     for at, mine in enumerate((b"own = 1\n", STUB)):
         read = submission(tmp_path / f"{at}", {ONE: mine, BOOK: book(code(STUB.decode())), TWO: b""}, handed_out)
         assert (read.sources[ONE], read.notes) == (mine, ())

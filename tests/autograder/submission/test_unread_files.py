@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.given import handout_of
+from autograder.authoring.handout import handout_of
 from autograder.judge.grader import Grader
 from autograder.results import ExerciseResult
 from autograder.runner.runner import Runner
-from autograder.submission import Given, Submission, read_submission
+from autograder.submission import Handout, Submission, read_submission
 from autograder.submission.own_work import read_own
 from tests.support import tiny
 from tests.support.submission_examples import (
@@ -44,7 +44,7 @@ def test_a_notebook_above_the_limit_counts_as_unread_where_nothing_else_holds_wo
     huge = {BOOK: b"9" * (8 * 1024 * 1024 + 1)}
     for files, counts in ((huge, False), (huge | {ONE: stub}, False), (huge | {ONE: b"work = 1\n"}, True)):
         folder = laid_out(tmp_path / str(len(files)) / str(counts), files)
-        found = read_submission(folder, FILES, None, Given({ONE: stub}))
+        found = read_submission(folder, FILES, None, Handout({ONE: stub}))
         assert (ONE in found.sources) == counts
         assert ("8,388,609 bytes, more than the 8,192 KiB" in found.unread.get(ONE, "")) != counts
         assert any("8,388,609 bytes" in note for note in found.notes)
@@ -145,7 +145,7 @@ def test_unread_files_of_a_class_are_reported_and_a_second_run_sees_changes(tmp_
     assert finding("bob") == f"{FIRST} was not found, and a part of the submission could not be read."
     zipped(tmp_path / "class" / "ada.zip", {SECOND: tiny.POWER_ALONE.encode()})
     run()
-    assert finding("ada") == f"{FIRST} is not in the submission."
+    assert finding("ada") == f"There is no file {FIRST}."
 
 
 @pytest.mark.worker

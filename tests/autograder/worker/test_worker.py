@@ -279,10 +279,12 @@ def test_a_thread_that_prints_for_ever_now_and_then_changes_nothing(tmp_path: Pa
     assert report.log.startswith("hello")
 
 
-def test_what_a_program_prints_is_in_no_report_for_a_mark(brief: Grader) -> None:
+def test_what_a_program_prints_is_in_no_report_for_a_mark(key_cache: Path, forks: Isolation) -> None:
     """It can print the secret seed."""
-    report = graded(brief, f"print('hello'){RIGHT}")
+    with Grader(tiny.BRIEF, seed=tiny.COURSE.seed, cache=key_cache, isolation=forks) as grader:
+        report = graded(grader, f"print('hello', flush=True){RIGHT}")
     assert (report.score, report.log) == (10000, "")
+    assert all(exercise.prints == () for exercise in report.exercises)
 
 
 def test_a_thread_that_ends_the_process_later_costs_the_other_exercise_nothing(brief: Grader) -> None:
@@ -644,7 +646,8 @@ def test_what_was_printed_is_there_though_nobody_waited_for_it() -> None:
     child.log = os.fdopen(reader, "rb")
     os.write(writer, b"printed")
     with WorkerProcess(child, output_kib=64) as worker:
-        assert worker.log == "printed"
+        assert worker.take_log() == b"printed"
+        assert worker.take_log() == b""
         os.close(writer)
 
 

@@ -5,18 +5,18 @@ from pathlib import Path
 from autograder.course import Course
 from autograder.course.kit_files import stubs_dir
 from autograder.course.stubs import StubError, make_stub
-from autograder.submission import Given
+from autograder.submission import Handout
 from autograder.submission.own_work import NOTEBOOKS
 
 
-def handout_of(course: Course) -> Given:
+def handout_of(course: Course) -> Handout:
     """Return the stubs, made from the solutions whatever is in exercises/, and the notebooks in exercises/.
 
     A kit has no solutions; it keeps a copy of the original files.
     """
     kept = stubs_dir(course)
     if kept.is_dir():
-        return Given({file.name: file.read_bytes() for file in [*sorted(kept.glob("*.py")), *_notebooks(kept)]})
+        return Handout({file.name: file.read_bytes() for file in [*sorted(kept.glob("*.py")), *_notebooks(kept)]})
     files: dict[str, bytes] = {}
     for exercise in course.exercises:
         try:
@@ -24,7 +24,7 @@ def handout_of(course: Course) -> Given:
             files[exercise.file] = make_stub(solution, exercise).encode()
         except (OSError, ValueError, StubError):
             continue
-    return Given({**files, **{file.name: file.read_bytes() for file in _notebooks(course.exercises_dir)}})
+    return Handout({**files, **{file.name: file.read_bytes() for file in _notebooks(course.exercises_dir)}})
 
 
 def _notebooks(folder: Path) -> list[Path]:

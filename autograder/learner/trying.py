@@ -1,0 +1,72 @@
+"""Run the worked example of a lesson on the learner's own code. It gives no points, and is not part of the progress."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from autograder.course import Course, Exercise
+from autograder.course.names import UsageError
+from autograder.course.suite import load_suite, with_steps
+from autograder.diagnosis.findings import Source
+from autograder.judge.steps import StepResult, plan_of, results_of
+from autograder.learner.progress import Progress
+from autograder.runner.runner import Runner
+from autograder.submission.own_work import read_own
+
+
+@dataclass(frozen=True)
+class TriedExample:
+    """The steps of an example, and the earlier exercises that reference parts replace because they have not passed."""
+
+    exercise: Exercise
+    steps: tuple[StepResult, ...]
+    replaced: tuple[Exercise, ...]
+
+    @property
+    def first_problem(self) -> StepResult | None:
+        """The first step that is not as on paper; None if all are that can be seen."""
+        return next((step for step in self.steps if step.mark not in ("equal", "unseen")), None)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON of `course try --json`."""
+        steps = [
+            {
+                "id": step.id,
+                "title": step.title,
+                "mark": step.mark,
+                "paper": step.paper,
+                "yours": step.yours,
+                "message": step.finding.message if step.finding else None,
+            }
+            for step in self.steps
+        ]
+        return {"exercise": self.exercise.id, "replaced": [earlier.id for earlier in self.replaced], "steps": steps}
+
+
+def try_example(course: Course, exercise: Exercise, progress: Progress) -> TriedExample:
+    """Run the example of an exercise's lesson in a worker, as a check runs.
+
+    Raises `UsageError` if there is no example or no file, and `EnvironmentProblem` or `GraderProblem`.
+    """
+    suite = with_steps(load_suite(course, [exercise]))
+    if exercise.id not in suite.steps:
+        advice = f"`course check {exercise.number}` checks your code."
+        raise UsageError(f"The lesson of {exercise.number} {exercise.title} has no example to try. {advice}")
+    needed = course.with_needs(exercise)
+    submission = read_own(course, needed)
+    if exercise.file not in submission.sources:
+        missing = f"{exercise.file} is missing. `course reset {exercise.number}` puts the stub back."
+        raise UsageError(submission.unread.get(exercise.file, missing))
+    replaced = [
+        earlier
+        for earlier in needed
+        if earlier is not exercise and earlier.file in suite.reference_parts and not progress.of(earlier).passes_now
+    ]
+    parts = {earlier.file: suite.reference_parts[earlier.file] for earlier in replaced}
+    sources = {file: source for file, source in submission.sources.items() if file not in parts}
+    steps = suite.steps[exercise.id]
+    with Runner(suite, seed=course.seed, shared=True) as runner:
+        run = runner.run(sources, plan_of(exercise, steps), probes="steps", reference_parts=parts)
+    source = Source(exercise.file, submission.sources[exercise.file], cells=submission.cells)
+    memory = course.limits.memory_mib
+    results = results_of(steps, run.outcomes.get(exercise.id, {}), exercise, source, memory)
+    return TriedExample(exercise, results, tuple(replaced))

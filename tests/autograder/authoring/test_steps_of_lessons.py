@@ -1,0 +1,57 @@
+"""The steps of this course's worked examples: every lesson has them, and their numbers are the lesson's."""
+
+import re
+
+import pytest
+
+from autograder.course import Exercise, read_course
+from autograder.course.suite import load_suite, suite_files, with_steps
+from autograder.diagnosis.findings import Source
+from autograder.judge.steps import plan_of, read_paper, results_of
+from autograder.runner.runner import Runner
+from tests.support import tiny
+
+COURSE = read_course(tiny.REPOSITORY)
+SUITE = with_steps(load_suite(COURSE))
+
+
+def lesson(exercise: Exercise) -> list[str]:
+    """Return the numbers and words of an exercise's lesson."""
+    source = (COURSE.solutions_dir / exercise.file).read_text("utf-8")
+    cells = [cell for cell in source.split("# %%") if cell.startswith(" [markdown]")]
+    words = re.sub(r"[\[\](),|`$]", " ", "\n".join(cells)).split()
+    return [word if word in (".", "x") else word.rstrip(".:;") for word in words]
+
+
+@pytest.mark.parametrize("exercise", COURSE.exercises, ids=lambda exercise: exercise.id)
+def test_every_lesson_has_steps_whose_numbers_are_in_it(exercise: Exercise) -> None:
+    words = set(lesson(exercise)) | {"x", "."}  # a lesson may write True and False in another way
+    assert len(SUITE.steps[exercise.id]) > 1
+    for step in SUITE.steps[exercise.id]:
+        missing = [word for row in read_paper(step.paper) for word in row if word not in words]
+        assert not missing, f"{exercise.id}, {step.id}: {missing}"
+
+
+@pytest.mark.worker
+def test_the_solutions_give_the_numbers_on_paper_in_every_step() -> None:
+    with Runner(SUITE, seed=COURSE.seed, shared=True) as runner:
+        for exercise in COURSE.exercises:
+            needed = COURSE.with_needs(exercise)
+            sources = {each.file: (COURSE.solutions_dir / each.file).read_bytes() for each in needed}
+            steps = SUITE.steps[exercise.id]
+            outcomes = runner.run(sources, plan_of(exercise, steps), probes="steps").outcomes[exercise.id]
+            source = Source(exercise.file, sources[exercise.file])
+            results = results_of(steps, outcomes, exercise, source, COURSE.limits.memory_mib)
+            assert {result.id: result.mark for result in results} == {step.id: "equal" for step in steps}
+
+
+def test_no_digest_contains_the_steps() -> None:
+    assert {file.name for file in suite_files(COURSE)} >= {f"test_{exercise.id}.py" for exercise in COURSE.exercises}
+    assert not [file for file in suite_files(COURSE) if file.name.startswith("try_")]
+
+
+def test_the_steps_need_no_torch() -> None:
+    for exercise in COURSE.exercises:
+        assert not re.search(
+            r"^(import|from) (torch|numpy)", COURSE.steps_file(exercise).read_text("utf-8"), re.MULTILINE
+        )

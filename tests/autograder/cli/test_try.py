@@ -1,0 +1,144 @@
+"""`course try`: the example of a lesson on the learner's own code, before any check."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.support import tiny
+
+pytestmark = pytest.mark.worker
+
+STEPS = '''"""ex01: three numbers."""
+
+from autograder.checks import step
+
+
+@step("the last mean", "5")
+def step_last(impl, given):
+    return impl.running_mean(given.tensor([2, 4, 9]))[-1]
+
+
+@step("means of (2, 4, 9)", "[2.0 3.0 5.0]")
+def step_means(impl, given):
+    return impl.running_mean(given.tensor([2, 4, 9]))
+'''
+
+STEPS_OF_SECOND = """from autograder.checks import step
+
+
+@step("mean of the powers", "[3.0]")
+def step_mean(impl, given):
+    return impl.mean_power(given.tensor([[2.0]]), 2)[0]
+"""
+
+
+@pytest.fixture
+def course(course: Path) -> Path:
+    folder = course / "tests" / "exercises"
+    (folder / f"try_{tiny.FIRST}.py").write_text(STEPS, "utf-8")
+    (folder / f"try_{tiny.SECOND}.py").write_text(STEPS_OF_SECOND, "utf-8")
+    return course
+
+
+def tried(course: Path, text: str, *arguments: str) -> str:
+    """Return what `course try` prints for the first exercise."""
+    (course / "exercises" / tiny.FILES[0]).write_text(text, "utf-8")
+    done = tiny.run_course(course, "try", *arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_a_right_program_stands_beside_the_paper(course: Path) -> None:
+    assert tried(course, tiny.MEAN, "1", "--no-color") == (
+        "01 running mean: the example of the lesson, with your code\n"
+        "\n"
+        "                        on paper       yours\n"
+        "  ✓ the last mean       5              5\n"
+        "  ✓ means of (2, 4, 9)  [2.0 3.0 5.0]  [2.0 3.0 5.0]\n"
+        "\n"
+        "  Your code gives the numbers on paper in every step.\n"
+        "\n"
+        "  Next  course check 01  run the checks\n"
+    )
+
+
+def test_a_wrong_program_shows_what_differs_and_no_progress_is_made(course: Path) -> None:
+    shown = tried(course, tiny.mean_with("return x.cumsum(dim=-1)"), "1")
+    assert "  ✗ the last mean       5               15\n" in shown
+    assert "  ✗ means of (2, 4, 9)  [2.0 3.0  5.0]  [2.0 6.0 15.0]\n" in shown
+    assert "the last mean: your numbers differ from those on paper." in shown
+    assert not (course / ".course" / "events.jsonl").exists()
+
+
+def test_plain_output_has_a_sentence_for_each_step(course: Path) -> None:
+    shown = tried(course, tiny.mean_with("return x"), "1", "--plain").splitlines()
+    assert shown[1:3] == [
+        "the last mean: on paper 5; yours is 9.",
+        "means of (2, 4, 9): on paper [2.0 3.0 5.0]; yours is [2.0 4.0 9.0].",
+    ]
+
+
+def test_a_stub_shows_the_paper_and_the_line_to_write(course: Path) -> None:
+    done = tiny.run_course(course, "try")
+    assert done.returncode == 0
+    assert "  · the last mean       5              not written yet\n" in done.stdout
+    assert "This TODO is not written yet." in done.stdout
+    assert '15 │     raise NotImplementedError("ex01: running_mean")' in done.stdout
+    assert f"edit exercises/{tiny.FILES[0]}:15" in done.stdout
+
+
+def test_an_exception_is_shown_with_its_line(course: Path) -> None:
+    shown = tried(course, tiny.mean_with("return x.no_such_name"), "1")
+    assert "no result" in shown
+    assert "Your code raised AttributeError in running_mean()." in shown
+    assert "│     return x.no_such_name\n" in shown
+
+
+def test_a_reference_part_replaces_an_earlier_exercise_that_has_not_passed(course: Path) -> None:
+    (course / "exercises" / tiny.FILES[1]).write_text(tiny.POWER, "utf-8")
+    folder = course / "tests" / "exercises" / "reference_parts"
+    folder.mkdir(exist_ok=True)
+    (folder / f"{tiny.FIRST}.json").write_bytes(tiny.part(tiny.FIRST, PART))
+    shown = tiny.run_course(course, "try", "2").stdout
+    assert "01 has not passed a check yet: a reference part takes its place." in shown
+    assert "on paper in every step" in shown
+
+
+PART = """from torch import Tensor
+import torch
+
+
+def running_mean(x: Tensor) -> Tensor:
+    return x.cumsum(dim=-1) / torch.arange(1, x.size(-1) + 1)
+"""
+
+
+def test_the_json_has_both_columns(course: Path) -> None:
+    found = json.loads(tried(course, tiny.mean_with("return x"), "1", "--json", "-"))
+    assert found["exercise"] == tiny.FIRST
+    assert [step["mark"] for step in found["steps"]] == ["differs", "differs"]
+    assert (found["steps"][0]["paper"], found["steps"][0]["yours"]) == ([["5"]], [["9"]])
+
+
+def test_what_cannot_be_tried_says_so(course: Path) -> None:
+    (course / "tests" / "exercises" / f"try_{tiny.SECOND}.py").unlink()
+    done = tiny.run_course(course, "try", "2")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "The lesson of 02 matrix power has no example to try. `course check 02` checks your code." in done.stderr
+    (course / "exercises" / tiny.FILES[0]).unlink()
+    done = tiny.run_course(course, "try", "1")
+    assert done.returncode == 2
+    assert f"{tiny.FILES[0]} is missing. `course reset 01` puts the stub back." in done.stderr
+    (course / "tests" / "exercises" / f"try_{tiny.FIRST}.py").write_text("x = 1\n")
+    assert "declares no steps" in tiny.run_course(course, "try", "1").stderr
+
+
+def test_validate_proves_the_paper(course: Path) -> None:
+    file = course / "tests" / "exercises" / f"try_{tiny.FIRST}.py"
+    tiny.replaced(file, '"5"', '"6"')
+    problems = json.loads(tiny.run_course(course, "validate", "1", "--json", "-").stdout)["exercises"][0]["problems"]
+    assert (
+        problems[0]
+        == f"{tiny.FIRST}: the solution: the step last: the last mean: your numbers differ from those on paper."
+    )

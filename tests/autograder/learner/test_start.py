@@ -1,0 +1,94 @@
+"""How a learner is helped to begin: the next TODO, and the texts of the course on it."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from autograder.course import Course
+from autograder.learner.overview import ExerciseRow, next_command, parts_written, rows_of
+from autograder.learner.progress import Standing, read_progress
+from autograder.learner.start import may_start, next_todo, read_todos, start_texts, take_start
+from autograder.results import Todo
+from tests.support import tiny
+
+SECOND = tiny.FILES[1]
+POWER = '    raise NotImplementedError("ex02: matrix_power")'
+
+
+@pytest.fixture
+def begun(tmp_path: Path) -> Course:
+    """A course whose second exercise is half written; it says how to begin one of its TODOs."""
+    root = tiny.copied(tmp_path / "course")
+    tiny.replaced(root / "exercises" / SECOND, POWER, "    return a")
+    return tiny.course_at(root)
+
+
+def the_next(course: Course, at: int = 1) -> Todo:
+    todo = next_todo(read_todos(course, course.exercises[at]))
+    assert todo is not None
+    return todo
+
+
+def test_the_next_todo_is_the_first_without_code(begun: Course) -> None:
+    assert the_next(begun, 0).name == "running_mean"
+    assert (the_next(begun).name, the_next(begun).place.line) == ("mean_power", 23)
+
+
+def test_a_file_that_python_cannot_read_has_no_todos(begun: Course) -> None:
+    (begun.exercises_dir / SECOND).write_text("def (", "utf-8")
+    assert read_todos(begun, begun.exercises[1]) == ()
+
+
+def test_the_texts_of_the_course_say_how_to_begin_else_the_comment_of_the_stub(begun: Course) -> None:
+    exercise, todo = begun.exercises[1], the_next(begun)
+    assert start_texts(begun, exercise, todo) == (
+        "running_mean of exercise 1 does most of it."
+        " The lesson at the top of exercises/ex02_matrix_power.py explains what it needs.",
+    )
+    written = replace(exercise, start={"mean_power": ("Read.", "Begin.")})
+    assert start_texts(begun, written, todo) == ("Read.", "Begin.")
+
+
+def test_the_texts_come_one_after_the_other_and_the_last_stays(begun: Course) -> None:
+    exercise = replace(begun.exercises[1], start={"mean_power": ("Read.", "Begin.")})
+    seen = []
+    for _ in range(3):
+        standing = read_progress(begun).of(exercise)
+        seen.append(take_start(begun, exercise, standing, the_next(begun)))
+    assert [(start.label, start.text) for start in seen] == [
+        ("Hint 1 of 2", "Read."),
+        ("Hint 2 of 2", "Begin."),
+        ("Hint 2 of 2", "Begin."),
+    ]
+    assert read_progress(begun).of(exercise).hints_taken == 2
+
+
+def test_only_work_without_a_failure_is_to_be_begun() -> None:
+    assert may_start(Standing())
+    assert may_start(Standing(status="fail", in_progress=True))
+    assert not may_start(Standing(status="fail"))
+
+
+def test_the_overview_names_the_next_function_and_its_line(begun: Course) -> None:
+    progress = replace(read_progress(begun), here=begun.exercises[1].id)
+    rows = rows_of(begun, progress)
+    assert [row.word for row in rows] == ["NOT STARTED", "IN PROGRESS"]
+    assert parts_written(begun, progress) == "1 of 2 functions written, next: mean_power, line 23"
+    assert "ex02_matrix_power.py:23, then: course check 02" in next_command(begun, progress, rows)[0]
+
+
+def test_the_list_has_the_estimate_and_the_minutes_of_work(begun: Course) -> None:
+    exercise = replace(begun.exercises[0], minutes=20)
+    assert ExerciseRow(exercise, Standing(), False).minutes == "about 20 min"
+    assert ExerciseRow(exercise, Standing(seconds_worked=300), False).minutes == "5 of about 20 min"
+    assert ExerciseRow(exercise, Standing(first_passed="", seconds_worked=300), False).minutes == "5 min"
+    assert ExerciseRow(begun.exercises[0], Standing(), False).minutes == ""
+
+
+def test_a_deleted_file_is_missing_and_reset_brings_it_back(begun: Course) -> None:
+    (begun.exercises_dir / tiny.FILES[0]).unlink()
+    progress = read_progress(begun)
+    rows = rows_of(begun, progress)
+    assert [row.word for row in rows] == ["MISSING", "IN PROGRESS"]
+    assert next_command(begun, progress, rows) == ("course reset 01", "restores the stub")
