@@ -8,8 +8,9 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 
 from autograder.diagnosis.location.deadline import MOST_CULPRITS, Deadline
-from autograder.diagnosis.location.matching import BLANK, NEUTRAL, Matching, Where, is_check_step
+from autograder.diagnosis.location.matching import BLANK, NEUTRAL, TOLERANCE, Matching, Where, is_check_step
 from autograder.messages.locations import Divergence, State
+from autograder.protocol.fingerprints import same_values
 from autograder.protocol.operations import KINDS, is_in_place
 from autograder.results import Place
 from autograder.runner.traces import Step, Trace
@@ -57,8 +58,8 @@ class Search:
             return self._divergence_of([(index, State.MISUSED) for index in copies])
         if not misused and (cut := self._cut()) is not None:
             return self._divergence_of([(cut, State.CUT)])
-        formed = self._of_another_form()
-        return self._divergence_of(formed) if formed else None
+        known = self._of_another_form() or [(at, State.MISUSED) for at in misused if self._is_repeated(at)]
+        return self._divergence_of(known) if known else None
 
     def _first(self) -> list[int]:
         """Return the steps that do not agree though all they are made of does.
@@ -88,8 +89,29 @@ class Search:
             for mine, theirs in zip(self.trace.results, self.reference.results, strict=False)
             if self.places[mine] is not None
         ]
-        reshaped = [(mine, State.RESHAPED) for mine, step, other in pairs if step.shape != other.shape]
-        return reshaped or [(mine, State.RETYPED) for mine, step, other in pairs if _kind(step) != _kind(other)]
+        reshaped = [
+            (mine, State.RESHAPED if self._holds(mine, other) else State.UNKNOWN)
+            for mine, step, other in pairs
+            if step.shape != other.shape
+        ]
+        return reshaped or [
+            (mine, State.RETYPED)
+            for mine, step, other in pairs
+            if _kind(step) != _kind(other) and self._holds(mine, other)
+        ]
+
+    def _holds(self, mine: int, other: Step) -> bool:
+        """Whether a step holds the numbers of a step of the reference, in any shape."""
+        own, expected = self.trace.print_of(self.trace.steps[mine]), self.reference.print_of(other)[None]
+        return bool(same_values(own, expected, TOLERANCE)[0])
+
+    def _is_repeated(self, at: int) -> bool:
+        """Whether another line makes the same value, where another value is expected."""
+        here, matched = self.places[at], self.matched[at]
+        if here is None or matched is None or not self.matching.is_distinctive(at):
+            return False
+        others = (self.places[index] for index, same in enumerate(self.matched) if same == matched)
+        return any(place is not None and place.line != here.line for place in others)
 
     def _suspects(self) -> list[int]:
         """Return the steps that are not good and lead to what is wrong through such steps alone, in their order.

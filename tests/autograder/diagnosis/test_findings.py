@@ -10,15 +10,16 @@ from autograder.answer_key.model import Misconception
 from autograder.checks import Same
 from autograder.comparison.compare import Expected, compare
 from autograder.comparison.dropout import dropped_wrongly
-from autograder.diagnosis.diagnosis import Diagnosis
-from autograder.diagnosis.differences import Trial
+from autograder.diagnosis.diagnosis import Diagnosis, Location
+from autograder.diagnosis.differences import Trial, of_difference
 from autograder.diagnosis.exceptions import of_fault
 from autograder.diagnosis.findings import Source, excerpt, finding_of
 from autograder.diagnosis.patterns import Axes, agreed
 from autograder.diagnosis.patterns.constants import factors, named, simplest
 from autograder.messages.comparisons import ONLY_SOME_SIZES
 from autograder.messages.dropout import DroppedTogether, KeptScaled
-from autograder.messages.wording import LONGEST
+from autograder.messages.locations import Divergence, State
+from autograder.messages.wording import LARGEST, LONGEST
 from autograder.protocol import Opaque, Value
 from autograder.results import Evidence, Finding, Place
 from autograder.runner.outcomes import Fault
@@ -288,6 +289,25 @@ def test_the_last_row_belongs_to_the_pattern() -> None:
     assert rows[-1] == ("row sums", "1", "1")
     right = TrialNumbers(0, "row").normal("B T D")
     assert evidence(found(2 * right, right)).rows[-1][0] == "std"
+
+
+def test_equal_weights_along_another_axis_show_their_sums() -> None:
+    shape, other = (3, 4, 7, 5), (2, 3, 8, 6)
+    pairs = [(np.full(sizes, 1 / sizes[2]), np.full(sizes, 1 / sizes[3])) for sizes in (shape, other)]
+    result = found(*pairs[0], pairs[1])
+    assert result.id == "other-axis"
+    assert evidence(result).rows[-1] == ("row sums", "1", "0.7143")
+
+
+@pytest.mark.parametrize(("factor", "title"), [(None, LARGEST), (1.4, "every number by the same factor")])
+def test_one_factor_is_claimed_for_a_named_mistake_only_if_its_line_makes_it(factor: float | None, title: str) -> None:
+    right = TrialNumbers(0, "chance").normal("B T D")
+    trials = [trial_of(1.4 * right, right, 0)] * 2
+    entry = Misconception("an-id", "the axis is another one", "It is so.", "Is it?", (), {})
+    known = replace(of_difference(CHECK, trials, evidence=True), misconception=entry)
+    place = Place("ex05_attention.py", 3)
+    location = Location(place, Divergence(place, State.UNKNOWN, factor, (), True))
+    assert evidence(finding_of(known, Source("ex05_attention.py"), location)).witness_title == title
 
 
 def test_the_map_is_a_slice_with_a_caption_in_words() -> None:

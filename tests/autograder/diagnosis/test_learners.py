@@ -1,0 +1,180 @@
+"""Programs in a learner's own style, with one or two mistakes: what is said, where, and what is shown beside it."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from autograder.course import find_course, read_course
+from autograder.course.names import resolve_exercise
+from autograder.course.suite import load_suite
+from autograder.judge.grader import Grader
+from autograder.messages.misconceptions import MORE
+from autograder.results import CheckResult, Finding
+from autograder.runner.runner import Runner
+from autograder.submission import Submission
+from autograder.submission.submission import digest
+
+pytestmark = pytest.mark.worker
+
+COURSE = read_course(find_course())
+
+EMBEDDINGS = """
+from torch import nn
+
+class InputEmbeddings(nn.Module):
+    def __init__(self, d_model, vocab_size):
+        super().__init__()
+        self.d_model = d_model
+        self.embedding = nn.Embedding(vocab_size, d_model)
+
+    def forward(self, ids):
+        return self.embedding(ids) * self.d_model**0.5
+"""
+
+POSITIONS = """
+import torch
+from torch import nn
+
+def sinusoidal_table(seq_len, d_model):
+    pe = torch.zeros(seq_len, d_model)
+    position = torch.arange(0, seq_len).unsqueeze(1)
+    i = torch.arange(0, d_model, 2)
+    angle = position / 10000 ** (i / d_model)
+    pe[:, 0::2] = torch.sin(angle)
+    pe[:, 1::2] = torch.cos(angle[:, : d_model // 2])
+    return pe
+
+class PositionalEncoding(nn.Module):
+    def __init__(self, d_model, seq_len, dropout=0.1):
+        super().__init__()
+        self.dropout = nn.Dropout(dropout)
+        self.register_buffer("pe", sinusoidal_table(seq_len, d_model).unsqueeze(0))
+
+    def forward(self, x):
+        if x.size(1) > self.pe.size(1):
+            raise ValueError(f"{x.size(1)} positions, but only {self.pe.size(1)} rows")
+        out = x + self.pe[:, : x.size(1)]
+        return self.dropout(out)
+"""
+
+ATTENTION = """
+from ex05_attention import scaled_dot_product_attention
+from torch import nn
+
+class MultiHeadAttention(nn.Module):
+    def __init__(self, d_model, num_heads, dropout=0.1):
+        super().__init__()
+        if d_model % num_heads:
+            raise ValueError(f"{d_model} features, {num_heads} heads")
+        self.num_heads, self.d_k = num_heads, d_model // num_heads
+        self.w_o = nn.Linear(d_model, d_model)
+        self.w_q = nn.Linear(d_model, d_model, bias=False)
+        self.w_k = nn.Linear(d_model, d_model, bias=False)
+        self.w_v = nn.Linear(d_model, d_model, bias=False)
+        self.dropout = nn.Dropout(dropout)
+
+    def split(self, x):
+        return x.view(x.size(0), x.size(1), self.num_heads, self.d_k).transpose(1, 2)
+
+    def forward(self, query, key, value, mask=None):
+        q, k, v = self.split(self.w_q(query)), self.split(self.w_k(key)), self.split(self.w_v(value))
+        out, weights = scaled_dot_product_attention(q, k, v, mask, self.dropout)
+        self.attention_weights = weights.detach()
+        out = out.transpose(1, 2).reshape(query.shape)
+        return self.w_o(out)
+"""
+
+PROGRAMS = {"1": EMBEDDINGS, "2": POSITIONS, "6": ATTENTION}
+NO_SLICE = ("self.pe[:, : x.size(1)]", "self.pe")
+WRONG_EXPONENT = ("(i / d_model)", "(2 * i / d_model)")
+BIASES = (", bias=False", "")
+NOT_TRANSPOSED = ("out.transpose(1, 2).reshape(query.shape)", "out.reshape(query.shape)")
+VIEWED = ("reshape(query.shape)", "view(query.shape)")
+
+Wrong = Callable[..., CheckResult]
+
+
+@pytest.fixture(scope="module")
+def wrong() -> Iterator[Wrong]:
+    """Return a function that makes mistakes in a program and returns the check to look at first."""
+    suite = load_suite(COURSE, [resolve_exercise(COURSE, number) for number in ("1", "2", "5", "6")])
+    with (
+        Runner(suite, seed=COURSE.seed, shared=True) as runner,
+        Grader(suite, seed=COURSE.seed, evidence=True) as grader,
+    ):
+
+        def first_failure(number: str, *mistakes: tuple[str, str]) -> CheckResult:
+            exercise, source = resolve_exercise(COURSE, number), PROGRAMS[number]
+            sources = {
+                each.file: (COURSE.solutions_dir / each.file).read_bytes() for each in COURSE.with_needs(exercise)
+            }
+            for find, replace in mistakes:
+                assert find in source
+                source = source.replace(find, replace)
+            sources[exercise.file] = source.encode()
+            submission = Submission("learner", COURSE.files, sources, digest(sources), ())
+            [result] = grader.report(submission, [exercise], runner).exercises
+            assert result.first_failure is not None
+            return result.first_failure
+
+        yield first_failure
+
+
+def found(check: CheckResult) -> Finding:
+    assert check.finding is not None
+    return check.finding
+
+
+def line(check: CheckResult) -> str | None:
+    """Return the line that a finding points to."""
+    finding = found(check)
+    return dict(finding.source)[finding.place.line].strip() if finding.place is not None else None
+
+
+def tensors(check: CheckResult) -> list[str]:
+    """Return the tensors beside an exception, in their order."""
+    evidence = found(check).evidence
+    assert evidence is not None
+    return [name for name, _, _ in evidence.rows]
+
+
+def test_a_mistake_has_its_own_line_beside_needless_biases_and_in_another_order_of_layers(wrong: Wrong) -> None:
+    check = wrong("6", NOT_TRANSPOSED, BIASES)
+    assert found(check).id == "heads-merged-without-transpose"
+    assert line(check) == "out = out.reshape(query.shape)"
+    assert str(found(check).detail).endswith(f"\n{MORE}")
+    assert MORE not in str(found(wrong("6", NOT_TRANSPOSED)).detail)
+
+
+def test_an_exception_is_not_hidden_behind_a_named_mistake(wrong: Wrong) -> None:
+    check = wrong("6", VIEWED, BIASES)
+    assert (found(check).kind, found(check).id) == ("exception", "RuntimeError")
+    assert line(check) == "out = out.transpose(1, 2).view(query.shape)"
+    assert tensors(check)[:2] == ["out", "query"]
+
+
+def test_an_exception_that_has_many_causes_is_given_no_name_if_there_is_another_mistake(wrong: Wrong) -> None:
+    check = wrong("2", NO_SLICE, WRONG_EXPONENT)
+    assert (found(check).kind, line(check)) == ("exception", "out = x + self.pe")
+    assert found(check).message.endswith(MORE)
+    assert tensors(check) == ["x", "self.pe"]
+
+
+def test_the_sentence_on_a_table_that_is_too_long_is_true_of_every_such_program(wrong: Wrong) -> None:
+    check = wrong("2", NO_SLICE)
+    assert found(check).message == "The table is not cut to the length of the input."
+    assert line(check) == "out = x + self.pe"
+
+
+def test_a_wrong_exponent_is_placed_at_the_exponent_or_nowhere(wrong: Wrong) -> None:
+    check = wrong("2", WRONG_EXPONENT)
+    assert line(check) == "angle = position / 10000 ** (2 * i / d_model)"
+    assert found(check).label == "2 × the expected value"
+    check = wrong("2", ("torch.arange(0, d_model, 2)", "torch.arange(0, (d_model + 1) // 2)"))
+    assert (found(check).id, line(check)) == ("positions-exponent-halved", None)
+
+
+def test_swapped_sizes_are_placed_where_the_table_is_made(wrong: Wrong) -> None:
+    check = wrong("1", ("(vocab_size, d_model)", "(d_model, vocab_size)"))
+    assert found(check).id == "embedding-sizes-swapped"
+    assert line(check) == "self.embedding = nn.Embedding(d_model, vocab_size)"

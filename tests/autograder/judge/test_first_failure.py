@@ -1,0 +1,36 @@
+"""The check to look at first: a named mistake, unless an exception hides what is behind it."""
+
+import pytest
+
+from autograder.results import CheckResult, Finding, Status
+from autograder.results.model import first_failing
+
+
+def check(id_: str, status: Status, mistake: str | None = None, *, bonus: bool = False) -> CheckResult:
+    finding = Finding("misconception", mistake, "a sentence") if mistake is not None else None
+    return CheckResult(id_, "a title", status, 0, 100, finding=finding, bonus=bonus)
+
+
+PASS = check("passes", "pass")
+WAITS = check("waits", "waits")
+
+
+@pytest.mark.parametrize(
+    ("checks", "first"),
+    [
+        ([PASS], None),
+        ([WAITS, check("a", "fail")], "a"),
+        ([check("a", "fail"), check("b", "fail", "one")], "b"),
+        ([check("bonus", "fail", "one", bonus=True), check("a", "fail", "other")], "a"),
+        ([check("a", "fail", "one"), check("b", "error"), check("c", "error")], "b"),
+        ([check("a", "fail", "one"), check("b", "error"), check("c", "error", "other")], "c"),
+        ([check("a", "fail"), check("b", "error"), check("c", "error"), PASS], "b"),
+        ([check("a", "fail", "one"), check("b", "error", "one"), check("c", "error")], "a"),
+        ([check("a", "fail", "one"), check("b", "error")], "a"),
+        ([check("a", "fail", "one"), check("b", "fail"), check("c", "error"), WAITS], "a"),
+        ([WAITS], "waits"),
+    ],
+)
+def test_an_exception_in_most_checks_comes_before_another_mistake(checks: list[CheckResult], first: str | None) -> None:
+    found = first_failing(checks)
+    assert (found.id if found is not None else None) == first

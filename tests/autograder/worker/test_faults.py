@@ -1,0 +1,83 @@
+"""An exception as data: the tensors of the expression that raised come first."""
+
+from typing import Any
+
+import pytest
+import torch
+
+from autograder.protocol.bounds import FRAME_VALUES
+from autograder.worker.faults import describe
+
+SOURCE = """
+import torch
+from torch import nn
+
+class Layer(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.w_q = nn.Linear(3, 4)
+        self.plain = torch.zeros(5)
+        self.register_buffer("pe", torch.zeros(1, 15, 3))
+
+    def add(self, x):
+        a, b, c, d, e, f, g, h = (torch.zeros(index) for index in range(8))
+        out = x
+        return (
+            out
+            + self.pe
+        )
+
+    def project(self, x):
+        first = x
+        é = self.w_q(x[..., :2])
+        return é
+
+    def attribute(self, x):
+        return x @ self.plain
+
+    def method(self, x):
+        y = x.mean(-1)
+        return x.view(2).sum()
+
+    def increase(self, x):
+        total = torch.zeros(2)
+        total += self.plain
+        return total
+
+class Odd(Layer):
+    def named_buffers(self, *args, **kwargs):
+        raise ValueError("no buffers here")
+"""
+
+
+def tensors(method: str, kind: str = "Layer", source: str | None = SOURCE) -> list[str]:
+    """Return the names of the tensors beside an exception."""
+    names: dict[str, Any] = {}
+    exec(compile(SOURCE, "ex01_a.py", "exec"), names)
+    layer = names[kind]()
+    with pytest.raises(RuntimeError) as raised:
+        getattr(layer, method)(torch.zeros(2, 11, 3))
+    sources = {"ex01_a.py": source.encode()} if source is not None else {}
+    return [name for _, name, _ in describe(raised.value, ["ex01_a.py"], sources)["values"]]
+
+
+def test_the_tensors_of_the_expression_come_first_also_attributes_and_over_several_lines() -> None:
+    found = tensors("add")
+    assert found[:2] == ["out", "self.pe"]
+    assert len(found) == FRAME_VALUES
+
+
+def test_a_layer_in_the_expression_shows_its_parameters() -> None:
+    assert tensors("project") == ["self.w_q.weight", "self.w_q.bias", "x", "first"]
+
+
+def test_plain_attributes_methods_and_assignments_in_place_are_understood() -> None:
+    assert tensors("attribute") == ["x", "self.plain"]
+    assert tensors("method") == ["x", "y"]
+    assert tensors("increase") == ["total", "self.plain", "x"]
+
+
+def test_without_the_text_or_with_an_odd_module_the_variables_are_shown() -> None:
+    assert tensors("attribute", source=None) == ["x"]
+    assert tensors("attribute", source="def") == ["x"]
+    assert tensors("attribute", kind="Odd") == ["x"]
