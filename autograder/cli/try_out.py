@@ -7,11 +7,12 @@ from autograder.cli.screen import Part, Screen
 from autograder.course import Course, find_course, read_course
 from autograder.course.names import resolve_exercise
 from autograder.exits import PASS
-from autograder.judge.steps import Grid, StepResult
+from autograder.judge.steps import StepResult
 from autograder.learner.json_output import write_json
 from autograder.learner.next_commands import Command
 from autograder.learner.progress import read_progress
 from autograder.learner.trying import TriedExample, try_example
+from autograder.messages.steps import Grid
 from autograder.report.words import listed, plural
 
 WITHOUT_NUMBERS = {

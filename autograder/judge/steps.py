@@ -14,14 +14,11 @@ from autograder.diagnosis.exceptions import of_death, of_fault
 from autograder.diagnosis.findings import Source, finding_of
 from autograder.messages.exceptions import MemoryExceeded
 from autograder.messages.statuses import EarlierUnwritten
-from autograder.messages.steps import StepDiffers, StepUnwritten
+from autograder.messages.steps import NOT_RUN, Grid, StepDiffers, StepUnwritten, described, grid_shape
 from autograder.protocol import Array, Opaque, Value
 from autograder.results import Finding
 from autograder.runner.outcomes import Fault, Observed, Outcome, WorkerFailure, is_out_of_memory
 from autograder.runner.runner import Plan
-
-Grid = tuple[tuple[str, ...], ...]
-"""Rows of numbers, as they are written."""
 
 Mark = Literal["equal", "differs", "unseen", "unwritten", "failed"]
 
@@ -85,7 +82,7 @@ def results_of(
         if isinstance(outcome, Observed):
             results.append(_compared(step, paper, outcome.value, source))
             continue
-        outcome = outcome or WorkerFailure("grader_error", "this step was not run")
+        outcome = outcome or WorkerFailure("grader_error", NOT_RUN)
         diagnosis, mark = _failed(outcome, exercise, source, memory_mib)
         results.append(StepResult(step.id, step.title, mark, paper, finding=finding_of(diagnosis, source)))
     outside = [result for step, result in zip(steps, results, strict=True) if not step.inside]
@@ -118,11 +115,11 @@ def _compared(step: Step, paper: Grid, value: Value, source: Source) -> StepResu
         return StepResult(step.id, step.title, "unseen", paper)
     rows = _rows(value)
     if rows is None:
-        fact = StepDiffers(step.title, _described(value), _shape(paper))
+        fact = StepDiffers(step.title, described(value), grid_shape(paper))
         return StepResult(step.id, step.title, "differs", paper, None, finding_of(Diagnosis("pattern", fact), source))
     if [len(row) for row in rows] != [len(row) for row in paper]:
         yours = tuple(tuple(_written(number, paper[0][0]) for number in row) for row in rows)
-        fact = StepDiffers(step.title, _shape(yours), _shape(paper))
+        fact = StepDiffers(step.title, grid_shape(yours), grid_shape(paper))
         return StepResult(step.id, step.title, "differs", paper, yours, finding_of(Diagnosis("pattern", fact), source))
     pairs = [list(zip(row, own, strict=True)) for row, own in zip(paper, rows, strict=True)]
     yours = tuple(tuple(word if _equal(found, word) else _written(found, word) for word, found in row) for row in pairs)
@@ -190,20 +187,3 @@ def _written(found: float | str, word: str) -> str:
     text = f"{found:.6g}" if whole or abs(found) > LARGEST else f"{found:.{digits}f}"
     text = f"{found:.6g}" if text == word else text
     return text.removeprefix("-") if not text.strip("-0.") else text
-
-
-def _shape(grid: Grid) -> str:
-    lengths = sorted({len(row) for row in grid})
-    if len(grid) == 1:
-        return "one number" if lengths == [1] else f"{lengths[0]} numbers"
-    return f"{len(grid)} rows of {' to '.join(str(length) for length in dict.fromkeys((lengths[0], lengths[-1])))}"
-
-
-def _described(value: Value) -> str:
-    if isinstance(value, Array):
-        return f"a tensor of shape {tuple(value.shape)}"
-    if value is None:
-        return "None"
-    if isinstance(value, Opaque):
-        return f"an object of type {value.type_name}"[:80]
-    return "something that is not a row of numbers"

@@ -68,6 +68,8 @@ def label(divergence: Divergence) -> str:
     if divergence.factor is not None and divergence.state in (State.UNKNOWN, State.UNFINISHED):
         name = f"; that is {divergence.constant}" if divergence.constant else ""
         return f"{divergence.factor:.4g} × the expected value{name}"
+    if divergence.state is State.RESHAPED and not divergence.misshapen:
+        return "the right numbers, in another arrangement"  # of a shape that occurs, so the shape is not what is wrong
     return _LABELS[divergence.state]
 
 

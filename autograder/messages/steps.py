@@ -3,6 +3,12 @@
 from dataclasses import dataclass
 
 from autograder.messages.wording import Fact, Wording
+from autograder.protocol import Array, Opaque, Value
+
+Grid = tuple[tuple[str, ...], ...]
+"""Rows of numbers, as they are written."""
+
+NOT_RUN = "this step was not run"
 
 
 @dataclass(frozen=True)
@@ -29,3 +35,22 @@ class StepDiffers(Fact):
         if self.found:
             return Wording(f"{self.title}: your code returns {self.found}, on paper it is {self.paper}", whole=True)
         return Wording(f"{self.title}: your numbers differ from those on paper", whole=True)
+
+
+def grid_shape(grid: Grid) -> str:
+    """Return how many rows and numbers there are, in words."""
+    lengths = sorted({len(row) for row in grid})
+    if len(grid) == 1:
+        return "one number" if lengths == [1] else f"{lengths[0]} numbers"
+    return f"{len(grid)} rows of {' to '.join(str(length) for length in dict.fromkeys((lengths[0], lengths[-1])))}"
+
+
+def described(value: Value) -> str:
+    """Return what a value is that has no rows of numbers, in words."""
+    if isinstance(value, Array):
+        return f"a tensor of shape {tuple(value.shape)}"
+    if value is None:
+        return "None"
+    if isinstance(value, Opaque):
+        return f"an object of type {value.type_name}"[:80]
+    return "something that is not a row of numbers"

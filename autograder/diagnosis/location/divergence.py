@@ -9,6 +9,7 @@ from functools import cached_property
 
 from autograder.diagnosis.location.deadline import MOST_CULPRITS, Deadline
 from autograder.diagnosis.location.matching import BLANK, NEUTRAL, TOLERANCE, Matching, Where, is_check_step
+from autograder.diagnosis.location.trace_graph import TraceGraph
 from autograder.messages.locations import Divergence, State
 from autograder.protocol.fingerprints import same_values
 from autograder.protocol.operations import KINDS, is_in_place
@@ -40,6 +41,7 @@ class Search:
         self.matched = matching.matched
         self.constant = matching.constant
         self.good = matching.good
+        self.graph = TraceGraph(matching)
         self._going_on: dict[tuple[int, str], bool] = {}
         self.places = list(matching.places)
 
@@ -53,7 +55,7 @@ class Search:
         ]
         if written:
             return self._divergence_of([(index, State.WRITTEN) for index in written])
-        copies = [copy for index in misused if (copy := self._copy(index)) is not None]
+        copies = [copy for index in misused if (copy := self.graph.copy(index)) is not None]
         if copies:
             return self._divergence_of([(index, State.MISUSED) for index in copies])
         if not misused and (cut := self._cut()) is not None:
@@ -146,7 +148,7 @@ class Search:
         if before is not None and self.matching.factor(before) is not None:  # else it may be any step that is missing
             return before, State.UNFINISHED
         for index in made_of:
-            if (copy := self._copy(index)) is not None:
+            if (copy := self.graph.copy(index)) is not None:
                 return copy, State.MISUSED
         return at, self.states[at]
 
@@ -169,7 +171,7 @@ class Search:
     def _left_out(self, at: int, made_of: Sequence[int]) -> int | None:
         """Return the input of a step after which the solution does something more on the same line, if any."""
         for index in made_of:
-            start, source = self.matched[index], self._source(index)
+            start, source = self.matched[index], self.graph.source(index)
             if start is None or source is None or _line_of(self.places[source]) == _line_of(self.places[at]):
                 continue
             if self._goes_on(start, self.trace.steps[at]):
@@ -179,77 +181,11 @@ class Search:
     def _goes_on(self, start: int, step: Step) -> bool:
         """Whether all that the solution makes of a step is on its line, and is not what a step of the student does."""
         if (start, step.name) not in self._going_on:
-            first, users = self.reference.steps[start], self._users(start)
+            first, users = self.reference.steps[start], self.graph.users(start)
             line = _line(first)
             other = any(_line(user) != line or _alike(user, step) for user in users)
             self._going_on[start, step.name] = bool(first.stack and line and users) and not other
         return self._going_on[start, step.name]
-
-    def _users(self, at: int) -> list[Step]:
-        """Return the steps of the reference that use another, through those that only move it."""
-        found: set[int] = set()
-        rest = list(self._used_by.get(at, ()))
-        while rest:
-            user = rest.pop()
-            if user not in found:
-                found.add(user)
-                if self.reference.steps[user].name in NEUTRAL:
-                    rest += self._used_by.get(user, ())
-        return [self.reference.steps[user] for user in found if self.reference.steps[user].name not in NEUTRAL]
-
-    @cached_property
-    def _used_by(self) -> dict[int, list[int]]:
-        users: dict[int, list[int]] = {}
-        for at, step in enumerate(self.reference.steps):
-            for index in step.inputs:
-                users.setdefault(index, []).append(at)
-        return users
-
-    def _copy(self, at: int) -> int | None:
-        """Return the step behind an input if it computes again, on another line, what another step has computed."""
-        source = self._source(at)
-        if source is None or self.matched[source] is None or not self.matching.is_distinctive(source):
-            return None
-        by_match, by_place = self._computing
-        same, here = by_match.get(self.matched[source], 0), by_place.get(self.places[source], 0)
-        twins = same & ~here & ~self._ancestors[source] & ((1 << source) - 1)
-        return source if twins else None
-
-    @cached_property
-    def _computing(self) -> tuple[dict[int | None, int], dict[Place | None, int]]:
-        """The student's steps that compute something, as bits: by what they match, and by their places."""
-        by_match: dict[int | None, int] = {}
-        by_place: dict[Place | None, int] = {}
-        for at, step in enumerate(self.trace.steps):
-            place = self.matching.places[at]
-            if place is not None and step.name not in NEUTRAL:
-                by_match[self.matched[at]] = by_match.get(self.matched[at], 0) | 1 << at
-                by_place[place] = by_place.get(place, 0) | 1 << at
-        return by_match, by_place
-
-    @cached_property
-    def _ancestors(self) -> list[int]:
-        """All the steps that each is made of, as bits."""
-        found: list[int] = []
-        for step in self.trace.steps:
-            before = 0
-            for index in step.inputs:
-                before |= found[index] | 1 << index
-            found.append(before)
-        return found
-
-    def _source(self, at: int) -> int | None:
-        """Return the student's step that computed a value, before it was only moved."""
-        source = self._sources[at]
-        return source if self.places[source] is not None else None
-
-    @cached_property
-    def _sources(self) -> list[int]:
-        """The step that computed what each step holds, before it was only moved."""
-        found: list[int] = []
-        for at, step in enumerate(self.trace.steps):
-            found.append(found[step.inputs[0]] if step.name in NEUTRAL and step.inputs else at)
-        return found
 
     def _cut(self) -> int | None:
         """Return the first step whose value agrees, and which gradients no longer pass though they should."""
@@ -335,7 +271,7 @@ class Search:
 
     def _agreeing(self, at: int) -> tuple[int, ...]:
         """Return the lines that lead to a step and hold nothing but what agrees."""
-        before = self._ancestors[at]
+        before = self.graph.ancestors[at]
         here = self.places[at]
         lines: dict[int, bool] = {}
         for index, place in enumerate(self.places):

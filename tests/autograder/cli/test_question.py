@@ -44,7 +44,10 @@ def answered(course: Course, typed: str, monkeypatch: pytest.MonkeyPatch, **opti
     shown = Terminal()
     monkeypatch.setattr("sys.stdin", Terminal(typed))
     monkeypatch.setattr("sys.stdout", shown)
-    chosen = argparse.Namespace(**{"no_questions": False, "json": None, "plain": True, "no_color": True, **options})
+    flags = {"no_questions": False, "json": None, "plain": True, "no_color": True, "has_keys": False}
+    chosen = argparse.Namespace(**{**flags, **options})
+        **{"no_questions": False, "json": None, "plain": True, "no_color": True, "has_keys": False, **options}
+    )
     ask_about(chosen, course, course.exercises[0], BEFORE, AFTER)
     return shown.getvalue()
 
@@ -109,6 +112,6 @@ def test_without_a_terminal_or_in_ci_nothing_is_asked(corrected: Course, monkeyp
     monkeypatch.delenv("CI")
     monkeypatch.setattr("sys.stdin", io.StringIO("1\n"))
     monkeypatch.setattr("sys.stdout", Terminal())
-    chosen = argparse.Namespace(no_questions=False, json=None, plain=True, no_color=True)
+    chosen = argparse.Namespace(no_questions=False, json=None, plain=True, no_color=True, has_keys=False)
     ask_about(chosen, corrected, corrected.exercises[0], BEFORE, AFTER)
     assert read_progress(corrected).of(corrected.exercises[0]).answers == {}

@@ -325,7 +325,12 @@ def test_the_examined_model_has_the_same_sizes_for_all_options(models: list[torc
 def test_the_figures_count_the_steps_that_were_made(monkeypatch: pytest.MonkeyPatch) -> None:
     from play import write
 
-    monkeypatch.setattr(write, "Training", lambda *_, **__: SimpleNamespace(run=lambda _: 0.0))
+    def training(*_: Any, steps: int, **__: Any) -> SimpleNamespace:
+        made = SimpleNamespace(step=0)
+        made.run = lambda kept: vars(made).update(step=max(steps, kept["step"])) or 0.0
+        return made
+
+    monkeypatch.setattr(write, "Training", training)
     monkeypatch.setattr(write, "rival_nats", lambda *_: 1.0)
     monkeypatch.setattr(write.Writer, "nats", lambda *_: 1.0)  # type: ignore[attr-defined]
     with standing_on(SOLUTIONS, SIZES) as stage:
