@@ -46,8 +46,6 @@ def answered(course: Course, typed: str, monkeypatch: pytest.MonkeyPatch, **opti
     monkeypatch.setattr("sys.stdout", shown)
     flags = {"no_questions": False, "json": None, "plain": True, "no_color": True, "has_keys": False}
     chosen = argparse.Namespace(**{**flags, **options})
-        **{"no_questions": False, "json": None, "plain": True, "no_color": True, "has_keys": False, **options}
-    )
     ask_about(chosen, course, course.exercises[0], BEFORE, AFTER)
     return shown.getvalue()
 
