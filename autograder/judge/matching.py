@@ -13,6 +13,7 @@ from autograder.checks.trials import Key
 from autograder.comparison.arrays import Numbers, is_floating, numbers, wrong
 from autograder.comparison.compare import Expected, compare, judge_observation
 from autograder.comparison.dropout import shared_axes
+from autograder.judge.todos import is_nothing
 from autograder.protocol import Array, Value
 from autograder.runner.outcomes import Fault, Observed, Outcome
 
@@ -69,7 +70,7 @@ def _agreement(
             check = checks[at[0]]
             if not same_outcome(yours, theirs[at], check, key.reference[at]):
                 different.add(at[0])
-    more = bool({at[0] for at in failing} - {at[0] for at in theirs})
+    more = bool({at[0] for at in failing if not is_nothing(outcomes[at])} - {at[0] for at in theirs})
     return Agreement(entry, frozenset({at[0] for at in failing} - different), not different, more)
 
 

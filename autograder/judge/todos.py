@@ -37,6 +37,11 @@ def is_unwritten(check: Check, todos: Sequence[Todo], outcomes: Sequence[Outcome
     return all(map(_is_none, outcomes)) and any(_returns(todo, check) for todo in empty)
 
 
+def is_nothing(outcome: Outcome) -> bool:
+    """Say whether an outcome may be that of a function without code, which is no mistake."""
+    return (isinstance(outcome, Fault) and outcome.kind == "todo") or _is_none(outcome)
+
+
 def _returns(todo: Todo, check: Check) -> bool:
     """Say whether the value of a check is what a function returns, or the `forward` of a class."""
     return todo.name in (check.of, f"{check.of}.forward")

@@ -6,8 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
 
 from autograder.course import Course, Exercise
+from autograder.learner.checking import encouragement
 from autograder.learner.overview import state_of_standing
 from autograder.learner.progress import Progress, Standing
 from autograder.learner.start import edit_place
@@ -90,6 +92,7 @@ class Screen:
     def render(self, result: ExerciseResult, file: str, progress: Progress) -> None:
         """Print the result as `course check` does."""
         standing = progress.of(self.course.exercise(result.id))
+        self._encourage(encouragement(standing))
         render_exercise(
             self.console,
             result,
@@ -101,6 +104,14 @@ class Screen:
             attempt=standing.attempts,
             unused_hints=standing.hints[standing.hints_shown :],
         )
+
+    def _encourage(self, news: str) -> None:
+        """Print what became right since the check before."""
+        if news and self.plain:
+            show(self.console, [f"{news}."])
+        elif news:
+            page = Page.on(self.console, self.glyphs)
+            page.show(page.wrap(Text.assemble(page.text(self.glyphs.passed, "green"), " ", page.text(news)), 0))
 
     def hint(self, sentence: str, progress: Progress) -> None:  # noqa: ARG002 - a screen that draws again needs it
         """Print the next hint."""

@@ -1,12 +1,12 @@
 """The question after a corrected mistake: when it is asked, what it offers, and that nothing waits for an answer."""
 
-import argparse
 import io
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from autograder.cli.parser import parse
 from autograder.cli.question import ask_about
 from autograder.course import Course
 from autograder.learner.progress import Standing, read_progress
@@ -39,13 +39,12 @@ def asked(course: Course, before: Standing = BEFORE, after: Standing = AFTER) ->
     return question_after(course, course.exercises[0], before, after)
 
 
-def answered(course: Course, typed: str, monkeypatch: pytest.MonkeyPatch, **options: object) -> str:
+def answered(course: Course, typed: str, monkeypatch: pytest.MonkeyPatch, *options: str) -> str:
     """Return what is printed where somebody types this on a terminal."""
     shown = Terminal()
     monkeypatch.setattr("sys.stdin", Terminal(typed))
     monkeypatch.setattr("sys.stdout", shown)
-    flags = {"no_questions": False, "json": None, "plain": True, "no_color": True, "has_keys": False}
-    chosen = argparse.Namespace(**{**flags, **options})
+    chosen = parse(["check", "--plain", *options])
     ask_about(chosen, course, course.exercises[0], BEFORE, AFTER)
     return shown.getvalue()
 
@@ -103,13 +102,12 @@ def test_the_end_of_the_input_skips_it(corrected: Course, monkeypatch: pytest.Mo
 
 
 def test_without_a_terminal_or_in_ci_nothing_is_asked(corrected: Course, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert answered(corrected, "\n", monkeypatch, no_questions=True) == ""
-    assert answered(corrected, "\n", monkeypatch, json="report.json") == ""
+    assert answered(corrected, "\n", monkeypatch, "--no-questions") == ""
+    assert answered(corrected, "\n", monkeypatch, "--json", "report.json") == ""
     monkeypatch.setenv("CI", "true")
     assert answered(corrected, "\n", monkeypatch) == ""
     monkeypatch.delenv("CI")
     monkeypatch.setattr("sys.stdin", io.StringIO("1\n"))
     monkeypatch.setattr("sys.stdout", Terminal())
-    chosen = argparse.Namespace(no_questions=False, json=None, plain=True, no_color=True, has_keys=False)
-    ask_about(chosen, corrected, corrected.exercises[0], BEFORE, AFTER)
+    ask_about(parse(["check", "--plain"]), corrected, corrected.exercises[0], BEFORE, AFTER)
     assert read_progress(corrected).of(corrected.exercises[0]).answers == {}

@@ -688,3 +688,15 @@ def test_one_wrong_draw_of_two_is_wrong(judged: Judged, trial: int) -> None:
     length = sizes_of(tiny.COURSE.sizes, tiny.COURSE.seed, tiny.FIRST, "values", trial)["T"]
     lucky = tiny.mean_with(f"return x.cumsum(dim=-1) / (count + (x.shape == ({length},)))")
     assert judged(lucky).checks[0].status == "fail"
+
+
+def test_what_is_not_written_is_no_further_mistake(judged: Judged) -> None:
+    eye = "torch.eye(a.size(-1), dtype=a.dtype, device=a.device).expand_as(a)"
+    assert eye in tiny.POWER
+    wrong = tiny.POWER.replace(eye, "a")
+    half = wrong.replace("    return running_mean(powers)[..., -1]", "    raise NotImplementedError('ex02')")
+    finding = judged(tiny.MEAN, half, of=tiny.SECOND).first_failure
+    assert finding is not None
+    assert finding.finding is not None
+    assert finding.finding.id == "power-once-too-often"
+    assert "more mistake" not in f"{finding.finding.message} {finding.finding.detail}"
