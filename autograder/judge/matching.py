@@ -38,7 +38,7 @@ class Agreement:
 
 
 @dataclass(frozen=True)
-class Recognition:
+class Match:
     """The misconception behind a failed check. With `is_all` it alone gives what was observed in it.
 
     `more` says that it cannot be the only mistake.
@@ -80,7 +80,7 @@ def name(
     key: AnswerKey,
     found: list[Agreement],
     statements: Collection[str] = (),
-) -> Recognition | None:
+) -> Match | None:
     """Return the misconception behind a failed check, or None where there is doubt.
 
     The same exception may have many causes. So where a misconception explains an exception and not everything else,
@@ -101,7 +101,7 @@ def name(
     if not best or not _one_group(best):
         return None
     is_all = bool(full) or is_rich or _is_rich(check, outcomes, key, "any")
-    return Recognition(best[0].entry, is_all=is_all, more=best[0].more)
+    return Match(best[0].entry, is_all=is_all, more=best[0].more)
 
 
 def is_in(entry: Misconception, statements: Collection[str]) -> bool:

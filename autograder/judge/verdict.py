@@ -15,7 +15,7 @@ from autograder.diagnosis.differences import Trial, of_difference
 from autograder.diagnosis.exceptions import of_death, of_fault
 from autograder.diagnosis.judgement import Judgement, Trials, Verdict, overall
 from autograder.diagnosis.patterns import Axes
-from autograder.judge.matching import Recognition, agreements, name
+from autograder.judge.matching import Match, agreements, name
 from autograder.judge.places import definition, return_line
 from autograder.judge.result import result_of
 from autograder.judge.todos import is_unwritten, todos_in
@@ -65,7 +65,7 @@ class Verdicts:
         if forbidden is not None:
             verdicts = [self._made(check, trials, "fail", forbidden) for check in self.checks.values()]
         else:
-            known = self._recognitions(trials)
+            known = self._matches(trials)
             verdicts = [self._verdict(check, trials, differences, known) for check in self.checks.values()]
         passing = {verdict.check.id for verdict in verdicts if verdict.status == "pass"}
         counted = counted_checks(list(self.checks.values()), passing)
@@ -107,7 +107,7 @@ class Verdicts:
                 return Diagnosis("forbidden", CallForbidden(outcome.message), place=place)
         return None
 
-    def _recognitions(self, trials: Trials) -> dict[str, Recognition]:
+    def _matches(self, trials: Trials) -> dict[str, Match]:
         """Return the misconceptions behind the failed checks, by check."""
         found = agreements(trials.outcomes, trials.failing, trials.key, self.checks)
         statements = {hash_ for hash_, _ in trials.survey.statements} if trials.survey is not None else set()
@@ -120,7 +120,7 @@ class Verdicts:
         check: Check,
         trials: Trials,
         differences: Mapping[Key, Difference | None],
-        known: Mapping[str, Recognition],
+        known: Mapping[str, Match],
     ) -> Verdict:
         """Return the verdict on one check; `known` are the misconceptions behind it and the others."""
         if _fails(check, trials.failing) and is_unwritten(check, trials.todos, _outcomes(check, trials)):

@@ -8,10 +8,10 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 
 from autograder.diagnosis.location.deadline import MOST_CULPRITS, Deadline
-from autograder.diagnosis.location.matching import BLANK, NEUTRAL, TOLERANCE, Matching, Where, is_check_step
+from autograder.diagnosis.location.matching import BLANK, Matching, Where, is_check_step
+from autograder.diagnosis.location.results import begins_another_way, of_another_form, repeated
 from autograder.diagnosis.location.trace_graph import TraceGraph
 from autograder.messages.locations import Divergence, State
-from autograder.protocol.fingerprints import same_values
 from autograder.protocol.operations import KINDS, is_in_place
 from autograder.results import Place
 from autograder.runner.traces import Step, Trace
@@ -60,7 +60,7 @@ class Search:
             return self._divergence_of([(index, State.MISUSED) for index in copies])
         if not misused and (cut := self._cut()) is not None:
             return self._divergence_of([(cut, State.CUT)])
-        known = self._of_another_form() or [(at, State.MISUSED) for at in misused if self._is_repeated(at)]
+        known = of_another_form(self.matching) or repeated(self.matching, misused)
         return self._divergence_of(known) if known else None
 
     def _first(self) -> list[int]:
@@ -83,37 +83,6 @@ class Search:
         return [
             mine for mine, theirs in pairs if self.matched[mine] != theirs and not self.matching.equal(mine, theirs)
         ]
-
-    def _of_another_form(self) -> list[tuple[int, State]]:
-        """Return the steps that made a part of the result in another shape, or as another kind of number."""
-        pairs = [
-            (mine, self.trace.steps[mine], self.reference.steps[theirs])
-            for mine, theirs in zip(self.trace.results, self.reference.results, strict=False)
-            if self.places[mine] is not None
-        ]
-        reshaped = [
-            (mine, State.RESHAPED if self._holds(mine, other) else State.UNKNOWN)
-            for mine, step, other in pairs
-            if step.shape != other.shape
-        ]
-        return reshaped or [
-            (mine, State.RETYPED)
-            for mine, step, other in pairs
-            if _kind(step) != _kind(other) and self._holds(mine, other)
-        ]
-
-    def _holds(self, mine: int, other: Step) -> bool:
-        """Whether a step holds the numbers of a step of the reference, in any shape."""
-        own, expected = self.trace.print_of(self.trace.steps[mine]), self.reference.print_of(other)[None]
-        return bool(same_values(own, expected, TOLERANCE)[0])
-
-    def _is_repeated(self, at: int) -> bool:
-        """Whether another line makes the same value, where another value is expected."""
-        here, matched = self.places[at], self.matched[at]
-        if here is None or matched is None or not self.matching.is_distinctive(at):
-            return False
-        others = (self.places[index] for index, same in enumerate(self.matched) if same == matched)
-        return any(place is not None and place.line != here.line for place in others)
 
     def _suspects(self) -> list[int]:
         """Return the steps that are not good and lead to what is wrong through such steps alone, in their order.
@@ -206,29 +175,12 @@ class Search:
         lines = {(place.file, place.line) for place in places if place is not None}
         place = self.places[at]
         assert place is not None
-        certain = len(lines) == 1 and not self._unjudged(at, place) and not self._may_be_another_way(at)
+        certain = len(lines) == 1 and not self._unjudged(at, place) and not begins_another_way(self.matching, at)
         number = self.trace.steps[at].number
         misshapen = self.matching.misshapen[at]
         return Divergence(
             place, state, self.matching.factor(at), self._agreeing(at), certain, number=number, misshapen=misshapen
         )
-
-    def _may_be_another_way(self, at: int) -> bool:
-        """Whether a step makes numbers of nothing, and is not used with a step that agrees.
-
-        Then it may as well begin another way to the right numbers, which a later line leaves.
-        """
-        if self.trace.steps[at].inputs:
-            return False
-        used, found = {at}, False
-        for index in range(at + 1, len(self.trace.steps)):
-            step = self.trace.steps[index]
-            if used.isdisjoint(step.inputs):
-                continue
-            if step.name in NEUTRAL:
-                used.add(index)
-            found = found or any(self.matched[other] is not None for other in step.inputs if other not in used)
-        return not found
 
     def _unjudged(self, at: int, place: Place) -> bool:
         """Whether a step is made of values of other lines that nothing could be held against."""
@@ -287,11 +239,6 @@ def _alike(one: Step, other: Step) -> bool:
     """Whether two steps do the same kind of thing: a product may be written as a quotient."""
     names = {one.name.strip("_"), other.name.strip("_")}
     return len(names) == 1 or any(names <= kind for kind in KINDS)
-
-
-def _kind(step: Step) -> str:
-    """Return the kind of number that a step holds; its precision may be the check's."""
-    return "whole" if "int" in step.dtype else "bool" if step.dtype == "bool" else "float"
 
 
 def _line_of(place: Place | None) -> int | None:

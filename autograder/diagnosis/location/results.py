@@ -1,0 +1,75 @@
+"""Finds the step to show where every step on its own agrees, and doubts one that may begin another way."""
+
+from collections.abc import Iterable
+
+from autograder.diagnosis.location.matching import NEUTRAL, TOLERANCE, Matching
+from autograder.messages.locations import State
+from autograder.protocol.fingerprints import same_values
+from autograder.runner.traces import Step
+
+Found = list[tuple[int, State]]
+"""Steps with the state of each."""
+
+
+def of_another_form(matching: Matching) -> Found:
+    """Return the steps that made a part of the result in another shape, or as another kind of number."""
+    steps, others = matching.trace.steps, matching.reference.steps
+    pairs = [
+        (mine, steps[mine], others[theirs])
+        for mine, theirs in zip(matching.trace.results, matching.reference.results, strict=False)
+        if matching.places[mine] is not None
+    ]
+    reshaped = [
+        (mine, State.RESHAPED if _holds(matching, step, other) else State.UNKNOWN)
+        for mine, step, other in pairs
+        if step.shape != other.shape
+    ]
+    return reshaped or [
+        (mine, State.RETYPED)
+        for mine, step, other in pairs
+        if _kind(step) != _kind(other) and _holds(matching, step, other)
+    ]
+
+
+def repeated(matching: Matching, misused: Iterable[int]) -> Found:
+    """Return the steps whose value another line makes too, where another value is expected."""
+    return [(at, State.MISUSED) for at in misused if _is_repeated(matching, at)]
+
+
+def begins_another_way(matching: Matching, at: int) -> bool:
+    """Whether a step makes numbers of nothing, and is not used with a step that agrees.
+
+    Then it may as well begin another way to the right numbers, which a later line leaves.
+    """
+    steps = matching.trace.steps
+    if steps[at].inputs:
+        return False
+    used = {at}
+    for index in range(at + 1, len(steps)):
+        step = steps[index]
+        if used.isdisjoint(step.inputs):
+            continue
+        if any(matching.matched[other] is not None for other in step.inputs if other not in used):
+            return False
+        if step.name in NEUTRAL:
+            used.add(index)
+    return True
+
+
+def _holds(matching: Matching, step: Step, other: Step) -> bool:
+    """Whether a step holds the numbers of a step of the reference, in any shape."""
+    own, expected = matching.trace.print_of(step), matching.reference.print_of(other)[None]
+    return bool(same_values(own, expected, TOLERANCE)[0])
+
+
+def _is_repeated(matching: Matching, at: int) -> bool:
+    here, matched = matching.places[at], matching.matched[at]
+    if here is None or matched is None or not matching.is_distinctive(at):
+        return False
+    others = (matching.places[index] for index, same in enumerate(matching.matched) if same == matched)
+    return any(place is not None and place.line != here.line for place in others)
+
+
+def _kind(step: Step) -> str:
+    """Return the kind of number that a step holds; its precision may be the check's."""
+    return "whole" if "int" in step.dtype else "bool" if step.dtype == "bool" else "float"
