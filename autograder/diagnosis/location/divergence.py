@@ -229,21 +229,34 @@ class Search:
             return at
         return None
 
-    def _divergence_of(self, found: Sequence[tuple[int, State]]) -> Divergence:
-        """Return the one to show of several: the first that depends on what was given, not on constants alone."""
+    def _divergence_of(self, found: Sequence[tuple[int, State]]) -> Divergence | None:
+        """Return the one to show of several: the first that depends on what was given, not on constants alone.
+
+        None for one that may begin another way to the right numbers.
+        """
         for at, state in found:
             if state is not State.UNFINISHED:
                 self.places[at] = self._place(at)
         at, state = next((culprit for culprit in found if self.trace.steps[culprit[0]].inputs), found[0])
+        if begins_another_way(self.matching, at):
+            return None
         places = {self.places[index] for index, _ in found}
         lines = {(place.file, place.line) for place in places if place is not None}
         place = self.places[at]
         assert place is not None
-        certain = len(lines) == 1 and not self._unjudged(at, place) and not begins_another_way(self.matching, at)
+        certain = len(lines) == 1 and not self._unjudged(at, place)
         number = self.trace.steps[at].number
         misshapen = self.matching.misshapen[at]
+        owners = frozenset((place.function or "").split(".")[0] for place in self.trace.steps[at].stack)
         return Divergence(
-            place, state, self.matching.factor(at), self._agreeing(at), certain, number=number, misshapen=misshapen
+            place,
+            state,
+            self.matching.factor(at),
+            self._agreeing(at),
+            certain,
+            number=number,
+            misshapen=misshapen,
+            owners=owners,
         )
 
     def _unjudged(self, at: int, place: Place) -> bool:
