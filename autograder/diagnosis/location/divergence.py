@@ -9,7 +9,7 @@ from functools import cached_property
 
 from autograder.diagnosis.location.deadline import MOST_CULPRITS, Deadline
 from autograder.diagnosis.location.matching import BLANK, NEUTRAL, Matching, Where, is_check_step
-from autograder.diagnosis.location.results import begins_another_way, of_another_form, repeated
+from autograder.diagnosis.location.results import begins_another_way, first_cut, of_another_form, repeated
 from autograder.messages.locations import Divergence, State
 from autograder.protocol.operations import KINDS, is_in_place
 from autograder.results import Place
@@ -56,7 +56,7 @@ class Search:
         copies = [copy for index in misused if (copy := self._copy(index)) is not None]
         if copies:
             return self._divergence_of([(index, State.MISUSED) for index in copies])
-        if not misused and (cut := self._cut()) is not None:
+        if not misused and (cut := first_cut(self.matching)) is not None:
             return self._divergence_of([(cut, State.CUT)])
         known = of_another_form(self.matching) or repeated(self.matching, misused)
         return self._divergence_of(known) if known else None
@@ -219,15 +219,6 @@ class Search:
         for at, step in enumerate(self.trace.steps):
             found.append(found[step.inputs[0]] if step.name in NEUTRAL and step.inputs else at)
         return found
-
-    def _cut(self) -> int | None:
-        """Return the first step whose value agrees, and which gradients no longer pass though they should."""
-        for at, step in enumerate(self.trace.steps):
-            matched = self.matched[at]
-            if self.places[at] is None or matched is None or step.grad or not self.reference.steps[matched].grad:
-                continue
-            return at
-        return None
 
     def _divergence_of(self, found: Sequence[tuple[int, State]]) -> Divergence | None:
         """Return the one to show of several: the first that depends on what was given, not on constants alone.
