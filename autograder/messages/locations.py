@@ -50,7 +50,8 @@ class Divergence:
 
     `factor` is by how much its value is too large, where that is all, and `constant` the name of that number; `number`
     is a variable with a plain number that the value was made with, and that number. With `misshapen` the solution has
-    no value of its shape, so it may be why a later line raises an exception.
+    no value of its shape, so it may be why a later line raises an exception. `owners` are the functions and classes
+    that were running.
     """
 
     place: Place
@@ -61,6 +62,7 @@ class Divergence:
     constant: str | None = None
     number: tuple[str, float] | None = None
     misshapen: bool = False
+    owners: frozenset[str] = frozenset()
 
 
 def label(divergence: Divergence) -> str:

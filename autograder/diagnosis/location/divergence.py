@@ -9,7 +9,7 @@ from functools import cached_property
 
 from autograder.diagnosis.location.deadline import MOST_CULPRITS, Deadline
 from autograder.diagnosis.location.matching import BLANK, Matching, Where, is_check_step
-from autograder.diagnosis.location.results import begins_another_way, of_another_form, repeated
+from autograder.diagnosis.location.results import begins_another_way, first_cut, of_another_form, repeated
 from autograder.diagnosis.location.trace_graph import TraceGraph
 from autograder.messages.locations import Divergence, State
 from autograder.protocol.operations import KINDS, is_in_place
@@ -58,7 +58,7 @@ class Search:
         copies = [copy for index in misused if (copy := self.graph.copy(index)) is not None]
         if copies:
             return self._divergence_of([(index, State.MISUSED) for index in copies])
-        if not misused and (cut := self._cut()) is not None:
+        if not misused and (cut := first_cut(self.matching)) is not None:
             return self._divergence_of([(cut, State.CUT)])
         known = of_another_form(self.matching) or repeated(self.matching, misused)
         return self._divergence_of(known) if known else None
@@ -156,30 +156,34 @@ class Search:
             self._going_on[start, step.name] = bool(first.stack and line and users) and not other
         return self._going_on[start, step.name]
 
-    def _cut(self) -> int | None:
-        """Return the first step whose value agrees, and which gradients no longer pass though they should."""
-        for at, step in enumerate(self.trace.steps):
-            matched = self.matched[at]
-            if self.places[at] is None or matched is None or step.grad or not self.reference.steps[matched].grad:
-                continue
-            return at
-        return None
+    def _divergence_of(self, found: Sequence[tuple[int, State]]) -> Divergence | None:
+        """Return the one to show of several: the first that depends on what was given, not on constants alone.
 
-    def _divergence_of(self, found: Sequence[tuple[int, State]]) -> Divergence:
-        """Return the one to show of several: the first that depends on what was given, not on constants alone."""
+        None for one that may begin another way to the right numbers.
+        """
         for at, state in found:
             if state is not State.UNFINISHED:
                 self.places[at] = self._place(at)
         at, state = next((culprit for culprit in found if self.trace.steps[culprit[0]].inputs), found[0])
+        if begins_another_way(self.matching, at):
+            return None
         places = {self.places[index] for index, _ in found}
         lines = {(place.file, place.line) for place in places if place is not None}
         place = self.places[at]
         assert place is not None
-        certain = len(lines) == 1 and not self._unjudged(at, place) and not begins_another_way(self.matching, at)
+        certain = len(lines) == 1 and not self._unjudged(at, place)
         number = self.trace.steps[at].number
         misshapen = self.matching.misshapen[at]
+        owners = frozenset((place.function or "").split(".")[0] for place in self.trace.steps[at].stack)
         return Divergence(
-            place, state, self.matching.factor(at), self._agreeing(at), certain, number=number, misshapen=misshapen
+            place,
+            state,
+            self.matching.factor(at),
+            self._agreeing(at),
+            certain,
+            number=number,
+            misshapen=misshapen,
+            owners=owners,
         )
 
     def _unjudged(self, at: int, place: Place) -> bool:

@@ -80,7 +80,8 @@ class Locator:
         defined = {name_hash(name.split(".")[0]) for name in survey.places}
         contract = {owner for entry in self.trials.key.misconceptions for owner in entry.owners}
         here = name_hash((divergence.place.function or "").split(".")[0])
-        return here in known.owners or here not in contract or not defined.issuperset(known.owners)
+        running = {here, *map(name_hash, divergence.owners)}
+        return bool(running & set(known.owners)) or here not in contract or not defined.issuperset(known.owners)
 
     def _divergences(self, check: Check) -> dict[int, Divergence]:
         """Return where the trials of a check diverge; certain only where they agree on the line."""
@@ -152,7 +153,7 @@ def _belongs(divergence: Divergence, diagnosis: Diagnosis) -> bool:
     """
     if diagnosis.kind == "exception":
         return divergence.misshapen and divergence.certain
-    return diagnosis.misconception is None or (diagnosis.is_all and divergence.certain)
+    return diagnosis.misconception is None or (diagnosis.is_all and (divergence.certain or not diagnosis.more))
 
 
 def _has_trace(outcome: Outcome) -> bool:

@@ -36,6 +36,16 @@ def repeated(matching: Matching, misused: Iterable[int]) -> Found:
     return [(at, State.MISUSED) for at in misused if _is_repeated(matching, at)]
 
 
+def first_cut(matching: Matching) -> int | None:
+    """Return the first step whose value agrees, and which gradients no longer pass though they should."""
+    for at, step in enumerate(matching.trace.steps):
+        matched = matching.matched[at]
+        if matching.places[at] is None or matched is None or step.grad or not matching.reference.steps[matched].grad:
+            continue
+        return at
+    return None
+
+
 def begins_another_way(matching: Matching, at: int) -> bool:
     """Whether a step makes numbers of nothing, and is not used with a step that agrees.
 
