@@ -197,7 +197,7 @@ def test_the_list_says_what_passes_and_where_to_go_on(course: Path) -> None:
     first = tiny.run_course(course, "list")
     assert first.returncode == 0
     assert "0 of 2 exercises passed" in first.stdout
-    assert f"edit exercises/{tiny.FILES[0]}, then: course check 01" in first.stdout
+    assert f"edit exercises/{tiny.FILES[0]}:15, then: course check 01" in first.stdout
     write(course)
     tiny.run_course(course, "check", "--all")
     assert "2 of 2 exercises passed" in tiny.run_course(course, "list").stdout

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -56,6 +57,16 @@ def children(pid: int) -> list[int]:
         return []
 
 
+def newest_child(pid: int) -> int | None:
+    """Return the youngest child of a process, once none was started for a second: a spare worker may be due."""
+    newest, since = max(children(pid), default=None), time.monotonic()
+    while time.monotonic() - since < 1:
+        time.sleep(0.05)
+        if (now := max(children(pid), default=None)) != newest:
+            newest, since = now, time.monotonic()
+    return newest
+
+
 def test_the_first_screen_has_the_last_result_and_the_exercise_is_checked_at_once(course: Path) -> None:
     saved(course, WRONG)
     tiny.run_course(course, "check", "1")
@@ -90,12 +101,12 @@ def test_the_verdict_is_that_of_course_check(watching: Watching) -> None:
 
 
 def test_a_syntax_error_is_reported_without_a_worker(watching: Watching) -> None:
-    spare = max(children(watching.process.pid), default=None)
+    spare = newest_child(watching.process.pid)
     watching.save(BROKEN)
     shown = watching.verdict()
     assert f"Python cannot read {tiny.FILES[0]}" in shown
     assert re.search(rf"{tiny.FILES[0]}:\d+\n", shown)
-    assert max(children(watching.process.pid), default=None) == spare
+    assert newest_child(watching.process.pid) == spare
     told = tiny.run_course(watching.course, "check", "1", COLUMNS="100").stdout
     assert told[: told.index("  Next  ")] in shown
     left(watching)
