@@ -1,5 +1,6 @@
 """Run `course watch` in a terminal of its own, save files and press keys, and read screen by screen what it draws."""
 
+import codecs
 import fcntl
 import os
 import pty
@@ -45,6 +46,7 @@ class Program:
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
         )
         os.close(terminal)
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")  # a read may end within a character
         self._unread = ""
         self.shown = ""
 
@@ -77,7 +79,7 @@ class Program:
         if not select.select([self._main], [], [], seconds)[0]:
             return ""
         try:
-            return os.read(self._main, 1 << 16).decode("utf-8", "replace")
+            return self._decoder.decode(os.read(self._main, 1 << 16))
         except OSError:
             return None
 
