@@ -47,7 +47,7 @@ def first_cut(matching: Matching) -> int | None:
 
 
 def begins_another_way(matching: Matching, at: int) -> bool:
-    """Whether a step makes numbers of nothing, and is not used with a step that agrees.
+    """Whether a step makes numbers of nothing, is no result itself, and is not used with a step that agrees.
 
     Then it may as well begin another way to the right numbers, which a later line leaves.
     """
@@ -63,7 +63,7 @@ def begins_another_way(matching: Matching, at: int) -> bool:
             return False
         if step.name in NEUTRAL:
             used.add(index)
-    return True
+    return used.isdisjoint(matching.trace.results)
 
 
 def _holds(matching: Matching, step: Step, other: Step) -> bool:
