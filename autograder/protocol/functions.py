@@ -31,7 +31,10 @@ class Outline(NamedTuple):
 
 def functions(tree: ast.Module) -> list[Function]:
     """Return the functions at the top level of a file, and the methods of its classes."""
-    found = (_function(name, node) for name, node in _definitions(tree) if len(name) <= MOST_NAME)
+    named = (
+        (node.name if owner is None else f"{owner}.{node.name}", node) for owner, node in function_definitions(tree)
+    )
+    found = (_function(name, node) for name, node in named if len(name) <= MOST_NAME)
     return list(found)[:SURVEY_FUNCTIONS]
 
 
@@ -42,14 +45,14 @@ def outline_of(source: str | bytes) -> Outline:
     return Outline(tuple(functions(tree)), hashed)
 
 
-def _definitions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
+def function_definitions(tree: ast.Module) -> Iterator[tuple[str | None, ast.FunctionDef]]:
+    """Yield the functions of a file, and its methods with the names of their classes: of equal methods the last one."""
     for owner in tree.body:
         if isinstance(owner, ast.FunctionDef):
-            yield owner.name, owner
+            yield None, owner
         elif isinstance(owner, ast.ClassDef):
-            for part in owner.body:
-                if isinstance(part, ast.FunctionDef):
-                    yield f"{owner.name}.{part.name}", part
+            methods = {part.name: part for part in owner.body if isinstance(part, ast.FunctionDef)}
+            yield from ((owner.name, method) for method in methods.values())
 
 
 def _function(name: str, node: ast.FunctionDef) -> Function:

@@ -46,14 +46,14 @@ class Run:
     def add_log(self, log: bytes, plan: "Plan") -> None:
         """Add the log of a job. What a trial printed replaces what it printed in an earlier job that died."""
         self.log = (self.log + log.decode("utf-8", "replace"))[:MOST_LOG]
-        found: dict[str, dict[Key | None, str]] = {}
+        found: dict[str, dict[Key | None, list[str]]] = {}
         for section in sections(log):
             key = (section.check, section.trial) if section.check else None
             if section.exercise in plan and (key is None or key in plan[section.exercise]):
-                texts = found.setdefault(section.exercise, {})
-                texts[key] = texts.get(key, "") + section.text
+                found.setdefault(section.exercise, {}).setdefault(key, []).append(section.text)
         for exercise, texts in found.items():
-            self.prints[exercise] = {**self.prints.get(exercise, {}), **texts}
+            joined = {key: "".join(parts) for key, parts in texts.items()}  # a program may print many labels itself
+            self.prints[exercise] = {**self.prints.get(exercise, {}), **joined}
 
     def put(self, exercise: str, key: Key, outcome: Outcome) -> None:
         self.outcomes.setdefault(exercise, {})[key] = outcome

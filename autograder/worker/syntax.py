@@ -14,7 +14,7 @@ from autograder.protocol.bounds import (
     SURVEY_RETURNS,
     cut,
 )
-from autograder.protocol.functions import functions
+from autograder.protocol.functions import function_definitions, functions
 from autograder.protocol.source_text import text_of
 from autograder.protocol.statements import BODIES_OF, nodes_of, statements
 
@@ -53,15 +53,12 @@ class _Function(NamedTuple):
 
 
 def _functions(tree: ast.Module) -> Iterator[_Function]:
-    for owner in tree.body:
-        if isinstance(owner, ast.FunctionDef):
-            yield _Function((owner.name,), owner.name, owner.lineno, list(_own_statements(owner)))
-        elif isinstance(owner, ast.ClassDef):
-            methods = {part.name: part for part in owner.body if isinstance(part, ast.FunctionDef)}
-            for part in methods.values():
-                name = f"{owner.name}.{part.name}"
-                names = (name, owner.name) if part.name == "forward" else (name,)
-                yield _Function(names, owner.name, part.lineno, list(_own_statements(part)))
+    for owner, node in function_definitions(tree):
+        if owner is None:
+            names: tuple[str, ...] = (node.name,)
+        else:
+            names = (f"{owner}.{node.name}", *([owner] if node.name == "forward" else []))
+        yield _Function(names, owner or node.name, node.lineno, list(_own_statements(node)))
 
 
 def _own_statements(function: ast.FunctionDef) -> Iterator[ast.stmt]:
