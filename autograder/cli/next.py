@@ -10,7 +10,7 @@ from autograder.learner.json_output import write_json
 from autograder.learner.next_commands import edit_command
 from autograder.learner.next_exercise import following_exercise, lesson_paragraphs, move_to, unfinished_exercise
 from autograder.learner.progress import Progress, read_progress
-from autograder.report.words import plural, points
+from autograder.report.quantities import plural, points
 
 
 def show_next(options: argparse.Namespace) -> int:

@@ -19,7 +19,7 @@ from autograder.learner.overview import (
     select_rows,
 )
 from autograder.learner.progress import Progress, read_progress
-from autograder.report.words import plural, points
+from autograder.report.quantities import plural, points
 
 
 def show_overview(options: argparse.Namespace) -> int:

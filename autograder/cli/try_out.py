@@ -13,7 +13,7 @@ from autograder.learner.next_commands import Command
 from autograder.learner.progress import read_progress
 from autograder.learner.trying import TriedExample, try_example
 from autograder.messages.steps import Grid
-from autograder.report.words import listed, plural
+from autograder.report.quantities import listed, plural
 
 WITHOUT_NUMBERS = {
     "unwritten": "not written yet",

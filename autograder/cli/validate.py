@@ -20,7 +20,7 @@ from autograder.course.storage import write_atomically
 from autograder.course.suite import load_suite, with_steps
 from autograder.exits import FAIL, PASS
 from autograder.learner.json_output import write_json
-from autograder.report.words import number
+from autograder.report.exercise_summary import number
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -29,7 +29,7 @@ def edit_command(course: Course, exercise: Exercise, does: str) -> Command:
 
 def after_check(course: Course, report: "Report", progress: Progress) -> list[Command]:
     """Return what to do after a check of your own exercises: fix the first failure, or move on."""
-    from autograder.report.words import shown_first
+    from autograder.report.exercise_summary import shown_first
 
     failing = shown_first(report)
     if failing is None:

@@ -12,8 +12,8 @@ from autograder.learner.progress.digests import exercise_version
 from autograder.learner.progress.standing import UNTRIED
 from autograder.learner.start import edit_place, may_start, next_todo, read_todos
 from autograder.messages.todos import line_of
+from autograder.report.quantities import plural, points
 from autograder.report.states import IN_PROGRESS, STATES, State
-from autograder.report.words import plural, points
 from autograder.submission.own_work import is_missing, stubs_of
 
 BROKEN, RECHECK = "BROKEN AGAIN", "RE-CHECK"

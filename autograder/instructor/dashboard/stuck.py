@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from autograder.instructor.dashboard.cohort import WRONG, Cohort
-from autograder.report.words import STATES, message_of, passing, state_of
+from autograder.report.exercise_summary import message_of, passing
+from autograder.report.states import STATES, state_of
 from autograder.results import Report
 
 

@@ -19,11 +19,13 @@ from autograder.learner.progress import Progress, Standing, read_progress
 from autograder.learner.progress.digests import digest_of
 from autograder.learner.start import may_start, next_todo, read_todos, take_start
 from autograder.messages.todos import line_of
+from autograder.report.exercise_summary import number
 from autograder.report.html import Command, exercise_card, hint_card, note_card, table_card, why_card
 from autograder.report.plain import ended, exercise_sentences, fact, next_sentences
+from autograder.report.quantities import points, points_of
+from autograder.report.states import state_of
 from autograder.report.todo_view import todo_view
 from autograder.report.why import WhyPage, sentences_of_page
-from autograder.report.words import number, points, points_of, state_of
 from autograder.results import ExerciseResult, Report, Todo
 from autograder.submission import SubmissionError
 from autograder.submission.own_work import notebook_file, read_own

@@ -80,7 +80,7 @@ def require_writable(json_file: str | None) -> None:
 
 def reason(result: "ExerciseResult") -> str:
     """Return in one line why an exercise does not pass."""
-    from autograder.report.words import state_of
+    from autograder.report.states import state_of
 
     failure = result.first_failure
     if failure is not None and failure.finding is not None and result.status != "not_started":

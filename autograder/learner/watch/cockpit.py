@@ -16,7 +16,7 @@ from autograder.learner.watch.screen import KEYS, Screen, count_done, opening_se
 from autograder.report.glyphs import UNICODE
 from autograder.report.layout import NARROWEST, SECONDARY, Page, apart, packed
 from autograder.report.printable import one_line
-from autograder.report.quantities import seconds
+from autograder.report.quantities import duration, seconds
 from autograder.results import ExerciseResult
 
 NOTE_LINES = 2
@@ -72,7 +72,7 @@ class Cockpit(Screen):
 
     def running(self, activity: str, elapsed: float) -> None:
         """Show what takes so long."""
-        self._state = f"{activity}, {elapsed:.0f} s so far"
+        self._state = f"{activity}, {duration(elapsed)} so far"
         self.draw()
 
     def waiting(self, file: str, problem: str) -> None:

@@ -17,9 +17,9 @@ from autograder.report.glyphs import glyphs_for
 from autograder.report.layout import SECONDARY, Page
 from autograder.report.plain import show
 from autograder.report.printable import one_line
+from autograder.report.quantities import duration, seconds
 from autograder.report.terminal import Command, render_exercise
 from autograder.report.todo_view import todo_view
-from autograder.report.words import seconds
 from autograder.results import ExerciseResult
 
 KEYS = {
@@ -71,7 +71,7 @@ class Screen:
 
     def running(self, activity: str, elapsed: float) -> None:
         """Print what takes so long."""
-        self.say(f"{activity}, {elapsed:.0f} s so far", SECONDARY)
+        self.say(f"{activity}, {duration(elapsed)} so far", SECONDARY)
 
     def waiting(self, file: str, problem: str) -> None:
         """Print why there is nothing to check."""
