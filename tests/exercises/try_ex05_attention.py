@@ -14,7 +14,7 @@ CAUSAL = [[1, 0, 0], [1, 1, 0], [1, 1, 1]]
 
 
 def by_hand(impl, given):
-    return impl.self_attention_by_hand(*(given.tensor(each) for each in (X, W_Q, W_K, W_V)))
+    return impl.self_attention_by_hand(*(given.tensor(matrix) for matrix in (X, W_Q, W_K, W_V)))
 
 
 def attention(impl, given, *mask):

@@ -60,8 +60,8 @@ def test_a_wrong_answer_is_exit_1_with_name_place_and_hint(course: Path) -> None
     write(course, WRONG)
     done = tiny.run_course(course, "check", "1")
     assert (done.returncode, done.stderr) == (1, "")
-    for told in ("The running sum is not divided", "course hint 01", f"{tiny.FILES[0]}:", "the next hint"):
-        assert told in done.stdout
+    for part in ("The running sum is not divided", "course hint 01", f"{tiny.FILES[0]}:", "the next hint"):
+        assert part in done.stdout
     assert "─" not in tiny.run_course(course, "list", "--plain").stdout
 
 

@@ -90,7 +90,7 @@ def test_an_answer_is_kept(corrected: Course, typed: str, answer: str, monkeypat
     assert question is not None
     text = typed.format(right=question.right + 1, other=(question.right + 1) % 4 + 1)
     shown = answered(corrected, f"9\nwhat?\n{text}", monkeypatch)
-    assert shown.count("or Enter to skip") == 3, "what is no answer is asked again"
+    assert shown.count("or Enter to skip") == 3, "the question is asked again until there is an answer"
     assert ("A sum grows" in shown) == (answer != "skipped")
     assert ("Right." in shown) == (answer == "right")
     assert read_progress(corrected).of(corrected.exercises[0]).answers == {MISTAKE: answer}

@@ -11,8 +11,7 @@ from autograder.judge.grader import Grader
 from autograder.messages.misconceptions import MORE
 from autograder.results import CheckResult, Finding
 from autograder.runner.runner import Runner
-from autograder.submission import Submission
-from autograder.submission.submission import digest
+from tests.support.course_programs import submission_of
 
 pytestmark = pytest.mark.worker
 
@@ -105,14 +104,10 @@ def wrong() -> Iterator[Wrong]:
 
         def first_failure(number: str, *mistakes: tuple[str, str]) -> CheckResult:
             exercise, source = resolve_exercise(COURSE, number), PROGRAMS[number]
-            sources = {
-                each.file: (COURSE.solutions_dir / each.file).read_bytes() for each in COURSE.with_needs(exercise)
-            }
             for find, replace in mistakes:
                 assert find in source
                 source = source.replace(find, replace)
-            sources[exercise.file] = source.encode()
-            submission = Submission("learner", COURSE.files, sources, digest(sources), ())
+            submission = submission_of(COURSE, exercise, source)
             [result] = grader.report(submission, [exercise], runner).exercises
             assert result.first_failure is not None
             return result.first_failure

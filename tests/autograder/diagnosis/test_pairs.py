@@ -17,8 +17,7 @@ from autograder.judge.grader import Grader
 from autograder.messages.misconceptions import MORE
 from autograder.results import CheckResult, Evidence, ExerciseResult, Finding
 from autograder.runner.runner import Runner
-from autograder.submission import Submission
-from autograder.submission.submission import digest
+from tests.support.course_programs import submission_of
 
 pytestmark = pytest.mark.worker
 
@@ -86,10 +85,7 @@ def graded() -> Iterator[Callable[[Exercise, str], ExerciseResult]]:
     with Runner(suite, seed=COURSE.seed, shared=True) as runner:
 
         def grade(exercise: Exercise, source: str) -> ExerciseResult:
-            files = COURSE.with_needs(exercise)
-            sources = {each.file: (COURSE.solutions_dir / each.file).read_bytes() for each in files}
-            sources[exercise.file] = source.encode()
-            submission = Submission("", COURSE.files, sources, digest(sources), ())
+            submission = submission_of(COURSE, exercise, source)
             with Grader(only(suite, exercise), seed=COURSE.seed, evidence=True) as grader:
                 return grader.report(submission, [exercise], runner).exercises[0]
 

@@ -10,8 +10,7 @@ from autograder.course.suite import load_suite
 from autograder.judge.grader import Grader
 from autograder.results import ExerciseResult
 from autograder.runner.runner import Runner
-from autograder.submission import Submission
-from autograder.submission.submission import digest
+from tests.support.course_programs import submission_of
 
 pytestmark = pytest.mark.worker
 
@@ -58,10 +57,7 @@ def graded() -> Iterator[Callable[[Exercise, str], ExerciseResult]]:
     ):
 
         def grade(exercise: Exercise, source: str) -> ExerciseResult:
-            files = COURSE.with_needs(exercise)
-            sources = {each.file: (COURSE.solutions_dir / each.file).read_bytes() for each in files}
-            sources[exercise.file] = source.encode()
-            submission = Submission("wrong", COURSE.files, sources, digest(sources), ())
+            submission = submission_of(COURSE, exercise, source)
             return grader.report(submission, [exercise], runner).exercises[0]
 
         yield grade

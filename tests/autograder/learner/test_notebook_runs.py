@@ -115,7 +115,7 @@ def test_a_notebook_with_the_solution_passes_from_top_to_bottom(
     card = shown["display_data"]
     assert card["text/plain"].startswith(f"PASS. Exercise {exercise.number}, "), card["text/plain"]
     assert f" {points_of(exercise.points, 0)}," in card["text/plain"]
-    assert "execute_result" not in shown, "the card says the points; a bare number below it says nothing"
+    assert "execute_result" not in shown, "the card has the points; a bare number below it has no meaning"
     assert "<script" not in card["text/html"]
     assert "http" not in card["text/html"].replace("http://www.w3.org/2000/svg", "")
     if in_a_file(exercise):
@@ -135,7 +135,7 @@ def test_every_notebook_runs_as_it_was_handed_out_and_says_that_nothing_is_writt
     forgetting = nbformat.writes(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(FORGET)]))
     texts = [notebook_file(course, each).read_text("utf-8") for each in course.exercises]
     shown = run(course, course.exercises[0], *(each for text in texts for each in (forgetting, text)))
-    said = [each["display_data"]["text/plain"].split(".")[0] for each in shown]
+    said = [output["display_data"]["text/plain"].split(".")[0] for output in shown]
     assert said == ["NOT STARTED"] * len(course.exercises)
 
 

@@ -211,7 +211,9 @@ def test_a_long_message_of_a_library_is_cut() -> None:
 
 
 def test_what_the_code_printed_is_shown_by_its_end() -> None:
-    text = shown_with(Finding("pattern", "p", "It differs."), prints=["".join(f"step {each}\n" for each in range(50))])
+    text = shown_with(
+        Finding("pattern", "p", "It differs."), prints=["".join(f"step {number}\n" for number in range(50))]
+    )
     assert "the last 10 lines" in text
     assert "step 49" in text
     assert "step 39" not in text
