@@ -134,7 +134,7 @@ class Training:
         return self._step
 
     def _say_how_to_go_on(self, enough: bool) -> None:
-        """Say what becomes of an unfinished training. Raises `Stopped` if a signal ended it."""
+        """Say how to continue an unfinished training. Raises `Stopped` if a signal ended it."""
         if not enough:
             self.stage.print(f"To use the model as it is now, add --steps {self._step}.")
             self.stage.stopped()

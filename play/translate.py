@@ -30,7 +30,7 @@ from play.learning import (
 from play.sanity import check_model
 
 STEPS = 2000
-"""So that two cores need less than five minutes. 3,200 steps make half as many mistakes."""
+"""So that two cores need less than five minutes. 3,200 steps make a third as many mistakes."""
 SCHEDULE: Schedule = {"warmup": 400, "scale": 0.5, "cooling": 0.6}
 
 LEAST = {"sentences": 100, "asked": 1, "batch": 1, "width": 2, "heads": 1, "blocks": 1}

@@ -1,4 +1,4 @@
-"""What to write next in an exercise that is not complete."""
+"""The next function to write in an exercise."""
 
 from autograder.results import Place, Todo
 

@@ -12,7 +12,7 @@ _PASS = outline_of("pass").statements[0][0]
 def todos_of(stub: Outline | None, work: Outline | None, file: str) -> tuple[Todo, ...]:
     """Return the TODOs of a stub in their order, with their states in the learner's file.
 
-    A TODO whose function is not in the file any more is omitted, since its name alone says nothing of the work.
+    Omit a TODO whose function is no longer in the file: nothing is known about the work on it.
     """
     if stub is None or work is None or len(work.statements) >= SURVEY_STATEMENTS:
         return ()
