@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from string import Template
 
-from autograder import ending
+from autograder import __version__, ending
 from autograder.answer_key.keys import Keys
 from autograder.answer_key.released import ENGINE, file_digest
 from autograder.authoring.handout import handout_of
@@ -16,6 +16,7 @@ from autograder.course import Course
 from autograder.course.kit_files import KEY_FOLDER, MANIFEST, STUBS, key_file
 from autograder.course.misconceptions import CATALOGUE, catalogue
 from autograder.course.suite import Suite
+from autograder.formats import KEY
 from autograder.submission.own_work import NOTEBOOKS
 
 MOST_KEY_BYTES = 15_000_000
@@ -47,6 +48,8 @@ def kit_of(course: Course, suite: Suite, keys: Keys) -> dict[str, bytes]:
         )
     files = dict(sorted(files.items()))
     manifest = {
+        "format": KEY.number,
+        "engine": __version__,
         "seed": keys.seed,
         "sizes": [dict(column) for column in course.sizes],
         "files": {name: file_digest(data) for name, data in files.items()},

@@ -2,15 +2,12 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 
 from autograder.course.model import Exercise
 from autograder.course.nearest import nearest
-from autograder.course.section import Section, as_line, as_number, as_positive, as_tables, as_text, as_texts, quoted
+from autograder.course.points import read_points
+from autograder.course.section import Section, as_line, as_positive, as_tables, as_text, as_texts, quoted
 from autograder.course.words import read_words
-
-TOTAL = Decimal(100)
-"""The sum of the points of all exercises."""
 
 DOTTED = re.compile(r"[^\W\d]\w*(\.(\w|\*)+)+")
 """A dotted name; after its first part, `*` matches anything."""
@@ -38,14 +35,9 @@ def read_exercises(top: Section) -> tuple[Exercise, ...]:
     for index, section in enumerate(sections):
         if ids[index] and ids[index] in ids[:index]:
             section.note("id", f"an earlier exercise already has the id {ids[index]}, choose another")
-    points = [_points(section) for section in sections]
-    if None not in points and points and sum(filter(None, points)) != TOTAL * 100:
-        total = Decimal(sum(filter(None, points))) / 100
-        top.note("exercises", f"the points of the exercises add up to {total}, expected exactly {TOTAL}")
+    points = read_points(top, sections)
     groups = _groups(top)
-    return tuple(
-        _exercise(top, section, ids, index, points[index] or 0, groups) for index, section in enumerate(sections)
-    )
+    return tuple(_exercise(top, section, ids, index, points[index], groups) for index, section in enumerate(sections))
 
 
 def _section(top: Section, index: int, table: Mapping[str, object]) -> Section:
@@ -77,20 +69,6 @@ def _id(section: Section) -> str:
         return value if isinstance(value, str) and re.fullmatch(r"ex[0-9]{2}_[a-z][a-z0-9_]*", value) else None
 
     return section.value("id", "exNN_name in lower case, like ex05_attention", accept) or ""
-
-
-def _points(section: Section) -> int | None:
-    """Return the points in whole hundredths, or None if they are not valid."""
-    number = section.value("points", "a number above 0", as_number)
-    if number is None:
-        return None
-    if number > TOTAL:
-        section.note("points", f"points is {quoted(number)}, expected at most {TOTAL}")
-        return None
-    if number != number.quantize(Decimal("0.01")):
-        section.note("points", f"points is {quoted(number)}, expected at most two decimals")
-        return None
-    return int(number * 100)
 
 
 def _needs(section: Section, ids: Sequence[str], index: int) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from autograder.course.play import read_play
 from autograder.course.problems import COURSE_FILE, Collector, CourseError, Problem
 from autograder.course.section import Section, as_flag, as_integer, as_positive, as_positives, as_table, as_text
 from autograder.course.words import read_words
+from autograder.formats import COURSE
 
 __all__ = ["CourseError", "Problem", "find_course", "read_course"]
 
@@ -41,8 +42,10 @@ def read_course(root: Path) -> Course:
     data = _parsed(text)
     problems = Collector(text)
     top = Section(data, (), "", problems)
+    _check_format(top)
     top.expect_keys(
-        *("title", "seed", "limits", "sizes", "words", "forbidden_groups", "exercises", "grading", "play", "questions")
+        *("format", "title", "seed", "points", "questions", "limits", "sizes", "words", "forbidden_groups"),
+        *("exercises", "grading", "play"),
     )
     exercises = read_exercises(top)
     ids = [exercise.id for exercise in exercises]
@@ -60,6 +63,14 @@ def read_course(root: Path) -> Course:
     )
     problems.raise_any()
     return course
+
+
+def _check_format(top: Section) -> None:
+    """Raise `CourseError` for a course of another format: what else looks wrong may be right in that format."""
+    number = top.value("format", "a whole number above 0", as_positive, required=False)
+    if number is not None and (problem := COURSE.problem_of(number)):
+        top.note("format", problem)
+        top.problems.raise_any()
 
 
 def with_sizes(course: Course, file: Path) -> Course:
