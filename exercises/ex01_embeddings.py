@@ -18,7 +18,7 @@
 #
 # | name | shape | what it is |
 # |---|---|---|
-# | `ids` | (B, T) | ids of B sentences of T tokens each, Long, from 0 to V - 1 |
+# | `ids` | (B, T) | ids of B sentences of T tokens each: `torch.long`, from 0 to V - 1 |
 # | `embedding.weight` | (V, D) | the table |
 # | result | (B, T, D) | one vector for each token |
 #

@@ -47,9 +47,9 @@
 # section, footnote 4).
 #
 # **Masks.** A mask is True where attention is allowed. A blocked key must get weight 0, and the
-# rest of the row must still sum to 1. So you replace the score *before* the softmax by a score
-# lower than any other. There are two traps. `-1e9` does not fit into float16, whose lowest number
-# is -65504. And the softmax of a row with only `-inf` is 0/0, which is NaN.
+# rest of the row must still sum to 1. So, *before* the softmax, you replace the score of a blocked
+# key by a score lower than any other. There are two traps. `-1e9` does not fit into float16, whose
+# lowest number is -65504. And the softmax of a row with only `-inf` is 0/0, which is NaN.
 #
 # A mask broadcasts to the scores. But a mask `(B, T, S)` for scores `(B, H, T, S)` first needs a
 # head axis. Broadcasting aligns axes from the right, so it would use the batch axis of the mask as
@@ -90,9 +90,10 @@
 #     [3.587 2.579]
 # ```
 #
-# With a causal mask, a token sees only itself and earlier tokens. The first row of weights is then
-# `[1 0 0]`. The second row is the softmax of (1, 0): `[0.731 0.269 0]`. The last row does not
-# change. The outputs are `[1 3]`, `[2.345 2.193]` and, as before, `[3.587 2.579]`.
+# With a causal mask, another name for the look-ahead mask of ex04, a token sees only itself and
+# earlier tokens. The first row of weights is then `[1 0 0]`. The second row is the softmax of (1,
+# 0): `[0.731 0.269 0]`. The last row does not change. The outputs are `[1 3]`, `[2.345 2.193]` and,
+# as before, `[3.587 2.579]`.
 
 # %%
 import math

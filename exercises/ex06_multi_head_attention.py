@@ -2,10 +2,9 @@
 # # ex06: multi-head attention
 #
 # One attention gives every token one weighted sum of all tokens. A token may need several sums at
-# once. For example, a verb needs its subject, a pronoun needs its noun, and both need the word
-# before them. So the $D$ features are split into $H$ *heads* of $K = D / H$ features each. Each
-# head attends separately, and a last linear layer mixes their results (Vaswani et al. 2017, section
-# 3.2.2):
+# once. For example, a verb needs its subject, its object and the word before it. So the $D$
+# features are split into $H$ *heads* of $K = D / H$ features each. Each head attends separately,
+# and a last linear layer mixes their results (Vaswani et al. 2017, section 3.2.2):
 #
 # $$\mathrm{MultiHead}(Q, K, V) = \mathrm{Concat}(\mathrm{head}_0, \ldots, \mathrm{head}_{H-1}) W^O,
 # \qquad \mathrm{head}_h = \mathrm{Attention}(Q W^Q_h, K W^K_h, V W^V_h)$$

@@ -191,9 +191,9 @@ def fit(
 # ```
 #
 # A model that knows nothing gives each of the 14 tokens the same probability. That is a loss of ln
-# 14 = 2.64, so the first loss should be near it. Dropout is 0, so that it does not disturb the
-# learning. The table shows the losses of the course's own modules, and of the same modules with one
-# mistake each. (Your digits will differ, because your random weights differ.)
+# 14 = 2.64, so the first loss should be near 2.64. Dropout is 0 here, because it would slow the
+# learning down. The table shows the losses of the course's own modules, and of the same modules
+# with one mistake each. (Your digits will differ, because your random weights differ.)
 #
 # | loss in epoch | 1 | 10 | 20 | 50 | 100 | 200 |
 # |---|---|---|---|---|---|---|
@@ -220,6 +220,6 @@ def fit(
 #
 # Train the same batch with the learning rate of `warmup_learning_rate`. Set it in
 # `optimizer.param_groups` before each step, once with 10 and once with 100 warm-up steps. What is
-# the highest rate in each case, and what is the final loss? Then give the worse one a
+# the highest rate in each case, and what is the final loss? Then repeat the worse run with a
 # `max_grad_norm` of 0.1. Adam divides by the size of the gradients anyway. Why can a limit still
 # matter?

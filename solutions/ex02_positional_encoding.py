@@ -3,8 +3,9 @@
 #
 # Attention (ex05) ignores order: each word gets the same result, however you shuffle the sentence.
 # So each position gets its own vector, which is added to the vector of the token at that position.
-# The 2017 paper computes it from sines and cosines of $D/2$ frequencies, where $D = d_{model}$. The
-# highest frequency is one radian per position, and the lowest is a little above $1/10000$:
+# The paper (see the source below) computes this vector from sines and cosines of $D/2$ frequencies,
+# where $D = d_{model}$. The highest frequency is one radian per position, and the lowest is a
+# little above $1/10000$:
 #
 # $$PE_{p,\,2i} = \sin\!\left(\frac{p}{10000^{2i/D}}\right) \qquad
 # PE_{p,\,2i+1} = \cos\!\left(\frac{p}{10000^{2i/D}}\right)$$
@@ -50,7 +51,7 @@
 # | 2 | 0.90930 | -0.41615 | 0.02000 | 0.99980 |
 # | 3 | 0.14112 | -0.98999 | 0.03000 | 0.99955 |
 #
-# The first pair is clearly different for neighbours. The second pair changes slowly: it returns to
+# The first pair differs clearly between neighbours. The second pair changes slowly: it returns to
 # its start after about 628 positions.
 
 # %%

@@ -7,6 +7,9 @@
 #
 # $$\mathrm{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
 #
+# $W_1$ and $b_1$ are the weight and the bias of the first layer, $W_2$ and $b_2$ those of the
+# second.
+#
 # | step | shape | what it does |
 # |---|---|---|
 # | input $x$ | `(..., D)` | one vector of D features for each token |
@@ -42,7 +45,8 @@
 # %% [markdown]
 # ## Three tokens, in numbers
 #
-# Here D = 2 and F = 3. `nn.Linear` stores its weight with one row per output feature:
+# Here D = 2 and F = 3. `nn.Linear` stores its weight with one row per output feature, so it is the
+# transpose of $W_1$ or $W_2$:
 #
 # ```text
 #   linear_1.weight   bias       linear_2.weight   bias
@@ -96,5 +100,5 @@ class FeedForwardNetwork(nn.Module):
 # ## Try
 #
 # Give a new network the tokens of a sentence in another order. What happens to the output? Then
-# remove the ReLU. Compute from the four parameters the single matrix and the single bias that do
-# the same.
+# remove the ReLU. From the four parameters, compute the one matrix and the one bias that do the
+# same.

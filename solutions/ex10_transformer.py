@@ -158,10 +158,10 @@ class Transformer(nn.Module):
 # %% [markdown]
 # ## Try
 #
-# Teach the model a little German. English has one word for "the". German has `der`, `die`, `das`,
-# and also `den` if a masculine noun like `Hund` is the object of the verb. To choose, the decoder
-# must look at the noun and at its position in the sentence. The function below trains on all
-# sentences except three. Then it translates these three, which the model has never seen. On a
+# Teach the model a little German. English has one definite article, `the`. German has `der`, `die`,
+# `das`, and also `den` if a masculine noun like `Hund` is the object of the verb. To choose, the
+# decoder must look at the noun and at its position in the sentence. The function below trains on
+# all sentences except three. Then it translates these three, which the model has never seen. On a
 # laptop it takes a few seconds. The exercises ex12 to ex14 show how to do batches, training and
 # translation properly.
 #

@@ -52,7 +52,7 @@
 # rows. Then the text can grow, and the model only forgets its beginning.
 #
 # **Inference.** During generation the model is in eval mode (no dropout), and no gradients are
-# computed. The caller may continue to train afterwards, so restore its mode.
+# computed. The caller may continue to train afterwards, so restore the mode of the model.
 
 # %% [markdown]
 # ## Five tokens
@@ -285,6 +285,6 @@ def beam_search(
 # ## Try
 #
 # Train the language model of ex11 on a page of text, with the loss of ex13. Let it continue the
-# same prompt at temperature 0, 0.7, 1 and 2. Where does it repeat itself, and where does it stop
-# making sense? Then use temperature 1 with a `top_p` of 0.9. Print the number of tokens in the
+# same prompt at temperature 0, 0.7, 1 and 2. Where does the text repeat itself, and where does it
+# stop making sense? Then use temperature 1 with a `top_p` of 0.9. Print the number of tokens in the
 # nucleus at each step. Where is the model unsure?
