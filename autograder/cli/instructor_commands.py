@@ -139,8 +139,13 @@ def _add_name(commands: Commands) -> None:
 
 
 def _add_new(commands: Commands) -> None:
-    parser = commands.add("new", "new.new", "make the files of a new exercise")
-    parser.add_argument("name", metavar="exNN_NAME", help="the id of the exercise, like ex15_cache")
+    parser = commands.add(
+        "new",
+        "new.new",
+        "add a new exercise: its files, and its entry in course.toml",
+        "The files are a small exercise that `course validate` proves. You replace it by your own.",
+    )
+    parser.add_argument("name", metavar="NAME", help="a name like cache, or with its number: ex15_cache")
 
 
 def _add_build(commands: Commands) -> None:
@@ -148,8 +153,9 @@ def _add_build(commands: Commands) -> None:
         "build",
         "build.build",
         "make the stubs, notebooks and reference parts from their sources",
-        "It does not replace a file that somebody edited, unless you say --force.",
+        "It makes the files that are missing. It replaces one that differs only if you say --force.",
     )
+    parser.add_argument("exercises", nargs="*", metavar="EX", help=f"{EXERCISE} (default: all)")
     parser.add_argument("--check", action="store_true", help="write nothing; list stale files, and exit with 1 if any")
     parser.add_argument("--force", action="store_true", help="replace files that were edited")
 
