@@ -37,6 +37,7 @@ def add_instructor_commands(commands: Commands) -> None:
     _add_dashboard(commands)
     _add_name(commands)
     commands.group = "Write a course"
+    _add_init(commands)
     _add_new(commands)
     _add_build(commands)
     _add_validate(commands)
@@ -136,6 +137,18 @@ def _add_name(commands: Commands) -> None:
     parser.add_argument("out", type=Path, metavar="OUT", help=GRADES)
     add_submissions(parser, "the submissions", required=True)
     parser.add_argument("group", metavar="GROUP", help="the id of the group, as the class page shows it")
+
+
+def _add_init(commands: Commands) -> None:
+    parser = commands.add(
+        "init",
+        "init.init",
+        "begin a course of your own, with one exercise",
+        "The new course passes `course validate`. Its README.md lists the commands to go on with.",
+    )
+    parser.add_argument("folder", type=Path, metavar="DIR", help="where to write it: a new or empty folder")
+    parser.add_argument("--torch", action="store_true", help="students use PyTorch (default: plain Python)")
+    parser.add_argument("--title", metavar="TEXT", help="the title of the course (default: the name of the folder)")
 
 
 def _add_new(commands: Commands) -> None:
