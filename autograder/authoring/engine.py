@@ -1,14 +1,59 @@
-"""The running engine as a distribution: what pip needs to install it again, on another machine."""
+"""The running engine as a distribution: its files, and what pip needs to install it again on another machine."""
 
 import json
+from collections.abc import Iterable, Iterator
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
 
 from autograder import DISTRIBUTION, __version__
 from autograder.course.names import UsageError
 
 ENGINE = Path(__file__).parents[1]
 """The folder of the package: in a checkout, in a kit or where pip installed it."""
+
+SKELETON = Path(__file__).with_name("skeleton")
+"""The course that `course init` makes."""
+
+OF_STUDENTS = ("notebook", "nbgrader")
+"""The extras that a kit has."""
+
+PYPROJECT = """\
+# Installs the engine of this kit from this folder. `course release` made it.
+
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+
+[project]
+name = "{name}"
+description = "The engine of a kit"
+license = "MIT"
+license-files = ["LICENSE"]
+requires-python = "{python}"
+dynamic = ["version"]
+dependencies = {dependencies}
+
+[project.optional-dependencies]
+{extras}
+
+[project.scripts]
+course = "autograder.cli:main"
+
+[project.entry-points.pytest11]
+autograder = "autograder.pytest_plugin"
+
+[tool.hatch.version]
+path = "autograder/__init__.py"
+
+[tool.hatch.build.targets.wheel]
+packages = ["autograder"]
+"""
+
+CONSTRAINTS = "# What the course was released with: `pip install --constraint constraints.txt` installs the same.\n"
 
 
 def requirement(*extras: str) -> str:
@@ -21,8 +66,81 @@ def requirement(*extras: str) -> str:
     return f"{name}=={__version__}"
 
 
+def engine_files() -> dict[str, bytes]:
+    """Return the files of a kit that install the engine: its sources, pyproject.toml, constraints and the licence."""
+    installed = _installed()
+    return {
+        **{f"{ENGINE.name}/{file.relative_to(ENGINE).as_posix()}": file.read_bytes() for file in _sources()},
+        "pyproject.toml": _pyproject(installed).encode(),
+        "constraints.txt": (CONSTRAINTS + "".join(f"{pin}\n" for pin in _pins(installed))).encode(),
+        "LICENSE": (installed.read_text("licenses/LICENSE") or "").encode(),
+    }
+
+
+def _sources() -> list[Path]:
+    """Return the files of the package, without the solutions in the course that `course init` makes."""
+    return sorted(
+        file
+        for file in ENGINE.rglob("*")
+        if file.is_file() and "__pycache__" not in file.parts and not file.is_relative_to(SKELETON)
+    )
+
+
 def _installed() -> Distribution:
     try:
         return distribution(DISTRIBUTION)
     except PackageNotFoundError:
         raise UsageError(f"{DISTRIBUTION} is not installed here; install it: pip install -e {ENGINE.parent}") from None
+
+
+def _pyproject(installed: Distribution) -> str:
+    """Return a pyproject.toml for the engine alone: what students need, and no tools of its developers."""
+    extras = (f"{extra} = {_array(_wanted(installed, extra))}" for extra in OF_STUDENTS)
+    return PYPROJECT.format(
+        name=DISTRIBUTION,
+        python=installed.metadata["Requires-Python"],
+        dependencies=_array(_wanted(installed)),
+        extras="\n".join(extras),
+    )
+
+
+def _array(requirements: Iterable[Requirement]) -> str:
+    """Return requirements as an array of TOML, without the extra that they belong to."""
+    texts = sorted(f"{each.name}{_extras(each)}{each.specifier}" for each in requirements)
+    return json.dumps(texts)
+
+
+def _extras(needed: Requirement) -> str:
+    return f"[{','.join(sorted(needed.extras))}]" if needed.extras else ""
+
+
+def _wanted(installed: Distribution, extra: str = "") -> Iterator[Requirement]:
+    """Yield what a distribution needs on this machine: always, or only with an extra."""
+    for text in installed.requires or ():
+        needed = Requirement(text)
+        always = needed.marker is None or needed.marker.evaluate({"extra": ""})
+        if (
+            always
+            if not extra
+            else not always and needed.marker is not None and needed.marker.evaluate({"extra": extra})
+        ):
+            yield needed
+
+
+def _pins(installed: Distribution) -> list[str]:
+    """Return the installed versions of all that the engine needs, directly or not, with the extras of students."""
+    pins: dict[str, str] = {}
+    seen: set[tuple[str, str]] = set()
+    left = [needed for extra in ("", *OF_STUDENTS) for needed in _wanted(installed, extra)]
+    while left:
+        needed = left.pop()
+        try:
+            found = distribution(needed.name)
+        except PackageNotFoundError:
+            continue  # of an extra that is not installed here
+        name = canonicalize_name(needed.name)
+        pins[name] = f"{name}=={Version(found.version).public}"
+        for extra in {"", *needed.extras} - {extra for known, extra in seen if known == name}:
+            seen.add((name, extra))
+            left += _wanted(found, extra)
+    return sorted(pins.values())

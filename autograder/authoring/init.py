@@ -4,13 +4,12 @@ import json
 import tomllib
 from pathlib import Path
 
-from autograder.authoring.engine import requirement
+from autograder.authoring.engine import SKELETON, requirement
 from autograder.course import CourseError, find_course
 from autograder.course.model import STEPS_PREFIX
 from autograder.course.names import UsageError
 from autograder.course.storage import write_atomically
 
-SKELETON = Path(__file__).with_name("skeleton")
 EXAMPLE = "ex01_distances"
 LONGEST_TITLE = 60
 
@@ -35,6 +34,8 @@ def new_course(folder: Path, *, tensors: bool, title: str | None = None) -> list
 
 def _refuse(folder: Path, root: Path) -> None:
     """Raise `UsageError` if a folder has files, or is inside a course."""
+    if not SKELETON.is_dir():
+        raise UsageError("the engine of a kit has no course to begin with; install the engine on its own")
     if root.exists() and not root.is_dir():
         raise UsageError(f"{folder} is a file, expected a new or empty folder; nothing was written")
     there = sorted(file.name for file in root.iterdir() if file.name != ".git") if root.exists() else []
