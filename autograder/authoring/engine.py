@@ -1,8 +1,9 @@
 """The running engine as a distribution: its files, and what pip needs to install it again on another machine."""
 
 import json
-from collections.abc import Iterable, Iterator
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import Distribution, PackageNotFoundError, distribution, packages_distributions
+from itertools import chain
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -10,6 +11,7 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 from autograder import DISTRIBUTION, __version__
+from autograder.course.libraries import EXTRAS
 from autograder.course.names import UsageError
 
 ENGINE = Path(__file__).parents[1]
@@ -19,7 +21,7 @@ SKELETON = Path(__file__).with_name("skeleton")
 """The course that `course init` makes."""
 
 OF_STUDENTS = ("notebook", "nbgrader")
-"""The extras that a kit has."""
+"""The extras that every kit has."""
 
 PYPROJECT = """\
 # Installs the engine of this kit from this folder. `course release` made it.
@@ -66,13 +68,20 @@ def requirement(*extras: str) -> str:
     return f"{name}=={__version__}"
 
 
-def engine_files() -> dict[str, bytes]:
-    """Return the files of a kit that install the engine: its sources, pyproject.toml, constraints and the licence."""
+def engine_files(libraries: Sequence[str]) -> dict[str, bytes]:
+    """Return the files of a kit that install the engine and the libraries of its course.
+
+    They are the sources, pyproject.toml, the installed versions as constraints, and the licence.
+    """
     installed = _installed()
+    needed = [*_wanted(installed), *(each for library in libraries for each in _library(installed, library))]
+    extras = {name: list(_wanted(installed, name)) for name in (*OF_STUDENTS, *sorted(EXTRAS.intersection(libraries)))}
     return {
         **{f"{ENGINE.name}/{file.relative_to(ENGINE).as_posix()}": file.read_bytes() for file in _sources()},
-        "pyproject.toml": _pyproject(installed).encode(),
-        "constraints.txt": (CONSTRAINTS + "".join(f"{pin}\n" for pin in _pins(installed))).encode(),
+        "pyproject.toml": _pyproject(installed, needed, extras).encode(),
+        "constraints.txt": (
+            CONSTRAINTS + "".join(f"{pin}\n" for pin in _pins([*needed, *chain(*extras.values())]))
+        ).encode(),
         "LICENSE": (installed.read_text("licenses/LICENSE") or "").encode(),
     }
 
@@ -93,15 +102,23 @@ def _installed() -> Distribution:
         raise UsageError(f"{DISTRIBUTION} is not installed here; install it: pip install -e {ENGINE.parent}") from None
 
 
-def _pyproject(installed: Distribution) -> str:
+def _pyproject(
+    installed: Distribution, needed: Iterable[Requirement], extras: Mapping[str, Iterable[Requirement]]
+) -> str:
     """Return a pyproject.toml for the engine alone: what students need, and no tools of its developers."""
-    extras = (f"{extra} = {_array(_wanted(installed, extra))}" for extra in OF_STUDENTS)
     return PYPROJECT.format(
         name=DISTRIBUTION,
         python=installed.metadata["Requires-Python"],
-        dependencies=_array(_wanted(installed)),
-        extras="\n".join(extras),
+        dependencies=_array(needed),
+        extras="\n".join(f"{name} = {_array(requirements)}" for name, requirements in extras.items()),
     )
+
+
+def _library(installed: Distribution, library: str) -> list[Requirement]:
+    """Return what a library of a course needs: the extra of that name, or else the distribution that has the module."""
+    if library in EXTRAS:
+        return list(_wanted(installed, library))
+    return [Requirement(packages_distributions().get(library, [library])[0])] if library != "numpy" else []
 
 
 def _array(requirements: Iterable[Requirement]) -> str:
@@ -127,20 +144,20 @@ def _wanted(installed: Distribution, extra: str = "") -> Iterator[Requirement]:
             yield needed
 
 
-def _pins(installed: Distribution) -> list[str]:
-    """Return the installed versions of all that the engine needs, directly or not, with the extras of students."""
+def _pins(needed: Iterable[Requirement]) -> list[str]:
+    """Return the installed versions of all that is needed, directly or not."""
     pins: dict[str, str] = {}
     seen: set[tuple[str, str]] = set()
-    left = [needed for extra in ("", *OF_STUDENTS) for needed in _wanted(installed, extra)]
+    left = list(needed)
     while left:
-        needed = left.pop()
+        next_one = left.pop()
         try:
-            found = distribution(needed.name)
+            found = distribution(next_one.name)
         except PackageNotFoundError:
             continue  # of an extra that is not installed here
-        name = canonicalize_name(needed.name)
+        name = canonicalize_name(next_one.name)
         pins[name] = f"{name}=={Version(found.version).public}"
-        for extra in {"", *needed.extras} - {extra for known, extra in seen if known == name}:
+        for extra in {"", *next_one.extras} - {extra for known, extra in seen if known == name}:
             seen.add((name, extra))
             left += _wanted(found, extra)
     return sorted(pins.values())

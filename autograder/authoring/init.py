@@ -56,7 +56,7 @@ def _texts(title: str, kind: str) -> dict[str, str]:
         **tomllib.loads((SKELETON / kind / "texts.toml").read_text("utf-8")),
         "title": json.dumps(title, ensure_ascii=False),
         "heading": title,
-        "requirement": requirement("author"),
+        "requirement": requirement(*(["author", "torch"] if kind == "torch" else ["author"])),
     }
     checks, solutions = "tests/exercises", "solutions"
     sources = {

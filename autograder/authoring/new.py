@@ -21,15 +21,11 @@ SOLUTION = '''# %% [markdown]
 # TODO: the purpose of this part, the formula with its source, the shapes, and one worked example.
 
 # %%
-from torch import Tensor
-
-
-# %%
-def {name}(x: Tensor) -> Tensor:
+{first_cell}def {name}(x: {type}) -> {type}:
     """TODO: the result and its shape."""
     # TODO {number}: what to write, not how.
     ### BEGIN SOLUTION
-    return x * 2
+    return {right}
     ### END SOLUTION
 
 
@@ -46,8 +42,7 @@ from autograder.checks import check
 
 @check("every number is doubled", of="{name}")
 def test_doubled(impl, given):
-    rows, columns = {axes[0]!r}, {axes[1]!r}
-    return impl.{name}(given.normal(given.size(rows), given.size(columns)))
+    return impl.{name}({inputs})
 '''
 
 STEPS = '''"""{number}: the worked example of the lesson."""
@@ -55,25 +50,22 @@ STEPS = '''"""{number}: the worked example of the lesson."""
 from autograder.checks import step
 
 
-@step("every number doubled", "[2 4]")
+@step("every number doubled", "2 4")
 def step_doubled(impl, given):
-    return impl.{name}(given.tensor([1, 2]))
+    return impl.{name}({example})
 '''
 
 MISCONCEPTIONS = """[{dashes}-squared]
 name = "the numbers are squared"
 explanation = "TODO: one sentence about what is wrong with it."
 hint = "What becomes of 3?"
-find = '''return x * 2'''
-replace = '''return x**2'''
+find = "{find}"
+replace = "{replace}"
 """
 
 ACCEPTED = """# Adds instead of multiplying.
-from torch import Tensor
-
-
-def {name}(x: Tensor) -> Tensor:
-    return x + x
+{imports}def {name}(x: {type}) -> {type}:
+    return {variant}
 """
 
 ENTRY = """
@@ -94,6 +86,21 @@ doubled = [
     "TODO: the step, with the name of the call or operation.",
 ]
 """
+
+
+ARRAYS = {"right": "x * 2", "variant": "x + x", "find": "x * 2", "replace": "x**2"}
+TENSORS = {**ARRAYS, "import": "from torch import Tensor", "type": "Tensor", "example": "given.tensor([1, 2])"}
+NUMPY = {**ARRAYS, "import": "import numpy as np", "type": "np.ndarray", "example": "given.array([1.0, 2.0])"}
+PLAIN = {
+    "right": "[number * 2 for number in x]",
+    "variant": "[number + number for number in x]",
+    "find": "number * 2",
+    "replace": "number**2",
+    "type": "list[float]",
+    "inputs": "given.reals(-3, 3, 5)",
+    "example": "[1.0, 2.0]",
+}
+"""What differs between the new exercises of courses with PyTorch, with NumPy, and in plain Python."""
 
 
 def new_exercise(course: Course, name: str) -> list[Path]:
@@ -135,13 +142,19 @@ def _id(course: Course, name: str) -> str:
 
 def _fields(course: Course, exercise_id: str) -> dict[str, object]:
     name = exercise_id[5:]
+    kind = TENSORS if "torch" in course.libraries else NUMPY if "numpy" in course.libraries else PLAIN
+    axes = " ".join([*course.sizes[0]][:2])
+    imports = f"{kind['import']}\n\n\n" if "import" in kind else ""
     return {
+        "inputs": f'given.normal(*given.sizes("{axes}"))' if axes else "given.normal(3, 4)",
+        **kind,
+        "imports": imports,
+        "first_cell": imports and f"{imports}# %%\n",
         "id": exercise_id,
         "number": exercise_id[:4],
         "name": name,
         "dashes": name.replace("_", "-"),
         "title": name.replace("_", " "),
-        "axes": [*course.sizes[0], "", ""][:2],
         "points": f"{_usual_points(course):g}",
     }
 

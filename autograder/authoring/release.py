@@ -15,6 +15,7 @@ from autograder.authoring.release_key import packed_key, packed_traces
 from autograder.authoring.release_tables import TableError, without_tables
 from autograder.course import Course
 from autograder.course.kit_files import KEY_FOLDER, MANIFEST, STUBS, key_file
+from autograder.course.libraries import requirements_of
 from autograder.course.misconceptions import CATALOGUE, catalogue
 from autograder.course.suite import Suite
 from autograder.formats import KEY
@@ -37,7 +38,7 @@ class ReleaseError(Exception):
 
 def kit_of(course: Course, suite: Suite, keys: Keys) -> dict[str, bytes]:
     """Return the files of a kit by path. Raises `ReleaseError`, and `GraderProblem` if a key cannot be made."""
-    files = {**engine_files(), **_course(course), **_handed_out(course), **_keys(suite, keys)}
+    files = {**engine_files(course.libraries), **_course(course), **_handed_out(course), **_keys(suite, keys)}
     size = sum(len(data) for name, data in files.items() if name.startswith(f"{KEY_FOLDER}/"))
     if size > MOST_KEY_BYTES:
         raise ReleaseError(
@@ -107,7 +108,8 @@ def _readme(course: Course) -> str:
     rows = [f"| {exercise.number} | {exercise.title} | {exercise.points / 100:g} |" for exercise in course.exercises]
     table = "\n".join(["| | exercise | points |", "|---|---|--:|", *rows])
     text = Template(README.read_text("utf-8"))
-    return text.substitute(title=course.title, first=course.files[0], exercises=table, play=PLAY if course.play else "")
+    known = {"install": requirements_of(course.libraries), "title": course.title}
+    return text.substitute(known, first=course.files[0], exercises=table, play=PLAY if course.play else "")
 
 
 def _without(file: Path, *tables: str) -> bytes:

@@ -3,14 +3,12 @@
 import re
 from collections.abc import Mapping, Sequence
 
+from autograder.course.forbidden import read_forbidden, read_groups
 from autograder.course.model import Exercise
 from autograder.course.nearest import nearest
 from autograder.course.points import read_points
 from autograder.course.section import Section, as_line, as_positive, as_tables, as_text, as_texts, quoted
 from autograder.course.words import read_words
-
-DOTTED = re.compile(r"[^\W\d]\w*(\.(\w|\*)+)+")
-"""A dotted name; after its first part, `*` matches anything."""
 
 HINT_LENGTH = 200
 """Characters of a hint: about 40 words, three lines of a terminal."""
@@ -27,7 +25,7 @@ BUILT_LENGTH = 110
 Hints = Mapping[str, tuple[str, str, str]]
 
 
-def read_exercises(top: Section, *, required: bool = True) -> tuple[Exercise, ...]:
+def read_exercises(top: Section, libraries: Sequence[str] = (), *, required: bool = True) -> tuple[Exercise, ...]:
     """Read the exercises in their order; each one may need only earlier ones. There may be none, if not `required`."""
     expected = "at least one [[exercises]] table; `course new NAME` adds one"
     tables = top.value("exercises", expected, as_tables, required=required) or []
@@ -37,8 +35,11 @@ def read_exercises(top: Section, *, required: bool = True) -> tuple[Exercise, ..
         if ids[index] and ids[index] in ids[:index]:
             section.note("id", f"an earlier exercise already has the id {ids[index]}, choose another")
     points = read_points(top, sections)
-    groups = _groups(top)
-    return tuple(_exercise(top, section, ids, index, points[index], groups) for index, section in enumerate(sections))
+    groups = read_groups(top, libraries)
+    return tuple(
+        _exercise(top, section, ids, index, points[index], read_forbidden(section, groups, libraries))
+        for index, section in enumerate(sections)
+    )
 
 
 def _section(top: Section, index: int, table: Mapping[str, object]) -> Section:
@@ -48,7 +49,7 @@ def _section(top: Section, index: int, table: Mapping[str, object]) -> Section:
 
 
 def _exercise(
-    top: Section, section: Section, ids: Sequence[str], index: int, points: int, groups: Mapping[str, Sequence[str]]
+    top: Section, section: Section, ids: Sequence[str], index: int, points: int, forbidden: tuple[str, ...]
 ) -> Exercise:
     section.expect_keys("id", "title", "points", "needs", "hints", "forbidden", "words", "built", "start", "minutes")
     return Exercise(
@@ -57,7 +58,7 @@ def _exercise(
         points=points,
         needs=_needs(section, ids, index),
         hints=_hints(section),
-        forbidden=_forbidden(section, groups),
+        forbidden=forbidden,
         words=read_words(section, top),
         built=_built(section),
         start=_start(section),
@@ -132,29 +133,6 @@ def _note_text(table: Section, key: str, name: str, text: str) -> None:
         table.note(key, f"{name} of {key} is empty, expected a sentence")
     elif len(text) > HINT_LENGTH:
         table.note(key, f"{name} of {key} has {len(text)} characters, expected at most {HINT_LENGTH}")
-
-
-def _forbidden(section: Section, groups: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Return the dotted names an exercise forbids, with those of the groups that it lists."""
-    listed = section.value("forbidden", "a list of dotted names and groups", as_texts, required=False) or ()
-    for name in listed:
-        if name not in groups and not DOTTED.fullmatch(name):
-            near = nearest(name, list(groups))
-            hint = f"did you mean the group {near}?" if near else "expected a dotted name like torch.nn.LayerNorm"
-            section.note("forbidden", f"forbidden lists {quoted(name)}, {hint}")
-    return tuple(dict.fromkeys(dotted for name in listed for dotted in groups.get(name, (name,))))
-
-
-def _groups(top: Section) -> dict[str, Sequence[str]]:
-    """Return the groups of forbidden names, by the name under which exercises list them."""
-    table = top.section("forbidden_groups")
-    groups: dict[str, Sequence[str]] = {}
-    for group in table.table:
-        groups[group] = table.value(group, "a list of dotted names", as_texts) or ()
-        for name in groups[group]:
-            if not DOTTED.fullmatch(name):
-                table.note(group, f"{group} lists {quoted(name)}, expected a dotted name like torch.nn.LayerNorm")
-    return groups
 
 
 def _built(section: Section) -> str | None:

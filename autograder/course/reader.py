@@ -11,6 +11,7 @@ from pathlib import Path
 
 from autograder.course.exercises import read_exercises
 from autograder.course.grading import read_grading
+from autograder.course.libraries import read_libraries
 from autograder.course.model import Course, Limits
 from autograder.course.play import read_play
 from autograder.course.problems import COURSE_FILE, Collector, CourseError, Problem
@@ -19,6 +20,10 @@ from autograder.course.words import read_words
 from autograder.formats import COURSE
 
 __all__ = ["CourseError", "Problem", "find_course", "read_course"]
+
+
+NO_SIZES: tuple[Mapping[str, int], ...] = ({},)
+"""The one column of a course without axes: each trial has it."""
 
 
 def find_course(start: Path | None = None) -> Path:
@@ -47,22 +52,35 @@ def read_course(root: Path, *, empty: bool = False) -> Course:
     top = Section(data, (), "", problems)
     _check_format(top)
     top.expect_keys(
-        *("format", "title", "seed", "points", "questions", "limits", "sizes", "words", "forbidden_groups"),
+        *(
+            "format",
+            "title",
+            "seed",
+            "points",
+            "libraries",
+            "questions",
+            "limits",
+            "sizes",
+            "words",
+            "forbidden_groups",
+        ),
         *("exercises", "grading", "play"),
     )
-    exercises = read_exercises(top, required=not empty)
+    libraries = read_libraries(top)
+    exercises = read_exercises(top, libraries, required=not empty)
     ids = [exercise.id for exercise in exercises]
     course = Course(
         root=root,
         title=top.value("title", "a string", as_text) or "",
         seed=top.value("seed", "an integer", as_integer) or 0,
         limits=_limits(top.section("limits")),
-        sizes=_sizes(top),
+        sizes=_sizes(top) if "sizes" in top.table else NO_SIZES,
         exercises=exercises,
         words=read_words(top, top),
         grading=read_grading(top, ids),
         play=read_play(top, ids),
         questions=top.value("questions", "true or false", as_flag, required=False) is not False,
+        libraries=libraries,
     )
     problems.raise_any()
     return course

@@ -16,6 +16,7 @@ from tests.support import tiny
 COURSE = """\
 title = "A new course"
 seed = 1
+libraries = ["torch"]
 
 [sizes]
 R = [3, 5]
