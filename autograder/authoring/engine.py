@@ -1,12 +1,14 @@
 """The running engine as a distribution: its files, and what pip needs to install it again on another machine."""
 
 import json
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.metadata import Distribution, PackageNotFoundError, distribution, packages_distributions
 from itertools import chain
 from pathlib import Path
 
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
@@ -73,16 +75,16 @@ def engine_files(libraries: Sequence[str]) -> dict[str, bytes]:
 
     They are the sources, pyproject.toml, the installed versions as constraints, and the licence.
     """
-    installed = _installed()
-    needed = [*_wanted(installed), *(each for library in libraries for each in _library(installed, library))]
-    extras = {name: list(_wanted(installed, name)) for name in (*OF_STUDENTS, *sorted(EXTRAS.intersection(libraries)))}
+    python, licence, declared = _declared()
+    needed = [*_wanted(declared), *(each for library in libraries for each in _library(declared, library))]
+    extras = {name: list(_wanted(declared, name)) for name in (*OF_STUDENTS, *sorted(EXTRAS.intersection(libraries)))}
     return {
         **{f"{ENGINE.name}/{file.relative_to(ENGINE).as_posix()}": file.read_bytes() for file in _sources()},
-        "pyproject.toml": _pyproject(installed, needed, extras).encode(),
+        "pyproject.toml": _pyproject(python, needed, extras).encode(),
         "constraints.txt": (
             CONSTRAINTS + "".join(f"{pin}\n" for pin in _pins([*needed, *chain(*extras.values())]))
         ).encode(),
-        "LICENSE": (installed.read_text("licenses/LICENSE") or "").encode(),
+        "LICENSE": licence.encode(),
     }
 
 
@@ -102,22 +104,37 @@ def _installed() -> Distribution:
         raise UsageError(f"{DISTRIBUTION} is not installed here; install it: pip install -e {ENGINE.parent}") from None
 
 
-def _pyproject(
-    installed: Distribution, needed: Iterable[Requirement], extras: Mapping[str, Iterable[Requirement]]
-) -> str:
+def _declared() -> tuple[str, str, list[str]]:
+    """Return the versions of Python, the licence and the requirements that the engine declares.
+
+    A checkout says so itself: what pip keeps about it is as old as its installation.
+    """
+    project = ENGINE.parent / "pyproject.toml"
+    table = tomllib.loads(project.read_text("utf-8")).get("project", {}) if project.is_file() else {}
+    if table.get("name") != DISTRIBUTION:
+        installed = _installed()
+        licence = installed.read_text("licenses/LICENSE") or ""
+        return installed.metadata["Requires-Python"], licence, list(installed.requires or ())
+    extras = table["optional-dependencies"].items()
+    optional = [f'{text}; extra == "{extra}"' for extra, texts in extras for text in texts]
+    licence = (ENGINE.parent / "LICENSE").read_text("utf-8")
+    return table["requires-python"], licence, [*table["dependencies"], *optional]
+
+
+def _pyproject(python: str, needed: Iterable[Requirement], extras: Mapping[str, Iterable[Requirement]]) -> str:
     """Return a pyproject.toml for the engine alone: what students need, and no tools of its developers."""
     return PYPROJECT.format(
         name=DISTRIBUTION,
-        python=installed.metadata["Requires-Python"],
+        python=SpecifierSet(python),
         dependencies=_array(needed),
         extras="\n".join(f"{name} = {_array(requirements)}" for name, requirements in extras.items()),
     )
 
 
-def _library(installed: Distribution, library: str) -> list[Requirement]:
+def _library(declared: Sequence[str], library: str) -> list[Requirement]:
     """Return what a library of a course needs: the extra of that name, or else the distribution that has the module."""
     if library in EXTRAS:
-        return list(_wanted(installed, library))
+        return list(_wanted(declared, library))
     return [Requirement(packages_distributions().get(library, [library])[0])] if library != "numpy" else []
 
 
@@ -131,9 +148,9 @@ def _extras(needed: Requirement) -> str:
     return f"[{','.join(sorted(needed.extras))}]" if needed.extras else ""
 
 
-def _wanted(installed: Distribution, extra: str = "") -> Iterator[Requirement]:
+def _wanted(declared: Iterable[str], extra: str = "") -> Iterator[Requirement]:
     """Yield what a distribution needs on this machine: always, or only with an extra."""
-    for text in installed.requires or ():
+    for text in declared:
         needed = Requirement(text)
         always = needed.marker is None or needed.marker.evaluate({"extra": ""})
         if (
@@ -159,5 +176,5 @@ def _pins(needed: Iterable[Requirement]) -> list[str]:
         pins[name] = f"{name}=={Version(found.version).public}"
         for extra in {"", *next_one.extras} - {extra for known, extra in seen if known == name}:
             seen.add((name, extra))
-            left += _wanted(found, extra)
+            left += _wanted(found.requires or (), extra)
     return sorted(pins.values())
