@@ -53,13 +53,15 @@ def notebook_of_text(text: str, exercise: Exercise, *, draws: bool = False, wort
     return json.dumps(book, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
-def stale_notebooks(course: Course, drawing: Sequence[str]) -> dict[Path, str]:
-    """Return the content of the notebooks that are out of date, by file.
+def stale_notebooks(
+    course: Course, drawing: Sequence[str], exercises: Sequence[Exercise] | None = None
+) -> dict[Path, str]:
+    """Return the content of the notebooks that are out of date, by file; of all exercises, or of some.
 
     `drawing` are the ids of the exercises that have pictures.
     """
     stale = {}
-    for exercise in course.exercises:
+    for exercise in course.exercises if exercises is None else exercises:
         solution = (course.solutions_dir / exercise.file).read_text("utf-8")
         book = notebook_of_text(make_stub(solution, exercise), exercise, draws=exercise.id in drawing)
         file = notebook_file(course, exercise)

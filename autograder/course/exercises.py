@@ -25,9 +25,10 @@ BUILT_LENGTH = 110
 Hints = Mapping[str, tuple[str, str, str]]
 
 
-def read_exercises(top: Section, libraries: Sequence[str] = ()) -> tuple[Exercise, ...]:
-    """Read the exercises in their order; each one may need only earlier ones."""
-    tables = top.value("exercises", "at least one [[exercises]] table", as_tables) or []
+def read_exercises(top: Section, libraries: Sequence[str] = (), *, required: bool = True) -> tuple[Exercise, ...]:
+    """Read the exercises in their order; each one may need only earlier ones. There may be none, if not `required`."""
+    expected = "at least one [[exercises]] table; `course new NAME` adds one"
+    tables = top.value("exercises", expected, as_tables, required=required) or []
     sections = [_section(top, index, table) for index, table in enumerate(tables)]
     ids = [_id(section) for section in sections]
     for index, section in enumerate(sections):
