@@ -48,7 +48,7 @@
 #   new bias      0.2 - 0.0712 = 0.1288
 # ```
 #
-# With them, the loss of the same sample is 0.0085.
+# With them, the loss of the same sample is 0.0038.
 
 # %%
 from collections.abc import Iterable, Sequence

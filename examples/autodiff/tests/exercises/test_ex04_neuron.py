@@ -82,11 +82,11 @@ def pool(layers):
 
 
 def data_of(values):
-    return [value.data for value in values]
+    return [float(value.data) for value in values]
 
 
 def gradients_of(values):
-    return [value.grad for value in values]
+    return [float(value.grad) for value in values]
 
 
 def problem(given):
@@ -158,7 +158,7 @@ def test_descent(impl, given):
 def test_step(impl, given):
     layers, samples, targets = problem(given)
     loss = impl.train_step(layers, samples, targets, 0.25)
-    return {"loss": loss, "parameters": data_of(pool(layers))}
+    return {"loss": float(loss), "parameters": data_of(pool(layers))}
 
 
 @check("a step uses its own gradients only", points=3, of="train_step")
@@ -166,7 +166,7 @@ def test_own_gradients(impl, given):
     layers, samples, targets = problem(given)
     for parameter in pool(layers):
         parameter.grad = float(given.number(1, 5))  # left from an earlier pass
-    losses = [impl.train_step(layers, samples, targets, 0.25) for _ in range(3)]
+    losses = [float(impl.train_step(layers, samples, targets, 0.25)) for _ in range(3)]
     return {"losses": losses, "parameters": data_of(pool(layers))}
 
 
@@ -174,7 +174,7 @@ def test_own_gradients(impl, given):
 def test_fit(impl, given):
     layers, samples, targets = problem(given)
     losses = impl.fit(layers, samples, targets, 0.5, 12)
-    return {"number of losses": len(losses), "losses": losses, "parameters": data_of(pool(layers))}
+    return {"number of losses": len(losses), "losses": list(map(float, losses)), "parameters": data_of(pool(layers))}
 
 
 @check("samples and targets are not modified", points=1, requires_any=("step", "loss", "network"))

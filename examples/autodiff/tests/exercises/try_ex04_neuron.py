@@ -44,6 +44,9 @@ class Number:
 
     __radd__, __rmul__ = __add__, __mul__
 
+    def exp(self):
+        return self.made(math.exp(self.data), (self, math.exp(self.data)))
+
     def tanh(self):
         return self.made(math.tanh(self.data), (self, 1 - math.tanh(self.data) ** 2))
 
@@ -91,7 +94,7 @@ def step_bias(impl, given):
     return trained(impl)[1].data
 
 
-@step("loss after the step", "0.0085")
+@step("loss after the step", "0.0038")
 def step_new_loss(impl, given):
     layers = trained(impl)[2]
     return impl.train_step(layers, [[1, 2]], [-1], 1.0)
