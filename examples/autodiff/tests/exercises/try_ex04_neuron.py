@@ -39,6 +39,9 @@ class Number:
     def __rsub__(self, other):
         return self * -1.0 + other
 
+    def __rtruediv__(self, other):
+        return self**-1 * other
+
     def __neg__(self):
         return self * -1.0
 
