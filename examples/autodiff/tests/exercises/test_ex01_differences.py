@@ -1,6 +1,10 @@
 """ex01: numeric derivatives."""
 
-from autograder.checks import Raises, check
+import math
+
+import numpy as np
+
+from autograder.checks import Raises, check, picture
 
 
 def some(given, count):
@@ -102,3 +106,11 @@ def test_largest_error(impl, given):
         "far below 1": float(impl.largest_error([small, small], [small, small + off])),
         "too small, and too large": float(impl.largest_error([3.0, small, 2.0], [3.0 + off, small - off / 4, 2.0])),
     }
+
+
+@picture("how many digits are right, for steps from 0.1 to 1e-12", rows="right digits", columns="step 1e-n")
+def picture_digits(impl, given):
+    steps = [10.0**-n for n in range(1, 13)]
+    errors = impl.errors_by_step(math.exp, math.e, 1.0, steps)
+    digits = np.array([-math.log10(max(error, 1e-16) / math.e) for error in errors])
+    return digits, [], [str(n) for n in range(1, 13)]

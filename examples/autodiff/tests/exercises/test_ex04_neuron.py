@@ -2,7 +2,9 @@
 
 import math
 
-from autograder.checks import check
+import numpy as np
+
+from autograder.checks import check, picture
 
 
 class Number:
@@ -183,3 +185,12 @@ def test_inputs_kept(impl, given):
     before = {"samples": [list(sample) for sample in samples], "targets": list(targets)}
     impl.fit(layers, samples, targets, 0.1, 2)
     return {"before": before, "after": {"samples": samples, "targets": targets}}
+
+
+@picture("exactly one of two inputs is 1: the loss before each of 24 steps", rows="loss", columns="step")
+def picture_losses(impl, given):
+    rows = [[1.1, -0.9, 0.3], [-0.8, 1.2, 0.2], [0.6, 0.5, -0.4]]
+    hidden = [([Number(a), Number(b)], Number(bias)) for a, b, bias in rows]
+    layers = [hidden, [([Number(0.9), Number(1.1), Number(-0.3)], Number(0.1))]]
+    losses = impl.fit(layers, [[0, 0], [0, 1], [1, 0], [1, 1]], [-1, 1, 1, -1], 0.4, 24)
+    return np.array(losses, dtype=np.float64)
