@@ -21,7 +21,7 @@
 # | `largest_error` | one number that compares two gradients |
 #
 # **Why not a tiny step.** A float has about 16 digits. If $h$ is tiny, $f(x + h)$ and $f(x)$ agree
-# in nearly all of them, and the difference keeps only the last few. So the error first shrinks with
+# in nearly all of them. The difference keeps only the last few. So the error first shrinks with
 # $h$, and then it grows again. For the central difference, the best step is near $10^{-5}$.
 #
 # **Several variables.** A gradient has one partial derivative for each variable. Each of them moves

@@ -16,12 +16,12 @@
 # A *leaf* is a value that nobody computed: an input or a constant. In `a + 2`, the 2 becomes a leaf
 # as well.
 #
-# **Python you need.** Python calls a method for each operator. Each link leads to its documentation.
+# **Python you need.** Python calls a method for each operator. Each link is its documentation.
 #
 # | method | is called for |
 # |---|---|
 # | [`__add__(self, other)`] | `self + other`; also `__sub__`, `__mul__`, `__pow__` |
-# | [`__radd__(self, other)`] | `other + self`, if `other` is a plain number; also `__rsub__`, `__rmul__` |
+# | [`__radd__(self, other)`] | `2 + self`; also `__rsub__`, `__rmul__` |
 # | [`__repr__(self)`] | what Python prints for an object |
 #
 # [`__add__(self, other)`]: https://docs.python.org/3/reference/datamodel.html#object.__add__

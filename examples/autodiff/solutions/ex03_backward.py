@@ -15,7 +15,7 @@
 # | `relu(a)` | 1 if `a > 0`, else 0 | |
 #
 # The chain rule joins the slopes. Let $L$ be the output, and write $\bar{v}$ for $\partial L /
-# \partial v$, the *gradient* of a value $v$. Each value $w$ that has $v$ as a parent adds its share:
+# \partial v$, the *gradient* of a value $v$. Each value $w$ with $v$ as a parent adds its share:
 #
 # $$\bar{L} = 1, \qquad \bar{v} = \sum_{w\,:\,v \in \mathrm{parents}(w)} \bar{w} \cdot
 # \frac{\partial w}{\partial v}$$
@@ -24,8 +24,8 @@
 # section 3.2). One walk from the output to the leaves gives all gradients at once. The numeric
 # gradient of ex01 needs two calls for each variable.
 #
-# **The order matters.** The gradient of a value is complete only when all values made of it have
-# added their shares. So walk in reverse topological order, from the output to the leaves.
+# **The order matters.** The gradient of a value is complete when all values made of it have added
+# their shares. So walk in reverse topological order, from the output to the leaves.
 #
 # **The sum matters.** A value that is used twice gets two shares. If the second share replaces the
 # first one, the gradient is wrong, and only for such values. So always add: `+=`.
@@ -47,7 +47,7 @@
 #   L = c + a         -4      c: 1,    a: 1       1
 # ```
 #
-# Indeed, L = a(b + 1), so its derivative by a is b + 1 = −2, and by b it is a = 2.
+# Indeed, L = a(b + 1). Its derivative by a is b + 1 = −2, and its derivative by b is a = 2.
 #
 # With tanh(0.5) = 0.4621, the slope is 1 − 0.4621² = 0.7864. It uses the result, not the input.
 
