@@ -183,5 +183,5 @@ def recompute(output: Value) -> float:
 # %% [markdown]
 # ## Try
 #
-# Let `x = Value(1)` and repeat `x = x + x` 20 times. How many nodes has the graph? How many
+# Let `x = Value(1)` and repeat `x = x + x` 16 times. How many nodes does the graph have? How many
 # characters does `expression(x)` have, and why?

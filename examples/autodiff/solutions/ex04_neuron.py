@@ -171,4 +171,5 @@ def fit(
 # print(fit(layers, [[0, 0], [0, 1], [1, 0], [1, 1]], [-1, 1, 1, -1], 0.5, 200)[::20])
 # ```
 #
-# Remove the layer of four neurons. How low does the loss get now, and why?
+# If the loss stays near 1, begin again with other random numbers. Then remove the layer of four
+# neurons. How low does the loss get now, and why?

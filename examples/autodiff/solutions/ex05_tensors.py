@@ -233,5 +233,5 @@ def topological_order(output: Tensor) -> list[Tensor]:
 # %% [markdown]
 # ## Try
 #
-# Multiply two random matrices of 200 by 200, once with `Tensor` and once with lists of `Value` from
+# Multiply two random matrices of 40 by 40, once with `Tensor` and once with lists of `Value` from
 # ex03. How long does each take with its backward pass?
