@@ -14,6 +14,7 @@ from autograder.authoring.release_key import packed_key, packed_traces
 from autograder.authoring.release_tables import TableError, without_tables
 from autograder.course import Course
 from autograder.course.kit_files import KEY_FOLDER, MANIFEST, STUBS, key_file
+from autograder.course.libraries import requirements_of
 from autograder.course.misconceptions import CATALOGUE, catalogue
 from autograder.course.suite import Suite
 from autograder.submission.own_work import NOTEBOOKS
@@ -120,7 +121,8 @@ def _readme(course: Course) -> str:
     rows = [f"| {exercise.number} | {exercise.title} | {exercise.points / 100:g} |" for exercise in course.exercises]
     table = "\n".join(["| | exercise | points |", "|---|---|--:|", *rows])
     text = Template(README.read_text("utf-8"))
-    return text.substitute(title=course.title, first=course.files[0], exercises=table, play=PLAY if course.play else "")
+    known = {"install": requirements_of(course.libraries), "title": course.title}
+    return text.substitute(known, first=course.files[0], exercises=table, play=PLAY if course.play else "")
 
 
 def _without(file: Path, *tables: str) -> bytes:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 
+from autograder.course.forbidden import read_forbidden, read_groups
 from autograder.course.model import Exercise
 from autograder.course.nearest import nearest
 from autograder.course.section import Section, as_line, as_number, as_positive, as_tables, as_text, as_texts, quoted
@@ -11,9 +12,6 @@ from autograder.course.words import read_words
 
 TOTAL = Decimal(100)
 """The sum of the points of all exercises."""
-
-DOTTED = re.compile(r"[^\W\d]\w*(\.(\w|\*)+)+")
-"""A dotted name; after its first part, `*` matches anything."""
 
 HINT_LENGTH = 200
 """Characters of a hint: about 40 words, three lines of a terminal."""
@@ -30,7 +28,7 @@ BUILT_LENGTH = 110
 Hints = Mapping[str, tuple[str, str, str]]
 
 
-def read_exercises(top: Section) -> tuple[Exercise, ...]:
+def read_exercises(top: Section, libraries: Sequence[str] = ()) -> tuple[Exercise, ...]:
     """Read the exercises in their order; each one may need only earlier ones."""
     tables = top.value("exercises", "at least one [[exercises]] table", as_tables) or []
     sections = [_section(top, index, table) for index, table in enumerate(tables)]
@@ -42,9 +40,10 @@ def read_exercises(top: Section) -> tuple[Exercise, ...]:
     if None not in points and points and sum(filter(None, points)) != TOTAL * 100:
         total = Decimal(sum(filter(None, points))) / 100
         top.note("exercises", f"the points of the exercises add up to {total}, expected exactly {TOTAL}")
-    groups = _groups(top)
+    groups = read_groups(top, libraries)
     return tuple(
-        _exercise(top, section, ids, index, points[index] or 0, groups) for index, section in enumerate(sections)
+        _exercise(top, section, ids, index, points[index] or 0, read_forbidden(section, groups, libraries))
+        for index, section in enumerate(sections)
     )
 
 
@@ -55,7 +54,7 @@ def _section(top: Section, index: int, table: Mapping[str, object]) -> Section:
 
 
 def _exercise(
-    top: Section, section: Section, ids: Sequence[str], index: int, points: int, groups: Mapping[str, Sequence[str]]
+    top: Section, section: Section, ids: Sequence[str], index: int, points: int, forbidden: tuple[str, ...]
 ) -> Exercise:
     section.expect_keys("id", "title", "points", "needs", "hints", "forbidden", "words", "built", "start", "minutes")
     return Exercise(
@@ -64,7 +63,7 @@ def _exercise(
         points=points,
         needs=_needs(section, ids, index),
         hints=_hints(section),
-        forbidden=_forbidden(section, groups),
+        forbidden=forbidden,
         words=read_words(section, top),
         built=_built(section),
         start=_start(section),
@@ -153,29 +152,6 @@ def _note_text(table: Section, key: str, name: str, text: str) -> None:
         table.note(key, f"{name} of {key} is empty, expected a sentence")
     elif len(text) > HINT_LENGTH:
         table.note(key, f"{name} of {key} has {len(text)} characters, expected at most {HINT_LENGTH}")
-
-
-def _forbidden(section: Section, groups: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Return the dotted names an exercise forbids, with those of the groups that it lists."""
-    listed = section.value("forbidden", "a list of dotted names and groups", as_texts, required=False) or ()
-    for name in listed:
-        if name not in groups and not DOTTED.fullmatch(name):
-            near = nearest(name, list(groups))
-            hint = f"did you mean the group {near}?" if near else "expected a dotted name like torch.nn.LayerNorm"
-            section.note("forbidden", f"forbidden lists {quoted(name)}, {hint}")
-    return tuple(dict.fromkeys(dotted for name in listed for dotted in groups.get(name, (name,))))
-
-
-def _groups(top: Section) -> dict[str, Sequence[str]]:
-    """Return the groups of forbidden names, by the name under which exercises list them."""
-    table = top.section("forbidden_groups")
-    groups: dict[str, Sequence[str]] = {}
-    for group in table.table:
-        groups[group] = table.value(group, "a list of dotted names", as_texts) or ()
-        for name in groups[group]:
-            if not DOTTED.fullmatch(name):
-                table.note(group, f"{group} lists {quoted(name)}, expected a dotted name like torch.nn.LayerNorm")
-    return groups
 
 
 def _built(section: Section) -> str | None:

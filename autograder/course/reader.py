@@ -11,6 +11,7 @@ from pathlib import Path
 
 from autograder.course.exercises import read_exercises
 from autograder.course.grading import read_grading
+from autograder.course.libraries import read_libraries
 from autograder.course.model import Course, Limits
 from autograder.course.play import read_play
 from autograder.course.problems import COURSE_FILE, Collector, CourseError, Problem
@@ -18,6 +19,10 @@ from autograder.course.section import Section, as_flag, as_integer, as_positive,
 from autograder.course.words import read_words
 
 __all__ = ["CourseError", "Problem", "find_course", "read_course"]
+
+
+NO_SIZES: tuple[Mapping[str, int], ...] = ({},)
+"""The one column of a course without axes: each trial has it."""
 
 
 def find_course(start: Path | None = None) -> Path:
@@ -42,21 +47,24 @@ def read_course(root: Path) -> Course:
     problems = Collector(text)
     top = Section(data, (), "", problems)
     top.expect_keys(
-        *("title", "seed", "limits", "sizes", "words", "forbidden_groups", "exercises", "grading", "play", "questions")
+        *("title", "seed", "libraries", "limits", "sizes", "words", "forbidden_groups", "exercises", "grading", "play"),
+        "questions",
     )
-    exercises = read_exercises(top)
+    libraries = read_libraries(top)
+    exercises = read_exercises(top, libraries)
     ids = [exercise.id for exercise in exercises]
     course = Course(
         root=root,
         title=top.value("title", "a string", as_text) or "",
         seed=top.value("seed", "an integer", as_integer) or 0,
         limits=_limits(top.section("limits")),
-        sizes=_sizes(top),
+        sizes=_sizes(top) if "sizes" in top.table else NO_SIZES,
         exercises=exercises,
         words=read_words(top, top),
         grading=read_grading(top, ids),
         play=read_play(top, ids),
         questions=top.value("questions", "true or false", as_flag, required=False) is not False,
+        libraries=libraries,
     )
     problems.raise_any()
     return course

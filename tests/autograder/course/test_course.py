@@ -167,8 +167,8 @@ ONE_MISTAKE = [
     (
         "seed = 7",
         "seed = 7\nzebra = 1",
-        "course.toml:3: zebra is not a known key; expected title, seed, limits, sizes, words, forbidden_groups, "
-        "exercises, grading, play, questions",
+        "course.toml:3: zebra is not a known key; expected title, seed, libraries, limits, sizes, words, "
+        "forbidden_groups, exercises, grading, play, questions",
     ),
     ("[limits]\ncpu_seconds = 5\n", "limits = 5\n", "course.toml:4: limits is 5, expected a table"),
     (
@@ -292,14 +292,14 @@ ONE_MISTAKE = [
     (
         '"torch.nn.Embedding"',
         '"torch nn"',
-        'course.toml:16: exercises "ex01_embeddings": forbidden lists "torch nn", expected a dotted name'
-        " like torch.nn.LayerNorm",
+        'course.toml:16: exercises "ex01_embeddings": forbidden lists "torch nn", expected a builtin like sorted, '
+        "a module like bisect, a dotted name like math.factorial, or syntax:for",
     ),
     (
         '"torch.nn.Embedding"',
         '"Embedding"',
-        'course.toml:16: exercises "ex01_embeddings": forbidden lists "Embedding", expected a dotted name'
-        " like torch.nn.LayerNorm",
+        'course.toml:16: exercises "ex01_embeddings": forbidden lists "Embedding", expected a builtin like sorted, '
+        "a module like bisect, a dotted name like math.factorial, or syntax:for",
     ),
     (
         '"Which row?", ',
