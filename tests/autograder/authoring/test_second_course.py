@@ -4,10 +4,10 @@ import json
 import shutil
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from autograder.answer_key.catalogue import patched, read_catalogue
 from autograder.course import read_course
 from tests.support import tiny
 
@@ -32,16 +32,11 @@ def source(folder: str, exercise: str) -> str:
     return (ROOT / folder / f"{exercise}.py").read_text("utf-8")
 
 
-def patched(exercise: str, misconception: str) -> str:
-    """Return the solution with a misconception of one patch."""
-    entries = tomllib.loads(source_of_catalogue(exercise))
-    find, replace = (entries[misconception][key].removesuffix("\n") for key in ("find", "replace"))
-    assert source("solutions", exercise).count(find) == 1
-    return source("solutions", exercise).replace(find, replace)
-
-
-def source_of_catalogue(exercise: str) -> str:
-    return (ROOT / "solutions" / "misconceptions" / f"{exercise}.toml").read_text("utf-8")
+def wrong_program(exercise: str, misconception: str) -> str:
+    """Return the solution with a misconception."""
+    solution = source("solutions", exercise)
+    entries = read_catalogue(ROOT / "solutions" / "misconceptions" / f"{exercise}.toml", solution)
+    return patched(solution, next(entry for entry in entries if entry.id == misconception))
 
 
 def test_its_stubs_and_notebooks_fit_its_solutions(course: Path) -> None:
@@ -52,9 +47,8 @@ def test_its_stubs_and_notebooks_fit_its_solutions(course: Path) -> None:
 @pytest.mark.parametrize("exercise", IDS)
 def test_an_exercise_holds(course: Path, exercise: str) -> None:
     done = tiny.run_course(course, "validate", exercise, "--json", "-")
-    proof: dict[str, Any] = json.loads(done.stdout)
-    assert (done.returncode, proof["problems"]) == (0, [])
-    [found] = proof["exercises"]
+    [found] = json.loads(done.stdout)["exercises"]
+    assert (done.returncode, found["problems"]) == (0, [])
     assert found["misconceptions"] >= FEWEST_MISCONCEPTIONS
     assert found["caught"] == found["named"] == found["alone"] == found["misconceptions"]
     assert found["accepted"] == found["accepted_full"] >= FEWEST_VARIANTS
@@ -65,7 +59,7 @@ def test_a_class_is_graded(course: Path, tmp_path: Path) -> None:
     wrong = {"ex02_graph": "graph-order-by-number", "ex03_backward": "backward-assigns"}
     programs = {
         "right": {exercise: source("solutions", exercise) for exercise in IDS},
-        "wrong": {exercise: patched(exercise, misconception) for exercise, misconception in wrong.items()},
+        "wrong": {exercise: wrong_program(exercise, misconception) for exercise, misconception in wrong.items()},
         "stubs": {exercise: source("exercises", exercise) for exercise in IDS},
     }
     for student, files in programs.items():
@@ -79,8 +73,8 @@ def test_a_class_is_graded(course: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     reports = tiny.timeless(out)
     scores = {name.removesuffix(".json"): report["score"] for name, report in reports.items()}
-    assert (scores["right"], scores["stubs"]) == (100, 0)
-    assert 0 < scores["wrong"] < 35  # two exercises of 15 and 20 points, each with one mistake
+    assert (scores["right"], scores["stubs"]) == (100_00, 0)
+    assert 0 < scores["wrong"] < 35_00  # hundredths: two exercises of 15 and 20 points, each with one mistake
     text = json.dumps(reports["wrong.json"])
     assert all(misconception in text for misconception in wrong.values())
 
@@ -90,8 +84,9 @@ def test_a_kit_checks_without_the_solutions(course: Path, tmp_path: Path) -> Non
     done = tiny.run_course(course, "release", str(kit))
     assert done.returncode == 0, done.stderr
     assert not (kit / "solutions").exists()
-    assert "torch" not in (kit / "pyproject.toml").read_text("utf-8")
-    (kit / "exercises" / "ex03_backward.py").write_text(patched("ex03_backward", "backward-assigns"), "utf-8")
+    project = tomllib.loads((kit / "pyproject.toml").read_text("utf-8"))["project"]
+    assert not any(name.startswith("torch") for name in project["dependencies"])
+    (kit / "exercises" / "ex03_backward.py").write_text(wrong_program("ex03_backward", "backward-assigns"), "utf-8")
     done = tiny.run_course(kit, "check", "03")
     assert done.returncode == 1
     assert "A gradient is assigned, not added." in done.stdout
