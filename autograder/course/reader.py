@@ -41,8 +41,11 @@ def find_course(start: Path | None = None) -> Path:
     raise _error(f"not found in {folder} or any folder above; go to the folder of your course and try again")
 
 
-def read_course(root: Path) -> Course:
-    """Read root/course.toml. Raises `CourseError` with all its mistakes. The files it mentions need not exist."""
+def read_course(root: Path, *, empty: bool = False) -> Course:
+    """Read root/course.toml. Raises `CourseError` with all its mistakes. The files it mentions need not exist.
+
+    With `empty`, the course may have no exercises yet.
+    """
     text = _text(root / COURSE_FILE)
     data = _parsed(text)
     problems = Collector(text)
@@ -53,7 +56,7 @@ def read_course(root: Path) -> Course:
         *("forbidden_groups", "exercises", "grading", "play"),
     )
     libraries = read_libraries(top)
-    exercises = read_exercises(top, libraries)
+    exercises = read_exercises(top, libraries, required=not empty)
     ids = [exercise.id for exercise in exercises]
     course = Course(
         root=root,
