@@ -39,10 +39,3 @@ def _version(name: str) -> str:
 
 EXTRAS = frozenset({"torch"})
 """The libraries that the engine's distribution installs as an extra of that name, in a version that it supports."""
-
-
-def requirements_of(libraries: Iterable[str]) -> str:
-    """Return what `pip install` takes in the folder of a kit: the engine and the libraries."""
-    extras = sorted(EXTRAS.intersection(libraries))
-    others = [name for name in libraries if name not in EXTRAS and name != "numpy"]  # the engine needs NumPy itself
-    return " ".join([f'".[{",".join(extras)}]"' if extras else ".", *others])
