@@ -5,7 +5,7 @@ import tomllib
 from decimal import Decimal
 from typing import Any
 
-_HEADER = re.compile(r"^\s*\[{1,2}\s*([\w-]+)")
+_TABLE = re.compile(r"^\s*\[{1,2}\s*([\w-]+)")
 _EXERCISES = "exercises"
 
 
@@ -27,9 +27,9 @@ def with_entry(text: str, entry: str) -> str:
 
 def _place(lines: list[str]) -> int:
     """Return the line after the last table of an exercise: the next table with its comments, or the end."""
-    headers = [(number, match[1]) for number, line in enumerate(lines) if (match := _HEADER.match(line))]
-    last = max((number for number, name in headers if name == _EXERCISES), default=None)
-    following = [number for number, _ in headers if last is not None and number > last]
+    tables = [(number, match[1]) for number, line in enumerate(lines) if (match := _TABLE.match(line))]
+    last = max((number for number, name in tables if name == _EXERCISES), default=None)
+    following = [number for number, _ in tables if last is not None and number > last]
     place = following[0] if following else len(lines)
     while following and place > 0 and (lines[place - 1].startswith("#") or not lines[place - 1].strip()):
         place -= 1

@@ -76,7 +76,7 @@ def engine_files(libraries: Sequence[str]) -> dict[str, bytes]:
     They are the sources, pyproject.toml, the installed versions as constraints, and the licence.
     """
     python, licence, declared = _declared()
-    needed = [*_wanted(declared), *(each for library in libraries for each in _library(declared, library))]
+    needed = [*_wanted(declared), *chain(*(_library(declared, library) for library in libraries))]
     extras = {name: list(_wanted(declared, name)) for name in (*OF_STUDENTS, *sorted(EXTRAS.intersection(libraries)))}
     return {
         **{f"{ENGINE.name}/{file.relative_to(ENGINE).as_posix()}": file.read_bytes() for file in _sources()},
@@ -140,7 +140,7 @@ def _library(declared: Sequence[str], library: str) -> list[Requirement]:
 
 def _array(requirements: Iterable[Requirement]) -> str:
     """Return requirements as an array of TOML, without the extra that they belong to."""
-    texts = sorted(f"{each.name}{_extras(each)}{each.specifier}" for each in requirements)
+    texts = sorted(f"{needed.name}{_extras(needed)}{needed.specifier}" for needed in requirements)
     return json.dumps(texts)
 
 

@@ -21,10 +21,10 @@ def new_course(folder: Path, *, tensors: bool, title: str | None = None) -> list
     """
     root = folder.resolve()
     _refuse(folder, root)
-    heading = title if title is not None else root.name.replace("-", " ").replace("_", " ").strip().capitalize()
-    if not heading.strip() or len(heading) > LONGEST_TITLE or not heading.isprintable():
-        raise UsageError(f"the title {heading!r} is not one line of 1 to {LONGEST_TITLE} characters; give --title TEXT")
-    texts = _texts(heading, "torch" if tensors else "plain")
+    name = title if title is not None else root.name.replace("-", " ").replace("_", " ").strip().capitalize()
+    if not name.strip() or len(name) > LONGEST_TITLE or not name.isprintable():
+        raise UsageError(f"the title {name!r} is not one line of 1 to {LONGEST_TITLE} characters; give --title TEXT")
+    texts = _texts(name, "torch" if tensors else "plain")
     for name, text in texts.items():
         file = root / name
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -55,7 +55,7 @@ def _texts(title: str, kind: str) -> dict[str, str]:
     values = {
         **tomllib.loads((SKELETON / kind / "texts.toml").read_text("utf-8")),
         "title": json.dumps(title, ensure_ascii=False),
-        "heading": title,
+        "name": title,
         "requirement": requirement(*(["author", "torch"] if kind == "torch" else ["author"])),
     }
     checks, solutions = "tests/exercises", "solutions"

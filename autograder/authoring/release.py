@@ -15,7 +15,6 @@ from autograder.authoring.release_key import packed_key, packed_traces
 from autograder.authoring.release_tables import TableError, without_tables
 from autograder.course import Course
 from autograder.course.kit_files import KEY_FOLDER, MANIFEST, STUBS, key_file
-from autograder.course.libraries import requirements_of
 from autograder.course.misconceptions import CATALOGUE, catalogue
 from autograder.course.suite import Suite
 from autograder.formats import KEY
@@ -108,8 +107,7 @@ def _readme(course: Course) -> str:
     rows = [f"| {exercise.number} | {exercise.title} | {exercise.points / 100:g} |" for exercise in course.exercises]
     table = "\n".join(["| | exercise | points |", "|---|---|--:|", *rows])
     text = Template(README.read_text("utf-8"))
-    known = {"install": requirements_of(course.libraries), "title": course.title}
-    return text.substitute(known, first=course.files[0], exercises=table, play=PLAY if course.play else "")
+    return text.substitute(title=course.title, first=course.files[0], exercises=table, play=PLAY if course.play else "")
 
 
 def _without(file: Path, *tables: str) -> bytes:

@@ -35,6 +35,8 @@ def play(options: argparse.Namespace) -> int:
     if options.activity is None:
         return _show_activities(Screen.of(options), course, options.others)
     activity = find_activity(course, options.activity)
+    if not course.computes_with_tensors:
+        raise UsageError('`course play` trains with torch; add libraries = ["torch"] to course.toml')
     settings = parse_settings(activity, options)
     normalize_device(settings.device)
     require_writable(settings.json)

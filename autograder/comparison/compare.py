@@ -210,7 +210,7 @@ def _in_place_of_tensor(yours: Value, nominal: Array, exact: Value, judge: Same 
     if yours is None and "gradient" in name:
         return facts.GradientMissing()
     if yours is None and name in ("result", ""):
-        return facts.NoneReturned(nominal.shape)
+        return facts.NoneReturned(nominal)
     parts = enumerate(yours) if isinstance(yours, list) else yours.items() if isinstance(yours, dict) else ()
     for key, part in parts:
         if isinstance(part, Array) and compare(part, Expected(nominal, exact), judge) is None:
@@ -218,7 +218,7 @@ def _in_place_of_tensor(yours: Value, nominal: Array, exact: Value, judge: Same 
     plain_numbers = as_numbers(yours) if isinstance(yours, list | int | float) else None
     theirs = numbers(exact if isinstance(exact, Array) else nominal)
     is_right = plain_numbers is not None and _are_equal(plain_numbers, theirs)
-    return facts.NotATensor(yours, nominal.shape, is_right)
+    return facts.NotATensor(yours, nominal, is_right)
 
 
 def _are_equal(one: Numbers, other: Numbers) -> bool:

@@ -3,7 +3,6 @@
 import re
 import sys
 from collections.abc import Iterable
-from importlib import metadata
 
 from autograder.course.section import Section, as_texts, quoted
 
@@ -30,6 +29,8 @@ def versions_of(libraries: Iterable[str]) -> dict[str, str]:
 
 
 def _version(name: str) -> str:
+    from importlib import metadata  # every command reads a course, and only some need versions
+
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
@@ -39,10 +40,3 @@ def _version(name: str) -> str:
 
 EXTRAS = frozenset({"torch"})
 """The libraries that the engine's distribution installs as an extra of that name, in a version that it supports."""
-
-
-def requirements_of(libraries: Iterable[str]) -> str:
-    """Return what `pip install` takes in the folder of a kit: the engine and the libraries."""
-    extras = sorted(EXTRAS.intersection(libraries))
-    others = [name for name in libraries if name not in EXTRAS and name != "numpy"]  # the engine needs NumPy itself
-    return " ".join([f'".[{",".join(extras)}]"' if extras else ".", *others])

@@ -21,6 +21,11 @@ from autograder.formats import COURSE
 
 __all__ = ["CourseError", "Problem", "find_course", "read_course"]
 
+KEYS = (
+    *("format", "title", "seed", "points", "libraries", "questions", "limits", "sizes", "words", "forbidden_groups"),
+    *("exercises", "grading", "play"),
+)
+"""The keys of course.toml."""
 
 NO_SIZES: tuple[Mapping[str, int], ...] = ({},)
 """The one column of a course without axes: each trial has it."""
@@ -51,10 +56,7 @@ def read_course(root: Path, *, empty: bool = False) -> Course:
     problems = Collector(text)
     top = Section(data, (), "", problems)
     _check_format(top)
-    top.expect_keys(
-        *("format", "title", "seed", "points", "libraries", "questions", "limits", "sizes", "words"),
-        *("forbidden_groups", "exercises", "grading", "play"),
-    )
+    top.expect_keys(*KEYS)
     libraries = read_libraries(top)
     exercises = read_exercises(top, libraries, required=not empty)
     ids = [exercise.id for exercise in exercises]

@@ -1,18 +1,18 @@
 """The first difference between an observation and the expected one."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autograder.messages.elements import Position, element, joined, position
 from autograder.messages.wording import Fact, Wording, opened
 from autograder.protocol import Array, Opaque, Value
+from autograder.protocol.values import NUMPY
 
 
 def described(value: Value) -> str:
     """Name a value in a few words."""
     match value:
         case Array():
-            return tensor(value.shape)
+            return array(value)
         case Opaque():
             return f"a {value.type_name}" if " " not in value.type_name else value.type_name
         case list():
@@ -27,9 +27,9 @@ def described(value: Value) -> str:
 ONLY_SOME_SIZES = "With inputs of other sizes it is right: does a size stand in the code as a number?"
 
 
-def tensor(shape: Sequence[int]) -> str:
-    """Name a tensor by its shape."""
-    return f"a tensor of shape {tuple(shape)}"
+def array(expected: Array) -> str:
+    """Name a tensor, or an array of NumPy, by its shape."""
+    return f"{'an array' if expected.device == NUMPY else 'a tensor'} of shape {tuple(expected.shape)}"
 
 
 # Values.
@@ -146,14 +146,14 @@ class NotATensor(Fact):
     """Something else stands where a tensor is expected; `right` says that its numbers are the expected ones."""
 
     yours: Value
-    shape: tuple[int, ...]
+    expected: Array
     right: bool
 
     id = "type"
 
     def wording(self) -> Wording:
         right = " with the right values" if self.right else ""
-        return Wording(f"{described(self.yours)}{right}, expected {tensor(self.shape)}")
+        return Wording(f"{described(self.yours)}{right}, expected {array(self.expected)}")
 
 
 @dataclass(frozen=True)
@@ -173,12 +173,12 @@ class TensorInside(Fact):
 class NoneReturned(Fact):
     """The code returned None where a tensor is expected."""
 
-    shape: tuple[int, ...]
+    expected: Array
 
     id = "type"
 
     def wording(self) -> Wording:
-        says = f"Your code returned None, expected {tensor(self.shape)}"
+        says = f"Your code returned None, expected {array(self.expected)}"
         return Wording(says, asks="Is the return missing?", whole=True)
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from autograder.messages.comparisons import array
 from autograder.messages.wording import Fact, Wording
 from autograder.protocol import Array, Opaque, Value
 
@@ -48,7 +49,7 @@ def grid_shape(grid: Grid) -> str:
 def described(value: Value) -> str:
     """Return what a value is that has no rows of numbers, in words."""
     if isinstance(value, Array):
-        return f"a tensor of shape {tuple(value.shape)}"
+        return array(value)
     if value is None:
         return "None"
     if isinstance(value, Opaque):

@@ -46,9 +46,13 @@ class TooLarge(ProtocolError):
     """The data received is well formed, but beyond a limit."""
 
 
+NUMPY = "numpy"
+"""What an array of NumPy has in place of a device."""
+
+
 @dataclass(frozen=True)
 class Array:
-    """A tensor as data: its elements in C order, little-endian, and the name of its device."""
+    """A tensor or an array of NumPy as data: its elements in C order, little-endian, and the name of its device."""
 
     dtype: str
     shape: tuple[int, ...]

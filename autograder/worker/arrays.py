@@ -9,7 +9,7 @@ import numpy as np
 from autograder.checks.array_given import ArrayGiven
 from autograder.protocol import Array, Opaque, Value
 from autograder.protocol.bounds import OBSERVATION_ELEMENTS
-from autograder.protocol.values import ITEM_SIZES, MAX_AXES
+from autograder.protocol.values import ITEM_SIZES, MAX_AXES, NUMPY
 from autograder.worker.support import PlainSupport
 
 
@@ -45,4 +45,5 @@ def _array(value: Any) -> Value:
         return Opaque(f"an array of dtype {dtype}")
     if math.prod(plain.shape) > OBSERVATION_ELEMENTS:
         return Opaque(f"an array of shape {plain.shape}")
-    return Array(dtype, tuple(plain.shape), np.ascontiguousarray(plain).astype(plain.dtype.newbyteorder("<")).tobytes())
+    little_endian = np.ascontiguousarray(plain).astype(plain.dtype.newbyteorder("<"))
+    return Array(dtype, tuple(plain.shape), little_endian.tobytes(), NUMPY)

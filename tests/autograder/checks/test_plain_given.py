@@ -1,0 +1,60 @@
+"""Inputs of plain Python and NumPy: the same from the same seed, within their bounds, and none of them rare."""
+
+import random
+
+import numpy as np
+import pytest
+
+from autograder.checks.array_given import ArrayGiven
+from autograder.checks.plain_given import PlainGiven
+
+
+def test_the_same_seed_gives_the_same_inputs() -> None:
+    one, other, third = (PlainGiven(seed, {}) for seed in (5, 5, 6))
+    assert one.numbers(0, 9, 20) == other.numbers(0, 9, 20)
+    assert one.text(9) == other.text(9) != third.text(9)
+
+
+def test_the_inputs_are_those_of_every_release_of_python() -> None:
+    given = PlainGiven(7, {})
+    assert given.numbers(-50, 50, 4) == [-18, -35, 15, -43]
+    assert given.text(4) == "njbn"
+
+
+def test_numbers_keep_their_bounds_and_reach_them() -> None:
+    given = PlainGiven(1, {})
+    assert set(given.numbers(-1, 2, 200)) == {-1, 0, 1}
+    assert all(2.0 <= number < 3.0 for number in given.reals(2.0, 3.0, 200))
+    assert sorted(given.distinct(3, 9, 6)) == [3, 4, 5, 6, 7, 8]
+    assert sorted(given.shuffled("abc")) == ["a", "b", "c"]
+    assert given.choice(["only"]) == "only"
+
+
+def test_more_different_numbers_than_there_are_is_an_error() -> None:
+    with pytest.raises(ValueError, match="there are 3 numbers from 0 to 2, not 4"):
+        PlainGiven(1, {}).distinct(0, 3, 4)
+
+
+def test_sizes_need_no_axes_and_say_which_one_is_missing() -> None:
+    assert PlainGiven(1, {"B": 3}).size("B") == 3
+    with pytest.raises(KeyError, match=r"course.toml gives no sizes for T"):
+        PlainGiven(1, {}).size("T")
+
+
+def test_arrays_have_the_dtype_and_the_form_that_was_asked_for() -> None:
+    given = ArrayGiven(1, {})
+    assert given.normal(3, 4).dtype == np.float64
+    assert given.normal(3, dtype="float32").dtype == np.float32
+    assert given.integers(0, 5, 2, 2).dtype == np.int64
+    mask = given.mask(5, 6)
+    assert mask.any(axis=-1).all()
+    assert not mask.all(axis=-1).any()
+    assert given.array([[1, 2]]).shape == (1, 2)
+
+
+def test_both_generators_begin_anew() -> None:
+    given = ArrayGiven(4, {})
+    given.restart_randomness()
+    first = random.random(), np.random.rand()
+    given.restart_randomness()
+    assert first == (random.random(), np.random.rand())
