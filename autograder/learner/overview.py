@@ -66,8 +66,16 @@ class ExerciseRow:
         return f"{standing.passing} of {plural(standing.checks, 'check')}" if standing.checks else ""
 
     @property
+    def score(self) -> int:
+        """Return the points of the last check in hundredths, scaled to what the exercise is worth now."""
+        standing = self.standing
+        if not standing.max_score:
+            return standing.score
+        return round(standing.score * self.exercise.points / standing.max_score)
+
+    @property
     def points(self) -> str:
-        return f"{points(self.standing.score)} of {points(self.exercise.points)} points"
+        return f"{points(self.score)} of {points(self.exercise.points)} points"
 
     @property
     def minutes(self) -> str:
@@ -90,7 +98,7 @@ class ExerciseRow:
             "in_progress": self._state is IN_PROGRESS,
             "passing": standing.passing,
             "checks": standing.checks,
-            "score": standing.score,
+            "score": self.score,
             "max_score": self.exercise.points,
             "runs": standing.runs,
             "hints_taken": standing.hints_taken,
