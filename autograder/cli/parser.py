@@ -11,7 +11,7 @@ from autograder.cli.learner_commands import add_learner_commands
 
 USAGE = "course [--plain] [--no-color] [--json FILE] [COMMAND ...]"
 INTRODUCTION = """
-Build a Transformer, exercise by exercise, and have each one checked.
+{title}: write the exercises, and have each one checked.
 
 Without a command it shows where you are and what to do next.
 `course COMMAND --help` explains a command.
@@ -35,9 +35,20 @@ def parse(arguments: Sequence[str]) -> Namespace:
     commands = Commands(subparsers)
     add_learner_commands(commands)
     add_instructor_commands(commands)
-    parser.description = f"{INTRODUCTION}\n{commands.listing()}"
+    title = _title() if {"-h", "--help"} & set(arguments) else ""
+    parser.description = f"{INTRODUCTION.format(title=title)}\n{commands.listing()}"
     options, others = parser.parse_known_args(arguments)
     options.others = others
     if others and not hasattr(options, "activity"):  # those of an activity are in course.toml
         subparsers.choices.get(options.name_of_command, parser).refuse(others)
     return options
+
+
+def _title() -> str:
+    """Return the title of the course around the working folder, for the help; a general one without a course."""
+    from autograder.course import CourseError, find_course, read_course
+
+    try:
+        return read_course(find_course()).title
+    except CourseError:
+        return "A course"

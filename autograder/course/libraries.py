@@ -3,7 +3,6 @@
 import re
 import sys
 from collections.abc import Iterable
-from importlib import metadata
 
 from autograder.course.section import Section, as_texts, quoted
 
@@ -30,6 +29,8 @@ def versions_of(libraries: Iterable[str]) -> dict[str, str]:
 
 
 def _version(name: str) -> str:
+    from importlib import metadata  # every command reads a course, and only some need versions
+
     try:
         return metadata.version(name)
     except metadata.PackageNotFoundError:
