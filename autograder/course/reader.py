@@ -52,19 +52,8 @@ def read_course(root: Path, *, empty: bool = False) -> Course:
     top = Section(data, (), "", problems)
     _check_format(top)
     top.expect_keys(
-        *(
-            "format",
-            "title",
-            "seed",
-            "points",
-            "libraries",
-            "questions",
-            "limits",
-            "sizes",
-            "words",
-            "forbidden_groups",
-        ),
-        *("exercises", "grading", "play"),
+        *("format", "title", "seed", "points", "libraries", "questions", "limits", "sizes", "words"),
+        *("forbidden_groups", "exercises", "grading", "play"),
     )
     libraries = read_libraries(top)
     exercises = read_exercises(top, libraries, required=not empty)
