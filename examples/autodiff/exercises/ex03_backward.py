@@ -33,6 +33,20 @@
 # **Two calls.** The gradient of a *leaf* stays after a call, and the next call adds to it. So
 # several outputs can share their leaves. The training loop clears it when it wants to (ex04). The
 # gradient of an *inner* value belongs to one call, so each call starts it at 0.
+#
+# **Python you need.** Each call is a link to its documentation.
+#
+# | call | what it does |
+# |---|---|
+# | [`math.exp(x)`] | e to the power of a float; `math.tanh` is called in the same way |
+# | [`max(a, b)`] | the larger of two numbers |
+# | [`reversed(items)`] | the items of a list, from the last to the first |
+# | [`zip(a, b)`] | pairs of items at the same place of two lists |
+#
+# [`math.exp(x)`]: https://docs.python.org/3/library/math.html#math.exp
+# [`max(a, b)`]: https://docs.python.org/3/library/functions.html#max
+# [`reversed(items)`]: https://docs.python.org/3/library/functions.html#reversed
+# [`zip(a, b)`]: https://docs.python.org/3/library/functions.html#zip
 
 # %% [markdown]
 # ## Forward and back, by hand

@@ -15,7 +15,7 @@
 #
 # The *learning rate* $\eta$ says how far. This is *gradient descent*.
 #
-# **What you need.** A parameter is a `Value` as in ex03. Your code uses its `data`, its `grad`, its
+# **The parameters.** A parameter is a `Value` as in ex03. Your code uses its `data`, `grad`,
 # operators, `tanh()` and `backward()`. It makes none itself. So any class with these names will do,
 # and the checks bring their own. To train a network of your own values, see the end of the lesson.
 #
@@ -29,6 +29,18 @@
 # **A training step** has five parts: clear the gradients, predict, compute the loss, call
 # `backward`, and descend. Gradients add up over calls (ex03), so a step that clears nothing uses
 # the gradients of all steps before.
+#
+# **Python you need.** Each call is a link to its documentation.
+#
+# | call | what it does |
+# |---|---|
+# | [`zip(a, b)`] | pairs of items at the same place of two lists |
+# | [`sum(items)`] | adds all items, beginning with 0; values can be added to 0 |
+# | [`range(n)`] | the numbers from 0 to n - 1, for loops |
+#
+# [`zip(a, b)`]: https://docs.python.org/3/library/functions.html#zip
+# [`sum(items)`]: https://docs.python.org/3/library/functions.html#sum
+# [`range(n)`]: https://docs.python.org/3/library/functions.html#func-range
 
 # %% [markdown]
 # ## One neuron, one step

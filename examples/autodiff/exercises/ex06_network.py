@@ -34,9 +34,25 @@
 # **Batches.** A step on a few points is cheap, and nearly as good as one on all points. One round
 # through all batches is an *epoch*.
 #
-# **What you need.** A parameter is a `Tensor` as in ex05. Your code uses its `data`, its `grad`,
+# **The parameters.** A parameter is a `Tensor` as in ex05. Your code uses its `data`, its `grad`,
 # its operators, `sum`, `exp`, `log`, `relu` and `backward()`. It makes no tensor itself: arrays may
 # stand beside tensors in `x @ w` and `t - array`. The checks bring tensors of their own.
+#
+# **NumPy you need.** Each call is a link to its documentation.
+#
+# | call | what it does |
+# |---|---|
+# | [`x.max(axis, keepdims)`] | the largest numbers along an axis; `x.sum` takes the same arguments |
+# | [`x.argmax(axis)`] | the places of the largest numbers along an axis |
+# | [`np.arange(n)`] | the whole numbers from 0 to n - 1 |
+# | [`x[:, None]`] | a column of the numbers of x, which broadcasts against rows |
+# | [`np.zeros_like(x)`] | an array of zeros with the shape of x |
+#
+# [`x.max(axis, keepdims)`]: https://numpy.org/doc/stable/reference/generated/numpy.ndarray.max.html
+# [`x.argmax(axis)`]: https://numpy.org/doc/stable/reference/generated/numpy.ndarray.argmax.html
+# [`np.arange(n)`]: https://numpy.org/doc/stable/reference/generated/numpy.arange.html
+# [`x[:, None]`]: https://numpy.org/doc/stable/user/basics.indexing.html
+# [`np.zeros_like(x)`]: https://numpy.org/doc/stable/reference/generated/numpy.zeros_like.html
 
 # %% [markdown]
 # ## Two points, three classes

@@ -30,6 +30,20 @@
 # In this course your programs will compute exact derivatives. Numeric derivatives are slow, because
 # each variable needs two calls. But they are hard to get wrong, so you will test the others with
 # them. That is a *gradient check*.
+#
+# **Python you need.** Each call is a link to its documentation.
+#
+# | call | what it does |
+# |---|---|
+# | [`list(items)`] | makes a new list with the same items, also of a tuple |
+# | [`abs(x)`] | the size of a number, without its sign |
+# | [`max(a, b)`] | the largest of several numbers, or of a list of them |
+# | [`zip(a, b)`] | pairs of items at the same place of two lists |
+#
+# [`list(items)`]: https://docs.python.org/3/library/functions.html#func-list
+# [`abs(x)`]: https://docs.python.org/3/library/functions.html#abs
+# [`max(a, b)`]: https://docs.python.org/3/library/functions.html#max
+# [`zip(a, b)`]: https://docs.python.org/3/library/functions.html#zip
 
 # %% [markdown]
 # ## A cube, by hand

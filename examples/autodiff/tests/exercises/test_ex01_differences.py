@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from autograder.checks import Raises, check, picture
+from autograder.checks import Raises, Same, check, picture
 
 
 def some(given, count):
@@ -55,6 +55,16 @@ def test_refused(impl, given):
 def test_central(impl, given):
     f, x = cubic(given)
     return {f"h = {h}": float(impl.central_difference(f, x, h)) for h in (0.5, 0.125)}
+
+
+@check("without a step, the slopes are nearly exact", points=2, judge=Same(tolerance=1e-4))
+def test_default_step(impl, given):
+    x, y = some(given, 2)
+    return {
+        "forward": float(impl.forward_difference(math.exp, x)),
+        "central": float(impl.central_difference(math.exp, x)),
+        "gradient": [float(slope) for slope in impl.gradient(lambda point: math.exp(point[0]) * point[1], [x, y])],
+    }
 
 
 @check("a gradient has one central difference for each variable", points=4, of="gradient")
@@ -110,6 +120,7 @@ def test_largest_error(impl, given):
     return {
         "first is larger": float(impl.largest_error([large + 1, small], [large, small])),
         "second is larger": float(impl.largest_error([-large, 2.0], [-large - 4, 2.0])),
+        "first is larger, below 0": float(impl.largest_error([-large - 3, 2.0], [-large, 2.0])),
         "far below 1": float(impl.largest_error([small, small], [small, small + off])),
         "too small, and too large": float(impl.largest_error([3.0, small, 2.0], [3.0 + off, small - off / 4, 2.0])),
     }

@@ -67,6 +67,20 @@ def test_relu(impl, given):
     }
 
 
+@check("differences and plain numbers on either side have the right gradients", points=1, of="Value")
+def test_differences(impl, given):
+    a, b, c, d = leaves(impl, given, 4)
+    e, f = leaves(impl, given, 2)
+    number, other = numbers(given, 2)
+    return {
+        "a - b": observed(a - b, a=a, b=b),
+        "number - c": observed(number - c, c=c),
+        "-d + number": observed(-d + number, d=d),
+        "number + e": observed(number + e, e=e),
+        "f - number": observed((f - other) * 2, f=f),
+    }
+
+
 @check("gradients follow the chain rule through several operations", points=3, of="Value")
 def test_chain(impl, given):
     a, b, c = leaves(impl, given, 3)
@@ -116,7 +130,10 @@ def test_second_call(impl, given):
     first.backward()
     after_one = [a.grad, b.grad]
     second.backward()
-    return {"after one call": after_one, "after another output": [a.grad, b.grad]}
+    leaf = impl.Value(numbers(given, 1)[0])
+    leaf.backward()
+    leaf.backward()
+    return {"after one call": after_one, "after another output": [a.grad, b.grad], "a leaf, twice": leaf.grad}
 
 
 @check("gradients inside the graph are those of the latest call", points=2, of="Value")

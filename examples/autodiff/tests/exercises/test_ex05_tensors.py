@@ -86,6 +86,21 @@ def test_summed(impl, given):
     return seen
 
 
+@check("plain arrays and numbers may stand on either side", points=2, of="Tensor")
+def test_plain_arrays(impl, given):
+    B, D, F = given.sizes("B D F")
+    a, b, c, d, e = tensors(impl, given, (B, F), (B, F), (D, F), (B, F), (B, F))
+    whole = impl.Tensor([given.number(1, 9) for _ in range(F)])
+    return {
+        "array - a": observed(given, array(given, B, F) - a, a=a),
+        "array + b": observed(given, array(given, F) + b, b=b),
+        "array @ c": observed(given, array(given, B, D) @ c, c=c),
+        "d / number": observed(given, d / 4.0, d=d),
+        "e - array": observed(given, e - array(given, F), e=e),
+        "whole numbers": observed(given, -whole * 0.5, whole=whole),
+    }
+
+
 @check("the gradient of exp is right", points=1, of="Tensor")
 def test_exp(impl, given):
     (a,) = tensors(impl, given, given.sizes("B F"))
@@ -130,7 +145,10 @@ def test_second_call(impl, given):
     first, second = shared.relu().sum(), (shared * shared).sum()
     for output in (first, second):
         output.backward()
-    return {"leaves": [a.grad, b.grad], "inside": shared.grad}
+    leaf = impl.Tensor(array(given, 1))
+    leaf.backward()
+    leaf.backward()
+    return {"leaves": [a.grad, b.grad], "inside": shared.grad, "a leaf, twice": leaf.grad}
 
 
 @check("no two tensors share one array", points=2, of="Tensor", requires_any=("multiplied", "broadcast", "used_twice"))
