@@ -181,8 +181,8 @@ def _add_mutate(commands: Commands) -> None:
         "mutate.mutate",
         "find small mistakes in a solution that no check notices",
         "It changes the solution in hundreds of ways. A mutant that passes every check is a survivor. Make a check "
-        "stricter, or list the survivor as equivalent with a reason. A run that was stopped goes on where it ended.\n\nExit status: 0 if "
-        "every mutant is caught or listed with a reason that holds, 1 if not.",
+        "stricter, or list the survivor as equivalent with a reason. A run that was stopped goes on where it ended."
+        "\n\nExit status: 0 if every mutant is caught or listed with a reason that holds, 1 if not.",
     )
     add = parser.add_argument
     add("exercises", nargs="*", metavar="EX", help=f"{EXERCISE} (default: all)")

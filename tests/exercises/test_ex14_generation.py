@@ -285,13 +285,14 @@ def transformer(given, seq_len, *, end=2, pad=0, table=None, zeros=0):
             places = torch.arange(ids.size(1), device=ids.device)
             answer = scores_of(given, torch.where(places == lengths[:, :1], end, words), W)
             answer = (answer if table is None else table[ids]).roll(1, dims=-1)
-            return torch.cat([answer, answer.amin(dim=-1, keepdim=True)], dim=-1)  # one feature more than words
+            unused = answer.amin(dim=-1, keepdim=True).expand_as(answer)
+            return torch.cat([answer, unused], dim=-1)  # there are more features than words
 
     class Transformer(nn.Module):
         def __init__(self):
             super().__init__()
             self.encoder, self.decoder = Encoder(V), Decoder(W)
-            self.output_projection = nn.Linear(W + 1, W)
+            self.output_projection = nn.Linear(2 * W, W)
             with torch.no_grad():
                 self.output_projection.weight.zero_()[:, :W].copy_(torch.eye(W).roll(1, dims=1))
                 self.output_projection.bias.zero_()
