@@ -10,6 +10,7 @@ from autograder.authoring.mutation.equivalents import add_equivalents, equivalen
 from autograder.authoring.mutation.kept import outcomes_of
 from autograder.authoring.mutation.mutants import Mutant, mutants_of, patch_of
 from autograder.authoring.mutation.running import ExerciseMutants, Options, Survivor, mutate_each, to_json
+from autograder.authoring.mutation.texts import TEXTS
 from autograder.authoring.naming import append_entry, entry_of
 from autograder.cli.progress_line import show_count
 from autograder.cli.screen import Screen
@@ -120,10 +121,12 @@ def _draft(course: Course, id_: str) -> int:
     exercise, mutant = _find(course, id_)
     solution = (course.solutions_dir / exercise.file).read_text("utf-8")
     name = f"{mutant.operator.replace(' ', '-')}-{mutant.id}"
-    entry = entry_of(exercise, name, "A mutant that was drafted.", [patch_of(solution, mutant.source)])
+    entry = entry_of(
+        exercise, name, "A mutant that was drafted.", [patch_of(solution, mutant.source)], TEXTS.get(mutant.operator)
+    )
     file = append_entry(course, exercise, name, entry)
     print(entry.strip("\n"))
-    print(f"\nAdded to {file.relative_to(course.root)}. Write its texts, then run `course validate {exercise.number}`")
+    print(f"\nAdded to {file.relative_to(course.root)}. Read its texts, then run `course validate {exercise.number}`")
     return PASS
 
 
