@@ -79,7 +79,9 @@ def _show(course: Course, result: ExerciseMutants, screen: Screen) -> None:
 def _show_survivor(survivor: Survivor, exercise: Exercise, solution: str, screen: Screen, more: str = "") -> None:
     mutant = survivor.mutant
     screen.gap()
-    screen.line((f"  {mutant.id}", "yellow"), f"  {exercise.file}:{mutant.line} in {mutant.where}{more}")
+    screen.line(
+        (f"  {mutant.id}", "yellow"), f"  {exercise.file}:{mutant.line} in {mutant.where}: {mutant.operator}{more}"
+    )
     find, replace = patch_of(solution, mutant.source)
     for mark, text, color in (("-", find, "red"), ("+", replace, "green")):
         for line in _without_indent(text, find):

@@ -1,11 +1,13 @@
-"""A suite whose checks get unusual inputs: axes of size 1, equal axes, zeros, large numbers, open and closed masks.
+"""A suite whose checks get unusual inputs: axes of size 1, equal axes, zeros, large numbers, open masks, no items.
 
 No verdict uses it. It only helps to find an input on which a mutant differs from the solution.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 
+from autograder.authoring.mutation.unusual_inputs import KEPT
 from autograder.checks.trials import Key, column_of
 from autograder.course import Exercise
 from autograder.course.suite import Suite
@@ -16,55 +18,25 @@ VALUES = {
     "smallest": "integers that are all the smallest",
     "open": "masks that are all True",
     "closed": "masks that are all False",
+    "single": "one item",
+    "empty": "no items",
+    KEPT: "the inputs after the call",
 }
-"""Families of inputs, and what a message calls them."""
+"""Families of inputs, and what a message calls them. The last one has usual inputs, and observes them afterwards."""
 
 EQUAL = 4
 """The size of all axes, where they are equal. It can be divided by 2 and by itself."""
 
 _SEPARATOR = " with "
 
-_SOURCE = """
-def _with_edges(separator, families):
-    from dataclasses import replace
-
-    class Edge:
-        def __init__(self, given, family):
-            self._given, self._family = given, family
-
-        def __getattr__(self, name):
-            return getattr(self._given, name)
-
-        def normal(self, *shape, **named):
-            if self._family == "zeros":
-                named |= {"scale": 0.0, "shift": 0.0}
-            if self._family == "large":
-                named["scale"] = 1000.0 * named.get("scale", 1.0)
-            return self._given.normal(*shape, **named)
-
-        def integers(self, low, high, *shape, **named):
-            return self._given.integers(low, low + 1 if self._family == "smallest" else high, *shape, **named)
-
-        def mask(self, *shape, **named):
-            mask = self._given.mask(*shape, **named)
-            return mask | True if self._family == "open" else mask & False if self._family == "closed" else mask
-
-    def edged(probe, family):
-        return lambda impl, given: probe(impl, Edge(given, family))
-
-    for check in [getattr(value, "__check__", None) for value in list(globals().values())]:
-        for family in families if check is not None else ():
-            probe = edged(check.probe, family)
-            probe.__check__ = replace(check, id=f"{check.id}{separator}{family}", probe=probe)
-            globals()[f"_{check.id}_{family}"] = probe
-"""
-"""Code for the end of a file of checks: it declares each check once more for every family."""
+# A worker cannot import this room, so the source is part of the file with the checks.
+_SOURCE = Path(__file__).with_name("unusual_inputs.py").read_text("utf-8")
 
 
 def edge_suite(suite: Suite) -> Suite:
     """Return a suite with unusual sizes, and each check once more for every family of inputs."""
     course = suite.course
-    text = f"\n{_SOURCE}\n_with_edges({_SEPARATOR!r}, {list(VALUES)!r})\n".encode()
+    text = f"\n\n{_SOURCE}\ndeclare_families(globals(), {_SEPARATOR!r}, {[*VALUES]!r})\n".encode()
     names = {course.checks_file(exercise).name for exercise in suite.exercises}
     sources = {name: source + text if name in names else source for name, source in suite.sources.items()}
     sizes = (*course.sizes, *_edge_columns(course.sizes))

@@ -24,9 +24,11 @@ class Outcomes:
     After a change of the solution or the checks, nothing is kept but the `hints`: which check caught a mutant before.
     """
 
-    def __init__(self, file: Path, digest: str, *, fresh: bool = False) -> None:
+    def __init__(self, file: Path, digest: str, search: str, *, fresh: bool = False) -> None:
+        """`digest` is that of everything that decides what is caught, `search` that of the search for witnesses."""
         self.file = file
         self.digest = digest
+        self.search = search
         self.caught: dict[str, str | None] = {}
         self.witnesses: dict[str, Witness | None] = {}
         self.hints: dict[str, str] = {}
@@ -37,8 +39,10 @@ class Outcomes:
         caught = {str(id_): str(check) if check is not None else None for id_, check in record["caught"].items()}
         self.hints = {str(id_): str(check) for id_, check in record["hints"].items()}
         if record["digest"] == self.digest and not fresh:
-            self.witnesses = {id_: Witness(**data) if data else None for id_, data in record["witnesses"].items()}
             self.caught = caught
+            if record["search"] == self.search:
+                found = record["witnesses"].items()
+                self.witnesses = {id_: Witness(**data) if data else None for id_, data in found}
         else:
             self.hints |= {id_: check for id_, check in caught.items() if check is not None}
 
@@ -46,15 +50,25 @@ class Outcomes:
         """Write the outcomes, whole or not at all. A folder that cannot be written only costs time."""
         # Copies, because other threads add outcomes meanwhile.
         witnesses = {id_: asdict(found) if found else None for id_, found in dict(self.witnesses).items()}
-        record = {"digest": self.digest, "caught": dict(self.caught), "hints": self.hints, "witnesses": witnesses}
+        record = {
+            "digest": self.digest,
+            "search": self.search,
+            "caught": dict(self.caught),
+            "hints": self.hints,
+            "witnesses": witnesses,
+        }
         with contextlib.suppress(OSError):
             write_atomically(self.file, json.dumps(record))
 
 
-def outcomes_of(suite: Suite, exercise: Exercise, seed: int, *, fresh: bool = False) -> Outcomes:
-    """Return what is known of the mutants of an exercise; with `fresh`, nothing is."""
-    folder = state_folder(suite.course.root, "cache")
-    return Outcomes(folder / f"mutants-{exercise.id}.json", _digest(suite, exercise, seed), fresh=fresh)
+def outcomes_of(suite: Suite, exercise: Exercise, seed: int, *, trials: int = 0, fresh: bool = False) -> Outcomes:
+    """Return what is known of the mutants of an exercise; with `fresh`, nothing is.
+
+    Witnesses are known if they were searched in as many `trials`.
+    """
+    file = state_folder(suite.course.root, "cache") / f"mutants-{exercise.id}.json"
+    search = hashlib.sha256(engine_digest("authoring/mutation/*.py") + str(trials).encode()).hexdigest()
+    return Outcomes(file, _digest(suite, exercise, seed), search, fresh=fresh)
 
 
 def _digest(suite: Suite, exercise: Exercise, seed: int) -> str:

@@ -186,7 +186,7 @@ def _part(suite: Suite, edges: Suite, exercise: Exercise, keys: Keys, options: O
         exercise,
         mutants_of(solutions[exercise.file].decode("utf-8"), exercise.number),
         read_equivalents(equivalents_file(course, exercise)),
-        outcomes_of(suite, exercise, options.seed, fresh=options.fresh),
+        outcomes_of(suite, exercise, options.seed, trials=options.trials, fresh=options.fresh),
         Hunt(suite, exercise, keys.reference(exercise), solutions),
         witnesses,
     )

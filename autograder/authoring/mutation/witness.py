@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from autograder.authoring.mutation.edges import VALUES, check_and_family, edge_trials
-from autograder.checks import Check, Same
+from autograder.authoring.mutation.unusual_inputs import KEPT
+from autograder.checks import Judge, Same
 from autograder.checks.trials import Key, sizes_of
 from autograder.comparison.compare import Expected, passes
 from autograder.course import Exercise
@@ -13,7 +14,7 @@ from autograder.course.suite import Suite
 from autograder.runner.outcomes import Observed
 from autograder.runner.runner import Runner
 
-Reason = Literal["judge", "trial", "sizes", "values"]
+Reason = Literal["judge", "trial", "sizes", "values", "kept"]
 
 BATCH = 40
 """Trials of a job. A larger job is not ended by the first difference, a smaller one costs more jobs."""
@@ -24,7 +25,7 @@ class Witness:
     """An input on which a survivor differs: the trial of a check, its sizes, and why the course does not notice.
 
     The course has this trial, and the `judge` accepts the difference. Or it lacks the `trial`, its `sizes`, or its
-    kind of `values`.
+    kind of `values`, or does not observe that the inputs are `kept`.
     """
 
     reason: Reason
@@ -45,6 +46,8 @@ class Witness:
             case "sizes":
                 sizes = " ".join(f"{axis}={size}" for axis, size in self.sizes.items())
                 return f"Differs in {check} with other sizes: {sizes}."
+            case "kept":
+                return f"It changes an input of {check}, and no check observes this."
             case "values":
                 return f"Differs in {check} with {self.detail}."
 
@@ -78,7 +81,8 @@ class Witnesses:
         for name, trial in self._differing(sources, at_edges, trials, self._at_edges):
             check, family = check_and_family(name)
             sizes = sizes_of(self.edges.course.sizes, self.seed, self.exercise.id, name, trial)
-            return Witness("values" if family else "sizes", check, trial, sizes, VALUES.get(family or "", ""))
+            reason: Reason = "kept" if family == KEPT else "values" if family else "sizes"
+            return Witness(reason, check, trial, sizes, VALUES.get(family or "", ""))
         return None
 
     def _own_trials(self) -> list[Key]:
@@ -92,6 +96,10 @@ class Witnesses:
 
     def _sizes(self, key: Key) -> Mapping[str, int]:
         return sizes_of(self.suite.course.sizes, self.seed, self.exercise.id, *key)
+
+    def _judge(self, key: Key) -> Judge:
+        check, family = check_and_family(key[0])
+        return Same() if family == KEPT else self.checks[check].judge
 
     def _differing(
         self,
@@ -110,7 +118,7 @@ class Witnesses:
             outcomes = runner.run(sources, {self.exercise.id: usable}).outcomes.get(self.exercise.id, {})
             for key in usable:
                 right = expected[key]
-                judge = Same() if strict else self.checks[check_and_family(key[0])[0]].judge
+                judge = Same() if strict else self._judge(key)
                 if right is not None and not passes(outcomes[key], right, judge):
                     yield key
 
@@ -125,13 +133,13 @@ class Witnesses:
             expected[key] = None
             if isinstance(one, Observed) and isinstance(other, Observed):
                 answer = Expected(one.value, other.value)
-                if _accepts(self.checks[check_and_family(key[0])[0]], answer):
+                if _accepts(self._judge(key), answer):
                     expected[key] = answer
 
 
-def _accepts(check: Check, answer: Expected) -> bool:
-    """Return whether a check accepts the solution's own answer: on an unusual input its judge may not work."""
+def _accepts(judge: Judge, answer: Expected) -> bool:
+    """Return whether a judge accepts the solution's own answer: on an unusual input its judge may not work."""
     try:
-        return passes(Observed(answer.nominal), answer, check.judge)
+        return passes(Observed(answer.nominal), answer, judge)
     except Exception:  # a judge of the course's own may raise anything
         return False

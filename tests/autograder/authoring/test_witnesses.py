@@ -50,6 +50,10 @@ def at_edges() -> Iterator[Runner]:
             tiny.mean_with("return x.cumsum(dim=-1) / count + (x == 0).all()"),
             "Differs in the check values with numbers that are all 0.",
         ),
+        (
+            tiny.MEAN.replace("    count =", "    x.add_(3)\n    x = x - 3\n    count ="),
+            "It changes an input of the check values, and no check observes this.",
+        ),
     ],
 )
 def test_a_witness_says_what_the_checks_lack(
