@@ -4,13 +4,14 @@ import ast
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from textwrap import indent
 
 from autograder.authoring.mutation.operators import variants
 from autograder.authoring.mutation.slots import Slot, pairs, slots
+from autograder.course.stubs import BEGIN, END
 
 ID_DIGITS = 6
 BODY_ALONE = "its body alone"
@@ -44,13 +45,15 @@ class Mutant:
 
 
 def mutants_of(solution: str, number: str) -> list[Mutant]:
-    """Return every mutant of a program, in the order of its lines; no two of them are the same program.
+    """Return every mutant of what students write, in the order of its lines; no two are the same program.
 
-    `number` is that of the exercise, with which the ids begin.
+    A program without marks of the solution is changed everywhere. `number` is that of the exercise, with which the
+    ids begin.
     """
     module = ast.parse(solution)
     imported = _imported(module)
     lines = lines_of(solution)
+    written = _written(lines)
     counts: Counter[tuple[str, str, str]] = Counter()
     ids: set[str] = set()
     made = []
@@ -60,14 +63,30 @@ def mutants_of(solution: str, number: str) -> list[Mutant]:
         for operator, slot, text, becomes in _changes(block, imported):
             statement = slot.place.statement
             assert statement is not None
-            where, was = ".".join(slot.place.where), _header(statement)
+            line = first + getattr(slot.node, "lineno", statement.lineno)
+            if line not in written:
+                continue
+            inside = [statement.name] if isinstance(statement, ast.FunctionDef | ast.ClassDef) else []
+            where, was = ".".join([*slot.place.where, *inside]), _header(statement)
             counts[where, was, becomes] += 1
             nth = counts[where, was, becomes]
             id_ = _id(number, where, was, becomes, nth, ids)
-            line = first + getattr(slot.node, "lineno", statement.lineno)
             source = "".join([*lines[:first], text, *lines[last:]])
             made.append(Mutant(id_, operator, where, line, was, becomes, nth, source))
     return made
+
+
+def _written(lines: Sequence[str]) -> Collection[int]:
+    """Return the numbers of the lines that a stub lacks; all lines if there are no marks."""
+    found: set[int] = set()
+    start = 0
+    for number, line in enumerate(lines, 1):
+        if line.strip() == BEGIN:
+            start = number
+        elif line.strip() == END and start:
+            found |= set(range(start, number))
+            start = 0
+    return found or range(1, len(lines) + 1)
 
 
 def patch_of(solution: str, mutated: str) -> tuple[str, str]:

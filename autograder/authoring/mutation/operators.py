@@ -21,6 +21,7 @@ from autograder.authoring.mutation.replacements import (
     MASKED,
     NAMES,
     ONE_WAY,
+    SYMMETRIC,
     TRANSPOSES,
     TURNED,
 )
@@ -40,7 +41,7 @@ def variants(slot: Slot, imported: Collection[str]) -> Iterator[Variant]:
         case ast.Compare() | ast.BoolOp():
             yield from _of_condition(node)
         case ast.BinOp():
-            yield from _of_operation(node, has_torch=has_torch)
+            yield from _of_operation(slot, node, has_torch=has_torch)
         case ast.UnaryOp():
             yield from _of_sign(slot, node)
         case ast.IfExp(test, body, orelse):
@@ -128,16 +129,21 @@ def _of_condition(node: ast.Compare | ast.BoolOp) -> Iterator[Variant]:
             yield "comparison", ast.Compare(node.left, [*node.ops[:i], other(), *node.ops[i + 1 :]], node.comparators)
 
 
-def _of_operation(node: ast.BinOp, *, has_torch: bool) -> Iterator[Variant]:
+def _of_operation(slot: Slot, node: ast.BinOp, *, has_torch: bool) -> Iterator[Variant]:
     left, op, right = node.left, node.op, node.right
     sign, factor = isinstance(op, ast.Add | ast.Sub), isinstance(op, ast.Mult | ast.Div)
     for other in ARITHMETIC.get(type(op), ()):
         yield ("sign" if sign and other in (ast.Add, ast.Sub) else "arithmetic"), ast.BinOp(left, other(), right)
     yield from (("factor" if factor else "term dropped", part) for part in (left, right))
-    if isinstance(op, ONE_WAY):
+    if isinstance(op, ONE_WAY) and not (isinstance(op, ast.Sub) and _is_size(slot.parent)):
         yield "swapped", ast.BinOp(right, op, left)
     if has_torch and type(op) in IN_PLACE and isinstance(left, ast.Name):
         yield "in place", _method(left, IN_PLACE[type(op)], right)
+
+
+def _is_size(node: ast.AST) -> bool:
+    """Return whether a node is the absolute value of its argument."""
+    return isinstance(node, ast.Call) and _name(node.func) in ("abs", "fabs")
 
 
 def _of_sign(slot: Slot, node: ast.UnaryOp) -> Iterator[Variant]:
@@ -184,7 +190,7 @@ def _of_call(node: ast.Call, imported: Collection[str]) -> Iterator[Variant]:
         yield "call dropped", arguments[0]
     for i in range(len(arguments)):
         yield "argument dropped", ast.Call(function, [*arguments[:i], *arguments[i + 1 :]], keywords)
-    for i in range(len(arguments) - 1):
+    for i in range(len(arguments) - 1 if name not in SYMMETRIC else 0):
         swapped = [*arguments[:i], arguments[i + 1], arguments[i], *arguments[i + 2 :]]
         yield "swapped", ast.Call(function, swapped, keywords)
     for i, keyword in enumerate(keywords):

@@ -71,6 +71,9 @@ DTYPES = {
     "half": "float",
 }
 BUILT_IN = {"min": "max", "max": "min", "all": "any", "any": "all", "sum": "len"}
+SYMMETRIC = {"max", "min", "maximum", "minimum", "hypot", "gcd", "isclose", "allclose"}
+"""Functions whose result does not depend on the order of the arguments."""
+
 MAKERS = {"zeros", "ones", "full", "arange", "tensor", "empty", "zeros_like", "ones_like", "full_like", "empty_like"}
 AXIS_WORDS = {"dim", "axis", "dims", "axes", "dim0", "dim1", "start_dim", "end_dim"}
 AXIS_CALLS = {

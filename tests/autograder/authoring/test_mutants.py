@@ -58,7 +58,6 @@ def mutants() -> list[Mutant]:
         ("transpose", "turned = ids.reshape(ids.transpose(1, 2).shape)"),
         ("argument dropped", "return ids.sum(dim=-1).detach()"),
         ("swapped", "turned = ids.transpose(2, 1)"),
-        ("swapped", "yield (min(name, copied), (copied, -1.5))"),
         ("swapped", "yield (min(copied, name), (-1.5, copied))"),
         ("sign", "yield (min(copied, name), (copied, 1.5))"),
         ("sign", "ids = ids - turned.masked_fill(mask, 0.0)"),
@@ -154,3 +153,33 @@ def step(model, batch, optimizer):
         "    scores = model(batch)  # (B, V)\n    optimizer.zero_grad()",
         "    optimizer.zero_grad()  # (B, V)\n    scores = model(batch)",
     )
+
+
+def test_arguments_that_may_stand_in_any_order_are_not_swapped() -> None:
+    source = "def f(a, b):\n    return max(a, b) + abs(a - b) + pow(a, b)\n"
+    assert [mutant.becomes for mutant in mutants_of(source, "01") if mutant.operator == "swapped"] == [
+        "return max(a, b) + abs(a - b) + pow(b, a)"
+    ]
+
+
+def test_a_default_belongs_to_its_function() -> None:
+    found = mutants_of("class A:\n    def f(self, size=3):\n        return size\n", "01")
+    assert ("A.f", "def f(self, size=4):") in {(mutant.where, mutant.becomes) for mutant in found}
+
+
+def test_only_what_students_write_is_changed() -> None:
+    source = """
+LIMIT = 3
+
+
+def given(x):
+    return x + 1
+
+
+def written(x, size=3):
+    # TODO ex01: three times x
+    ### BEGIN SOLUTION
+    return 3 * x
+    ### END SOLUTION
+"""
+    assert {mutant.line for mutant in mutants_of(source, "01")} == {12}

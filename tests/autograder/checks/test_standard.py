@@ -13,7 +13,9 @@ from autograder.checks.standard import HINTS
 from autograder.comparison.compare import Expected, passes
 from autograder.course.exercises import HINT_LENGTH
 from autograder.runner.outcomes import Observed
+from autograder.worker import support
 from autograder.worker.observe import observe
+from autograder.worker.tensors import TensorSupport
 
 SIZES = {"B": 3, "T": 5, "D": 4}
 
@@ -85,6 +87,11 @@ PROBES = [
     LAYER.parameters(),
 ]
 CHECKS = checks_in(cast("ModuleType", SimpleNamespace(**{probe.__name__: probe for probe in PROBES})))
+
+
+@pytest.fixture(autouse=True)
+def _with_tensors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(support, "_loaded", TensorSupport())
 
 
 def observed(check: Check, module: type[nn.Module]) -> Observed | None:
