@@ -57,7 +57,7 @@ proof: proof-short
 	$(ALONE) $(BIN)/python -m tests.proof.kit_answers
 	$(ALONE) $(BIN)/python -m tests.proof.hanging
 	$(ALONE) $(BIN)/python -m tests.proof.ways
-	$(ALONE) $(BIN)/python -m tests.proof.mutation
+	$(BIN)/course mutate
 
 # As much of the proof as .ci/run has time for.
 proof-short: export COURSE_TRUST = 1

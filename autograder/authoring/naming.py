@@ -1,37 +1,73 @@
-"""Turn a wrong program of a student into a catalogue entry: a patch of the solution, with texts to write."""
+"""Turn a wrong program into a catalogue entry: a patch of the solution, with texts to write."""
 
 import ast
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from textwrap import indent
 
-from autograder.course import Exercise
+from autograder.course import Course, Exercise
 from autograder.course.names import UsageError
+from autograder.course.storage import write_atomically
 
 Defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Patch = tuple[str, str]
 
 ENTRY = """
-# {count} failed alike with this. Write the three texts and a better id, then run `course validate {number}`.
+# {origin} {todo}, then run `course validate {number}`.
 [{id}]
-name = "TODO: what is wrong, in a few words"
-explanation = "TODO: why it is wrong."
-hint = "TODO: a question that leads to the mistake."
+name = {name}
+explanation = {explanation}
+hint = {hint}
 {patches}
 """
 
+Texts = tuple[str, str, str]
+"""The name, the explanation and the hint of a misconception."""
 
-def entry_of(exercise: Exercise, name: str, count: str, patches: Sequence[Patch]) -> str:
-    """Return the entry as TOML; `count` is the number of students in words."""
+TO_WRITE: Texts = (
+    "TODO: what is wrong, in a few words",
+    "TODO: why it is wrong.",
+    "TODO: a question that leads to the mistake.",
+)
+
+
+def entry_of(exercise: Exercise, id_: str, origin: str, patches: Sequence[Patch], texts: Texts | None = None) -> str:
+    """Return the entry as TOML; `origin` is a sentence that says where the misconception comes from.
+
+    Without `texts`, the author writes them.
+    """
+    todo = "Check the three texts and write a better id" if texts else "Write the three texts and a better id"
+    name, explanation, hint = map(_basic, texts or TO_WRITE)
     if len(patches) == 1:
-        texts = "\n".join(
+        patched = "\n".join(
             f"{key} = {_literal(text)}" for key, text in zip(("find", "replace"), patches[0], strict=True)
         )
     else:
         lines = (f"    {{find = {_literal(find)}, replace = {_literal(replace)}}}," for find, replace in patches)
-        texts = "\n".join(("patches = [", *lines, "]"))
-    return ENTRY.format(count=count, number=exercise.number, id=name, patches=texts)
+        patched = "\n".join(("patches = [", *lines, "]"))
+    return ENTRY.format(
+        origin=origin,
+        todo=todo,
+        number=exercise.number,
+        id=id_,
+        name=name,
+        explanation=explanation,
+        hint=hint,
+        patches=patched,
+    )
+
+
+def append_entry(course: Course, exercise: Exercise, name: str, entry: str) -> Path:
+    """Append an entry to the catalogue of an exercise; raises `UsageError` if there is one of this name."""
+    file = course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
+    catalogue = file.read_text("utf-8") if file.is_file() else ""
+    if f"[{name}]" in catalogue:
+        raise UsageError(f"{file.relative_to(course.root)} has {name} already; write its texts there")
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(file, f"{catalogue.rstrip()}\n{entry}".lstrip("\n"))
+    return file
 
 
 def patches_of(solution: str, source: str | bytes, parts: Iterable[str]) -> tuple[Patch, ...]:

@@ -250,7 +250,8 @@ def _exercise_proof(suite: Suite, exercise: Exercise, proofs: list[Proof], broke
     problems = [f"{exercise.id}: {line}" for line in (broken or "").splitlines()]
     problems += [problem for proof in own for problem in proof.problems]
     problems += [f"{exercise.id}: no misconception fails the check {check}" for check in survivors]
-    problems += [f"{exercise.id}: the check {check} has no hints" for check in checks if check not in exercise.hints]
+    hinted = {check.id for check in suite.checks[exercise.id] if check.hints} | set(exercise.hints)
+    problems += [f"{exercise.id}: the check {check} has no hints" for check in checks if check not in hinted]
     problems += [
         f"{exercise.id}: there are hints for {check}, which is not a check"
         for check in exercise.hints

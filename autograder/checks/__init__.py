@@ -13,6 +13,7 @@ from autograder.checks.language import (
     step,
     steps_in,
 )
+from autograder.checks.standard import StandardChecks, standard_checks
 
 __all__ = [
     "Check",
@@ -22,12 +23,14 @@ __all__ = [
     "Like",
     "Raises",
     "Same",
+    "StandardChecks",
     "Step",
     "check",
     "checks_in",
     "counted_checks",
     "picture",
     "pictures_in",
+    "standard_checks",
     "step",
     "steps_in",
 ]

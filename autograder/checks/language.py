@@ -30,6 +30,7 @@ class Check:
     which locates a mistake. `trials` is how often it runs, each time on inputs of other sizes. A `bonus` check adds to
     the score and is not needed for full marks. With `requires_any` it counts only if at least one of these checks
     passes, so that a program that computes nothing earns nothing. `empty` states why an empty program may pass it.
+    `hints` are used where course.toml has none.
     """
 
     id: str
@@ -42,6 +43,7 @@ class Check:
     bonus: bool = False
     requires_any: tuple[str, ...] = ()
     empty: str = ""
+    hints: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ def add_instructor_commands(commands: Commands) -> None:
     _add_new(commands)
     _add_build(commands)
     _add_validate(commands)
+    _add_mutate(commands)
     _add_release(commands)
 
 
@@ -188,6 +189,30 @@ def _add_validate(commands: Commands) -> None:
     add("--places", type=positive, nargs="?", const=1, metavar="N", help=does)
     add("--sizes", type=Path, metavar="FILE", help="take the sizes of the axes from FILE (default: course.toml)")
     add("--page", type=Path, metavar="FILE", help="write to FILE which check catches which misconception")
+    add("--jobs", type=positive, metavar="N", help=JOBS)
+    add("--seed", type=int, metavar="N", help="use different inputs and weights (default: the seed of course.toml)")
+    add_json(parser)
+
+
+def _add_mutate(commands: Commands) -> None:
+    parser = commands.add(
+        "mutate",
+        "mutate.mutate",
+        "find small mistakes in a solution that no check notices",
+        "It changes the solution in hundreds of ways. A mutant that passes every check is a survivor. Make a check "
+        "stricter, or list the survivor as equivalent with a reason. A run that was stopped goes on where it ended."
+        "\n\nExit status: 0 if every mutant is caught or listed with a reason that holds, 1 if not.",
+    )
+    add = parser.add_argument
+    add("exercises", nargs="*", metavar="EX", help=f"{EXERCISE} (default: all)")
+    add("--minutes", type=positive, metavar="N", help="begin no mutant after N minutes; the next run does the rest")
+    does = "look for a difference in N more trials of each check (default: 10)"
+    add("--search", type=positive, default=10, metavar="N", help=does)
+    add("--doubt", action="store_true", help="look for a difference of the listed mutants, too")
+    add("--force", action="store_true", help="run all mutants again, also those of an earlier run")
+    add("--draft", metavar="ID", help="add the survivor ID to the misconceptions, with texts to fill in")
+    add("--equivalent", nargs="+", metavar="ID", help="list the survivors as equivalent; needs --reason")
+    add("--reason", metavar="TEXT", help="why no check can catch these survivors")
     add("--jobs", type=positive, metavar="N", help=JOBS)
     add("--seed", type=int, metavar="N", help="use different inputs and weights (default: the seed of course.toml)")
     add_json(parser)

@@ -67,7 +67,7 @@ def _check(judgement: Judgement, verdict: Verdict, source: Source, location: Loc
 def _hints(judgement: Judgement, verdict: Verdict, location: Location | None) -> tuple[str, ...]:
     """Return the hints of a check that fails, where they fit; a misconception has its own first one."""
     diagnosis = verdict.diagnosis
-    hints = judgement.exercise.hints.get(verdict.check.id, ())
+    hints = judgement.exercise.hints.get(verdict.check.id, verdict.check.hints)
     known = diagnosis.misconception if diagnosis is not None else None
     known = known or (location.first_mistake if location is not None else None)
     if known is not None:

@@ -1,6 +1,6 @@
 """ex01: token embeddings."""
 
-from autograder.checks import Like, check, picture
+from autograder.checks import Like, check, picture, standard_checks
 
 AS_ON_CPU = Like(tolerance=1e-4, free=("slope along the parameters",))
 COMPUTED = ("shape", "rows", "scaled", "any_batch")  # one of them passes unless nothing is computed
@@ -58,33 +58,15 @@ def test_any_batch(impl, given):
     return {name: output / output.abs().max() for name, output in outputs.items()}
 
 
-@check("the output has the dtype of the table", points=1, of="InputEmbeddings", judge=Like())
-def test_dtype(impl, given):
+def embeddings_and_ids(impl, given, dtype):
     B, T, D, V = given.sizes("B T D V")
-    ids = given.integers(1, V, B, T)
-    return {
-        name: embeddings(impl, given, D, V, dtype=name)(ids)[..., :6] for name in ("float64", "float16", "bfloat16")
-    }
+    return embeddings(impl, given, D, V, dtype=dtype), {"ids": given.integers(1, V, B, T)}
 
 
-@check(
-    "new tensors are on the device of the input",
-    points=1,
-    of="InputEmbeddings",
-    trials=1,
-    judge=AS_ON_CPU,
-)
-def test_device(impl, given):
-    B, T, D, V = given.sizes("B T D V")
-    module, ids = embeddings(impl, given, D, V), given.integers(1, V, B, T)
+TABLE = standard_checks(of="InputEmbeddings", make=embeddings_and_ids)
 
-    def run(device):
-        return module.to(device)(ids.to(device))
-
-    here = run("cpu")  # a tensor kept from this call must not be used on the other device
-    with given.another_device() as device:
-        there = run(device)
-        return {"output": [there, here], "slope along the parameters": given.slope(there, *module.parameters())}
+test_dtype = TABLE.dtypes(id="dtype", title="the output has the dtype of the table", features=6)
+test_device = TABLE.device(judge=AS_ON_CPU)
 
 
 @picture("a word has the same vector at every position (random weights)", rows="word", columns="feature")

@@ -1,6 +1,6 @@
 """ex03: layer normalization. Each check is only as strict as its claim needs, so one fault fails few of them."""
 
-from autograder.checks import Like, Same, check, picture
+from autograder.checks import Like, Same, check, picture, standard_checks
 
 ALIKE = Like(spread=2.4)  # uneven inputs vary more than the output, so returning the input fails
 COMPUTED = ("normalized", "affine", "device")  # one of them passes unless nothing is computed
@@ -21,6 +21,20 @@ def uneven(given, *shape, dtype="float32"):
 
 def loaded(impl, given, D, **options):
     return given.load(impl.LayerNormalization(D), {"alpha": (D,), "bias": (D,)}, **options)
+
+
+def new_and_input(impl, given, dtype):
+    x = uneven(given, *given.sizes("B T D"), dtype=dtype)
+    return fresh(impl, given, x), {"input": x}
+
+
+def loaded_and_input(impl, given, dtype):
+    B, T, D = given.sizes("B T D")
+    return loaded(impl, given, D, dtype=dtype), {"input": uneven(given, B, T, D, dtype=dtype)}
+
+
+NEW = standard_checks(of="LayerNormalization", make=new_and_input)
+LOADED = standard_checks(of="LayerNormalization", make=loaded_and_input)
 
 
 @check("a new layer gives every vector mean 0 and variance 1", points=5, of="LayerNormalization", judge=ROUGHLY)
@@ -89,42 +103,9 @@ def test_trained(impl, given):
     return {**given.trainable(module), "numbers that get a gradient": sum(int((each != 0).sum()) for each in found)}
 
 
-@check("the input is not modified", points=1, of="LayerNormalization", requires_any=COMPUTED)
-def test_input_kept(impl, given):
-    B, T, D = given.sizes("B T D")
-    x = given.normal(B, T, D, shift=1.0)
-    fresh(impl, given, x)(x)
-    return {"input after the call": x}
-
-
-@check("the output has the dtype of the input", points=1, of="LayerNormalization", judge=ALIKE)
-def test_dtype(impl, given):
-    B, T, D = given.sizes("B T D")
-    inputs = {name: uneven(given, B, T, D, dtype=name) for name in ("float64", "float16", "bfloat16")}
-    return {name: fresh(impl, given, x)(x)[..., :8] for name, x in inputs.items()}
-
-
-@check(
-    "new tensors are on the device of the input",
-    points=1,
-    of="LayerNormalization",
-    trials=1,
-    judge=AS_ON_CPU,
-)
-def test_device(impl, given):
-    B, T, D = given.sizes("B T D")
-    module, x = loaded(impl, given, D), uneven(given, B, T, D)
-
-    def run(device):
-        return module.to(device)(x.to(device))
-
-    here = run("cpu")  # a tensor kept from this call must not be used on the other device
-    with given.another_device() as device:
-        there = run(device)
-        return {
-            "output": [there[..., :6], here[..., :6]],
-            "slope along the parameters": given.slope(there, *module.parameters()),
-        }
+test_input_kept = NEW.inputs_kept(id="input_kept", title="the input is not modified", requires_any=COMPUTED)
+test_dtype = NEW.dtypes(id="dtype", title="the output has the dtype of the input", judge=ALIKE, features=8)
+test_device = LOADED.device(judge=AS_ON_CPU, features=6)
 
 
 @picture("vectors of different size and mean; normalized (below), all are equal", columns="feature")

@@ -1,6 +1,6 @@
 """ex07: the two layers that process each token separately."""
 
-from autograder.checks import Dropout, Like, Same, check, picture
+from autograder.checks import Dropout, Like, check, picture, standard_checks
 
 CLASS = "FeedForwardNetwork"
 COMPUTED = ("output", "dtypes", "device")  # one of them passes unless nothing is computed
@@ -16,6 +16,14 @@ def network(impl, given, D, F, *dropout, **options):
         "linear_2.bias": (D,),
     }
     return given.load(impl.FeedForwardNetwork(D, F, *dropout), shapes, **options)
+
+
+def network_and_input(impl, given, dtype):
+    B, T, D, F = given.sizes("B T D F")
+    return network(impl, given, D, F, dtype=dtype), {"input": given.normal(B, T, D, dtype=dtype)}
+
+
+NETWORK = standard_checks(of=CLASS, make=network_and_input)
 
 
 @check("the output is two linear layers with a ReLU between them", points=5, of=CLASS)
@@ -48,11 +56,7 @@ def test_dropout(impl, given):
     return {"eval": full, "train": dropped, "tenths dropped if no rate is given": round(10 * float(usual))}
 
 
-@check("the gradient of the input is right", points=2, of=CLASS, judge=Same(tolerance=1e-4))
-def test_gradient(impl, given):
-    B, T, D, F = given.sizes("B T D F")
-    x = given.normal(B, T, D).requires_grad_()
-    return {"gradient of the input": given.gradients(network(impl, given, D, F)(x.clone()), x)}
+test_gradient = NETWORK.gradients(id="gradient", title="the gradient of the input is right", points=2)
 
 
 @check("two weights and two biases are trained, and all are used", points=2, of=CLASS, requires_any=COMPUTED)
@@ -65,35 +69,9 @@ def test_trained(impl, given):
     return {**given.trainable(module), "numbers that a gradient reaches": reached}
 
 
-@check("the input is not modified", points=1, of=CLASS, requires_any=COMPUTED)
-def test_input_kept(impl, given):
-    B, T, D, F = given.sizes("B T D F")
-    x = given.normal(B, T, D)
-    network(impl, given, D, F)(x)
-    return {"input after the call": x}
-
-
-@check("float64, bfloat16 and float16 inputs keep their dtype", points=1, of=CLASS, judge=Like())
-def test_dtypes(impl, given):
-    B, T, D, F = given.sizes("B T D F")
-    return {
-        dtype: network(impl, given, D, F, dtype=dtype)(given.normal(B, T, D, dtype=dtype))[..., :6]
-        for dtype in ("float64", "bfloat16", "float16")
-    }
-
-
-@check("new tensors are on the device of the input", points=1, of=CLASS, trials=1, judge=AS_ON_CPU)
-def test_device(impl, given):
-    B, T, D, F = given.sizes("B T D F")
-    module, x = network(impl, given, D, F), given.normal(B, T, D)
-
-    def run(device):
-        return module.to(device)(x.to(device))
-
-    here = run("cpu")  # a tensor kept from this call must not be used on the other device
-    with given.another_device() as device:
-        there = run(device)
-        return {"output": [there, here], "slope along the parameters": given.slope(there, *module.parameters())}
+test_input_kept = NETWORK.inputs_kept(id="input_kept", title="the input is not modified", requires_any=COMPUTED)
+test_dtypes = NETWORK.dtypes(features=6)
+test_device = NETWORK.device(judge=AS_ON_CPU)
 
 
 @picture("six hidden features, set by hand, bend a line into a wave", rows="output", columns="input")

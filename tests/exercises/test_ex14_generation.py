@@ -284,15 +284,17 @@ def transformer(given, seq_len, *, end=2, pad=0, table=None, zeros=0):
             words = known.to(state.device)[state % PRIME % len(known)]
             places = torch.arange(ids.size(1), device=ids.device)
             answer = scores_of(given, torch.where(places == lengths[:, :1], end, words), W)
-            return (answer if table is None else table[ids]).roll(1, dims=-1)
+            answer = (answer if table is None else table[ids]).roll(1, dims=-1)
+            unused = answer.amin(dim=-1, keepdim=True).expand_as(answer)
+            return torch.cat([answer, unused], dim=-1)  # there are more features than words
 
     class Transformer(nn.Module):
         def __init__(self):
             super().__init__()
             self.encoder, self.decoder = Encoder(V), Decoder(W)
-            self.output_projection = nn.Linear(W, W)
+            self.output_projection = nn.Linear(2 * W, W)
             with torch.no_grad():
-                self.output_projection.weight.copy_(torch.eye(W).roll(1, dims=1))
+                self.output_projection.weight.zero_()[:, :W].copy_(torch.eye(W).roll(1, dims=1))
                 self.output_projection.bias.zero_()
 
         def forward(self, src, tgt, src_mask=None, tgt_mask=None):

@@ -3,12 +3,11 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder.authoring.naming import entry_of, patches_of
+from autograder.authoring.naming import append_entry, entry_of, patches_of
 from autograder.course import Course, Exercise
 from autograder.course.names import UsageError
-from autograder.course.storage import write_atomically
 from autograder.course.suite import load_suite
-from autograder.instructor.dashboard.clusters import Cluster, clusters_of, find_cluster
+from autograder.instructor.dashboard.clusters import clusters_of, find_cluster
 from autograder.instructor.dashboard.cohort import cohort_of
 from autograder.instructor.dashboard.graded_submissions import read_submissions
 from autograder.instructor.gradebook.graded import read_graded
@@ -52,15 +51,6 @@ def add_misconception(
     parts = [check.of for check in checks if check.id in cluster.checks and check.of]
     shortest = min(sources, key=lambda source: (len(source), source))
     patches = patches_of(solution.read_text("utf-8"), shortest, parts)
-    entry = entry_of(exercise, f"{exercise.id[5:].replace('_', '-')}-{cluster.id}", count, patches)
-    return NewMisconception(exercise, entry, _append(course, exercise, cluster, entry), read.warnings)
-
-
-def _append(course: Course, exercise: Exercise, cluster: Cluster, entry: str) -> Path:
-    file = course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
-    catalogue = file.read_text("utf-8") if file.is_file() else ""
-    if f"-{cluster.id}]" in catalogue:
-        raise UsageError(f"{file.relative_to(course.root)} has {cluster.id} already; write its texts there")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(file, f"{catalogue.rstrip()}\n{entry}".lstrip("\n"))
-    return file
+    name = f"{exercise.id[5:].replace('_', '-')}-{cluster.id}"
+    entry = entry_of(exercise, name, f"{count} failed alike with this.", patches)
+    return NewMisconception(exercise, entry, append_entry(course, exercise, name, entry), read.warnings)

@@ -5,7 +5,9 @@ import tomllib
 
 import pytest
 
+from autograder.answer_key.catalogue import TEXTS as LENGTHS
 from autograder.answer_key.catalogue import patched, read_catalogue
+from autograder.authoring.mutation.texts import TEXTS
 from autograder.authoring.naming import entry_of, patches_of
 from autograder.course import Exercise, read_course
 from autograder.course.names import UsageError
@@ -145,9 +147,18 @@ def test_every_misconception_of_the_course_can_be_made_again_from_its_program(ex
         parts = [name for name, text in plain(wrong).items() if right.get(name) != text]
         patches = patches_of(solution, wrong, parts)
         assert plain(applied(solution, patches)) == plain(wrong)
-        [read] = tomllib.loads(entry_of(exercise, "a-name", "3 students", patches)).values()
+        [read] = tomllib.loads(entry_of(exercise, "a-name", "3 students failed alike.", patches)).values()
         entries = read.get("patches", [read])
         assert (
             tuple((patch["find"].removesuffix("\n"), patch["replace"].removesuffix("\n")) for patch in entries)
             == patches
         )
+
+
+def test_standard_texts_are_those_of_a_complete_entry() -> None:
+    exercise = COURSE.exercises[0]
+    for operator, texts in TEXTS.items():
+        entry = entry_of(exercise, "an-id", "A mutant.", [("return x", f"return {operator!r}")], texts)
+        [(_, read)] = tomllib.loads(entry).items()
+        assert "TODO" not in entry
+        assert all(len(read[name]) <= longest for name, longest in LENGTHS.items())

@@ -1,0 +1,1 @@
+"""Mutants: small changes of a solution, and the checks that notice them."""

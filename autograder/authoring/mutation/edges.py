@@ -1,0 +1,72 @@
+"""A suite whose checks get unusual inputs: axes of size 1, equal axes, zeros, large numbers, open masks, no items.
+
+No verdict uses it. It only helps to find an input on which a mutant differs from the solution.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from autograder.authoring.mutation.unusual_inputs import KEPT
+from autograder.checks.trials import Key, column_of
+from autograder.course import Exercise
+from autograder.course.suite import Suite
+
+VALUES = {
+    "zeros": "numbers that are all 0",
+    "large": "numbers 1000 times as large",
+    "smallest": "integers that are all the smallest",
+    "open": "masks that are all True",
+    "closed": "masks that are all False",
+    "single": "one item",
+    "empty": "no items",
+    KEPT: "the inputs after the call",
+}
+"""Families of inputs, and what a message calls them. The last one has usual inputs, and observes them afterwards."""
+
+EQUAL = 4
+"""The size of all axes, where they are equal. It can be divided by 2 and by itself."""
+
+_SEPARATOR = " with "
+
+# A worker cannot import this room, so the source is part of the file with the checks.
+_SOURCE = Path(__file__).with_name("unusual_inputs.py").read_text("utf-8")
+
+
+def edge_suite(suite: Suite) -> Suite:
+    """Return a suite with unusual sizes, and each check once more for every family of inputs."""
+    course = suite.course
+    text = f"\n\n{_SOURCE}\ndeclare_families(globals(), {_SEPARATOR!r}, {[*VALUES]!r})\n".encode()
+    names = {course.checks_file(exercise).name for exercise in suite.exercises}
+    sources = {name: source + text if name in names else source for name, source in suite.sources.items()}
+    sizes = (*course.sizes, *_edge_columns(course.sizes))
+    return replace(suite, sources=sources, course=replace(course, sizes=sizes))
+
+
+def edge_trials(suite: Suite, edges: Suite, exercise: Exercise, seed: int) -> Iterator[Key]:
+    """Yield the trials of an edge suite: every check with all unusual sizes, and with each family of inputs."""
+    ordinary, columns = len(suite.course.sizes), len(edges.course.sizes)
+    for check in suite.checks[exercise.id]:
+        for trial in range(columns if columns > ordinary else 0):
+            if column_of(columns, seed, exercise.id, check.id, trial) >= ordinary:
+                yield check.id, trial
+        for family in VALUES:
+            name = f"{check.id}{_SEPARATOR}{family}"
+            usual = (trial for trial in range(columns) if column_of(columns, seed, exercise.id, name, trial) < ordinary)
+            yield name, next(usual, 0)
+
+
+def check_and_family(name: str) -> tuple[str, str | None]:
+    """Return the id of a check, and the family of its inputs, None for ordinary ones."""
+    check, _, family = name.partition(_SEPARATOR)
+    return check, family or None
+
+
+def _edge_columns(columns: Sequence[Mapping[str, int]]) -> Iterator[Mapping[str, int]]:
+    if not columns or not columns[0]:
+        return
+    first = columns[0]
+    for axis in first:
+        yield {**first, axis: 1}
+    yield dict.fromkeys(first, EQUAL)
+    yield {axis: 2 * size for axis, size in first.items()}

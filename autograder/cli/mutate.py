@@ -1,0 +1,161 @@
+"""`course mutate`: find small mistakes in a solution that no check notices."""
+
+import argparse
+import math
+import os
+import time
+from collections.abc import Sequence
+
+from autograder.authoring.mutation.equivalents import add_equivalents, equivalents_file
+from autograder.authoring.mutation.kept import outcomes_of
+from autograder.authoring.mutation.mutants import Mutant, mutants_of, patch_of
+from autograder.authoring.mutation.running import ExerciseMutants, Options, Survivor, mutate_each, to_json
+from autograder.authoring.mutation.texts import TEXTS
+from autograder.authoring.naming import append_entry, entry_of
+from autograder.cli.progress_line import show_count
+from autograder.cli.screen import Screen
+from autograder.course import Course, Exercise, find_course, read_course
+from autograder.course.kit_files import refuse_kit
+from autograder.course.names import UsageError, resolve_exercise
+from autograder.course.suite import load_suite
+from autograder.exits import FAIL, PASS
+from autograder.learner.json_output import write_json
+from autograder.report.exercise_summary import number
+from autograder.report.quantities import plural
+
+SECONDS_OF_MINUTE = 60
+
+
+def mutate(options: argparse.Namespace) -> int:
+    """Run the command."""
+    course = read_course(find_course())
+    refuse_kit(course, "mutate")
+    if options.draft:
+        return _draft(course, options.draft)
+    if options.equivalent or options.reason:
+        return _list_equivalents(course, options)
+    named = {resolve_exercise(course, word).id for word in options.exercises}
+    suite = load_suite(course, [exercise for exercise in course.exercises if not named or exercise.id in named])
+    started = time.monotonic()
+    chosen = Options(
+        seed=course.seed if options.seed is None else options.seed,
+        jobs=options.jobs or os.cpu_count() or 1,
+        until=started + options.minutes * SECONDS_OF_MINUTE if options.minutes else math.inf,
+        trials=options.search,
+        doubt=options.doubt,
+        fresh=options.force,
+    )
+    screen, results = Screen.of(options), []
+    for result in mutate_each(suite, chosen, on_progress=_show_progress):
+        results.append(result)
+        if options.json != "-":
+            _show(course, result, screen)
+    seconds = time.monotonic() - started
+    ok = all(result.ok for result in results)
+    record = {"ok": ok, "seed": chosen.seed, "seconds": round(seconds, 3), "exercises": [*map(to_json, results)]}
+    if not write_json(options.json, record):
+        _show_sum(results, seconds, chosen.seed, screen)
+    return PASS if ok else FAIL
+
+
+def _show_progress(exercise: str, done: int, total: int) -> None:
+    show_count(f"{number(exercise)}: {done} of {total} mutants", last=done == total)
+
+
+def _show(course: Course, result: ExerciseMutants, screen: Screen) -> None:
+    parts = [f"{result.caught} caught", f"{result.equivalent} equivalent", plural(len(result.survivors), "survivor")]
+    if result.left:
+        parts.append(f"{result.left} not run")
+    screen.line(f"{result.exercise.id}: {plural(result.mutants, 'mutant')}, {', '.join(parts)}")
+    solution = (course.solutions_dir / result.exercise.file).read_text("utf-8")
+    for survivor in result.survivors:
+        _show_survivor(survivor, result.exercise, solution, screen)
+    for survivor in result.doubtful:
+        _show_survivor(survivor, result.exercise, solution, screen, more=", listed as equivalent")
+    for problem in result.problems:
+        screen.line((f"  listed as equivalent, but {problem}", "red"))
+
+
+def _show_survivor(survivor: Survivor, exercise: Exercise, solution: str, screen: Screen, more: str = "") -> None:
+    mutant = survivor.mutant
+    screen.gap()
+    screen.line(
+        (f"  {mutant.id}", "yellow"), f"  {exercise.file}:{mutant.line} in {mutant.where}: {mutant.operator}{more}"
+    )
+    find, replace = patch_of(solution, mutant.source)
+    for mark, text, color in (("-", find, "red"), ("+", replace, "green")):
+        for line in _without_indent(text, find):
+            screen.line((f"  {mark} {line}", color))
+    witness = survivor.witness
+    screen.text(witness.sentence if witness else "No input was found on which it differs.")
+
+
+def _without_indent(text: str, model: str) -> list[str]:
+    """Return the lines of a text without the indent of the first line of another one."""
+    indent = len(model) - len(model.lstrip(" "))
+    return [line[indent:] if line[:indent].isspace() else line for line in text.split("\n")]
+
+
+def _show_sum(results: Sequence[ExerciseMutants], seconds: float, seed: int, screen: Screen) -> None:
+    total = sum(result.mutants for result in results)
+    caught, equivalent, left = (
+        sum(getattr(result, name) for result in results) for name in ("caught", "equivalent", "left")
+    )
+    survivors = sum(len(result.survivors) for result in results)
+    screen.line(
+        f"{plural(total, 'mutant')}: {caught} caught, {equivalent} equivalent, {plural(survivors, 'survivor')}, "
+        f"{left} not run, {seconds:.0f} s, seed {seed}"
+    )
+    first = next((survivor.mutant.id for result in results for survivor in result.survivors), None)
+    if first is not None:
+        screen.next(
+            [
+                (f"course mutate --draft {first}", "add it to the misconceptions, with texts to fill in"),
+                (f'course mutate --equivalent {first} --reason "..."', "list it, if no check can catch it"),
+            ]
+        )
+    elif left:
+        screen.next([("course mutate", "run the rest")])
+
+
+def _draft(course: Course, id_: str) -> int:
+    """Add a misconception that is a mutant, with texts to fill in."""
+    exercise, mutant = _find(course, id_)
+    solution = (course.solutions_dir / exercise.file).read_text("utf-8")
+    name = f"{mutant.operator.replace(' ', '-')}-{mutant.id}"
+    entry = entry_of(
+        exercise, name, "A mutant that was drafted.", [patch_of(solution, mutant.source)], TEXTS.get(mutant.operator)
+    )
+    file = append_entry(course, exercise, name, entry)
+    print(entry.strip("\n"))
+    print(f"\nAdded to {file.relative_to(course.root)}. Read its texts, then run `course validate {exercise.number}`")
+    return PASS
+
+
+def _list_equivalents(course: Course, options: argparse.Namespace) -> int:
+    """List mutants as equivalent."""
+    if not options.equivalent or not options.reason:
+        raise UsageError("--equivalent and --reason belong together: course mutate --equivalent ID --reason TEXT")
+    found = [_find(course, id_) for id_ in options.equivalent]
+    for exercise in dict.fromkeys(exercise.id for exercise, _ in found):
+        mutants = [mutant for own, mutant in found if own.id == exercise]
+        own = course.exercise(exercise)
+        kept = outcomes_of(load_suite(course, [own]), own, course.seed if options.seed is None else options.seed)
+        for mutant in mutants:
+            if (catcher := kept.caught.get(mutant.id)) is not None:
+                raise UsageError(f"{mutant.id} is caught by the check {catcher}, so it is not equivalent")
+        file = equivalents_file(course, own)
+        add_equivalents(file, mutants, options.reason)
+        print(f"Listed {', '.join(mutant.id for mutant in mutants)} in {file.relative_to(course.root)}")
+    return PASS
+
+
+def _find(course: Course, id_: str) -> tuple[Exercise, Mutant]:
+    """Return the mutant with an id; raises `UsageError` if there is none, or the solution has changed."""
+    for exercise in course.exercises:
+        if id_.startswith(f"{exercise.number}-"):
+            solution = (course.solutions_dir / exercise.file).read_text("utf-8")
+            for mutant in mutants_of(solution, exercise.number):
+                if mutant.id == id_:
+                    return exercise, mutant
+    raise UsageError(f"there is no mutant {id_!r}; `course mutate EX` lists the survivors with their ids")

@@ -1,0 +1,98 @@
+"""The list of equivalent mutants: what its entries cover, and when they are no longer true."""
+
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from autograder.authoring.mutation.equivalents import add_equivalents, equivalents_file, read_equivalents, stale
+from autograder.authoring.mutation.mutants import Mutant, mutants_of
+from autograder.course import read_course
+from autograder.course.names import UsageError
+from tests.support import tiny
+
+MUTANTS = mutants_of(tiny.MEAN, "01")
+BY_OPERATOR = '[[equivalent]]\noperator = "{}"\nreason = "There is no gradient."\n'
+
+
+def mutant_that(becomes: str) -> Mutant:
+    return next(mutant for mutant in MUTANTS if mutant.becomes == becomes)
+
+
+CAST = mutant_that("return (x.cumsum(dim=-1) / count).float()")
+CUT = mutant_that("count = torch.arange(1, x.size(-1) + 1, device=x.device).detach()")
+
+
+def test_an_added_entry_covers_its_mutant_alone(tmp_path: Path) -> None:
+    file = tmp_path / "new" / "ex01.toml"
+    add_equivalents(file, [CAST, CUT], 'A "reason" that holds.')
+    cast, cut = read_equivalents(file)
+    assert [mutant for mutant in MUTANTS if cast.covers(mutant)] == [CAST]
+    assert [mutant for mutant in MUTANTS if cut.covers(mutant)] == [CUT]
+    assert cast.reason == 'A "reason" that holds.'
+    with pytest.raises(UsageError, match=r"lists 01-\w+ already"):
+        add_equivalents(file, [CUT], "Another reason is given.")
+    with pytest.raises(UsageError, match="too short"):
+        add_equivalents(file, [MUTANTS[0]], "because")
+
+
+def test_an_entry_of_an_operator_covers_all_that_it_makes(tmp_path: Path) -> None:
+    file = tmp_path / "ex01.toml"
+    file.write_text(BY_OPERATOR.format("gradient"))
+    [entry] = read_equivalents(file)
+    covered = [mutant for mutant in MUTANTS if entry.covers(mutant)]
+    assert CUT in covered
+    assert {mutant.operator for mutant in covered} == {"gradient"}
+
+
+def test_an_entry_is_stale_if_its_mutant_is_caught_or_gone(tmp_path: Path) -> None:
+    file = tmp_path / "ex01.toml"
+    add_equivalents(file, [CAST], "A reason that holds.")
+    listed = read_equivalents(file)
+    assert not list(stale(listed, MUTANTS, {CAST.id: None}))
+    assert not list(stale(listed, MUTANTS, {}))  # it was not run yet
+    assert [why for _, why in stale(listed, MUTANTS, {CAST.id: "dtype"})] == ["caught by dtype"]
+    assert [why for _, why in stale(listed, [CUT], {})] == ["no such mutant exists"]
+
+
+def test_an_entry_of_an_operator_is_stale_if_nothing_it_covers_survives(tmp_path: Path) -> None:
+    file = tmp_path / "ex01.toml"
+    file.write_text(BY_OPERATOR.format("gradient"))
+    listed = read_equivalents(file)
+    cut = [mutant for mutant in MUTANTS if mutant.operator == "gradient"]
+    assert len(cut) > 1
+    assert not list(stale(listed, MUTANTS, {**{mutant.id: "values" for mutant in cut}, cut[0].id: None}))
+    assert list(stale(listed, MUTANTS, {mutant.id: "values" for mutant in cut}))
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[[equivalent]]\nreason = 'It is a reason.'", "needs in, line and a list"),
+        ("[[equivalent]]\noperator = 'axis'", "has no reason"),
+        ("[[equivalent]]\noperator = 'axis'\nline = 'x'\nreason = 'It is a reason.'", "an operator and a line"),
+        ("[[equivalent]]\noperator = 3\nreason = 'It is a reason.'", "are texts"),
+        ("[[equivalent]]\nwhy = 'x'\noperator = 'axis'\nreason = 'It is a reason.'", "means nothing here"),
+        ("[[equivalent]]\nin = 'f'\nline = 'x'\nbecomes = [1]\nreason = 'It is a reason.'", "a list of texts"),
+        ("[[other]]\nin = 'f'", "expected only"),
+        ("equivalent = [3]", "is no table"),
+        ("equivalent = ", "ex01.toml: Invalid"),
+    ],
+)
+def test_an_entry_that_cannot_be_understood_is_refused_in_a_sentence(tmp_path: Path, text: str, problem: str) -> None:
+    file = tmp_path / "ex01.toml"
+    file.write_text(text)
+    with pytest.raises(UsageError, match=problem):
+        read_equivalents(file)
+
+
+def test_every_entry_of_the_course_is_about_a_mutant_and_says_why() -> None:
+    course = read_course(tiny.REPOSITORY)
+    known = {equivalents_file(course, exercise): exercise for exercise in course.exercises}
+    for file in (course.solutions_dir / "equivalents").glob("*.toml"):
+        exercise = known[file]
+        mutants = mutants_of((course.solutions_dir / exercise.file).read_text("utf-8"), exercise.number)
+        entries = read_equivalents(file)
+        assert not list(stale(entries, mutants, {}))
+        assert all(entry.reason.endswith(".") for entry in entries)
+        assert tomllib.loads(file.read_text("utf-8"))

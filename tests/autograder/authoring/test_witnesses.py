@@ -1,0 +1,100 @@
+"""The search for a witness: an input of the checks on which a survivor differs from the solution."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from autograder.authoring.mutation.edges import VALUES, check_and_family, edge_suite, edge_trials
+from autograder.authoring.mutation.witness import Witness, Witnesses
+from autograder.checks.trials import sizes_of
+from autograder.runner.runner import Runner
+from tests.support import tiny
+
+EDGES = edge_suite(tiny.SUITE)
+EXERCISE = tiny.SUITE.exercises[0]
+SEED = tiny.COURSE.seed
+SOLUTIONS = {tiny.FILES[0]: tiny.MEAN.encode()}
+
+
+@pytest.fixture(scope="module")
+def witnesses() -> Witnesses:
+    return Witnesses(tiny.SUITE, EDGES, EXERCISE, SOLUTIONS, seed=SEED, trials=8)
+
+
+@pytest.fixture(scope="module")
+def at_edges() -> Iterator[Runner]:
+    with Runner(EDGES, seed=SEED, shared=True) as started:
+        yield started
+
+
+@pytest.mark.parametrize(
+    ("program", "sentence"),
+    [
+        (
+            tiny.MEAN.replace("nothing has no mean", "no mean"),
+            "Differs in trial 1 of the check empty, and its judge Raises accepts this.",
+        ),
+        (
+            tiny.mean_with("return x.cumsum(dim=-1) / count + (x.size(-1) == 11)"),
+            "Differs in trial 3 of the check axes, which has only 2 trials.",
+        ),
+        (
+            tiny.MEAN.replace("if x.size(-1) == 0:", "if x.size(-1) <= 1:"),
+            "Differs in the check values with other sizes: B=3 T=1 N=4.",
+        ),
+        (
+            tiny.mean_with("return (x.cumsum(dim=-1) / count).clamp(-50, 50)"),
+            "Differs in the check values with numbers 1000 times as large.",
+        ),
+        (
+            tiny.mean_with("return x.cumsum(dim=-1) / count + (x == 0).all()"),
+            "Differs in the check values with numbers that are all 0.",
+        ),
+        (
+            tiny.MEAN.replace("    count =", "    x.add_(3)\n    x = x - 3\n    count ="),
+            "It changes an input of the check values, and no check observes this.",
+        ),
+    ],
+)
+def test_a_witness_says_what_the_checks_lack(
+    program: str, sentence: str, witnesses: Witnesses, runner: Runner, at_edges: Runner
+) -> None:
+    found = witnesses.find(program.encode(), runner, at_edges)
+    assert found is not None
+    assert found.sentence == sentence
+
+
+def test_a_right_program_has_no_witness(witnesses: Witnesses, runner: Runner, at_edges: Runner) -> None:
+    right = tiny.mean_with("return x.cumsum(-1).div(count)")
+    assert witnesses.find(right.encode(), runner, at_edges) is None
+
+
+def test_the_course_lacks_the_trial_of_a_witness(witnesses: Witnesses, runner: Runner, at_edges: Runner) -> None:
+    odd = tiny.mean_with("return x.cumsum(dim=-1) / count + (x.size(-1) == 11)")
+    found = witnesses.find(odd.encode(), runner, at_edges)
+    assert isinstance(found, Witness)
+    assert (found.reason, found.sizes["T"]) == ("trial", 11)
+    check = next(check for check in tiny.SUITE.checks[tiny.FIRST] if check.id == found.check)
+    assert found.trial >= check.trials
+
+
+def test_every_axis_has_size_1_in_some_trial_and_every_check_gets_every_family() -> None:
+    trials = list(edge_trials(tiny.SUITE, EDGES, EXERCISE, SEED))
+    names = {check.id for check in tiny.SUITE.checks[tiny.FIRST]}
+    families = [check_and_family(name) for name, _ in trials]
+    assert {pair for pair in families if pair[1]} == {(name, family) for name in names for family in VALUES}
+    for name in names:
+        columns = [sizes_of(EDGES.course.sizes, SEED, tiny.FIRST, name, at) for key, at in trials if key == name]
+        assert all(any(column[axis] == 1 for column in columns) for axis in tiny.COURSE.sizes[0])
+        assert any(len(set(column.values())) == 1 for column in columns)
+    for name, at in trials:
+        if check_and_family(name)[1]:
+            assert sizes_of(EDGES.course.sizes, SEED, tiny.FIRST, name, at) in tiny.COURSE.sizes
+
+
+def test_a_course_without_sizes_has_no_unusual_ones() -> None:
+    from dataclasses import replace
+
+    plain = replace(tiny.SUITE, course=replace(tiny.COURSE, sizes=()))
+    assert edge_suite(plain).course.sizes == ()
+    assert all(check_and_family(name)[1] for name, _ in edge_trials(plain, edge_suite(plain), EXERCISE, SEED))

@@ -1,0 +1,161 @@
+"""Standard checks: each notices the mistake that it is about, and nothing else."""
+
+from types import ModuleType, SimpleNamespace
+from typing import Any, cast
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from autograder.checks import Check, checks_in, standard_checks
+from autograder.checks.given import Given
+from autograder.checks.standard import HINTS
+from autograder.comparison.compare import Expected, passes
+from autograder.course.exercises import HINT_LENGTH
+from autograder.runner.outcomes import Observed
+from autograder.worker import support
+from autograder.worker.observe import observe
+from autograder.worker.tensors import TensorSupport
+
+SIZES = {"B": 3, "T": 5, "D": 4}
+
+
+class Scaled(nn.Module):
+    """A right module: it multiplies each feature by a trained number."""
+
+    def __init__(self, rate: float = 0.0) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.linspace(1.0, 2.0, SIZES["D"]))
+        self.register_buffer("shift", torch.ones(SIZES["D"]))
+        self.dropout = nn.Dropout(rate)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.dropout(x * self.scale + self.shift)
+
+
+class Writing(Scaled):
+    def forward(self, x: Tensor) -> Tensor:
+        x.add_(1.0)
+        return super().forward(x - 1.0)
+
+
+class Widening(Scaled):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x).float()
+
+
+class OnTheCPU(Scaled):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x) + torch.zeros(SIZES["D"], dtype=x.dtype)
+
+
+class OfThreeAxes(Scaled):
+    def forward(self, x: Tensor) -> Tensor:
+        batch, length, features = x.shape
+        return super().forward(x).view(batch, length, features)
+
+
+class Cut(Scaled):
+    def forward(self, x: Tensor) -> Tensor:
+        return super().forward(x.detach())
+
+
+class Untrained(Scaled):
+    def __init__(self, rate: float = 0.0) -> None:
+        super().__init__(rate)
+        self.scale.requires_grad_(False)
+
+
+class NeverDropping(Scaled):
+    def forward(self, x: Tensor) -> Tensor:
+        return x * self.scale + self.shift
+
+
+def make(impl: Any, given: Any, dtype: str) -> tuple[Any, dict[str, Any]]:
+    shape = given.sizes("B T D")
+    return impl.Layer(0.4).to(getattr(torch, dtype)).eval(), {"x": given.normal(*shape, dtype=dtype)}
+
+
+LAYER = standard_checks(of="Layer", make=make)
+PROBES = [
+    LAYER.inputs_kept(),
+    LAYER.dtypes(features=3, dtypes=("float64", "float16")),
+    LAYER.device(),
+    LAYER.leading_axes(),
+    LAYER.training(0.4),
+    LAYER.gradients(),
+    LAYER.parameters(),
+]
+CHECKS = checks_in(cast("ModuleType", SimpleNamespace(**{probe.__name__: probe for probe in PROBES})))
+
+
+@pytest.fixture(autouse=True)
+def _with_tensors(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(support, "_loaded", TensorSupport())
+
+
+def observed(check: Check, module: type[nn.Module]) -> Observed | None:
+    given = Given(7, {**SIZES, "B": 60} if check.id == "training" else SIZES, "cpu")
+    given.restart_randomness()
+    try:
+        return Observed(observe(check.probe(SimpleNamespace(Layer=module), given)))
+    except (RuntimeError, ValueError):
+        return None
+
+
+def failing(module: type[nn.Module]) -> set[str]:
+    """Return the checks that a module fails."""
+    failed = set()
+    for check in CHECKS:
+        right, found = observed(check, Scaled), observed(check, module)
+        assert right is not None
+        if found is None or not passes(found, Expected(right.value, right.value), check.judge):
+            failed.add(check.id)
+    return failed
+
+
+def test_a_right_module_passes_all_of_them() -> None:
+    assert [check.id for check in CHECKS] == [*HINTS]
+    assert failing(Scaled) == set()
+
+
+@pytest.mark.parametrize(
+    ("module", "failed"),
+    [
+        (Writing, {"inputs_kept"}),
+        (Widening, {"dtypes"}),
+        (OnTheCPU, {"device"}),
+        (OfThreeAxes, {"leading_axes"}),
+        (NeverDropping, {"training"}),
+        (Cut, {"gradients"}),
+        (Untrained, {"parameters"}),
+    ],
+)
+def test_each_notices_the_mistake_that_it_is_about(module: type[nn.Module], failed: set[str]) -> None:
+    assert failing(module) == failed
+
+
+def test_a_function_needs_no_parameters() -> None:
+    def make_double(impl: Any, given: Any, dtype: str) -> tuple[Any, dict[str, Any]]:
+        return impl.double, {"x": given.normal(2, 3, dtype=dtype)}
+
+    of_function = standard_checks(of="double", make=make_double)
+    seen = of_function.device()(SimpleNamespace(double=lambda x: 2 * x), Given(7, SIZES, "cpu"))
+    assert [*seen] == ["output"]
+
+
+def test_options_of_a_check_replace_the_defaults() -> None:
+    probe = LAYER.device(id="moved", title="it can move", points=3, trials=2, requires_any=("values",))
+    [check] = checks_in(cast("ModuleType", SimpleNamespace(probe=probe)))
+    assert (check.id, check.title, check.points, check.trials, check.of) == ("moved", "it can move", 3, 2, "Layer")
+    assert check.requires_any == ("values",)
+    assert check.hints == HINTS["device"]
+
+
+def test_the_default_hints_are_as_long_as_those_of_a_course_may_be() -> None:
+    for hints in HINTS.values():
+        assert len(hints) == 3
+        for hint in hints:
+            assert len(hint) <= HINT_LENGTH
+            assert 8 <= len(hint.split()) <= 40
+        assert hints[0].endswith("?")
