@@ -1,7 +1,7 @@
 """Prove a course: solutions get full marks, stubs and empty programs none, misconceptions are caught and named."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -262,6 +262,26 @@ def _no_todos(suite: Suite, exercise: Exercise) -> list[str]:
     return [name for name in exercise.start if name not in todos]
 
 
+def _exercise_problems(
+    suite: Suite, exercise: Exercise, survivors: Sequence[str], families: Mapping[str, Mapping[str, str]]
+) -> list[str]:
+    """Return a sentence for everything wrong with an exercise that no single program shows."""
+    checks = [check.id for check in suite.checks[exercise.id]]
+    problems = [f"{exercise.id}: no misconception fails the check {check}" for check in survivors]
+    problems += [f"{exercise.id}: the check {check} has no hints" for check in checks if check not in exercise.hints]
+    problems += [
+        f"{exercise.id}: there are hints for {check}, which is not a check"
+        for check in exercise.hints
+        if check not in checks
+    ]
+    problems += [
+        f"{exercise.id}: [exercises.start] names {name}, which is no TODO of the stub"
+        for name in _no_todos(suite, exercise)
+    ]
+    problems += [f"{exercise.id}: {sentence}" for sentence in problems_of(suite, exercise, families)]
+    return problems
+
+
 def _exercise_proof(
     suite: Suite, exercise: Exercise, proofs: list[Proof], broken: str | None, answer: Answer | None
 ) -> ExerciseProof:
@@ -275,18 +295,7 @@ def _exercise_proof(
     )
     problems = [f"{exercise.id}: {line}" for line in (broken or "").splitlines()]
     problems += [problem for proof in own for problem in proof.problems]
-    problems += [f"{exercise.id}: no misconception fails the check {check}" for check in survivors]
-    problems += [f"{exercise.id}: the check {check} has no hints" for check in checks if check not in exercise.hints]
-    problems += [
-        f"{exercise.id}: there are hints for {check}, which is not a check"
-        for check in exercise.hints
-        if check not in checks
-    ]
-    problems += [
-        f"{exercise.id}: [exercises.start] names {name}, which is no TODO of the stub"
-        for name in _no_todos(suite, exercise)
-    ]
-    problems += [f"{exercise.id}: {sentence}" for sentence in problems_of(suite, exercise, families)]
+    problems += _exercise_problems(suite, exercise, survivors, families)
     size = answer.size if answer is not None else None
     problems += filter(None, [problem_of(exercise.id, size)])
     named = [proof for proof in wrong if not proof.problems and proof.named is not None]

@@ -187,8 +187,8 @@ def _is_alike(mine: Any, theirs: Any, tolerance: float | None, sums: Sums) -> bo
         case ArraySketch():
             return isinstance(mine, Array) and _is_array_alike(mine, theirs, sums)
         case dict():
-            named = isinstance(mine, dict) and mine.keys() <= theirs.keys()
-            return named and all(_is_alike(mine.get(name), part, tolerance, sums) for name, part in theirs.items())
+            named = isinstance(mine, dict) and mine.keys() == theirs.keys()
+            return named and all(_is_alike(mine[name], part, tolerance, sums) for name, part in theirs.items())
         case list():
             listed = isinstance(mine, list) and len(mine) == len(theirs)
             return listed and all(_is_alike(*pair, tolerance, sums) for pair in zip(mine, theirs, strict=True))
