@@ -97,7 +97,7 @@ lint: $(READY)
 $(LEARN): pyproject.toml constraints.txt
 	@echo "Installing torch, NumPy, rich and pytest in .venv. The first time takes a few minutes."
 	$(NEW_VENV)
-	$(INSTALL) .
+	$(INSTALL) ".[torch]"
 	@touch $@
 
 $(READY): pyproject.toml constraints.txt

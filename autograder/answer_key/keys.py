@@ -1,13 +1,12 @@
 """The answer key of an exercise: what the solution, and every misconception of the catalogue, returned.
 
 They run in a worker of their own; the judge only reads the data. A key is kept by content: the same solution,
-checks, sizes, seed, engine and torch give the same key.
+checks, sizes, seed, engine and libraries give the same key.
 """
 
 import contextlib
 import hashlib
 from collections.abc import Callable, Mapping
-from importlib import metadata
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,6 +24,7 @@ from autograder.checks.trials import Key
 from autograder.comparison.compare import Expected, passes
 from autograder.comparison.sketches import sketch
 from autograder.course import Exercise
+from autograder.course.libraries import versions_of
 from autograder.course.storage import temporary_beside
 from autograder.course.suite import Suite, engine_digest
 from autograder.protocol import Limits, ProtocolError, Value, read_frame, write_frame
@@ -176,7 +176,7 @@ class Keys:
         catalogue = self.suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
         parts: list[bytes] = [
             engine_digest(*MAKES_KEYS),
-            repr((self.seed, self.device, metadata.version("torch"), metadata.version("numpy"))).encode(),
+            repr((self.seed, self.device, *versions_of(self.suite.course.libraries).values())).encode(),
             repr(self.suite.course.sizes).encode(),
             self.suite.sources[f"test_{exercise.id}.py"],
             catalogue.read_bytes() if catalogue.is_file() else b"",
@@ -214,7 +214,9 @@ class Keys:
         runner = self._runner
         plan = self.suite.plan([exercise])
         nominal = _observed(runner.run(sources, plan).outcomes[exercise.id], exercise)
-        if self.device == "cpu":
+        if not self.suite.course.computes_with_tensors:
+            exact = nominal  # only tensors have coarser dtypes
+        elif self.device == "cpu":
             exact = _observed(runner.run(sources, plan, exact=True).outcomes[exercise.id], exercise)
         else:
             with Runner(self.suite, seed=self.seed, shared=True) as on_cpu:

@@ -3,7 +3,9 @@
 They earn no points, except in checks that give a reason. Those checks together are worth at most 1 % of the course.
 """
 
+import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 from autograder.checks import counted_checks
@@ -39,18 +41,30 @@ empty list. `refuses` raises a ValueError that names every size it can.
 MOST = 0.01
 """The largest share of the course's points for all checks that empty programs may pass."""
 
-# A program cannot import the engine, so the source is part of it.
-_SOURCE = Path(counted_checks.__code__.co_filename).with_name("empty_programs.py").read_text("utf-8")
+_FOLDER = Path(counted_checks.__code__.co_filename).parent
 _EMPTIED = "\n\n_names = {{}}\nexec({source!r}, _names)\n_names['empty'](globals(), {family!r})\n"
+
+_OWN_IMPORT = re.compile(r"^from autograder\..*\n", re.MULTILINE)
 
 Statuses = Mapping[str, str]
 """The status of every check, by id."""
 
 
-def empty_programs(solution: str) -> Iterator[tuple[str, str]]:
+def empty_programs(solution: str, *, with_tensors: bool) -> Iterator[tuple[str, str]]:
     """Yield each family with the emptied solution."""
+    source = _source(with_tensors=with_tensors)
     for family in FAMILIES:
-        yield family, solution + _EMPTIED.format(source=_SOURCE, family=family)
+        yield family, solution + _EMPTIED.format(source=source, family=family)
+
+
+@cache
+def _source(*, with_tensors: bool) -> str:
+    """Return what empties a program. A program cannot import the engine, so this is part of it."""
+    text = (_FOLDER / "empty_programs.py").read_text("utf-8")
+    if with_tensors:
+        more = (_FOLDER / "empty_tensors.py").read_text("utf-8")
+        text += _OWN_IMPORT.sub("", more).replace("empty_programs.EMPTYING", "EMPTYING")
+    return text
 
 
 def run_empty(
@@ -61,7 +75,7 @@ def run_empty(
     passing = {check.id for check in checks}
     for trial in range(max(check.trials for check in checks)):  # only checks that pass a trial need the next one
         keys = [(check.id, trial) for check in checks if check.id in passing and trial < check.trials]
-        outcomes = runner.run(sources, {exercise.id: keys}).outcomes.get(exercise.id, {})
+        outcomes = runner.run(sources, {exercise.id: keys}, bans=False).outcomes.get(exercise.id, {})
         judges = {check.id: check.judge for check in checks}
         passing -= {at[0] for at in keys if not passes(outcomes[at], reference[at], judges[at[0]])}
     counted = counted_checks(checks, passing)

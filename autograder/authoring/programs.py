@@ -49,7 +49,7 @@ def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
     }
     if parts:
         yield Program("reference parts", exercise.id, exercise.id, base, reference_parts=parts)
-    for family, text in empty_programs(solution):
+    for family, text in empty_programs(solution, with_tensors=course.computes_with_tensors):
         yield Program("empty", exercise.id, family, {**base, exercise.file: text.encode()})
 
 

@@ -1,7 +1,6 @@
-"""`given`: the inputs, weights and device of one trial, all from one seed. Used in the worker only; needs torch.
+"""`given` for a course with torch: inputs, weights and device of one trial, all from one seed. Used in the worker only.
 
-Inputs come from NumPy's `RandomState`, whose streams are frozen (NEP 19), so they are the same on every
-machine and for every release of torch.
+Inputs are drawn with NumPy (see `array_given`), so they are the same for every release of torch.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -13,23 +12,17 @@ import torch
 from torch import Tensor, nn
 
 from autograder.checks.another_device import another_device
+from autograder.checks.array_given import ArrayGiven
 from autograder.checks.structure import Shape, StructureError
 from autograder.checks.weights import fill
 
 Module = TypeVar("Module", bound=nn.Module)
 
-_STREAM = np.random.RandomState()
-"""The one stream of inputs. Each `Given` seeds it anew: a new stream takes longer to make than all its numbers."""
-
 _SAME_IN_NUMPY = frozenset({"float32", "float64", "int64", "bool"})
 """The dtypes to which NumPy rounds as torch does, in half the time. To float16, torch rounds twice."""
 
 
-class Unseen:
-    """What a step of a worked example has if the code does not call the part of a module that it looks at."""
-
-
-class Given:
+class Given(ArrayGiven):
     """Inputs, weights and a device for one trial of one check.
 
     `exact` makes every floating tensor float64, whatever dtype the check asks for, with the values that dtype
@@ -38,56 +31,16 @@ class Given:
     """
 
     torch = torch
-    unseen = Unseen()
+    floating = "float32"
 
     def __init__(
         self, seed: int, sizes: Mapping[str, int], device: str, *, exact: bool = False, traced: bool = False
     ) -> None:
-        self._random = _STREAM
-        self._random.seed(seed)
-        self._seed = seed
-        self._sizes = sizes
-        self._exact = exact
-        self._traced = traced
+        super().__init__(seed, sizes, device, exact=exact, traced=traced)
         self.device = torch.device(device)
 
-    def sizes(self, names: str) -> tuple[int, ...]:
-        """Return the sizes of the named axes, e.g. `sizes("B T D")`. No two axes of a trial have the same size."""
-        unknown = [name for name in names.split() if name not in self._sizes]
-        if unknown:
-            raise KeyError(f"course.toml gives no sizes for {', '.join(unknown)}")
-        return tuple(self._sizes[name] for name in names.split())
-
-    def size(self, name: str) -> int:
-        """Return the size of one axis."""
-        return self.sizes(name)[0]
-
-    def normal(self, *shape: int, scale: float = 1.0, shift: float = 0.0, dtype: str = "float32") -> Tensor:
-        """Return a tensor of that shape from a normal distribution."""
-        values = self._random.standard_normal(shape)
-        if scale != 1.0:
-            values *= scale
-        if shift != 0.0:
-            values += shift
+    def _made(self, values: Any, dtype: str) -> Tensor:
         return self.tensor(values, dtype)
-
-    def integers(self, low: int, high: int, *shape: int) -> Tensor:
-        """Return a Long tensor of that shape, low <= its elements < high."""
-        return self.tensor(self._random.randint(low, high, shape), "int64")
-
-    def number(self, low: int, high: int) -> int:
-        """Return an int, low <= it < high."""
-        return int(self._random.randint(low, high))
-
-    def mask(self, *shape: int, share: float = 0.6) -> Tensor:
-        """Return a Bool tensor, about `share` of it True, with a True and a False in every row of two or more."""
-        allowed = self._random.random_sample(shape) < share
-        first = self._random.randint(0, shape[-1], shape[:-1])
-        rows = allowed.reshape(-1, shape[-1])
-        rows[np.arange(len(rows)), first.reshape(-1)] = True
-        if shape[-1] > 1:
-            rows[np.arange(len(rows)), (first.reshape(-1) + 1) % shape[-1]] = False
-        return self.tensor(allowed, "bool")
 
     def tensor(self, values: Any, dtype: str = "float32") -> Tensor:
         """Return known values as a tensor on the device; an `exact` run makes it float64."""
@@ -167,7 +120,8 @@ class Given:
     def _weight(self, shape: Shape, dtype: str) -> Tensor:
         # 1.2 / √fan-in keeps the output of a linear layer near unit variance, at any width.
         scale = 1.2 / shape[-1] ** 0.5 if len(shape) > 1 else 0.7
-        return self.normal(*shape, scale=scale, dtype=dtype)
+        weight: Tensor = self.normal(*shape, scale=scale, dtype=dtype)
+        return weight
 
     def trainable(self, module: nn.Module) -> dict[str, int]:
         """Observe how many numbers a module trains, which is the same for every layout of the parameters."""
@@ -207,7 +161,8 @@ class Given:
         factors = self.normal(*function(*inputs).shape, dtype="float64")
 
         def total(*point: Tensor) -> Tensor:
-            return (function(*point) * factors).sum(dim=(-2, -1))
+            result: Tensor = function(*point) * factors
+            return result.sum(dim=(-2, -1))
 
         def moved(i: int, step: float) -> Tensor:
             point = [tensor + step * directions[i] if i == j else tensor for j, tensor in enumerate(inputs)]
@@ -224,18 +179,6 @@ class Given:
             slope = torch.zeros_like(direction) if gradient is None else gradient * direction
             slopes.append([slope.sum(dim=(-2, -1)), (moved(i, step) - moved(i, -step)) / (2 * step)])
         return slopes
-
-    def raises(self, call: Callable[[], object], *mentions: object) -> dict[str, Any]:
-        """Observe the exception of `call`, for the judge `Raises`; its message must contain all `mentions`."""
-        mentioned = [str(mention) for mention in mentions]
-        try:
-            result = call()
-        except (NotImplementedError, StructureError, MemoryError):
-            raise
-        except Exception as error:
-            types = [kind.__name__ for kind in type(error).__mro__]
-            return {"raised": types, "message": str(error)[:400], "mentions": mentioned}
-        return {"raised": [], "message": f"returned {type(result).__name__}", "mentions": mentioned}
 
     @contextmanager
     def another_device(self) -> Iterator[torch.device]:

@@ -1,4 +1,4 @@
-"""Start the sandbox of `course grade` early: it loads torch while this process imports its own modules."""
+"""Start the sandbox of `course grade` early: it loads libraries while this process imports its own modules."""
 
 import argparse
 import shutil
@@ -23,4 +23,14 @@ def _sandbox(options: argparse.Namespace) -> AbstractContextManager[None]:
     from autograder.runner.sandbox.channels import prestarted_zygote
     from autograder.runner.sandbox.launch import Launch
 
-    return prestarted_zygote(Launch(outer=True))
+    return prestarted_zygote(Launch(outer=True, libraries=_libraries(options)))
+
+
+def _libraries(options: argparse.Namespace) -> tuple[str, ...]:
+    """Return the libraries of the course; none if the command is about to refuse it."""
+    from autograder.course import CourseError, find_course, read_course
+
+    try:
+        return read_course(find_course(options.course)).libraries
+    except CourseError:
+        return ()

@@ -2,18 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 
+from autograder.course.forbidden import read_forbidden, read_groups
 from autograder.course.model import Exercise
 from autograder.course.nearest import nearest
-from autograder.course.section import Section, as_line, as_number, as_positive, as_tables, as_text, as_texts, quoted
+from autograder.course.points import read_points
+from autograder.course.section import Section, as_line, as_positive, as_tables, as_text, as_texts, quoted
 from autograder.course.words import read_words
-
-TOTAL = Decimal(100)
-"""The sum of the points of all exercises."""
-
-DOTTED = re.compile(r"[^\W\d]\w*(\.(\w|\*)+)+")
-"""A dotted name; after its first part, `*` matches anything."""
 
 HINT_LENGTH = 200
 """Characters of a hint: about 40 words, three lines of a terminal."""
@@ -30,21 +25,20 @@ BUILT_LENGTH = 110
 Hints = Mapping[str, tuple[str, str, str]]
 
 
-def read_exercises(top: Section) -> tuple[Exercise, ...]:
-    """Read the exercises in their order; each one may need only earlier ones."""
-    tables = top.value("exercises", "at least one [[exercises]] table", as_tables) or []
+def read_exercises(top: Section, libraries: Sequence[str] = (), *, required: bool = True) -> tuple[Exercise, ...]:
+    """Read the exercises in their order; each one may need only earlier ones. There may be none, if not `required`."""
+    expected = "at least one [[exercises]] table; `course new NAME` adds one"
+    tables = top.value("exercises", expected, as_tables, required=required) or []
     sections = [_section(top, index, table) for index, table in enumerate(tables)]
     ids = [_id(section) for section in sections]
     for index, section in enumerate(sections):
         if ids[index] and ids[index] in ids[:index]:
             section.note("id", f"an earlier exercise already has the id {ids[index]}, choose another")
-    points = [_points(section) for section in sections]
-    if None not in points and points and sum(filter(None, points)) != TOTAL * 100:
-        total = Decimal(sum(filter(None, points))) / 100
-        top.note("exercises", f"the points of the exercises add up to {total}, expected exactly {TOTAL}")
-    groups = _groups(top)
+    points = read_points(top, sections)
+    groups = read_groups(top, libraries)
     return tuple(
-        _exercise(top, section, ids, index, points[index] or 0, groups) for index, section in enumerate(sections)
+        _exercise(top, section, ids, index, points[index], read_forbidden(section, groups, libraries))
+        for index, section in enumerate(sections)
     )
 
 
@@ -55,7 +49,7 @@ def _section(top: Section, index: int, table: Mapping[str, object]) -> Section:
 
 
 def _exercise(
-    top: Section, section: Section, ids: Sequence[str], index: int, points: int, groups: Mapping[str, Sequence[str]]
+    top: Section, section: Section, ids: Sequence[str], index: int, points: int, forbidden: tuple[str, ...]
 ) -> Exercise:
     section.expect_keys("id", "title", "points", "needs", "hints", "forbidden", "words", "built", "start", "minutes")
     return Exercise(
@@ -64,7 +58,7 @@ def _exercise(
         points=points,
         needs=_needs(section, ids, index),
         hints=_hints(section),
-        forbidden=_forbidden(section, groups),
+        forbidden=forbidden,
         words=read_words(section, top),
         built=_built(section),
         start=_start(section),
@@ -77,20 +71,6 @@ def _id(section: Section) -> str:
         return value if isinstance(value, str) and re.fullmatch(r"ex[0-9]{2}_[a-z][a-z0-9_]*", value) else None
 
     return section.value("id", "exNN_name in lower case, like ex05_attention", accept) or ""
-
-
-def _points(section: Section) -> int | None:
-    """Return the points in whole hundredths, or None if they are not valid."""
-    number = section.value("points", "a number above 0", as_number)
-    if number is None:
-        return None
-    if number > TOTAL:
-        section.note("points", f"points is {quoted(number)}, expected at most {TOTAL}")
-        return None
-    if number != number.quantize(Decimal("0.01")):
-        section.note("points", f"points is {quoted(number)}, expected at most two decimals")
-        return None
-    return int(number * 100)
 
 
 def _needs(section: Section, ids: Sequence[str], index: int) -> tuple[str, ...]:
@@ -153,29 +133,6 @@ def _note_text(table: Section, key: str, name: str, text: str) -> None:
         table.note(key, f"{name} of {key} is empty, expected a sentence")
     elif len(text) > HINT_LENGTH:
         table.note(key, f"{name} of {key} has {len(text)} characters, expected at most {HINT_LENGTH}")
-
-
-def _forbidden(section: Section, groups: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
-    """Return the dotted names an exercise forbids, with those of the groups that it lists."""
-    listed = section.value("forbidden", "a list of dotted names and groups", as_texts, required=False) or ()
-    for name in listed:
-        if name not in groups and not DOTTED.fullmatch(name):
-            near = nearest(name, list(groups))
-            hint = f"did you mean the group {near}?" if near else "expected a dotted name like torch.nn.LayerNorm"
-            section.note("forbidden", f"forbidden lists {quoted(name)}, {hint}")
-    return tuple(dict.fromkeys(dotted for name in listed for dotted in groups.get(name, (name,))))
-
-
-def _groups(top: Section) -> dict[str, Sequence[str]]:
-    """Return the groups of forbidden names, by the name under which exercises list them."""
-    table = top.section("forbidden_groups")
-    groups: dict[str, Sequence[str]] = {}
-    for group in table.table:
-        groups[group] = table.value(group, "a list of dotted names", as_texts) or ()
-        for name in groups[group]:
-            if not DOTTED.fullmatch(name):
-                table.note(group, f"{group} lists {quoted(name)}, expected a dotted name like torch.nn.LayerNorm")
-    return groups
 
 
 def _built(section: Section) -> str | None:

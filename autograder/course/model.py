@@ -10,6 +10,9 @@ from typing import Literal
 Words = Mapping[str, tuple[str, ...]]
 """What an axis counts, by the symbol of its size: a word, and alternatives for when the first is already in use."""
 
+TENSORS = "torch"
+"""The library that makes tensors."""
+
 STEPS_PREFIX = "try_"
 """How the file with the steps of a worked example begins, beside the checks, whose file begins with `test_`."""
 
@@ -104,7 +107,10 @@ class Activity:
 
 @dataclass(frozen=True)
 class Course:
-    """A course and the paths of its parts. `sizes` has a column of axis sizes per trial, `words` names the axes."""
+    """A course and the paths of its parts. `sizes` has a column of axis sizes per trial, `words` names the axes.
+
+    `libraries` are the modules that its programs may use, and that a worker loads before them.
+    """
 
     root: Path
     title: str
@@ -116,6 +122,7 @@ class Course:
     grading: Grading | None = None
     play: tuple[Activity, ...] = ()
     questions: bool = True
+    libraries: tuple[str, ...] = ()
 
     @property
     def exercises_dir(self) -> Path:
@@ -146,6 +153,11 @@ class Course:
     def part_sources_dir(self) -> Path:
         """The folder of the reference parts' sources, which students never get."""
         return self.solutions_dir / "reference_parts"
+
+    @property
+    def computes_with_tensors(self) -> bool:
+        """Whether the programs of the course use torch: only then are there tensors, devices and modules."""
+        return TENSORS in self.libraries
 
     @property
     def files(self) -> tuple[str, ...]:

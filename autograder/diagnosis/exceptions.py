@@ -34,7 +34,8 @@ def of_fault(fault: Fault, file: str, source: bytes) -> Diagnosis:
     if fault.type == "SystemExit":
         return Diagnosis("exception", facts.ExitCalled(), place=place)
     rows = tuple((name, "", value) for of, name, value in fault.values if place is not None and of == place.file)
-    evidence = Evidence(facts.TENSORS, rows=rows) if rows else None
+    title = facts.TENSORS if all(value.startswith("(") for _, _, value in rows) else facts.VALUES  # a shape and a dtype
+    evidence = Evidence(title, rows=rows) if rows else None
     return Diagnosis("exception", _raised(fault, deepest, place), quoted=fault.message, place=place, evidence=evidence)
 
 

@@ -54,7 +54,7 @@ class Grader:
         self.seed = seed
         self.device = device
         self.evidence = evidence
-        self.isolation = isolation or process_isolation()
+        self.isolation = isolation or process_isolation(suite.course.libraries)
         self.suite_digest = suite.digest
         self._keys = [
             open_keys(suite, seed=seed, device=device, cache=cache, on_progress=on_progress) for _ in range(finders)

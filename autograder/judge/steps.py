@@ -22,7 +22,7 @@ from autograder.runner.runner import Plan
 
 Mark = Literal["equal", "differs", "unseen", "unwritten", "failed"]
 
-UNSEEN = "autograder.checks.given.Unseen"
+UNSEEN = "autograder.checks.plain_given.Unseen"
 """The type of what a step has when the code computes without calling the part that the step looks at."""
 
 MOST_ROWS, MOST_COLUMNS = 16, 16

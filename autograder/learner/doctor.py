@@ -16,10 +16,11 @@ from pathlib import Path
 from autograder import __version__, ending
 from autograder.course import Course, CourseError, find_course, read_course
 from autograder.course.kit_files import KEY_FOLDER, is_kit, key_file
+from autograder.course.model import TENSORS
 from autograder.course.storage import FOLDER, state_folder
 
 PACKAGES = {"torch": (2, 4), "numpy": (1, 26), "rich": (13, 7), "pytest": (8, 0)}
-"""The packages that the kit needs, and the lowest version of each."""
+"""The packages that the kit needs, and the lowest version of each. torch is needed by courses that declare it."""
 
 PYTHON = (3, 11)
 
@@ -48,10 +49,14 @@ def examine() -> Iterator[Fact]:
     old = sys.version_info[:2] < PYTHON
     yield Fact("python", python, f"the kit needs Python {_dotted(PYTHON)} or later; install it" if old else "")
     yield Fact("platform", f"{platform.system()} {platform.release()}, {platform.machine()}, {os.cpu_count()} cores")
+    course, unreadable = _course()
+    with_torch = course is None or course.computes_with_tensors
     for name, least in PACKAGES.items():
-        yield _package(name, least)
-    yield _torch()
-    yield from _course_facts()
+        if name != TENSORS or with_torch:
+            yield _package(name, least)
+    if with_torch:
+        yield _torch()
+    yield from _course_facts(course) if course is not None else [unreadable]
     yield from _terminal()
 
 
@@ -59,7 +64,8 @@ def _package(name: str, least: tuple[int, ...]) -> Fact:
     try:
         version = metadata.version(name)
     except metadata.PackageNotFoundError:
-        return Fact(name, "not installed", "run `pip install -e .` in the kit's folder")
+        what = "'.[torch]'" if name == TENSORS else "."
+        return Fact(name, "not installed", f"run `pip install -e {what}` in the kit's folder")
     numbers = tuple(int(part) for part in version.split("+")[0].split(".")[:2] if part.isdecimal())
     return Fact(name, version, f"the kit needs {_dotted(least)} or later; upgrade it" if numbers < least else "")
 
@@ -88,12 +94,15 @@ def _torch() -> Fact:
     return Fact(name, f"{version} in {seconds:.1f} s, {threads} threads, devices {devices}")
 
 
-def _course_facts() -> Iterator[Fact]:
+def _course() -> tuple[Course | None, Fact]:
+    """Return the course, and the fact to show if there is none."""
     try:
-        course = read_course(find_course())
+        return read_course(find_course()), Fact("course.toml", "readable")
     except CourseError as error:
-        yield Fact("course.toml", "not found or not readable", str(error))
-        return
+        return None, Fact("course.toml", "not found or not readable", str(error))
+
+
+def _course_facts(course: Course) -> Iterator[Fact]:
     yield Fact("course.toml", f"{course.root / 'course.toml'}: {course.title}, {len(course.exercises)} exercises")
     exercises = sum((course.exercises_dir / file).is_file() for file in course.files)
     yield Fact("exercises", f"{exercises} of {len(course.exercises)} files in {course.exercises_dir.name}")
@@ -102,7 +111,7 @@ def _course_facts() -> Iterator[Fact]:
     yield _writing(course)
     yield _answer_keys(course)
     if solutions:
-        yield _sandbox()
+        yield _sandbox(course)
 
 
 def _writing(course: Course) -> Fact:
@@ -115,12 +124,12 @@ def _writing(course: Course) -> Fact:
     return Fact("writing", f"{FOLDER} can be written to")
 
 
-def _sandbox() -> Fact:
+def _sandbox(course: Course) -> Fact:
     """Return how this machine confines submissions. It is no fault if it cannot: only `course grade` needs it."""
     from autograder.runner.sandbox.isolation import IsolationError, open_isolation
 
     try:
-        with open_isolation({"plan": []}, 1) as isolation:
+        with open_isolation({"plan": [], "libraries": list(course.libraries)}, 1) as isolation:
             return Fact("sandbox", isolation.sentence)
     except IsolationError as error:
         return Fact("sandbox", f"none, `course grade` would refuse: {error}")

@@ -4,9 +4,11 @@ from dataclasses import dataclass
 
 from autograder.messages.locations import Line
 from autograder.messages.wording import Fact, Wording, opened
+from autograder.protocol.banned import in_words
 
 TENSORS = "the tensors in that line's function"
-"""The title of the values that stood in the code when it raised."""
+VALUES = "the values in that line's function"
+"""The titles of what stood in the code when it raised: tensors with their shapes, or plain values."""
 
 
 @dataclass(frozen=True)
@@ -148,4 +150,6 @@ class CallForbidden(Fact):
         return self.name
 
     def wording(self) -> Wording:
+        if (syntax := in_words(self.name)) is not None:
+            return Wording(f"This exercise asks you to do without {syntax}", whole=True)
         return Wording(f"This exercise asks you to write it yourself: {self.name} must not be used here", whole=True)

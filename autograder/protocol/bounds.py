@@ -64,6 +64,17 @@ TRACE_NAME = 60
 TRACE_DTYPE = 20
 TRACE_AXES = 12
 TRACE_ELEMENTS = 1 << 17
+BEYOND = 1e4
+"""A larger number of a trace is treated as infinity: learners fill masks with -inf, -1e9 or the like."""
+
+# The values of plain variables in such a trace
+CALL, ARGUMENT, VALUE = "call", "argument", "value"
+"""The names of its steps: a call by the check, an argument of a function, and what a statement made."""
+
+PLAIN_NUMBERS = 1 << 10
+"""Numbers that stand for one value; larger values are not recorded."""
+
+PLAIN_DEPTH = 6
 
 
 def cut(text: str, most: int = MOST_NAME) -> str:

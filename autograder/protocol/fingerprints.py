@@ -11,6 +11,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from autograder.protocol.bounds import BEYOND
+
 Fingerprints: TypeAlias = NDArray[np.float64]
 """Fingerprints, one per row."""
 
@@ -19,9 +21,6 @@ COUNTS, LOOSE, ORDERED = slice(0, 4), slice(4, 12), slice(12, 15)
 order of the finite elements. Ordered: numbers that do."""
 
 WIDTH = 15
-BEYOND = 1e4
-"""A larger number is treated as infinity: learners fill masks with -inf, -1e9 or the like."""
-
 MOST_PARTS = 24
 MOST_PRINTS = 1 + 3 * MOST_PARTS
 """Fingerprints of one array: its own, and those of the slices along axis 0, along axis 1, and along both."""

@@ -1,5 +1,7 @@
 """Facts that the judge and the sandbox share: the worker's code, its scratch folder and environment, message sizes."""
 
+from collections.abc import Iterable, Sequence
+
 SHIPPED = ("__init__.py", "checks", "protocol", "worker")
 """The part of the kit that a worker sees: neither the judge nor the course."""
 
@@ -20,3 +22,17 @@ def worker_environment(folder: str) -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
         "PYTHONHASHSEED": "0",
     }
+
+
+LIBRARY = "--library="
+
+
+def arguments_of(libraries: Iterable[str], packages: Iterable[str]) -> list[str]:
+    """Return the arguments of a worker's programs: what to load at the start, and the folders to find it in."""
+    return [*(f"{LIBRARY}{name}" for name in libraries), *packages]
+
+
+def split_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the libraries and the folders among the arguments of a worker's program."""
+    libraries = [argument.removeprefix(LIBRARY) for argument in arguments if argument.startswith(LIBRARY)]
+    return libraries, [argument for argument in arguments if not argument.startswith(LIBRARY)]

@@ -18,7 +18,7 @@ from autograder.protocol.bounds import TRACE_PARTS
 from autograder.runner.worker_handle import WorkerHandle
 
 START_SECONDS = 180.0
-"""How long a new worker may take to load torch, on a busy machine with a cold disk cache."""
+"""How long a new worker may take to load its libraries, on a busy machine with a cold disk cache."""
 
 FORK_SECONDS = 30.0
 GRACE_SECONDS = 1.0
@@ -76,7 +76,7 @@ class WorkerProcess:
 
     @property
     def fresh(self) -> bool:
-        """Whether it had to load torch before it was ready."""
+        """Whether it had to load libraries before it was ready."""
         return self._child.fresh
 
     def take_log(self) -> bytes:

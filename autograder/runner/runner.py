@@ -10,7 +10,7 @@ from autograder import ending
 from autograder.checks.trials import Key, column_of, derived_seed
 from autograder.course.suite import Suite
 from autograder.runner.attempt import Attempt
-from autograder.runner.exit_messages import is_own_fault
+from autograder.runner.ends import is_own_fault
 from autograder.runner.outcomes import Survey, WorkerFailure, read_survey
 from autograder.runner.process import End, WorkerProcess
 from autograder.runner.run import Cancelled, EnvironmentProblem, GraderProblem, Parts, Plan, Probes, Run, Where
@@ -24,7 +24,7 @@ class Runner:
     """Runs programs one after another. With `shared` they use one worker; else each gets a fresh one, killed after it.
 
     Only programs that may affect each other share a worker: the course's own, or the exercises of one submission.
-    `start` starts a worker.
+    `start` starts a worker, if not a plain process on this machine.
     """
 
     def __init__(
@@ -34,10 +34,10 @@ class Runner:
         seed: int,
         device: str = "cpu",
         shared: bool = False,
-        start: Callable[[], WorkerHandle] = SpawnedWorker,
+        start: Callable[[], WorkerHandle] | None = None,
     ) -> None:
         self.suite = suite
-        self.start = start
+        self.start = start or partial(SpawnedWorker, suite.course.libraries)
         self._surveys: dict[tuple[str, bytes], Survey] = {}
         self.seed = seed
         self.device = device
@@ -56,7 +56,7 @@ class Runner:
 
     @property
     def ready(self) -> bool:
-        """Whether there is a worker that has loaded torch and answered."""
+        """Whether there is a worker that has loaded its libraries and answered."""
         worker = self._worker
         return worker is not None and worker.ready
 
@@ -72,7 +72,7 @@ class Runner:
         return WorkerProcess(self.start(), output_kib=self.suite.course.limits.output_kib)
 
     def _start_spare(self) -> None:
-        """Let another worker load torch while one runs that is likely to time out. A forked worker needs no spare.
+        """Let another worker start while one runs that is likely to time out. A forked worker needs no spare.
 
         Raises `Cancelled`.
         """
@@ -123,13 +123,14 @@ class Runner:
         parts: Parts | None = None,
         anew: bool = False,
         prints: bool = False,
+        bans: bool = True,
     ) -> Run:
         """Run a plan on the files of one program; reference parts replace the contract's names in some of them.
 
         With `trace`, also record the trace of each trial. Pictures and steps, if the plan names such `probes`, get the
         inputs of the course's public seed. `patience` has the time-outs of the whole submission, `parts` the exercises
-        that need not run once one they need has timed out. `anew` starts a fresh worker, `prints` keeps the output.
-        Raises `GraderProblem` or `EnvironmentProblem`, which are never the program's fault.
+        that need not run once one they need has timed out. `anew` starts a fresh worker, `prints` keeps the output,
+        without `bans` nothing is forbidden. Raises `GraderProblem` or `EnvironmentProblem`: never the program's fault.
         """
         if anew:
             self._close_worker()
@@ -140,6 +141,7 @@ class Runner:
         while attempt.plan:
             job = self._job(sources, attempt.plan, exact, trace, reference_parts or {}, seed)
             job |= {"probes": probes, "careful": patience.careful, "prints": prints}
+            job |= {} if bans else {"forbidden": {}}
             if (end := self._run_job(attempt, job, plan)) is None:
                 continue
             if trace and not exact and is_own_fault(end):
@@ -202,6 +204,7 @@ class Runner:
             "careful": False,
             "prints": False,
             "sizes": [dict(column) for column in course.sizes],
+            "libraries": list(course.libraries),
             "device": self.device,
             "exact": exact,
             "trace": trace,

@@ -1,7 +1,7 @@
 """The trace of a program, as the judge holds it: the steps of one probe, with fingerprints in place of values."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from autograder.protocol import Array
 from autograder.protocol.bounds import (
+    PLAIN_NUMBERS,
     TRACE_AXES,
     TRACE_DTYPE,
     TRACE_ELEMENTS,
@@ -20,7 +21,7 @@ from autograder.protocol.bounds import (
     TRACE_STACK,
     TRACE_STEPS,
 )
-from autograder.protocol.fingerprints import MOST_PRINTS, WIDTH, Fingerprints
+from autograder.protocol.fingerprints import MOST_PRINTS, WIDTH, Fingerprints, fingerprint
 from autograder.results import Place
 from autograder.runner.validation import as_integer, as_line, as_list, as_text
 
@@ -30,7 +31,7 @@ LARGEST = 1e30
 
 @dataclass(frozen=True)
 class Step:
-    """One tensor that was made: the operation, its location, and the earlier steps it was made from.
+    """One tensor or plain value that was made: how, its location, and the earlier steps it was made from.
 
     `stack` has the locations in the program's frames, the nearest first; it is empty for a tensor made by the check.
     `prints` is the index of its first fingerprint, and their number. `number` is a variable that held a plain number
@@ -66,10 +67,13 @@ def read_trace(data: Mapping[str, Any], *, sliced: bool = True) -> Trace:
     With `sliced`, steps may also have fingerprints of their slices, as those of a solution do.
     """
     most = MOST_PRINTS if sliced else 1
-    prints = _prints(data["prints"], TRACE_STEPS * most)
     files = [as_text(file) for file in as_list(data["files"], TRACE_FILES)]
     places = [_place(place, files) for place in as_list(data["places"], TRACE_PLACES)]
     rows = as_list(data["steps"], TRACE_STEPS)
+    if "values" in data:
+        prints = _prints_of_values(data["values"], rows)
+    else:
+        prints = _prints(data["prints"], TRACE_STEPS * most)
     steps = tuple(_step(row, index, places, len(prints), most) for index, row in enumerate(rows))
     results = tuple(as_integer(step, len(steps) - 1) for step in as_list(data["results"], TRACE_RESULTS))
     return Trace(steps, prints, results)
@@ -83,6 +87,20 @@ def _prints(array: Any, most: int) -> Fingerprints:
     numbers = np.nan_to_num(np.frombuffer(array.data, dtype="<f8").reshape(array.shape))
     clipped: Fingerprints = np.clip(numbers, -LARGEST, LARGEST)
     return clipped
+
+
+def _prints_of_values(array: Any, rows: Sequence[Any]) -> Fingerprints:
+    """Return the fingerprints of plain values, which a worker without NumPy sends as they are."""
+    if not isinstance(array, Array) or array.dtype != "float64" or len(array.shape) != 1:
+        raise ValueError("values of the wrong form")
+    numbers, prints, end = np.frombuffer(array.data, dtype="<f8"), [], 0
+    for row in rows:
+        size = math.prod(as_integer(size, PLAIN_NUMBERS) for size in as_list(row[3], TRACE_AXES))
+        if size > PLAIN_NUMBERS or end + size > len(numbers):
+            raise ValueError("values that do not fit the steps")
+        prints.append(fingerprint(numbers[end : end + size]))
+        end += size
+    return np.array(prints).reshape(-1, WIDTH)
 
 
 def _step(data: Any, index: int, places: list[Place], prints: int, most_prints: int) -> Step:

@@ -1,4 +1,4 @@
-"""Worker processes as the judge sees them: three pipes, signals, and an exit status. Starting one loads torch anew."""
+"""Worker processes as the judge sees them: pipes, signals, and an exit status. Each new one loads its libraries."""
 
 import contextlib
 import os
@@ -6,11 +6,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import IO, Protocol
 
 from autograder import ending
-from autograder.protocol.sandbox import worker_environment
+from autograder.protocol.sandbox import arguments_of, worker_environment
 
 PROGRAM = Path(__file__).parents[1] / "worker" / "__main__.py"
 
@@ -22,7 +23,7 @@ class WorkerHandle(Protocol):
     answers: IO[bytes]
     log: IO[bytes]
     fresh: bool
-    """Whether it has to load torch before it is ready."""
+    """Whether it has to load libraries before it is ready."""
     lost: bool
     """Whether it ended because the process it was forked from ended, which is no program's fault."""
 
@@ -40,12 +41,16 @@ class WorkerHandle(Protocol):
 
 
 class SpawnedWorker:
-    """A worker process started here: in its own process group, without secrets, in an empty working folder."""
+    """A worker process started here: in its own process group, without secrets, in an empty working folder.
+
+    It loads the `libraries` at once, and those of a job that it has not loaded yet.
+    """
 
     fresh = True
     lost = False
 
-    def __init__(self) -> None:
+    def __init__(self, libraries: Iterable[str] = ()) -> None:
+        self._arguments = arguments_of(libraries, package_folders())
         self._folder = ending.made(lambda: Path(tempfile.mkdtemp(prefix="course-")))
         try:
             ending.started(self._started)
@@ -58,7 +63,7 @@ class SpawnedWorker:
 
     def _started(self) -> "SpawnedWorker":
         self._process = subprocess.Popen(
-            [sys.executable, "-s", "-S", "-P", "-X", "utf8", str(PROGRAM), *package_folders()],
+            [sys.executable, "-s", "-S", "-P", "-X", "utf8", str(PROGRAM), *self._arguments],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -1,8 +1,8 @@
-"""The worker program: `python -s -S -P autograder/worker/__main__.py FOLDER...`.
+"""The worker program: `python -s -S -P autograder/worker/__main__.py [--library=NAME]... FOLDER...`.
 
-The folders contain torch and NumPy: without `site` nothing else is on the path, so no file that a student could put
-there runs. Requests arrive on standard input, answers leave on standard output, and whatever the student's code prints
-goes to standard error.
+The libraries are loaded before the first job, which takes seconds for some. The folders contain them: without `site`
+nothing else is on the path, so no file that a student could put there runs. Requests arrive on standard input, answers
+leave on standard output, and whatever the student's code prints goes to standard error.
 """
 
 import gc
@@ -14,21 +14,27 @@ from pathlib import Path
 def main() -> None:
     """Move the streams out of the student's reach, then answer requests."""
     kit = str(Path(__file__).resolve().parents[2])
-    packages = sys.argv[1:]
+    sys.path.insert(0, kit)
+    from autograder.protocol.sandbox import split_arguments
+
+    libraries, packages = split_arguments(sys.argv[1:])
     sys.argv[1:] = []
-    sys.path[:] = [kit, *sys.path, *packages]
+    sys.path += packages
     requests, answers = os.dup(0), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)
 
-    gc.disable()  # loading torch makes no garbage, and looking for some takes a sixth of the time
+    gc.disable()  # loading libraries makes no garbage, and looking for some takes a sixth of the time
+    from autograder.worker import support
+    from autograder.worker.session import serve
+
     try:
-        from autograder.worker.session import serve
-    except (ImportError, OSError) as error:
+        support.load(libraries)
+    except support.LibraryMissing as error:
         from autograder.protocol import write_frame
 
-        os.write(answers, write_frame({"event": "unusable", "message": f"torch cannot be imported: {error}"}))
+        os.write(answers, write_frame({"event": "unusable", "message": str(error)}))
         return
     if kit not in packages:
         sys.path.remove(kit)

@@ -3,14 +3,10 @@
 import dis
 import itertools
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from types import CodeType, FrameType, MappingProxyType, TracebackType
 from typing import Any
 
-import torch
-from torch import Tensor, nn
-
-from autograder.checks.another_device import DeviceMixError, Elsewhere
 from autograder.checks.structure import StructureError
 from autograder.protocol.bounds import (
     FAULT_BASES,
@@ -21,7 +17,8 @@ from autograder.protocol.bounds import (
     cut,
     line_number,
 )
-from autograder.worker.library_guard import ForbiddenCallError
+from autograder.worker import support
+from autograder.worker.bans import ForbiddenCallError
 from autograder.worker.syntax import names_within
 
 RAISE = dis.opmap["RAISE_VARARGS"]
@@ -41,7 +38,7 @@ def describe(
 ) -> dict[str, Any]:
     """Return the fields of a fault; `frames` has the frames in the student's files, the outermost first.
 
-    `sources` has the texts of these files: they say which tensors the expression that raised is made of.
+    `sources` has the texts of these files: they say which values the expression that raised is made of.
     """
     frames, values = _walk(error.__traceback__, own_files, sources)
     location = None
@@ -53,7 +50,7 @@ def describe(
         "bases": [cut(CLASS_NAME(kind)) for kind in CLASS_ORDER(type(error))[:FAULT_BASES]],
         "message": _message(error),
         "kind": _kind(error, own_files),
-        "tensor": _name_of(error, own_files) if type(error) is DeviceMixError else None,
+        "tensor": _name_of(error, own_files),
         "frames": [*frames[: FAULT_FRAMES - 1], *([location] if location else [])],
         "values": values[:FAULT_VALUES],
     }
@@ -62,8 +59,8 @@ def describe(
 def _kind(error: BaseException, own_files: Collection[str]) -> str:
     if isinstance(error, NotImplementedError) and _raised_by(error, own_files):
         return "todo"
-    kinds = {StructureError: "structure", DeviceMixError: "device", ForbiddenCallError: "forbidden"}
-    return kinds.get(type(error), "other")
+    kinds: dict[type[BaseException], str] = {StructureError: "structure", ForbiddenCallError: "forbidden"}
+    return kinds.get(type(error)) or support.loaded().fault_kind(error) or "other"
 
 
 def _raised_by(error: BaseException, own_files: Collection[str]) -> bool:
@@ -76,33 +73,14 @@ def _raised_by(error: BaseException, own_files: Collection[str]) -> bool:
     return traceback.tb_frame.f_code.co_code[traceback.tb_lasti] == RAISE
 
 
-def _name_of(error: DeviceMixError, own_files: Collection[str]) -> str | None:
+def _name_of(error: BaseException, own_files: Collection[str]) -> str | None:
     """Return the name of the tensor on the wrong device in the innermost of the student's frames that has one."""
     traceback, innermost = error.__traceback__, None
     while traceback is not None:
-        frame = traceback.tb_frame
-        if frame.f_code.co_filename in own_files:
-            own = frame.f_locals.get("self")
-            named = [*((f"self.{name}", value) for name, value in _attributes(own)), *frame.f_locals.items()]
-            names = [name for name, value in named if isinstance(value, Tensor) and _shares(value, error.tensor)]
-            innermost = cut(names[0]) if names else innermost
+        if traceback.tb_frame.f_code.co_filename in own_files:
+            innermost = support.loaded().misplaced(traceback.tb_frame, error) or innermost
         traceback = traceback.tb_next
     return innermost
-
-
-def _attributes(owner: object) -> list[tuple[str, object]]:
-    if not isinstance(owner, nn.Module):
-        return []
-    return [*vars(owner).items(), *owner.named_buffers(), *owner.named_parameters()]
-
-
-def _shares(one: Tensor, other: Tensor) -> bool:
-    """Say whether two CPU tensors share memory, as a view shares that of its tensor."""
-    return one is other or (
-        not isinstance(one, Elsewhere)
-        and not isinstance(other, Elsewhere)
-        and one.untyped_storage().data_ptr() == other.untyped_storage().data_ptr()
-    )
 
 
 def _message(error: BaseException) -> str:
@@ -117,7 +95,7 @@ def _message(error: BaseException) -> str:
 def _walk(
     traceback: TracebackType | None, own_files: Collection[str], sources: Mapping[str, bytes]
 ) -> tuple[list[dict[str, Any]], list[list[str]]]:
-    """Return the student's frames, and the tensors in the innermost frame of each file."""
+    """Return the student's frames, and the values in the innermost frame of each file."""
     frames: list[dict[str, Any]] = []
     innermost: dict[str, TracebackType] = {}
     while traceback is not None:
@@ -126,8 +104,8 @@ def _walk(
             frames.append(_location(code, traceback.tb_lasti, traceback.tb_lineno))
             innermost[code.co_filename] = traceback
         traceback = traceback.tb_next
-    values = {file: _tensors(inner, sources.get(file, b"")) for file, inner in innermost.items()}
-    return frames, [[file, *tensor] for file, tensors in values.items() for tensor in tensors]
+    values = {file: _values(inner, sources.get(file, b"")) for file, inner in innermost.items()}
+    return frames, [[file, *value] for file, own in values.items() for value in own]
 
 
 def _location(code: CodeType, instruction: int, line: int) -> dict[str, Any]:
@@ -143,33 +121,15 @@ def _position(code: CodeType, instruction: int) -> tuple[Any, Any, Any, Any]:
     return next(itertools.islice(code.co_positions(), instruction // 2, None))  # 2 bytes each
 
 
-def _tensors(innermost: TracebackType, source: bytes) -> list[list[str]]:
-    """Return the tensors in a frame: the name of each, then its shape and dtype; those of what raised come first."""
+def _values(innermost: TracebackType, source: bytes) -> list[list[str]]:
+    """Return the values in a frame: the name and a description of each; those of what raised come first."""
     frame = innermost.tb_frame
     try:
         first, last, column, end = _position(frame.f_code, innermost.tb_lasti)
         names = names_within(source, (first, column), (last, end))
-        meant = dict(pair for name in names for pair in _meant(frame, name))
-    except Exception:  # a module may have methods of its own that raise
-        meant = {}
-    tensors = [(name, value) for name, value in {**meant, **frame.f_locals}.items() if isinstance(value, Tensor)]
-    with torch._C.DisableTorchFunctionSubclass():  # a subclass may run the student's code on any access
-        return [
-            [cut(name), cut(f"{tuple(value.shape)} {str(value.dtype).removeprefix('torch.')}")]
-            for name, value in tensors[:FRAME_VALUES]
-        ]
-
-
-def _meant(frame: FrameType, name: str) -> Iterator[tuple[str, object]]:
-    """Yield what a name in a frame means, under its name: a variable, an attribute, or the parameters of a layer."""
-    owner, _, attribute = name.partition(".")
-    value = frame.f_locals.get(owner)
-    if not attribute:
-        yield name, value
-        return
-    for own, part in _attributes(value):
-        if attribute in (own, own.rpartition(".")[0]):
-            yield f"{owner}.{own}", part
+    except Exception:  # whatever reading the source may raise
+        names = ()
+    return [[cut(name), cut(text)] for name, text in support.loaded().values(frame, names)[:FRAME_VALUES]]
 
 
 def frames_of(frame: FrameType | None, own_files: Collection[str]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""Disable the calls that an exercise forbids for as long as it runs, whichever way a program reaches them.
+"""Disable the calls of torch that an exercise forbids for as long as it runs, whichever way a program reaches them.
 
 `syntax` finds the names that a file mentions; this module stops every other way to a forbidden call:
 
@@ -10,7 +10,6 @@ This keeps honest programs honest and gives clear messages. It is no security bo
 process, where a program can undo it. A program that undoes it and does not restore it is noticed after the trial.
 """
 
-import importlib
 import sys
 import warnings
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +23,7 @@ import torch
 from torch._ops import HigherOrderOperator
 
 from autograder.worker import library_guard
-from autograder.worker.library_guard import ForbiddenCallError
+from autograder.worker.bans import UNDONE, ForbiddenCallError, resolve
 
 _ALL_KEYS = (
     *("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional"),
@@ -40,9 +39,6 @@ KERNEL_GETTER = "_dispatch_get_computed_kernel_for_dispatch_key"
 
 _get_kernel: Any = getattr(torch._C, KERNEL_GETTER, None)  # older releases of torch have none
 _withheld: dict[str, str] = {}
-
-UNDONE = "code that restores a forbidden call"
-"""Takes the place of a name in the report of a program that undid a ban."""
 
 
 class Ban:
@@ -76,6 +72,9 @@ class Ban:
             library.reset()
         for function, code in self._original.items():
             function.__code__ = code
+
+    def builtins(self) -> None:
+        """Return None: what is forbidden is disabled everywhere."""
 
     def check(self) -> None:
         """Raise `ForbiddenCallError` if a program restored something.
@@ -199,14 +198,3 @@ def _public(space: str, operator: str) -> str:
         if not operator.startswith("_") and hasattr(resolve(owner), operator):
             return f"{owner}.{operator}"
     return f"torch.ops.{space}.{operator}"
-
-
-def resolve(name: str) -> object | None:
-    """Return the object of a dotted name; None if this release of torch has no such object."""
-    parts = name.split(".")
-    owner: object = importlib.import_module(parts[0])
-    for part in parts[1:]:
-        owner = getattr(owner, part, None)
-        if owner is None:
-            return None
-    return owner

@@ -24,6 +24,7 @@ from torch._subclasses.fake_tensor import FakeTensor
 from torch._subclasses.functional_tensor import FunctionalTensor
 
 from autograder.checks.another_device import Elsewhere
+from autograder.worker.bans import ForbiddenCallError
 
 ALLOWED_MODULES = frozenset(
     {
@@ -67,10 +68,6 @@ _visited: set[str] = set()
 _active: list[object] = []
 _Loader: Any = next(kind for kind in importlib.machinery.SourceFileLoader.__mro__ if "exec_module" in vars(kind))
 _load = _Loader.exec_module
-
-
-class ForbiddenCallError(Exception):
-    """A program made a call that the exercise forbids; the message is the dotted name."""
 
 
 @functools.cache

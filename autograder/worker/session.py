@@ -3,14 +3,14 @@
 A job is a dict with `sources`, `reference_parts` and `checks` (file name to bytes), `plan` (exercises with their
 trials, each a check, its number, its own seed and the column of its sizes), `probes` (what the plan names: checks,
 pictures or steps), `sizes`, `device`, `exact`, `trace`, `careful` (whether to announce each check before it begins),
-`forbidden` (exercise to dotted names), `prints` (whether the log says which trial printed what) and `limits`. Every
-answer is a dict with an `event`.
+`forbidden` (exercise to what it forbids), `libraries`, `prints` (whether the log says which trial printed what) and
+`limits`. Every answer is a dict with an `event`.
 """
 
+import builtins
 import gc
 import importlib
 import os
-import random
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -19,19 +19,14 @@ from functools import partial
 from types import ModuleType
 from typing import Any
 
-import numpy as np
-import torch
-
-from autograder.checks.given import Given, seed_torch
 from autograder.checks.language import checks_in, pictures_in, steps_in
 from autograder.checks.structure import Implementation
 from autograder.protocol import Limits, Value, read_frame, write_all, write_frame
-from autograder.worker import faults, library_guard, limits
-from autograder.worker.forbidden_calls import Ban, forbid, withhold_kernels
+from autograder.worker import faults, limits, support
+from autograder.worker.bans import Ban
 from autograder.worker.labelled_log import LabelledLog
 from autograder.worker.observe import observe
 from autograder.worker.sources import Sources, compiled
-from autograder.worker.tracing import Tracing
 
 Emit = Callable[[dict[str, Value]], None]
 
@@ -109,27 +104,27 @@ class Outbox:
 def serve(requests: int, answers: int) -> None:
     """Answer every job on the descriptor `requests` until it ends."""
     outbox = Outbox(answers)
-    library_guard.watch_imports()
-    gc.freeze()  # torch's objects live for ever, so a collection need not look at them
+    vars(builtins).update(exit=sys.exit, quit=sys.exit)  # Python's `site` makes them, and it does not run here
+    support.loaded().start()
+    gc.freeze()  # objects of libraries live for ever, so a collection need not look at them
     gc.enable()
-    torch.set_num_threads(1)
-    outbox.emit({"event": "ready", "torch": torch.__version__})
+    outbox.emit({"event": "ready"})
     while (job := read_frame(lambda size: os.read(requests, size), JOB_LIMITS)) is not None:
         outbox.careful = job["careful"]
-        if sentence := _missing_device(job["device"]):
+        if sentence := _problem(job):
             outbox.emit({"event": "unusable", "message": sentence})
             return
         Job(job, outbox.emit).run()
         outbox.emit({"event": "done"})
 
 
-def _missing_device(name: str) -> str | None:
+def _problem(job: dict[str, Any]) -> str | None:
+    """Return a sentence if this machine lacks a library or a device of a job."""
     try:
-        torch.zeros(1, device=name)
-    except (RuntimeError, AssertionError) as error:
-        first = str(error).splitlines()[0]
-        return f"the device {name} cannot be used here ({first}); leave --device out to check on the CPU"
-    return None
+        support.load(job["libraries"])
+    except support.LibraryMissing as error:
+        return str(error)
+    return support.loaded().missing_device(job["device"])
 
 
 class Job:
@@ -145,7 +140,7 @@ class Job:
     def run(self) -> None:
         """Run the whole plan; every error of the student's code becomes an event."""
         self.sources.install()
-        withhold_kernels(sorted({name for names in self.job["forbidden"].values() for name in names}))
+        support.loaded().withhold(sorted({name for names in self.job["forbidden"].values() for name in names}))
         self.limits.confine(device=self.job["device"])
         try:
             for exercise, _ in self.job["plan"]:
@@ -172,7 +167,9 @@ class Job:
     def _exercise(self, exercise: str, trials: list[list[Any]]) -> None:
         probes = self._probes(exercise)
         names = self.job["forbidden"].get(exercise, [])
-        with self.sources.engine_hidden(), forbid(names) as ban:
+        file = f"{exercise}.py"
+        with self.sources.engine_hidden(), support.loaded().forbid(names, (file,)) as ban:
+            self.sources.replace_builtins(file, ban.builtins())
             if (implementation := self._load(exercise)) is not None:
                 for check, trial, seed, column in trials:
                     where = {"exercise": exercise, "check": check, "trial": trial}
@@ -211,23 +208,24 @@ class Job:
         self.emit({"event": "begin", **where})
         if self.log is not None:
             self.log.begin(**where)
-        tracing = Tracing(self.sources.names, parts=job["exact"]) if job["trace"] else nullcontext()
-        given = Given(seed, sizes, job["device"], exact=job["exact"], traced=job["trace"])
+        own = support.loaded()
+        tracing = own.tracing(self.sources.names, self.sources.files, parts=job["exact"]) if job["trace"] else None
+        given = own.given(seed, sizes, job["device"], exact=job["exact"], traced=job["trace"])
         self.limits.start()
         _reset_process(seed)
         started = time.perf_counter()
         try:
-            with tracing:
+            with tracing or nullcontext():
                 returned = probe(implementation, given)
             value = observe(returned)
             ban.check()
         except BaseException as error:  # SystemExit and KeyboardInterrupt of a student are errors like others
             fault = faults.describe(error, self.sources.names, self.sources.files)
-            if isinstance(tracing, Tracing):
+            if tracing is not None:
                 self.emit({"event": "traced", **where, **tracing.as_data()})
             self.emit({"event": "raised", **where, "fault": fault, "seconds": time.perf_counter() - started})
             return
-        if isinstance(tracing, Tracing):
+        if tracing is not None:
             self.emit({"event": "traced", **where, **tracing.as_data(returned)})
         self.emit({"event": "observed", **where, "value": value, "seconds": time.perf_counter() - started})
 
@@ -242,13 +240,5 @@ class Job:
 
 def _reset_process(seed: int) -> None:
     """Restore settings of the process that a student's code may have changed, and seed every generator."""
-    seed_torch(seed)
-    torch.backends.mha.set_fastpath_enabled(False)
-    np.random.seed(seed)
-    random.seed(seed)
-    if torch.get_default_dtype() != torch.float32:
-        torch.set_default_dtype(torch.float32)
-    torch.set_default_device(None)
-    if not torch.is_grad_enabled():
-        torch.set_grad_enabled(True)
+    support.loaded().reset(seed)
     sys.setrecursionlimit(1000)

@@ -40,6 +40,7 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         self.parts = {name: parts.build(data, name.removesuffix(".py")) for name, data in reference_parts.items()}
         self.names = frozenset({*files, *reference_parts})
         self._hiding = False
+        self._builtins: dict[str, Mapping[str, Any]] = {}
 
     def install(self) -> None:
         """Make the files importable. Until `uninstall`, nobody can build a reference part."""
@@ -72,6 +73,11 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             self._hiding = False
             sys.modules.update(hidden)
 
+    def replace_builtins(self, file: str, builtins: Mapping[str, Any] | None) -> None:
+        """Give a file builtins of its own when it is imported; None leaves it those of Python."""
+        if builtins is not None:
+            self._builtins[file] = builtins
+
     def find_spec(
         self,
         fullname: str,
@@ -92,6 +98,8 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         name = f"{module.__name__}.py"
         module.__file__ = name
         if name in self.files:
+            if (own := self._builtins.get(name)) is not None:
+                module.__dict__["__builtins__"] = dict(own)
             exec(compiled(self.files[name], name), module.__dict__)
         module.__dict__.update(self.parts.get(name, {}))
 

@@ -1,11 +1,13 @@
 """Survey a file by its syntax alone: where its functions return, and which forbidden calls it names."""
 
 import ast
+import builtins
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from autograder.protocol.banned import uses_of_syntax
 from autograder.protocol.bounds import (
     MOST_NAME,
     SURVEY_ASSIGNMENTS,
@@ -132,8 +134,9 @@ def forbidden_calls(nodes: Sequence[ast.AST], forbidden: Sequence[str]) -> list[
     """
     if not forbidden:
         return []
-    named = {*_used(nodes, dict(_aliases(nodes))), *_imported(nodes)}
+    named = {*_used(nodes, dict(_aliases(nodes))), *_imported(nodes), *_builtins(nodes[0], forbidden)}
     mentions = [(name, line) for name, line in named if _is_forbidden(name, forbidden)]
+    mentions += uses_of_syntax(nodes, forbidden)
     in_order = sorted(mentions, key=lambda mention: (mention[1], len(mention[0])))
     return [[cut(name), line] for name, line in in_order[:SURVEY_FORBIDDEN]]
 
@@ -149,7 +152,49 @@ def _used(nodes: Sequence[ast.AST], aliases: dict[str, str]) -> Iterator[tuple[s
     for node in nodes:
         name = _dotted(node, aliases)
         if name:
-            yield name, getattr(node, "lineno", 1)
+            yield name.removeprefix(f"{builtins.__name__}."), getattr(node, "lineno", 1)
+
+
+def _builtins(tree: ast.AST, forbidden: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Yield name and line of every forbidden builtin that a file reads, and does not define itself.
+
+    A name that is bound anywhere in a function, or at the top level of the file, is no builtin there.
+    """
+    wanted = frozenset(name.split(".")[0] for name in forbidden) & _BUILT_IN
+    rest: list[tuple[ast.AST, frozenset[str]]] = [(tree, wanted)] if wanted else []
+    while rest:
+        node, names = rest.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in names:
+            yield node.id, node.lineno
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in names:
+            yield f"{node.value.id}.{node.attr}", node.lineno
+        if isinstance(node, _SCOPES):
+            names -= _bound_in(node)
+        rest += [(child, names) for child in ast.iter_child_nodes(node)]
+
+
+_BUILT_IN = frozenset(dir(builtins))
+_SCOPES = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+def _bound_in(scope: ast.AST) -> set[str]:
+    """Return the names that a file or function binds, without those bound in functions inside it."""
+    bound: set[str] = set()
+    rest = list(ast.iter_child_nodes(scope))
+    while rest:
+        node = rest.pop()
+        match node:
+            case ast.Name(id=name, ctx=ast.Store() | ast.Del()) | ast.arg(arg=name):
+                bound.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                bound.add(name)
+            case ast.alias(name=name, asname=other):
+                bound.add(other or name.split(".")[0])
+            case ast.ExceptHandler(name=str(name)):
+                bound.add(name)
+        if not isinstance(node, (*_SCOPES, ast.ClassDef)):
+            rest += ast.iter_child_nodes(node)
+    return bound
 
 
 def _aliases(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
@@ -169,7 +214,10 @@ def _imported(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, int]]:
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             for alias in node.names:
-                yield f"{node.module}.{alias.name}", node.lineno
+                yield f"{node.module}.{alias.name}".removeprefix(f"{builtins.__name__}."), node.lineno
+        elif isinstance(node, ast.Call) and (_chain(node.func) or [""])[-1] in ("import_module", "__import__"):
+            named = (part.value for part in node.args[:1] if isinstance(part, ast.Constant))
+            yield from ((name, node.lineno) for name in named if isinstance(name, str))
 
 
 def _dotted(node: ast.AST, aliases: dict[str, str]) -> str | None:

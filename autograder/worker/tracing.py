@@ -19,6 +19,7 @@ from torch.overrides import TorchFunctionMode
 from autograder.checks.another_device import Elsewhere
 from autograder.protocol import Array, Value
 from autograder.protocol.bounds import (
+    BEYOND,
     TRACE_AXES,
     TRACE_DTYPE,
     TRACE_ELEMENTS,
@@ -32,7 +33,7 @@ from autograder.protocol.bounds import (
     cut,
     line_number,
 )
-from autograder.protocol.fingerprints import BEYOND, WIDTH, fingerprint, parts
+from autograder.protocol.fingerprints import WIDTH, fingerprint, parts
 from autograder.protocol.operations import is_in_place
 
 MOST_TIMES = 12

@@ -112,7 +112,7 @@ def environment(end: End, python: str) -> Path:
         print(f"{end.name}: making {end.folder}; torch with CUDA takes gigabytes and minutes", flush=True)
         call([python, "-m", "venv", "--clear", end.folder])
         # the kit itself as well, so pip refuses versions that pyproject.toml does not admit
-        call([made, "-m", "pip", "install", "--requirement", end.pins, "--editable", ROOT])
+        call([made, "-m", "pip", "install", "--requirement", end.pins, "--editable", f"{ROOT}[torch]"])
         ready.write_text(wanted, "utf-8")
     return made
 

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 
 from autograder.diagnosis.location.deadline import MOST_CULPRITS, Deadline
-from autograder.diagnosis.location.matching import BLANK, Matching, Where, is_check_step
+from autograder.diagnosis.location.matching import BLANK, COMMON, Matching, Where, is_check_step
 from autograder.diagnosis.location.results import begins_another_way, first_cut, of_another_form, repeated
 from autograder.diagnosis.location.trace_graph import TraceGraph
 from autograder.messages.locations import Divergence, State
@@ -233,7 +233,8 @@ class Search:
         for index, place in enumerate(self.places):
             if place is None or here is None or place.file != here.file or place.line == here.line:
                 continue
-            agrees = self.states[index] is State.AGREES or self.trace.steps[index].name in BLANK
+            step = self.trace.steps[index]
+            agrees = (self.states[index] is State.AGREES and step.dtype not in COMMON) or step.name in BLANK
             if before >> index & 1 or not self.good(index):
                 lines[place.line] = lines.get(place.line, True) and agrees
         return tuple(sorted(line for line, agrees in lines.items() if agrees))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from autograder.diagnosis.location.deadline import Deadline
 from autograder.messages.locations import State
+from autograder.protocol.bounds import ARGUMENT
 from autograder.protocol.fingerprints import LOOSE, Fingerprints, factors, part_shapes, same_order, same_values
 from autograder.results import Place
 from autograder.runner.traces import Step, Trace
@@ -26,8 +27,17 @@ NEUTRAL = frozenset(_MOVING.split())
 """Operations that only choose or move what is there."""
 
 
-BLANK = frozenset(["empty", "empty_like", "new_empty", "zeros", "zeros_like", "new_zeros"])
-"""Operations that make room for what is written later."""
+BLANK = frozenset(["empty", "empty_like", "new_empty", "zeros", "zeros_like", "new_zeros", ARGUMENT])
+"""Operations that make room for what is written later, and the plain values that a function is called with."""
+
+PLAIN = frozenset(["int", "float", "truth", "text", "object"])
+"""What traces of plain Python have in place of a dtype: there a single number is comparable too."""
+
+COMMON = frozenset(["int", "truth"])
+"""Plain numbers that may agree by chance: small ints and truth values are everywhere."""
+
+UNORDERED = frozenset(["text", "object"])
+"""Plain values whose numbers mean nothing in another order or shape."""
 
 CONVERSIONS = frozenset(["to", "double", "float", "half", "bfloat16", "type", "cpu", "zero_"])
 """Operations the check does in another dtype for the exact values, or not at all; `zero_` clears needless biases."""
@@ -85,6 +95,8 @@ class Matching:
             found = candidates[np.flatnonzero(ordered & fitting)]
             matched = self.calls[int(found[-1])]
             part = not any(int(candidate) in self.wholes for candidate in found)
+        elif step.dtype in UNORDERED:
+            state = State.UNKNOWN
         else:
             state = State.RESHAPED if ordered.any() else State.MOVED if alike.any() else State.UNKNOWN
         handed_on = all(self._good[before] for before in step.inputs)
@@ -94,7 +106,7 @@ class Matching:
         fits = bool(fitting.any()) or (self._is_own(step) and shape in self.left_out.get(done, ()))
         self.misshapen.append(not fits)
         self.matched.append(matched)
-        comparable = fits and math.prod(step.shape) > 1
+        comparable = fits and (math.prod(step.shape) > 1 or step.dtype in PLAIN)
         alone = not comparable and not is_check_step(step)
         innocent = step.name in BLANK or _loads(step)
         self._good.append(state is State.AGREES or innocent or (alone and (state is State.RESHAPED or handed_on)))
@@ -185,6 +197,8 @@ def _left_out(reference: Trace) -> dict[int, set[tuple[int, ...]]]:
     A loop in an earlier exercise makes values like them, with which there is nothing to compare.
     """
     shapes: dict[int, set[tuple[int, ...]]] = {}
+    if not any(step.prints[1] > 1 for step in reference.steps):
+        return shapes  # of plain values nothing has slices
     call = 0
     for step in reference.steps:
         if is_check_step(step):

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from autograder.course.libraries import requirements_of
 from autograder.instructor.gradebook.feedback import CheckSource, check_sources, check_text
 from autograder.instructor.gradebook.graded import Exporter, ExportError, Graded, Mark, named
 from autograder.report.printable import one_line
@@ -49,7 +50,8 @@ def workflow(graded: Graded) -> str:
     bonus = graded.policy.grading.bonus
     names = [name for exercise in report.exercises for name, _, _ in _runners(exercise, exercise.id in bonus)]
     results = "\n".join(f"          {name.upper()}_RESULTS: ${{{{ steps.grade.outputs.{name} }}}}" for name in names)
-    return _WORKFLOW.format(results=results, runners=",".join(names))
+    install = requirements_of(graded.course.libraries)
+    return _WORKFLOW.format(install=install, results=results, runners=",".join(names))
 
 
 def _runners(exercise: ExerciseResult, bonus: bool) -> Iterator[tuple[str, list[CheckResult], bool]]:
@@ -125,7 +127,7 @@ jobs:
       - name: Install the course
         env:  # a variable of the organisation may name an index with a build of torch without CUDA
           PIP_EXTRA_INDEX_URL: ${{ vars.PIP_EXTRA_INDEX_URL }}
-        run: python -m pip install --quiet --constraint constraints.txt --editable .
+        run: python -m pip install --quiet --constraint constraints.txt --editable {install}
       - name: Check every exercise
         id: grade
         run: |

@@ -2,13 +2,14 @@
 
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from importlib import metadata
 from pathlib import Path
 
 import autograder
 from autograder import DISTRIBUTION, ending
 from autograder.course import Course
+from autograder.course.libraries import EXTRAS
 from autograder.instructor.gradebook.graded import ExportError
 from autograder.instructor.gradebook.gradescope import unfinished
 from autograder.submission.files import printable
@@ -35,7 +36,7 @@ def write_autograder(course: Course, to: Path, roster: Path | None) -> int:
     files = dict(sorted({**_course(course), **_engine()}.items()))
     if roster is not None:
         files["roster.csv"] = roster.read_bytes()
-    files |= {"requirements.txt": _requirements().encode(), "unfinished.json": unfinished().encode()}
+    files |= {"requirements.txt": _requirements(course.libraries).encode(), "unfinished.json": unfinished().encode()}
     scripts = {"setup.sh": _SETUP, "run_autograder": _RUN}
     with ending.temporary(lambda: to.with_name(f".{to.name}.part")) as temporary:
         with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -68,16 +69,22 @@ def _files(folder: Path) -> Iterator[Path]:
             yield file
 
 
-def _requirements() -> str:
-    """Return the requirements of the engine, in the versions installed here."""
+def _requirements(libraries: Collection[str]) -> str:
+    """Return the requirements of the engine, and the libraries of a course, in the versions installed here."""
+
+    def needed(requirement: str) -> bool:
+        extra = re.search(r"extra == [\"'](\w+)", requirement)
+        return extra is None or (extra[1] in EXTRAS and extra[1] in libraries)
+
     try:
-        needs = [requirement for requirement in metadata.requires(DISTRIBUTION) or () if "extra ==" not in requirement]
+        needs = [*filter(needed, metadata.requires(DISTRIBUTION) or ())]
     except metadata.PackageNotFoundError:
         raise ExportError(
             "the kit is not installed, so its requirements are unknown; in its folder, run pip install -e ."
         ) from None
     names = [match[0] for requirement in needs if (match := re.match(r"[A-Za-z0-9._-]+", requirement))]
-    return "".join(f"{name}=={metadata.version(name).split('+')[0]}\n" for name in sorted(names))
+    own = [*names, *(name for name in libraries if name not in names)]
+    return "".join(f"{name}=={metadata.version(name).split('+')[0]}\n" for name in sorted(own))
 
 
 _SETUP = """\

@@ -231,5 +231,5 @@ def grade_on_worker(
     grader = grading.grader()
     submission = Submission(student, files, sources, digest, notes, cells, unread, unseen)
     report = grader.grade(submission, [grader.suite.course.exercise(exercise) for exercise in exercises])
-    answer = {"report": report.to_json(), "runtime": runtime(), "worker": grading.address}
+    answer = {"report": report.to_json(), "runtime": runtime(grader.suite.course.libraries), "worker": grading.address}
     return json.dumps(answer).encode()

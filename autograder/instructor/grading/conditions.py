@@ -2,13 +2,13 @@
 
 import hashlib
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from importlib import metadata
 from pathlib import Path
 
 from autograder.course import Course, Exercise
+from autograder.course.libraries import versions_of
 from autograder.course.suite import engine_digest, suite_digest, suite_files
 from autograder.results.model import SCHEMA
 from autograder.submission import Caps, Entry, Submission
@@ -86,17 +86,16 @@ def conditions_of(course: Course, *, seed: int, device: str, isolation: str) -> 
         seed=seed,
         device=device,
         isolation=isolation,
-        runtime=runtime(),
+        runtime=runtime(course.libraries),
         exercises=_exercises(course),
         intake=_intake(course),
         files=files,
     )
 
 
-def runtime() -> dict[str, str]:
+def runtime(libraries: Sequence[str]) -> dict[str, str]:
     """Return the versions that results and exception messages depend on."""
-    python = ".".join(map(str, sys.version_info[:2]))
-    return {"python": python, **{name: metadata.version(name) for name in ("torch", "numpy")}}
+    return {"python": ".".join(map(str, sys.version_info[:2])), **versions_of(libraries)}
 
 
 def _exercises(course: Course) -> dict[str, str]:

@@ -22,7 +22,7 @@ def open_grading_isolation(
     `EnvironmentProblem` if this machine cannot confine submissions.
     """
     if name == "process":
-        return process_isolation()
+        return process_isolation(suite.course.libraries)
     trusted = "for submissions you trust, use --isolation process, which runs them with your permissions"
     if device != "cpu":
         raise EnvironmentProblem(f"the sandbox supports only the CPU, not {device}; {trusted}")

@@ -48,7 +48,7 @@ class RunningCheck:
         """Return in a few words what it is doing."""
         at = self.runner.at
         if at is None:
-            return "comparing with what is expected" if self.runner.ready else "loading torch"
+            return "comparing with what is expected" if self.runner.ready else "starting a worker"
         exercise, key = at
         if key is None:
             return f"reading {exercise}.py"

@@ -39,11 +39,15 @@ class IsolationError(Exception):
 
 @dataclass(frozen=True)
 class Isolation:
-    """An isolation level, its description for people (`sentence`), and the zygotes that start workers at it."""
+    """An isolation level, its description for people (`sentence`), and the zygotes that start workers at it.
+
+    Without zygotes, a worker loads the `libraries` itself.
+    """
 
     level: str
     sentence: str
     zygotes: ZygotePool | None = None
+    libraries: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -58,7 +62,7 @@ class Isolation:
     def start(self) -> WorkerHandle:
         """Start a worker; raises `ZygoteError`."""
         if self.zygotes is None:
-            return SpawnedWorker()
+            return SpawnedWorker(self.libraries)
         return self.zygotes.fork(request(LAYERS[self.level]))
 
     def expect(self, workers: int) -> None:
@@ -78,10 +82,10 @@ class Isolation:
         self.close()
 
 
-def process_isolation() -> Isolation:
+def process_isolation(libraries: tuple[str, ...] = ()) -> Isolation:
     """Return the isolation of every machine: a fresh process for each submission, with the rights of its user."""
     level = "L1" if Path("/.dockerenv").exists() or "container" in os.environ else "L0"
-    return Isolation(level, f"{level}: a process for each submission, which sees what you see")
+    return Isolation(level, f"{level}: a process for each submission, which sees what you see", libraries=libraries)
 
 
 def open_isolation(
@@ -90,10 +94,10 @@ def open_isolation(
     """Return the highest isolation level that canaries prove here. Raises `IsolationError` if it is below L2.
 
     `command` starts a relay in another kind of sandbox, such as a container; without it, bubblewrap is the outer
-    sandbox. `meanwhile` is called while the zygotes load torch.
+    sandbox. `meanwhile` is called while the zygotes load the libraries of the job `warm_up`.
     """
     problems: list[str] = []
-    for launch, sentence, levels in _ways(command, problems):
+    for launch, sentence, levels in _ways(command, tuple(warm_up.get("libraries", ())), problems):
         zygotes = ZygotePool(launch, warm_up, jobs)
         zygotes.start()
         meanwhile()
@@ -116,7 +120,7 @@ _INNER = {
 
 
 def _ways(
-    command: Sequence[str] | None, problems: list[str]
+    command: Sequence[str] | None, libraries: tuple[str, ...], problems: list[str]
 ) -> Iterator[tuple[Launch | Sequence[str], str, tuple[str, ...]]]:
     """Yield the ways to start a zygote, each with its description and the levels to try; add why others fail."""
     if command:
@@ -125,8 +129,8 @@ def _ways(
     if problem := bubblewrap_problem():
         problems.append(problem)
     else:
-        yield Launch(outer=True), "bubblewrap, ", ("L3", "L2")
-    yield Launch(outer=False), "", ("L2",)
+        yield Launch(outer=True, libraries=libraries), "bubblewrap, ", ("L3", "L2")
+    yield Launch(outer=False, libraries=libraries), "", ("L2",)
 
 
 def request(layers: tuple[str, ...]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder import ending
-from autograder.protocol.sandbox import SCRATCH, SCRATCH_MIB, SHIPPED
+from autograder.protocol.sandbox import SCRATCH, SCRATCH_MIB, SHIPPED, arguments_of
 from autograder.runner.worker_handle import environment, package_folders
 
 KIT = Path(__file__).parents[2]
@@ -38,9 +38,13 @@ def start_lasting(command: Sequence[str], **options: Any) -> "subprocess.Popen[b
 
 @dataclass(frozen=True)
 class Launch:
-    """A way to start a zygote: inside bubblewrap (`outer`), or as a plain process that confines only its children."""
+    """A way to start a zygote: inside bubblewrap (`outer`), or as a plain process that confines only its children.
+
+    It loads the `libraries` at once, and those of its first job that it has not loaded yet.
+    """
 
     outer: bool
+    libraries: tuple[str, ...] = ()
 
     @property
     def scratch(self) -> str:
@@ -50,7 +54,7 @@ class Launch:
     def command(self, channel: int) -> list[str]:
         """Return the command that starts the zygote on a channel, a descriptor that it inherits."""
         python = [os.path.realpath(sys.executable), "-I", "-S", "-X", "utf8"]
-        zygote = [*python, str(ZYGOTE), str(channel), *package_folders()]
+        zygote = [*python, str(ZYGOTE), str(channel), *arguments_of(self.libraries, package_folders())]
         if not self.outer:
             return zygote
         if os.geteuid() != 0:

@@ -22,7 +22,7 @@ LONG_RUN = 16
 class ZygotePool:
     """As many zygotes as there are jobs, each made when needed. The one with the fewest children forks the next.
 
-    On this machine they are split off a first zygote, which loads torch for all of them. Behind a relay each starts by
+    On this machine they are split off a first zygote, which loads libraries for all. Behind a relay each starts by
     itself. In a long run the first zygote gets large pages while grading goes on, and the others are split off it anew.
     """
 

@@ -1,6 +1,6 @@
 """Zygotes, as the judge sees them: start, warm up and watch them, fork workers from them, and replace them in time.
 
-A zygote is a process that has torch loaded and forks worker processes (see worker/sandbox/zygote.py).
+A zygote is a process that has libraries loaded and forks worker processes (see worker/sandbox/zygote.py).
 """
 
 import contextlib

@@ -17,7 +17,7 @@ from typing import Any
 
 if __name__ == "__main__":
     sys.path[:0] = [str(Path(__file__).resolve().parents[3])]
-    sys.path += sys.argv[1:]
+    sys.path += [argument for argument in sys.argv[1:] if not argument.startswith("--")]
 
 from autograder.protocol import write_all
 from autograder.protocol.packets import ANSWERS, CONTROL, HEADER, LOG, MOST_BYTES, write_packet

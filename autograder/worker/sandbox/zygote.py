@@ -1,13 +1,13 @@
-"""The zygote: a process that has torch loaded and warm, and forks a confined worker process for each request.
+"""The zygote: a process that has libraries loaded and warm, and forks a confined worker process for each request.
 
 Zygote is the usual name for the process that a fork server copies: a fork takes milliseconds, loading torch seconds.
 It never runs a student's code itself.
 
-`python -I -S -X utf8 zygote.py CHANNEL FOLDER...` gets a SEQPACKET socket as descriptor CHANNEL, and the folders with
-torch and NumPy. Requests are JSON: `warm` with a file that holds a job, `fork` with the ends of three pipes (jobs,
-answers, log), `split` with a channel for another zygote, as warm as this one, and `enlarge` for large pages. It answers
-with events: `ready`, `warm`, `enlarged`, `forked` with the number and a pidfd of the child, `failed`, and `ended` when
-a child has ended.
+`python -I -S -X utf8 zygote.py CHANNEL [--library=NAME]... FOLDER...` gets a SEQPACKET socket as descriptor CHANNEL,
+and the folders with the libraries. It loads the named ones at once, and those of the job at `warm`. Requests are JSON:
+`warm` with a file that holds a job, `fork` with the ends of three pipes (jobs, answers, log), `split` with a channel
+for another zygote, as warm as this one, and `enlarge` for large pages. It answers with events: `ready`, `warm`,
+`enlarged`, `forked` with the number and a pidfd of the child, `failed`, and `ended` when a child has ended.
 """
 
 import contextlib
@@ -28,14 +28,16 @@ def main() -> None:
     """Load what every worker process needs, then serve the channel until it is closed."""
     kit = str(Path(__file__).resolve().parents[3])
     channel = socket.socket(fileno=int(sys.argv[1]))
-    packages = sys.argv[2:]
-    sys.argv[1:] = []
-    sys.path[:] = [kit, *sys.path, *packages]
+    sys.path.insert(0, kit)
     given = dict(os.environ)
+    from autograder.protocol.sandbox import split_arguments
 
+    libraries, packages = split_arguments(sys.argv[2:])
+    sys.argv[1:] = []
+    sys.path += packages
     from autograder.worker.sandbox.warm_up import load
 
-    facts = load()
+    facts = load(libraries)
     if kit not in packages:
         sys.path.remove(kit)
     Zygote(channel, facts, readable=[*_folders(kit), *packages], environment=given).serve()

@@ -36,7 +36,8 @@ def pinned(end: str) -> dict[str, str]:
 
 def bounds(package: str) -> tuple[str, str | None]:
     """Return the lowest version of a package that pyproject.toml admits, and the first that it does not."""
-    [found] = [each for each in PROJECT["dependencies"] if re.match(rf"{package}\b", each)]
+    admitted = [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["torch"]]
+    [found] = [each for each in admitted if re.match(rf"{package}\b", each)]
     lower, upper = re.search(r">=([\d.]+)", found), re.search(r"<([\d.]+)", found)
     assert lower is not None
     return lower[1], upper and upper[1]

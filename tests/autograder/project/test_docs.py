@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.pages import commands_of
+
 ROOT = Path(__file__).parents[3]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md"]
 STORY = ROOT / "docs" / "classroom.md"
@@ -20,7 +22,7 @@ TARGETS = {
     for target in ("attack", "check", "compat", "coverage", "demo", "docs", "learn", "proof", "setup", "test")
 }
 ACTIVATE = "source .venv/bin/activate"
-LEARN = ["python3 -m venv .venv", ACTIVATE, "python -m pip install --constraint constraints.txt --editable ."]
+LEARN = ["python3 -m venv .venv", ACTIVATE, 'python -m pip install --constraint constraints.txt --editable ".[torch]"']
 """What `make learn` runs, for those without make."""
 
 CPU_BUILD = "PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make learn"
@@ -51,13 +53,6 @@ def commands() -> list[tuple[str, str]]:
             if line not in told and line not in BY_HAND:
                 found.setdefault(line, page.name)
     return [(page, command) for command, page in found.items()]
-
-
-def commands_of(page: Path) -> list[str]:
-    """Return the commands of a page."""
-    blocks = re.findall(r"```sh\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
-    lines = [re.sub(r"\s+#.*", "", line).strip() for block in blocks for line in block.splitlines()]
-    return [line for line in lines if line]
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +133,8 @@ def test_each_installation_is_made_once_and_the_larger_one_includes_the_smaller(
 
 def test_a_learner_installs_four_packages() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert {re.split(r"[<>=]", line)[0] for line in project["dependencies"]} == {"numpy", "pytest", "rich", "torch"}
+    needed = [*project["dependencies"], *project["optional-dependencies"]["torch"]]
+    assert {re.split(r"[<>=]", line)[0] for line in needed} == {"numpy", "pytest", "rich", "torch"}
 
 
 def test_the_readme_begins_with_what_a_learner_types_and_a_picture() -> None:

@@ -17,9 +17,10 @@ from autograder.protocol.fingerprints import MOST_PRINTS, WIDTH
 from autograder.runner.outcomes import read_fault, read_survey
 from autograder.runner.traces import read_trace
 from autograder.runner.validation import as_number, as_observation
-from autograder.worker import faults
+from autograder.worker import faults, support
 from autograder.worker.observe import observe
 from autograder.worker.syntax import survey
+from autograder.worker.tensors import TensorSupport
 from autograder.worker.tracing import Tracing
 from tests.support.fuzzing import transmitted
 
@@ -113,6 +114,11 @@ def test_the_search_for_a_place_ends_when_its_processor_time_is_used_up() -> Non
 
 def nested(depth: int) -> list[Any]:
     return [nested(depth - 1)] if depth > 1 else [1]
+
+
+@pytest.fixture(autouse=True)
+def _with_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(support, "_loaded", TensorSupport())
 
 
 OBSERVED: dict[str, object] = {

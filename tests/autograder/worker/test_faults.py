@@ -6,7 +6,15 @@ import pytest
 import torch
 
 from autograder.protocol.bounds import FRAME_VALUES
+from autograder.worker import support
 from autograder.worker.faults import describe
+from autograder.worker.tensors import TensorSupport
+
+
+@pytest.fixture(autouse=True)
+def _with_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(support, "_loaded", TensorSupport())
+
 
 SOURCE = """
 import torch

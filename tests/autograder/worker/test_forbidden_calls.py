@@ -24,8 +24,8 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from autograder.course import read_course
 from autograder.worker import library_guard
-from autograder.worker.forbidden_calls import forbid, resolve
-from autograder.worker.library_guard import ForbiddenCallError
+from autograder.worker.bans import ForbiddenCallError, resolve
+from autograder.worker.forbidden_calls import forbid
 from tests.proof import conventions
 from tests.proof.ways import Way
 from tests.support import tiny

@@ -115,6 +115,8 @@ def test_a_right_program_gets_every_point(grader: Grader) -> None:
         ("import sys\nsys.exit(0)", "error", "exit()"),
         (f"import sys\n{INSIDE}sys.exit(0)", "error", "exit()"),
         ("raise SystemExit", "error", "exit()"),
+        (f"{INSIDE}exit()", "error", "exit()"),
+        (f"{INSIDE}quit(1)", "error", "exit()"),
         (f"{INSIDE}raise KeyboardInterrupt", "error", "raised KeyboardInterrupt in running_mean()"),
         (f"{INSIDE}raise GeneratorExit", "error", "raised GeneratorExit"),
         (f"import atexit, os\natexit.register(os._exit, 0)\n{INSIDE}return x.cumsum(-1)", "fail", "not divided"),
@@ -624,9 +626,8 @@ def test_many_threads_and_descriptors_are_given_back(brief: Grader) -> None:
 
 
 def test_the_worker_program_says_nothing_and_ends_when_nobody_asks() -> None:
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", str(PROGRAM)], input=b"", capture_output=True, timeout=60, check=False
-    )
+    command = [sys.executable, "-I", "-S", str(PROGRAM), "--library=torch"]
+    done = subprocess.run(command, input=b"", capture_output=True, timeout=60, check=False)
     assert b"unusable" in done.stdout, "without the folders of packages there is no torch, and it says so"
     assert done.returncode == 0
 

@@ -1,0 +1,106 @@
+"""`given` for a course of plain Python: the inputs of one trial, all from one seed. Used in the worker only.
+
+Every input is made from `random()` of Python's `random.Random`, whose numbers are the same in every release of Python.
+"""
+
+import math
+import random
+import string
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
+
+from autograder.checks.structure import StructureError
+
+Item = TypeVar("Item")
+
+
+class Unseen:
+    """What a step of a worked example has if the code does not call the part of a module that it looks at."""
+
+
+class PlainGiven:
+    """Inputs for one trial of one check."""
+
+    unseen = Unseen()
+
+    def __init__(
+        self,
+        seed: int,
+        sizes: Mapping[str, int],
+        device: str = "cpu",
+        *,
+        exact: bool = False,
+        traced: bool = False,
+    ) -> None:
+        """Begin a trial. Plain numbers know no device and no coarser dtype: `exact` and `traced` change nothing."""
+        self._seed = seed
+        self._sizes = sizes
+        self._exact = exact
+        self._traced = traced
+        self.device: Any = device
+        self._seed_inputs()
+
+    def _seed_inputs(self) -> None:
+        self._uniform: Callable[[], float] = random.Random(self._seed).random
+
+    def sizes(self, names: str) -> tuple[int, ...]:
+        """Return the sizes of the named axes, e.g. `sizes("B T D")`. No two axes of a trial have the same size."""
+        unknown = [name for name in names.split() if name not in self._sizes]
+        if unknown:
+            raise KeyError(f"course.toml gives no sizes for {', '.join(unknown)}")
+        return tuple(self._sizes[name] for name in names.split())
+
+    def size(self, name: str) -> int:
+        """Return the size of one axis."""
+        return self.sizes(name)[0]
+
+    def number(self, low: int, high: int) -> int:
+        """Return an int, low <= it < high."""
+        return low + math.floor(self._uniform() * (high - low))
+
+    def real(self, low: float = 0.0, high: float = 1.0) -> float:
+        """Return a float, low <= it < high."""
+        return low + self._uniform() * (high - low)
+
+    def numbers(self, low: int, high: int, count: int) -> list[int]:
+        """Return so many ints, low <= each < high; a number may occur twice."""
+        return [self.number(low, high) for _ in range(count)]
+
+    def reals(self, low: float, high: float, count: int) -> list[float]:
+        """Return so many floats, low <= each < high."""
+        return [self.real(low, high) for _ in range(count)]
+
+    def distinct(self, low: int, high: int, count: int) -> list[int]:
+        """Return so many different ints, low <= each < high, in random order."""
+        if count > high - low:
+            raise ValueError(f"there are {high - low} numbers from {low} to {high - 1}, not {count}")
+        return self.shuffled(range(low, high))[:count]
+
+    def choice(self, options: Sequence[Item]) -> Item:
+        """Return one of the options."""
+        return options[self.number(0, len(options))]
+
+    def shuffled(self, values: Sequence[Item]) -> list[Item]:
+        """Return the values in random order."""
+        keys = [self._uniform() for _ in values]
+        return [values[i] for i in sorted(range(len(values)), key=keys.__getitem__)]
+
+    def text(self, length: int, letters: str = string.ascii_lowercase) -> str:
+        """Return a text of so many of these letters."""
+        return "".join(self.choice(letters) for _ in range(length))
+
+    def raises(self, call: Callable[[], object], *mentions: object) -> dict[str, Any]:
+        """Observe the exception of `call`, for the judge `Raises`; its message must contain all `mentions`."""
+        mentioned = [str(mention) for mention in mentions]
+        try:
+            result = call()
+        except (NotImplementedError, StructureError, MemoryError):
+            raise
+        except Exception as error:
+            types = [kind.__name__ for kind in type(error).__mro__]
+            return {"raised": types, "message": str(error)[:400], "mentions": mentioned}
+        return {"raised": [], "message": f"returned {type(result).__name__}", "mentions": mentioned}
+
+    def restart_randomness(self) -> None:
+        """Seed Python's `random` as before the probe, so that two calls draw the same numbers."""
+        random.seed(self._seed)
