@@ -78,9 +78,9 @@ def _submission(suite: Suite, programs: Mapping[str, Sequence[Program]], student
     if random.random() < OTHERWISE:
         put(random.choice(_of_kind(programs[random.choice(exercises)], "accepted")))
     [mistakes] = random.choices(list(MISTAKES), list(MISTAKES.values()))
-    for exercise in random.sample(exercises, mistakes):
+    for exercise in random.sample(exercises, min(mistakes, len(exercises))):
         put(random.choice(_of_kind(programs[exercise], "misconception")))
-    if random.random() < STOPPED:
+    if random.random() < STOPPED and exercises[1:]:
         for exercise in exercises[random.randrange(1, len(exercises)) :]:
             put(_of_kind(programs[exercise], "stub")[0])
     if random.random() < LACKING:

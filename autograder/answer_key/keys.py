@@ -13,9 +13,16 @@ from typing import Any, TypeVar
 from autograder import ending
 from autograder.answer_key.catalogue import CatalogueError, WrongProgram, marks_of, owners_of, patched, read_catalogue
 from autograder.answer_key.model import AnswerKey, Misconception, from_record, to_record
+from autograder.answer_key.outcomes import Outcomes
+from autograder.answer_key.outcomes import from_record as outcomes_from_record
+from autograder.answer_key.outcomes import to_record as outcomes_to_record
+from autograder.answer_key.rounding import rounded
+from autograder.answer_key.trace_records import from_record as trace_from_record
+from autograder.answer_key.trace_records import to_record as trace_to_record
 from autograder.checks import Check
 from autograder.checks.trials import Key
 from autograder.comparison.compare import Expected, passes
+from autograder.comparison.sketches import sketch
 from autograder.course import Exercise
 from autograder.course.libraries import versions_of
 from autograder.course.storage import temporary_beside
@@ -23,17 +30,15 @@ from autograder.course.suite import Suite, engine_digest
 from autograder.protocol import Limits, ProtocolError, Value, read_frame, write_frame
 from autograder.runner.outcomes import Fault, Observed, Outcome
 from autograder.runner.runner import GraderProblem, Runner
-from autograder.runner.traces import Trace, read_trace
-from autograder.runner.traces import to_record as to_traced
+from autograder.runner.traces import Trace
 
 KEY_LIMITS = Limits(text=64 << 20, blob=512 << 20, nodes=1_000_000)
 Kept = TypeVar("Kept")
 
 DIGEST_SIZE = 32
 MAKES_KEYS = (
-    *("checks/*.py", "protocol/*.py", "worker/*.py", "runner/*.py"),
-    *(f"comparison/{module}.py" for module in ("arrays", "compare", "dropout")),
-    *(f"answer_key/{module}.py" for module in ("catalogue", "keys", "model")),
+    *("checks/*.py", "protocol/*.py", "worker/*.py", "runner/*.py", "answer_key/*.py"),
+    *(f"comparison/{module}.py" for module in ("arrays", "compare", "dropout", "sketches")),
 )
 """The code that a key depends on: it runs the programs and decides which outcomes are wrong."""
 
@@ -66,13 +71,27 @@ class Keys:
     def get(self, exercise: Exercise) -> AnswerKey:
         """Return the key of an exercise; raises `GraderProblem` when it cannot be made."""
         sources = self._solutions(exercise)
-        catalogue = self._catalogue(exercise, sources)
-        file = self._file(exercise, sources, ".key")
-        key = self._stored(file, exercise)
-        if key is None:
-            key = self._build(exercise, sources, catalogue)
-            _store(file, to_record(key))
-        return key
+        self._catalogue(exercise, sources)  # a mistake in it is a problem even where the key is stored
+        key = self._stored(self._file(exercise, sources, ".key"), exercise)
+        return key if key is not None else self._made(exercise)[0]
+
+    def proved(self, exercise: Exercise) -> tuple[AnswerKey, Outcomes]:
+        """Return the key of an exercise, and the outcomes of its misconceptions in full.
+
+        Raises `GraderProblem` when they cannot be made.
+        """
+        sources = self._solutions(exercise)
+        key = self._stored(self._file(exercise, sources, ".key"), exercise)
+        outcomes = _read(self._file(exercise, sources, ".outcomes"), outcomes_from_record)
+        return (key, outcomes) if key is not None and outcomes is not None else self._made(exercise)
+
+    def _made(self, exercise: Exercise) -> tuple[AnswerKey, Outcomes]:
+        """Run the catalogue, and store the key that comes of it and the outcomes in full."""
+        sources = self._solutions(exercise)
+        key, outcomes = self._build(exercise, sources, self._catalogue(exercise, sources))
+        _store(self._file(exercise, sources, ".key"), to_record(key))
+        _store(self._file(exercise, sources, ".outcomes"), outcomes_to_record(outcomes))
+        return key, outcomes
 
     def reference(self, exercise: Exercise) -> AnswerKey:
         """Return the key without its catalogue: it is made fast, and a right program needs no more."""
@@ -86,16 +105,28 @@ class Keys:
 
     def traces(self, exercise: Exercise, check: Check) -> Mapping[Key, Trace]:
         """Return what the solution computes on its way, by trial: shapes and fingerprints, no text of it."""
-        sources = self._solutions(exercise)
-        file = self._file(exercise, sources, f".traces-{check.id}")
-        kept = _read(file, lambda record: {(check.id, trial): read_trace(trace) for trial, trace in record})
+        return traces_of(check, self.traced(exercise, check))
+
+    def traced(self, exercise: Exercise, check: Check) -> Value:
+        """Return the traces of a check as a plain value."""
+        file = self._file(exercise, self._solutions(exercise), f".traces-{check.id}")
+        kept = _read(file, lambda record: record if traces_of(check, record) else [])
         if kept is not None and len(kept) >= check.trials:
             return kept
         plan = {exercise.id: [(check.id, trial) for trial in range(check.trials)]}
-        run = self._runner.run(sources, plan, exact=self.device == "cpu", trace=True)
-        traces: Mapping[Key, Trace] = run.traces.get(exercise.id, {})
-        _store(file, [[trial, to_traced(trace)] for (_, trial), trace in traces.items()])
-        return traces
+        run = self._runner.run(self._solutions(exercise), plan, exact=self.device == "cpu", trace=True)
+        traces = sorted(run.traces.get(exercise.id, {}).items())
+        record = [[trial, trace_to_record(trace, exercise.file)] for (_, trial), trace in traces]
+        _store(file, record)
+        return record
+
+    def known_size(self, exercise: Exercise) -> int | None:
+        """Return the size in bytes that the key has in a kit; None if it was not measured for this course and seed."""
+        return _read(self._file(exercise, self._solutions(exercise), ".size"), lambda record: int(record["bytes"]))
+
+    def note_size(self, exercise: Exercise, size: int) -> None:
+        """Remember the size in bytes that the key has in a kit."""
+        _store(self._file(exercise, self._solutions(exercise), ".size"), {"bytes": size})
 
     def kept(self, exercise: Exercise) -> list[Path]:
         """Return the files of the cache that hold what is known of an exercise; raises `GraderProblem`."""
@@ -156,25 +187,28 @@ class Keys:
             digest.update(len(part).to_bytes(8, "big") + part)
         return digest.hexdigest()[:32]
 
-    def _build(self, exercise: Exercise, sources: dict[str, bytes], catalogue: tuple[WrongProgram, ...]) -> AnswerKey:
+    def _build(
+        self, exercise: Exercise, sources: dict[str, bytes], catalogue: tuple[WrongProgram, ...]
+    ) -> tuple[AnswerKey, Outcomes]:
         reference = self.reference(exercise).reference
         runner = self._runner
         solution = sources[exercise.file].decode("utf-8")
         judges = {check.id: check.judge for check in self.suite.checks[exercise.id]}
-        entries = []
+        entries, outcomes = [], {}
         for done, wrong in enumerate(catalogue):
             if self.on_progress is not None:
                 self.on_progress(exercise.id, done, len(catalogue))
             program = {**sources, exercise.file: patched(solution, wrong).encode()}
             run = runner.run(program, self.suite.plan([exercise]))
-            outcomes = {
+            outcomes[wrong.id] = {
                 at: outcome
                 for at, outcome in run.outcomes[exercise.id].items()
                 if not passes(outcome, reference[at], judges[at[0]])
             }
-            known = wrong.id, wrong.name, wrong.explanation, wrong.hint, wrong.same_as, outcomes
+            sketches = {at: sketch(outcome, judges[at[0]], reference[at]) for at, outcome in outcomes[wrong.id].items()}
+            known = wrong.id, wrong.name, wrong.explanation, wrong.hint, wrong.same_as, sketches
             entries.append(Misconception(*known, marks_of(wrong, solution), owners_of(wrong, solution)))
-        return AnswerKey(reference, tuple(entries))
+        return AnswerKey(reference, tuple(entries)), outcomes
 
     def _reference(self, exercise: Exercise, sources: Mapping[str, bytes]) -> dict[Key, Expected]:
         runner = self._runner
@@ -187,7 +221,13 @@ class Keys:
         else:
             with Runner(self.suite, seed=self.seed, shared=True) as on_cpu:
                 exact = _observed(on_cpu.run(sources, plan, exact=True).outcomes[exercise.id], exercise)
-        return {key: Expected(nominal[key], exact[key]) for key in nominal}
+        judges = {check.id: check.judge for check in self.suite.checks[exercise.id]}
+        return {at: rounded(nominal[at], exact[at], judges[at[0]]) for at in nominal}
+
+
+def traces_of(check: Check, record: Any) -> Mapping[Key, Trace]:
+    """Return the traces of a check from their records, by trial; raises LookupError, TypeError or ValueError."""
+    return {(check.id, trial): trace_from_record(trace) for trial, trace in record}
 
 
 def _observed(outcomes: Mapping[Key, Outcome], exercise: Exercise) -> dict[Key, Value]:
@@ -220,7 +260,7 @@ def _read(file: Path, form: Callable[[Any], Kept]) -> Kept | None:
 
     try:
         return form(read_frame(read, KEY_LIMITS))
-    except (ProtocolError, KeyError, TypeError, ValueError):
+    except (ProtocolError, LookupError, AttributeError, TypeError, ValueError):
         return None
 
 

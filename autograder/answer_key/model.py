@@ -1,18 +1,20 @@
 """The answer key of an exercise, and its form as a plain value."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from autograder.answer_key.sketch_tables import SketchTable, read_sketches
 from autograder.checks.trials import Key
+from autograder.comparison.arrays import as_array, is_floating, numbers
 from autograder.comparison.compare import Expected
-from autograder.protocol import Value
-from autograder.runner.outcomes import Observed, Outcome, WorkerFailure, read_fault
+from autograder.comparison.sketches import Sketch
+from autograder.protocol import Array, Opaque, Value
 
 
 @dataclass(frozen=True)
 class Misconception:
-    """A misconception with its outcomes, only those that are wrong, and the hashes of the statements it is made of.
+    """A misconception with a sketch of its outcomes, only those that are wrong, and the hashes of its statements.
 
     `owners` has the hashes of the names of the functions and classes that it changes.
     """
@@ -22,7 +24,7 @@ class Misconception:
     explanation: str
     hint: str
     same_as: tuple[str, ...]
-    outcomes: Mapping[Key, Outcome]
+    outcomes: Mapping[Key, Sketch | None]
     marks: tuple[str, ...] = ()
     owners: tuple[str, ...] = ()
 
@@ -37,28 +39,39 @@ class AnswerKey:
 
 def to_record(key: AnswerKey) -> Value:
     """Return a key as a plain value."""
+    trials = {at: index for index, at in enumerate(key.reference)}
+    table = SketchTable()
+    bank = [
+        {
+            "id": entry.id,
+            "name": entry.name,
+            "explanation": entry.explanation,
+            "hint": entry.hint,
+            "same_as": list(entry.same_as),
+            "marks": list(entry.marks),
+            "owners": list(entry.owners),
+            "trials": [trials[at] for at in entry.outcomes],
+            "outcomes": [table.index(outcome) for outcome in entry.outcomes.values()],
+        }
+        for entry in key.misconceptions
+    ]
     return {
-        "reference": [[*at, expected.nominal, expected.exact] for at, expected in key.reference.items()],
-        "bank": [
-            {
-                "id": entry.id,
-                "name": entry.name,
-                "explanation": entry.explanation,
-                "hint": entry.hint,
-                "same_as": list(entry.same_as),
-                "marks": list(entry.marks),
-                "owners": list(entry.owners),
-                "outcomes": [[*at, _outcome(outcome)] for at, outcome in entry.outcomes.items()],
-            }
-            for entry in key.misconceptions
+        "reference": [
+            [*at, expected.exact, _form(expected.nominal, expected.exact)] for at, expected in key.reference.items()
         ],
+        "bank": bank,
+        "sketches": table.to_record(),
     }
 
 
 def from_record(record: Any) -> AnswerKey:
-    """Return the key a plain value was made from; raises KeyError, TypeError or ValueError for another one."""
+    """Return the key a plain value was made from; raises LookupError, TypeError or ValueError for another one."""
+    reference = {
+        (check, trial): Expected(_formed(form, exact), exact) for check, trial, exact, form in record["reference"]
+    }
+    sketches = read_sketches(record["sketches"])
     return AnswerKey(
-        {(check, trial): Expected(nominal, exact) for check, trial, nominal, exact in record["reference"]},
+        reference,
         tuple(
             Misconception(
                 entry["id"],
@@ -66,7 +79,7 @@ def from_record(record: Any) -> AnswerKey:
                 entry["explanation"],
                 entry["hint"],
                 tuple(entry["same_as"]),
-                _outcomes(entry["outcomes"]),
+                dict(_outcomes(tuple(reference), sketches, entry)),
                 tuple(entry["marks"]),
                 tuple(entry["owners"]),
             )
@@ -75,23 +88,42 @@ def from_record(record: Any) -> AnswerKey:
     )
 
 
-def _outcome(outcome: Outcome) -> Value:
-    match outcome:
-        case Observed(value):
-            return {"observed": value}
-        case WorkerFailure(status, sentence):
-            return {"died": [status, sentence]}
-    fault = asdict(outcome)
-    return {"fault": {**fault, "bases": list(outcome.bases), "frames": list(fault["frames"]), "values": []}}
+def _outcomes(
+    trials: Sequence[Key], sketches: Sequence[Sketch | None], entry: Mapping[str, Any]
+) -> Iterable[tuple[Key, Sketch | None]]:
+    for trial, outcome in zip(entry["trials"], entry["outcomes"], strict=True):
+        yield trials[trial], sketches[outcome]
 
 
-def _outcomes(records: Any) -> Mapping[Key, Outcome]:
-    return {(check, trial): _read_outcome(record) for check, trial, record in records}
+def _form(nominal: Value, exact: Value) -> Value:
+    """Return what of a nominal observation does not follow from the exact one.
+
+    That is None where they are equal, the name of a dtype where only that differs, else the value in a tuple.
+    """
+    if isinstance(nominal, dict) and isinstance(exact, dict) and nominal.keys() == exact.keys():
+        forms = {name: _form(part, exact[name]) for name, part in nominal.items()}
+        return forms if any(form is not None for form in forms.values()) else None
+    if isinstance(nominal, list) and isinstance(exact, list) and len(nominal) == len(exact):
+        parts = [_form(*pair) for pair in zip(nominal, exact, strict=True)]
+        return parts if any(form is not None for form in parts) else None
+    if type(nominal) is type(exact) and nominal == exact:
+        return None
+    if isinstance(nominal, Array) and isinstance(exact, Array) and is_floating(nominal):
+        follows = as_array(numbers(exact), nominal.dtype, exact.device) == nominal
+        return Opaque(nominal.dtype) if follows else (nominal,)
+    return (nominal,)
 
 
-def _read_outcome(record: Mapping[str, Any]) -> Outcome:
-    if "observed" in record:
-        return Observed(record["observed"])
-    if "died" in record:
-        return WorkerFailure(*record["died"])
-    return read_fault(record["fault"], at_import=record["fault"]["at_import"])
+def _formed(form: Value, exact: Value) -> Value:
+    """Return the nominal observation that `_form` made a form of."""
+    match form:
+        case None:
+            return exact
+        case dict():
+            return {name: _formed(part, exact[name]) for name, part in form.items()}
+        case list():
+            return [_formed(*pair) for pair in zip(form, exact, strict=True)]
+        case Opaque():
+            return as_array(numbers(exact), form.type_name, exact.device)
+    [nominal] = form
+    return nominal

@@ -9,11 +9,11 @@ import json
 import lzma
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from autograder.answer_key.digests import from_steps
-from autograder.answer_key.keys import KEY_LIMITS, MAKES_KEYS, Keys
+from autograder.answer_key.keys import KEY_LIMITS, MAKES_KEYS, Keys, traces_of
 from autograder.answer_key.model import AnswerKey, from_record
 from autograder.checks import Check
 from autograder.checks.trials import Key
@@ -23,7 +23,7 @@ from autograder.course.suite import Suite
 from autograder.formats import KEY
 from autograder.protocol import ProtocolError, read_frame
 from autograder.runner.run import EnvironmentProblem, GraderProblem
-from autograder.runner.traces import Trace, read_trace
+from autograder.runner.traces import Trace
 
 ENGINE = Path(__file__).parents[1]
 ANEW = "take it out of the kit anew"
@@ -91,13 +91,7 @@ class KitKeys(Keys):
 
     def traces(self, exercise: Exercise, check: Check) -> Mapping[Key, Trace]:
         """Return what the solution computes on its way, by trial."""
-        return self._unpacked(
-            key_file(exercise, check.id),
-            lambda record: {
-                (check.id, trial): read_trace({**trace, "prints": from_steps(trace["prints"])})
-                for trial, trace in record
-            },
-        )
+        return self._unpacked(key_file(exercise, check.id), partial(traces_of, check))
 
     def _unpacked(self, name: str, form: Callable[[Any], Read]) -> Read:
         try:
@@ -114,7 +108,7 @@ class KitKeys(Keys):
                 return bytes(part)
 
             return form(read_frame(read, KEY_LIMITS))
-        except (OSError, ProtocolError, lzma.LZMAError, KeyError, TypeError, ValueError) as error:
+        except (OSError, ProtocolError, lzma.LZMAError, LookupError, AttributeError, TypeError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             raise GraderProblem(f"the answer key {name} cannot be read ({reason}); {ANEW}") from error
 

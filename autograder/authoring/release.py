@@ -11,17 +11,14 @@ from autograder.answer_key.keys import Keys
 from autograder.answer_key.released import file_digest
 from autograder.authoring.engine import engine_files
 from autograder.authoring.handout import handout_of
-from autograder.authoring.release_key import packed_key, packed_traces
+from autograder.authoring.key_sizes import packed, problem_of
 from autograder.authoring.release_tables import TableError, without_tables
 from autograder.course import Course
-from autograder.course.kit_files import KEY_FOLDER, MANIFEST, STUBS, key_file
+from autograder.course.kit_files import MANIFEST, STUBS
 from autograder.course.misconceptions import CATALOGUE, catalogue
 from autograder.course.suite import Suite
 from autograder.formats import KEY
 from autograder.submission.own_work import NOTEBOOKS
-
-MOST_KEY_BYTES = 15_000_000
-"""A kit should stay a quick download, and small in a git repository."""
 
 IGNORED = "__pycache__/ *.egg-info/ .venv/ .pytest_cache/ .ipynb_checkpoints/ /submission.zip"
 PART = ".part"
@@ -38,12 +35,6 @@ class ReleaseError(Exception):
 def kit_of(course: Course, suite: Suite, keys: Keys) -> dict[str, bytes]:
     """Return the files of a kit by path. Raises `ReleaseError`, and `GraderProblem` if a key cannot be made."""
     files = {**engine_files(course.libraries), **_course(course), **_handed_out(course), **_keys(suite, keys)}
-    size = sum(len(data) for name, data in files.items() if name.startswith(f"{KEY_FOLDER}/"))
-    if size > MOST_KEY_BYTES:
-        raise ReleaseError(
-            f"the answer key has {size:,} bytes, expected at most {MOST_KEY_BYTES:,}; "
-            "use smaller [sizes] in course.toml, or observe less in the checks"
-        )
     files = dict(sorted(files.items()))
     manifest = {
         "format": KEY.number,
@@ -95,12 +86,20 @@ def _place(name: str) -> str:
 
 
 def _keys(suite: Suite, keys: Keys) -> dict[str, bytes]:
+    """Return the answer keys. One that is known to be too large is refused before any other is made."""
+    _refuse_large({exercise.id: keys.known_size(exercise) for exercise in suite.exercises})
     files = {}
     for exercise in suite.exercises:
-        files[key_file(exercise)] = packed_key(keys.get(exercise))
-        for check in suite.checks[exercise.id]:
-            files[key_file(exercise, check.id)] = packed_traces(keys.traces(exercise, check))
+        own = packed(exercise, keys)
+        _refuse_large({exercise.id: sum(map(len, own.values()))})
+        files.update(own)
     return files
+
+
+def _refuse_large(sizes: Mapping[str, int | None]) -> None:
+    """Raise `ReleaseError` for keys whose sizes are above the budget of an exercise."""
+    if problems := [problem for exercise, size in sizes.items() if (problem := problem_of(exercise, size))]:
+        raise ReleaseError("\n".join(problems))
 
 
 def _readme(course: Course) -> str:

@@ -1,7 +1,7 @@
 """Prove a course: solutions get full marks, stubs and empty programs none, misconceptions are caught and named."""
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -10,8 +10,10 @@ from typing import Any
 from autograder.answer_key.catalogue import CatalogueError
 from autograder.answer_key.keys import Keys
 from autograder.answer_key.model import AnswerKey
+from autograder.answer_key.outcomes import Outcomes
 from autograder.authoring.empty import over_budget, points_of, problems_of, run_empty
 from autograder.authoring.grading import run_in_workers
+from autograder.authoring.key_sizes import measured, problem_of, warning_of
 from autograder.authoring.programs import Kind, Program, programs_of
 from autograder.course import Exercise
 from autograder.course.stubs import StubError
@@ -26,6 +28,15 @@ from autograder.runner.outcomes import Observed
 from autograder.runner.runner import GraderProblem, Run, Runner
 
 _RIGHT = {"solution": "the solution", "accepted": "the accepted variant {}"}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer key of an exercise, the outcomes it was made of, and its size in a kit in bytes, if it is known."""
+
+    key: AnswerKey
+    outcomes: Outcomes
+    size: int | None
 
 
 @dataclass(frozen=True)
@@ -45,6 +56,7 @@ class ExerciseProof:
     """The proof of one exercise. `alone` counts the misconceptions that are named correctly, not as an equal one.
 
     `survivors` are the idle checks. `empty` has the points that each family of empty programs earns, in hundredths.
+    `key_bytes` is the size of the answer key in a kit; None for another seed than the kit's.
     """
 
     id: str
@@ -58,6 +70,12 @@ class ExerciseProof:
     survivors: tuple[str, ...]
     empty: Mapping[str, int]
     problems: tuple[str, ...]
+    key_bytes: int | None = None
+
+    @property
+    def warning(self) -> str | None:
+        """Return a sentence for an answer key that nearly fills its budget."""
+        return warning_of(self.id, self.key_bytes)
 
 
 @dataclass(frozen=True)
@@ -114,7 +132,10 @@ def validate(
         proofs.append(proof)
         on_progress(len(proofs), len(programs))
     broken = {**unreadable, **unanswered}
-    exercises = tuple(_exercise_proof(suite, exercise, proofs, broken.get(exercise.id)) for exercise in suite.exercises)
+    exercises = tuple(
+        _exercise_proof(suite, exercise, proofs, broken.get(exercise.id), answers.get(exercise.id))
+        for exercise in suite.exercises
+    )
     seconds = round(time.monotonic() - started, 3)
     return Validation(seed, seconds, exercises, tuple(proofs), excepted=over_budget(suite))
 
@@ -135,15 +156,17 @@ def _all_programs(suite: Suite) -> tuple[list[Program], dict[str, str]]:
 
 def _answers(
     suite: Suite, exercises: list[Exercise], jobs: int, seed: int, cache: Path | None
-) -> tuple[dict[str, AnswerKey], dict[str, str]]:
+) -> tuple[dict[str, Answer], dict[str, str]]:
     """Return the answer keys, made in parallel, and the reason for each exercise without a key."""
-    answers: dict[str, AnswerKey] = {}
+    answers: dict[str, Answer] = {}
     unanswered: dict[str, str] = {}
 
     def find(exercise: Exercise) -> None:
         try:
             with Keys(suite, seed=seed, cache=cache) as own:
-                answers[exercise.id] = own.get(exercise)
+                key, outcomes = own.proved(exercise)
+                size = measured(exercise, own) if seed == suite.course.seed else None
+                answers[exercise.id] = Answer(key, outcomes, size)
         except GraderProblem as problem:
             unanswered[exercise.id] = str(problem)
 
@@ -152,13 +175,14 @@ def _answers(
     return answers, unanswered
 
 
-def _prove(suite: Suite, runner: Runner, program: Program, key: AnswerKey) -> Proof:
+def _prove(suite: Suite, runner: Runner, program: Program, answer: Answer) -> Proof:
+    key = answer.key
     exercise = suite.course.exercise(program.exercise)
     if program.kind == "empty":
         statuses = run_empty(suite, runner, exercise, program.sources, key.reference)
         return Proof(program.kind, program.exercise, program.name, statuses, None, ())
     plan, parts = suite.plan([exercise]), program.reference_parts
-    run = _run_in_key(program, key) or runner.run(program.sources, plan, reference_parts=parts)
+    run = _known_run(program, answer) or runner.run(program.sources, plan, reference_parts=parts)
     verdicts = Verdicts(suite, exercise, lambda _: key, seed=runner.seed, evidence=True)
     judgement = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), program.sources[exercise.file])
     result = result_of(judgement)
@@ -169,12 +193,12 @@ def _prove(suite: Suite, runner: Runner, program: Program, key: AnswerKey) -> Pr
     return Proof(program.kind, program.exercise, program.name, checks, _named(result), problems)
 
 
-def _run_in_key(program: Program, key: AnswerKey) -> Run | None:
-    """Return the run of a misconception from the answer key, which leaves out only the right outcomes."""
+def _known_run(program: Program, answer: Answer) -> Run | None:
+    """Return the run of a misconception, which was made for the answer key; only wrong outcomes of it are known."""
     if program.kind != "misconception":
         return None
-    entry = next(misconception for misconception in key.misconceptions if misconception.id == program.name)
-    outcomes = {at: entry.outcomes.get(at, Observed(expected.nominal)) for at, expected in key.reference.items()}
+    wrong = answer.outcomes[program.name]
+    outcomes = {at: wrong.get(at, Observed(expected.nominal)) for at, expected in answer.key.reference.items()}
     return Run({program.exercise: outcomes})
 
 
@@ -238,18 +262,12 @@ def _no_todos(suite: Suite, exercise: Exercise) -> list[str]:
     return [name for name in exercise.start if name not in todos]
 
 
-def _exercise_proof(suite: Suite, exercise: Exercise, proofs: list[Proof], broken: str | None) -> ExerciseProof:
-    own = [proof for proof in proofs if proof.exercise == exercise.id]
-    wrong = [proof for proof in own if proof.kind == "misconception"]
-    accepted = [proof for proof in own if proof.kind == "accepted"]
-    families = {proof.name: proof.checks for proof in own if proof.kind == "empty"}
+def _exercise_problems(
+    suite: Suite, exercise: Exercise, survivors: Sequence[str], families: Mapping[str, Mapping[str, str]]
+) -> list[str]:
+    """Return a sentence for everything wrong with an exercise that no single program shows."""
     checks = [check.id for check in suite.checks[exercise.id]]
-    survivors = tuple(
-        check for check in checks if not broken and all(proof.checks[check] in ("pass", "waits") for proof in wrong)
-    )
-    problems = [f"{exercise.id}: {line}" for line in (broken or "").splitlines()]
-    problems += [problem for proof in own for problem in proof.problems]
-    problems += [f"{exercise.id}: no misconception fails the check {check}" for check in survivors]
+    problems = [f"{exercise.id}: no misconception fails the check {check}" for check in survivors]
     hinted = {check.id for check in suite.checks[exercise.id] if check.hints} | set(exercise.hints)
     problems += [f"{exercise.id}: the check {check} has no hints" for check in checks if check not in hinted]
     problems += [
@@ -262,6 +280,25 @@ def _exercise_proof(suite: Suite, exercise: Exercise, proofs: list[Proof], broke
         for name in _no_todos(suite, exercise)
     ]
     problems += [f"{exercise.id}: {sentence}" for sentence in problems_of(suite, exercise, families)]
+    return problems
+
+
+def _exercise_proof(
+    suite: Suite, exercise: Exercise, proofs: list[Proof], broken: str | None, answer: Answer | None
+) -> ExerciseProof:
+    own = [proof for proof in proofs if proof.exercise == exercise.id]
+    wrong = [proof for proof in own if proof.kind == "misconception"]
+    accepted = [proof for proof in own if proof.kind == "accepted"]
+    families = {proof.name: proof.checks for proof in own if proof.kind == "empty"}
+    checks = [check.id for check in suite.checks[exercise.id]]
+    survivors = tuple(
+        check for check in checks if not broken and all(proof.checks[check] in ("pass", "waits") for proof in wrong)
+    )
+    problems = [f"{exercise.id}: {line}" for line in (broken or "").splitlines()]
+    problems += [problem for proof in own for problem in proof.problems]
+    problems += _exercise_problems(suite, exercise, survivors, families)
+    size = answer.size if answer is not None else None
+    problems += filter(None, [problem_of(exercise.id, size)])
     named = [proof for proof in wrong if not proof.problems and proof.named is not None]
     return ExerciseProof(
         id=exercise.id,
@@ -275,4 +312,5 @@ def _exercise_proof(suite: Suite, exercise: Exercise, proofs: list[Proof], broke
         survivors=survivors,
         empty={family: points_of(suite, exercise, statuses) for family, statuses in families.items()},
         problems=tuple(problems),
+        key_bytes=size,
     )

@@ -148,6 +148,7 @@ def _add_list(commands: Commands) -> None:
     for choice, which in (("failing", "that fail"), ("done", "that pass"), ("open", "that do not pass yet")):
         does = f"list only exercises {which}"
         only.add_argument(f"--{choice}", action="store_const", const=choice, dest="only", help=does)
+    parser.add_argument("--author", action="store_true", help="list the size of each answer key in a kit, for authors")
     add_json(parser)
 
 

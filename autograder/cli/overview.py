@@ -37,6 +37,10 @@ def show_list(options: argparse.Namespace) -> int:
     """Print every exercise with its last result, or those that were asked for."""
     course, progress, every = _read()
     rows = select_rows(every, options.only)
+    if options.author:
+        from autograder.cli.key_sizes import show_key_sizes  # it needs NumPy, which learners need not wait for
+
+        return show_key_sizes(course, [row.exercise for row in rows], options)
     if write_json(options.json, overview_json(course, progress, rows)):
         return PASS
     screen = Screen.of(options)

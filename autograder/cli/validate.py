@@ -21,11 +21,12 @@ from autograder.course.suite import load_suite, with_steps
 from autograder.exits import FAIL, PASS
 from autograder.learner.json_output import write_json
 from autograder.report.exercise_summary import number
+from autograder.report.quantities import kilobytes
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-COLUMNS = ("exercise", "checks", "caught", "named", "accepted", "idle checks")
+COLUMNS = ("exercise", "checks", "caught", "named", "accepted", "idle", "key kB")
 
 
 def prove(options: argparse.Namespace) -> int:
@@ -108,6 +109,8 @@ def _show(result: Validation, options: argparse.Namespace) -> None:
     console.print(_table(result, plain=options.plain), soft_wrap=options.plain)
     for line in _empty_programs(result, plain=options.plain):
         console.print(Text(line), soft_wrap=True)
+    for warning in filter(None, (exercise.warning for exercise in result.exercises)):
+        console.print(Text(warning, "yellow"), soft_wrap=True)
     for problem in result.problems:
         console.print(Text(problem, "red"), soft_wrap=True)
     alone = sum(exercise.alone for exercise in result.exercises)
@@ -130,6 +133,7 @@ def _table(result: Validation, *, plain: bool) -> "RenderableType":
             f"{exercise.named} of {exercise.misconceptions}",
             f"{exercise.accepted_full} of {exercise.accepted}",
             str(len(exercise.survivors)),
+            "" if exercise.key_bytes is None else kilobytes(exercise.key_bytes).removesuffix(" kB"),
         )
         for exercise in result.exercises
     ]

@@ -39,6 +39,25 @@ def numbers(array: Array) -> Numbers:
     return flat.astype(np.float64).reshape(array.shape)
 
 
+def as_array(values: Numbers, dtype: str, device: str) -> Array:
+    """Return numbers as an array of a dtype with floating-point numbers; what is too large for it is infinite."""
+    with np.errstate(over="ignore"):
+        if dtype == "bfloat16":
+            whole = np.where(np.isfinite(values), values, 0.0).astype("<f4").view("<u4")
+            halves = (whole + 0x7FFF + (whole >> 16 & 1)) >> 16  # to the nearest, of two the even one
+            odd = values.astype("<f4").view("<u4") >> 16
+            data = np.where(np.isfinite(values), halves, odd).astype("<u2").tobytes()
+        else:
+            data = values.astype(_LITTLE_ENDIAN[dtype]).tobytes()
+    return Array(dtype, values.shape, data, device)
+
+
+def special(values: Numbers) -> NDArray[np.int8]:
+    """Return what is special about each number: 2 for NaN, 1 and -1 for an infinity, else 0."""
+    found: NDArray[np.int8] = np.where(np.isnan(values), 2, np.isinf(values) * np.sign(values)).astype("i1")
+    return found
+
+
 def allowed(expected: Numbers, tolerance: float) -> float:
     """Return the largest difference that is still rounding."""
     largest = float(np.abs(expected).max(initial=0.0))

@@ -37,6 +37,12 @@ def write_frame(value: Value) -> bytes:
     return HEADER.pack(MAGIC, len(text), len(blob)) + text + blob
 
 
+def split_frame(frame: bytes) -> tuple[bytes, bytes]:
+    """Return the two parts of a frame, its header with the text and its blob, which compress differently."""
+    _, text_length, _ = HEADER.unpack(frame[: HEADER.size])
+    return frame[: HEADER.size + text_length], frame[HEADER.size + text_length :]
+
+
 def write_all(write: Callable[[memoryview], int], data: bytes) -> None:
     """Write all of some bytes, however few each call of `write` takes."""
     rest = memoryview(data)

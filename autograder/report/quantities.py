@@ -38,6 +38,11 @@ def duration(seconds: float) -> str:
     return " ".join(filter(None, (f"{hours} h" if hours else "", f"{minutes} min" if minutes else "")))
 
 
+def kilobytes(size: int) -> str:
+    """Return a number of bytes in thousands: `92 kB`; a kilobyte that has begun counts."""
+    return f"{-(-size // 1000)} kB"
+
+
 def listed(names: Sequence[str]) -> str:
     """Return `a`, `a and b`, `a, b and c`."""
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograder.protocol import Array, Value
+from autograder.protocol import Array
 from autograder.protocol.bounds import (
     PLAIN_NUMBERS,
     TRACE_AXES,
@@ -132,29 +132,3 @@ def _place(data: Any, files: list[str]) -> Place:
     one_line = as_line(first) == as_line(last) and column is not None and end is not None
     columns = (as_line(column), as_line(end)) if one_line else (None, None)
     return Place(files[as_integer(file, len(files) - 1)], first, as_text(function), *columns)
-
-
-def to_record(trace: Trace) -> Value:
-    """Return the part of the reference's trace that is stored: line numbers, but no text and no names of the code."""
-    prints = trace.prints.astype("<f8")
-    lines = sorted({step.stack[0].line for step in trace.steps if step.stack})
-    indices = {line: index for index, line in enumerate(lines)}
-    return {
-        "files": [""],
-        "places": [[0, "", line, line, None, None] for line in lines],
-        "steps": [
-            [
-                step.name,
-                [indices[step.stack[0].line]] if step.stack else [],
-                list(step.inputs),
-                list(step.shape),
-                step.dtype,
-                step.grad,
-                list(step.prints),
-                None,
-            ]
-            for step in trace.steps
-        ],
-        "results": list(trace.results),
-        "prints": Array("float64", prints.shape, prints.tobytes()),
-    }

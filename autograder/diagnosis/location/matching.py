@@ -64,6 +64,7 @@ class Matching:
         self.shapes = _shapes(reference)
         self.wholes = {step.prints[0] for step in reference.steps}
         self.calls, self.own_of_call, self.check_steps = _calls(reference)
+        self.left_out = _left_out(reference)
         self.states: list[State] = []
         self.matched: list[int | None] = []
         self.constant: list[bool] = []
@@ -102,13 +103,19 @@ class Matching:
         if state is State.AGREES and step.name in NEUTRAL and not handed_on and part:
             state, matched = State.MOVED, None
         self.states.append(state)
-        self.misshapen.append(not fitting.any())
+        fits = bool(fitting.any()) or (self._is_own(step) and shape in self.left_out.get(done, ()))
+        self.misshapen.append(not fits)
         self.matched.append(matched)
-        comparable = fitting.any() and (math.prod(step.shape) > 1 or step.dtype in PLAIN)
+        comparable = fits and (math.prod(step.shape) > 1 or step.dtype in PLAIN)
         alone = not comparable and not is_check_step(step)
         innocent = step.name in BLANK or _loads(step)
         self._good.append(state is State.AGREES or innocent or (alone and (state is State.RESHAPED or handed_on)))
         self.constant.append(bool(step.stack) and all(self.constant[before] for before in step.inputs))
+
+    def _is_own(self, step: Step) -> bool:
+        """Whether a line of the exercise's own file makes a step, and no earlier exercise that it calls."""
+        place = self.where(step.stack)
+        return place is not None and step.stack[0].file == place.file
 
     def _candidates(self, done: int, marks: bool) -> tuple[Numbers, Fingerprints, Numbers]:
         """Return what a step may be matched with, after so many steps of the check: numbers, fingerprints, shapes."""
@@ -182,6 +189,23 @@ def _calls(reference: Trace) -> tuple[list[int], dict[int, np.ndarray], np.ndarr
         elif step.stack:
             of_call.setdefault(len(check_steps), []).extend(range(first, first + count))
     return behind, {call: np.array(prints) for call, prints in of_call.items()}, np.array(check_steps, dtype=np.intp)
+
+
+def _left_out(reference: Trace) -> dict[int, set[tuple[int, ...]]]:
+    """Return the shapes of the slices in each call that the reference's trace leaves out: those of earlier exercises.
+
+    A loop in an earlier exercise makes values like them, with which there is nothing to compare.
+    """
+    shapes: dict[int, set[tuple[int, ...]]] = {}
+    if not any(step.prints[1] > 1 for step in reference.steps):
+        return shapes  # of plain values nothing has slices
+    call = 0
+    for step in reference.steps:
+        if is_check_step(step):
+            call += 1
+        elif step.stack and step.prints[1] == 1:
+            shapes.setdefault(call, set()).update(map(_squeezed, part_shapes(step.shape)))
+    return shapes
 
 
 def _shapes(reference: Trace) -> list[tuple[int, ...]]:

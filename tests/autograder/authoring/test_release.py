@@ -1,7 +1,6 @@
 """The student's kit: its content, its commands without the solutions, and its messages when it is damaged."""
 
 import json
-import lzma
 import os
 import re
 import shutil
@@ -10,25 +9,19 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
-from autograder.answer_key.digests import from_steps, to_steps
 from autograder.answer_key.keys import Keys
 from autograder.answer_key.released import KitKeys, open_keys
-from autograder.authoring.release import MOST_KEY_BYTES, ReleaseError, kit_of, write_kit
-from autograder.authoring.release_key import packed_key
+from autograder.authoring.key_sizes import MOST_KEY_BYTES, measured, problem_of, warning_of
+from autograder.authoring.release import ReleaseError, kit_of, write_kit
 from autograder.authoring.release_tables import TableError, without_tables
-from autograder.comparison.arrays import TOLERANCES, allowed, numbers
 from autograder.course.kit_files import MANIFEST
 from autograder.judge.grader import Grader
-from autograder.protocol import Array
-from autograder.runner.outcomes import Observed
 from autograder.runner.run import EnvironmentProblem, GraderProblem
 from autograder.runner.runner import Runner
 from autograder.submission import read_submission
@@ -119,56 +112,22 @@ def test_a_kit_says_of_a_program_what_the_course_says(kit: Path, course: Path, t
     assert graded(kit, text, runner) == graded(course, text, runner)
 
 
-def test_what_is_rounded_in_a_key_is_a_third_at_most_of_what_a_judge_takes_for_rounding(
-    kit: Path, key_cache: Path
-) -> None:
+def test_a_kit_decides_by_the_key_of_the_course(kit: Path, key_cache: Path) -> None:
     exercise = tiny.COURSE.exercises[0]
     with Keys(tiny.SUITE, seed=SEED, cache=key_cache) as keys, open_keys(tiny.suite_at(kit), seed=SEED) as brought:
         assert isinstance(brought, KitKeys)
-        full, short = keys.get(exercise), brought.get(exercise)
-    assert set(full.reference) == set(short.reference)
-    assert [misconception.id for misconception in full.misconceptions] == [
-        misconception.id for misconception in short.misconceptions
-    ]
-    pairs = [(full.reference[at].exact, short.reference[at].exact, "float64") for at in full.reference]
-    for one, other in zip(full.misconceptions, short.misconceptions, strict=True):
-        assert (one.marks, one.hint, set(one.outcomes)) == (other.marks, other.hint, set(other.outcomes))
-        for at, outcome in one.outcomes.items():
-            twin = other.outcomes[at]
-            if isinstance(outcome, Observed) and isinstance(twin, Observed):
-                pairs.append((outcome.value, twin.value, "float32"))
-    arrays = [(one, other, of) for one, other, of in pairs if isinstance(one, Array)]
-    assert len(arrays) > 10
-    for one, other, of in arrays:
-        exact, brief = numbers(one), numbers(other)
-        finite = np.isfinite(exact)
-        assert np.array_equal(exact[~finite], brief[~finite], equal_nan=True)
-        assert np.abs(exact[finite] - brief[finite]).max(initial=0.0) <= allowed(exact, TOLERANCES[of]) / 3
-        assert ((exact == 0) == (brief == 0)).all()
+        assert brought.get(exercise) == keys.get(exercise)
+        for check in tiny.SUITE.checks[exercise.id]:
+            here, there = keys.traces(exercise, check), brought.traces(exercise, check)
+            assert here.keys() == there.keys()
+            assert all(here[at].steps == there[at].steps for at in here)
+            assert all((here[at].prints == there[at].prints).all() for at in here)
 
 
-def test_fingerprints_come_back_within_a_third_of_the_tolerance() -> None:
-    random = np.random.RandomState(0)
-    prints = random.standard_normal((200, 15)) * np.exp2(random.randint(-30, 14, (200, 1)))
-    prints[:, :4] = random.randint(0, 1 << 17, (200, 4))
-    prints[:, 5] = np.abs(prints[:, 5]) + np.abs(prints[:, 4:]).max(1) / 4
-    prints[0, 4:] = 0
-    back = np.frombuffer(from_steps(to_steps(prints)).data).reshape(prints.shape)
-    assert (back[:, :4] == prints[:, :4]).all()
-    size = np.maximum(prints[:, 5:6], 1e-6)
-    assert (np.abs(back - prints)[:, 4:] <= 5e-5 / 3 * size).all()
-
-
-def test_infinities_nan_zeros_and_the_largest_numbers_stay_what_they_are(key_cache: Path) -> None:
-    with Keys(tiny.SUITE, seed=SEED, cache=key_cache) as keys:
-        key = keys.get(tiny.COURSE.exercises[0])
-    odd = np.array([np.inf, -np.inf, np.nan, 0.0, 1e-30, 3.4028235e38, 1.0, -2.5], "<f4")
-    entry = replace(key.misconceptions[0], outcomes={("values", 0): Observed(Array("float32", (8,), odd.tobytes()))})
-    packed = lzma.decompress(packed_key(replace(key, misconceptions=(entry,))))
-    back = np.frombuffer(packed[packed.index(odd[:2].tobytes()) :][: odd.nbytes], "<f4")
-    assert np.array_equal(back[:4], odd[:4], equal_nan=True)
-    assert back[4] != 0
-    assert back[5] == pytest.approx(odd[5], rel=1e-4)
+def test_zeros_are_wrong_in_a_kit_as_in_the_course(kit: Path, course: Path, runner: Runner) -> None:
+    zeros = tiny.mean_with("return x * 0")
+    assert graded(kit, zeros, runner) == graded(course, zeros, runner)
+    assert "pass" not in {status for status, _, _ in graded(kit, zeros, runner)[:1]}
 
 
 def kit_keys(kit: Path, **options: object) -> KitKeys:
@@ -442,14 +401,24 @@ def test_a_manifest_that_is_none_knows_no_file(manifest: str, kit: Path, files: 
         write_kit(files, kit)
 
 
-def test_a_key_that_is_too_large_is_refused(key_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert MOST_KEY_BYTES == 15_000_000
-    monkeypatch.setattr("autograder.authoring.release.MOST_KEY_BYTES", 1000)
-    with (
-        Keys(tiny.SUITE, seed=SEED, cache=key_cache) as keys,
-        pytest.raises(ReleaseError, match="expected at most 1,000"),
-    ):
-        kit_of(tiny.COURSE, tiny.SUITE, keys)
+def test_a_key_above_its_budget_is_refused_by_name_before_others_are_made(
+    key_cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache = shutil.copytree(key_cache, tmp_path / "cache")
+    with Keys(tiny.SUITE, seed=SEED, cache=cache) as keys:
+        sizes = [measured(exercise, keys) for exercise in tiny.COURSE.exercises]
+        assert sizes == [keys.known_size(exercise) for exercise in tiny.COURSE.exercises]
+        monkeypatch.setattr("autograder.authoring.key_sizes.MOST_KEY_BYTES", sizes[0] - 1)
+        monkeypatch.setattr(Keys, "get", lambda *_: pytest.fail("a key is made"))
+        with pytest.raises(ReleaseError, match=f"the answer key of {tiny.FIRST} has .* kB of .* kB, so .* refuses it"):
+            kit_of(tiny.COURSE, tiny.SUITE, keys)
+
+
+def test_a_key_is_warned_of_from_four_fifths_of_its_budget() -> None:
+    most = MOST_KEY_BYTES
+    sizes = {"none": None, "small": most * 4 // 5 - 1, "large": most * 4 // 5, "full": most, "over": most + 1}
+    assert [name for name, size in sizes.items() if warning_of(name, size)] == ["large", "full"]
+    assert [name for name, size in sizes.items() if problem_of(name, size)] == ["over"]
 
 
 @pytest.mark.worker

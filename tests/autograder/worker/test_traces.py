@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from autograder.answer_key.trace_records import from_record, to_record
 from autograder.diagnosis.location.divergence import first_divergence
 from autograder.diagnosis.location.locating import in_file
 from autograder.protocol import Array
@@ -17,7 +18,7 @@ from autograder.protocol.fingerprints import (
     same_order,
     same_values,
 )
-from autograder.runner.traces import Trace, read_trace, to_record
+from autograder.runner.traces import Trace, read_trace
 from tests.support.fuzzing import bounded
 
 FILE = "ex01_first.py"
@@ -103,10 +104,10 @@ def test_numbers_beyond_all_measure_are_cut() -> None:
 
 
 def test_what_is_kept_of_a_trace_has_lines_and_no_names() -> None:
-    kept = to_record(read_trace(trace_data([STEP])))
+    kept = to_record(read_trace(trace_data([STEP])), FILE)
     assert "double" not in repr(kept)
     assert FILE not in repr(kept)
-    assert read_trace(kept).steps[0].stack[0].line == 3
+    assert from_record(kept).steps[0].stack[0].line == 3
 
 
 @st.composite

@@ -1,0 +1,65 @@
+"""The size of an exercise's answer key in a kit, and its budget: a kit should stay a quick download."""
+
+from collections.abc import Sequence
+
+from autograder.answer_key.keys import Keys
+from autograder.authoring.release_key import packed_key, packed_traces
+from autograder.course import Course, Exercise
+from autograder.course.kit_files import is_kit, key_file
+from autograder.course.suite import load_suite
+from autograder.report.quantities import kilobytes
+
+MOST_KEY_BYTES = 600_000
+"""The budget of one exercise. With 26 exercises of the usual size, a kit has about 5 MB of keys."""
+
+WARNED_SHARE = 0.8
+REMEDY = "use smaller [sizes] in course.toml, fewer checks of whole models, or observe less in the checks"
+
+
+def packed(exercise: Exercise, keys: Keys) -> dict[str, bytes]:
+    """Return the answer key of an exercise as the files of a kit, and remember its size.
+
+    Raises `GraderProblem` if the key cannot be made.
+    """
+    files = {key_file(exercise): packed_key(keys.get(exercise))}
+    for check in keys.suite.checks[exercise.id]:
+        files[key_file(exercise, check.id)] = packed_traces(keys.traced(exercise, check))
+    keys.note_size(exercise, sum(map(len, files.values())))
+    return files
+
+
+def measured(exercise: Exercise, keys: Keys) -> int:
+    """Return the size in bytes of an exercise's key in a kit, which is made unless its size is known."""
+    known = keys.known_size(exercise)
+    return known if known is not None else sum(map(len, packed(exercise, keys).values()))
+
+
+def known_sizes(course: Course, exercises: Sequence[Exercise]) -> dict[str, int | None]:
+    """Return the sizes in bytes of the answer keys in a kit by exercise; None for one that was not measured.
+
+    In a kit they are those of its files.
+    """
+    if is_kit(course):
+        folders = {exercise.id: (course.root / key_file(exercise)).parent for exercise in exercises}
+        return {id_: sum(file.stat().st_size for file in folder.glob("*.xz")) for id_, folder in folders.items()}
+    with Keys(load_suite(course, exercises), seed=course.seed) as keys:
+        return {exercise.id: keys.known_size(exercise) for exercise in exercises}
+
+
+def problem_of(exercise: str, size: int | None) -> str | None:
+    """Return a sentence for a key that is too large for a kit."""
+    if size is None or size <= MOST_KEY_BYTES:
+        return None
+    return f"the answer key of {exercise} has {of_budget(size)}, so `course release` refuses it; {REMEDY}"
+
+
+def warning_of(exercise: str, size: int | None) -> str | None:
+    """Return a sentence for a key that nearly fills its budget."""
+    if size is None or not WARNED_SHARE * MOST_KEY_BYTES <= size <= MOST_KEY_BYTES:
+        return None
+    return f"the answer key of {exercise} has {of_budget(size)}: it nearly fills its budget"
+
+
+def of_budget(size: int) -> str:
+    """Return a size beside the budget: `92 kB of 600 kB`."""
+    return f"{kilobytes(size)} of {kilobytes(MOST_KEY_BYTES)}"
