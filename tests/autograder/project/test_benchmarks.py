@@ -14,6 +14,8 @@ from typing import Any
 
 import pytest
 
+from autograder.course import read_course
+from autograder.course.suite import load_suite
 from autograder.runner.sandbox.launch import NOBODY, Launch
 from tests.support import tiny
 
@@ -300,3 +302,11 @@ def test_the_comparison_of_checks_refuses_a_course_that_does_not_hold(
     monkeypatch.setattr(naive.subprocess, "run", fails)
     with pytest.raises(SystemExit, match="no figure, for the course does not hold:\n2 problems"):
         naive.validated(tiny.COURSE, 1)
+
+
+def test_a_course_of_two_exercises_has_synthetic_submissions_too(benchmark: Callable[[str], ModuleType]) -> None:
+    synthetic = benchmark("synthetic").synthetic
+    course = read_course(tiny.REPOSITORY)
+    for count in (1, 2):
+        suite = load_suite(course, course.exercises[:count])
+        assert len(list(synthetic(suite, 40, 1))) == 40
