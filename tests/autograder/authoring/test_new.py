@@ -13,6 +13,7 @@ from autograder.course.suite import load_suite, with_steps
 COURSE = """
 title = "A new course"
 seed = 1
+libraries = ["torch"]
 [sizes]
 R = [3, 5]
 C = [4, 7]
