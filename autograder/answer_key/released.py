@@ -20,6 +20,7 @@ from autograder.checks.trials import Key
 from autograder.course import Exercise
 from autograder.course.kit_files import MANIFEST, is_kit, key_file
 from autograder.course.suite import Suite
+from autograder.formats import KEY
 from autograder.protocol import ProtocolError, read_frame
 from autograder.runner.run import EnvironmentProblem, GraderProblem
 from autograder.runner.traces import Trace, read_trace
@@ -52,6 +53,8 @@ def read_manifest(root: Path) -> Manifest:
     """Return the manifest of a kit. Raises `EnvironmentProblem`."""
     try:
         data = json.loads((root / MANIFEST).read_bytes())
+        if problem := KEY.problem_of(data.get("format")):
+            raise EnvironmentProblem(problem)
         files = {str(name): str(digest) for name, digest in data["files"].items()}
         return Manifest(int(data["seed"]), [dict(column) for column in data["sizes"]], files)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

@@ -1,12 +1,12 @@
 """Find the stubs, notebooks and reference parts that no longer match their sources, and write them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.authoring.notebooks import stale_notebooks
 from autograder.authoring.parts import PartError, stale_parts
-from autograder.course import Course
+from autograder.course import Course, Exercise
 from autograder.course.names import UsageError
 from autograder.course.storage import write_atomically
 from autograder.course.stubs import StubError, stale_stubs
@@ -25,22 +25,27 @@ class StaleFiles:
         return [file.name for file in (*self.handed_out, *self.parts)]
 
     @property
+    def new(self) -> dict[Path, str]:
+        """The files that do not exist yet."""
+        return {file: text for file, text in self.handed_out.items() if not file.exists()}
+
+    @property
     def edited(self) -> list[Path]:
         """The files that exist: somebody may have edited them."""
         return [file for file in self.handed_out if file.exists()]
 
 
-def find_stale(course: Course, *, write_parts: bool) -> StaleFiles:
-    """Return what is stale. With `write_parts`, the reference parts are written first.
+def find_stale(course: Course, exercises: Sequence[Exercise] | None = None, *, write_parts: bool) -> StaleFiles:
+    """Return what is stale, of all exercises or of some. With `write_parts`, the reference parts are written first.
 
     Raises `UsageError` if a source is missing or has a mistake.
     """
     try:
-        parts = stale_parts(course)
+        parts = stale_parts(course, exercises)
         if write_parts:
             write_files(parts)  # first: a suite with a part of an older format cannot be loaded
-        drawing = [exercise for exercise, drawings in load_suite(course).pictures.items() if drawings]
-        return StaleFiles({**stale_stubs(course), **stale_notebooks(course, drawing)}, parts)
+        drawing = [exercise for exercise, drawings in load_suite(course, exercises).pictures.items() if drawings]
+        return StaleFiles({**stale_stubs(course, exercises), **stale_notebooks(course, drawing, exercises)}, parts)
     except (StubError, PartError) as error:
         raise UsageError(str(error)) from error
     except OSError as error:

@@ -32,13 +32,15 @@ _TRY = re.compile(r"## Try\b")
 Cell = dict[str, Any]
 
 
-def notebook_of_text(text: str, exercise: Exercise, *, draws: bool = False, bonus: bool = False) -> str:
+def notebook_of_text(text: str, exercise: Exercise, *, draws: bool = False, worth: float | None = None) -> str:
     """Return the notebook of a stub or a solution as JSON; equal texts give equal notebooks.
 
-    `draws` tells whether the exercise has pictures to show once it passes. The check of a `bonus` exercise has no
-    points and no value, since nbgrader has no bonus. Raises `StubError` without jupytext.
+    `draws` tells whether the exercise has pictures to show once it passes. `worth` are its points, for nbgrader: only
+    then the cell that checks is a cell that nbgrader grades. The points depend on the whole course, so a notebook that
+    is handed out has none. The check of an exercise that is worth 0 has no value, since nbgrader has no bonus. Raises
+    `StubError` without jupytext.
     """
-    cells = _numbered(exercise, list(_cells(_split(text), exercise, draws, bonus)))
+    cells = _numbered(exercise, list(_cells(_split(text), exercise, draws, worth)))
     book = {
         "cells": cells,
         "metadata": {
@@ -51,13 +53,15 @@ def notebook_of_text(text: str, exercise: Exercise, *, draws: bool = False, bonu
     return json.dumps(book, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
-def stale_notebooks(course: Course, drawing: Sequence[str]) -> dict[Path, str]:
-    """Return the content of the notebooks that are out of date, by file.
+def stale_notebooks(
+    course: Course, drawing: Sequence[str], exercises: Sequence[Exercise] | None = None
+) -> dict[Path, str]:
+    """Return the content of the notebooks that are out of date, by file; of all exercises, or of some.
 
     `drawing` are the ids of the exercises that have pictures.
     """
     stale = {}
-    for exercise in course.exercises:
+    for exercise in course.exercises if exercises is None else exercises:
         solution = (course.solutions_dir / exercise.file).read_text("utf-8")
         book = notebook_of_text(make_stub(solution, exercise), exercise, draws=exercise.id in drawing)
         file = notebook_file(course, exercise)
@@ -76,7 +80,7 @@ def _split(stub: str) -> list[tuple[str, str]]:
     return [(cell.cell_type, cell.source.strip("\n")) for cell in book.cells if cell.source.strip()]
 
 
-def _cells(parts: Sequence[tuple[str, str]], exercise: Exercise, draws: bool, bonus: bool) -> Iterator[Cell]:
+def _cells(parts: Sequence[tuple[str, str]], exercise: Exercise, draws: bool, worth: float | None) -> Iterator[Cell]:
     """Yield the cells: the import of the kit before the first code, and the check before the experiments."""
     trying = len(parts) - 1 if parts and parts[-1][0] == "markdown" and _TRY.match(parts[-1][1]) else len(parts)
     first = next((place for place, (kind, _) in enumerate(parts) if kind == "code"), trying)
@@ -86,7 +90,7 @@ def _cells(parts: Sequence[tuple[str, str]], exercise: Exercise, draws: bool, bo
         yield _markdown(text) if kind == "markdown" else _written(text, exercise)
     pictures = ", and draws what you built once you pass" if draws else ""
     yield _markdown(CHECK.format(number=exercise.id[:4], pictures=pictures))
-    yield _checking(exercise, bonus)
+    yield _checking(exercise, worth)
     yield from (_markdown(text) for _, text in parts[trying:])
     yield _code(ROOM)
 
@@ -108,14 +112,12 @@ def _written(text: str, exercise: Exercise) -> Cell:
     return _code(text, nbgrader=nbgrader_metadata(f"{exercise.id[:4]}-{named[-1]}", solution=True))
 
 
-def _checking(exercise: Exercise, bonus: bool) -> Cell:
-    """Return the cell that checks: locked, with the points of the exercise; its value is the score."""
-    metadata = nbgrader_metadata(
-        f"{exercise.id[:4]}-check", grade=True, locked=True, points=0.0 if bonus else exercise.points / 100
-    )
-    return _code(
-        f'check("{exercise.id[:4]}"){";" if bonus else ""}', deletable=False, editable=False, nbgrader=metadata
-    )
+def _checking(exercise: Exercise, worth: float | None) -> Cell:
+    """Return the cell that checks: locked; its value is the score."""
+    points: dict[str, Any] = {} if worth is None else {"points": worth}
+    metadata = nbgrader_metadata(f"{exercise.id[:4]}-check", grade=worth is not None, locked=True, **points)
+    hide_value = ";" if worth == 0 else ""
+    return _code(f'check("{exercise.id[:4]}"){hide_value}', deletable=False, editable=False, nbgrader=metadata)
 
 
 def nbgrader_metadata(

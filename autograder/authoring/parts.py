@@ -6,7 +6,7 @@ the format.
 
 import ast
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from autograder.authoring.parts_body import Body
@@ -19,20 +19,24 @@ __all__ = ["PartError", "compile_part", "stale_parts"]
 BUILTINS = ("abs", "bool", "float", "int", "isinstance", "len", "list", "max", "min", "range", "str", "sum", "tuple")
 
 
-def stale_parts(course: Course) -> dict[Path, str]:
-    """Return the content of the compiled parts that are out of date, by file. Raises `PartError` and OSError."""
+def stale_parts(course: Course, wanted: Sequence[Exercise] | None = None) -> dict[Path, str]:
+    """Return the content of the compiled parts that are out of date, by file; of all exercises, or of some.
+
+    Raises `PartError` and OSError.
+    """
+    names = {exercise.id for exercise in course.exercises if wanted is None or exercise in wanted}
     sources = {file.stem: file for file in sorted(course.part_sources_dir.glob("*.py"))}
     compiled = {file.stem: file for file in sorted(course.reference_parts_dir.glob("*.json"))}
     exercises = {exercise.id: exercise for exercise in course.exercises}
     for name, file in sources.items():
-        if name not in exercises:
+        if name not in exercises and wanted is None:
             raise PartError(f"{_relative_name(course, file)}: no exercise of course.toml is called {name}")
     for name, file in compiled.items():
-        if name not in sources:
-            wanted = _relative_name(course, course.part_sources_dir / f"{name}.py")
-            raise PartError(f"{_relative_name(course, file)} has no source {wanted}: delete it, or put the source back")
+        if name not in sources and (wanted is None or name in names):
+            source = _relative_name(course, course.part_sources_dir / f"{name}.py")
+            raise PartError(f"{_relative_name(course, file)} has no source {source}: delete it, or put the source back")
     stale = {}
-    for name in sources:
+    for name in sorted(names & sources.keys()):
         text = compile_part(course, exercises[name])
         file = course.reference_parts_dir / f"{name}.json"
         if not file.is_file() or file.read_text("utf-8") != text:

@@ -6,9 +6,10 @@ from functools import partial
 from pathlib import Path
 from string import Template
 
-from autograder import ending
+from autograder import __version__, ending
 from autograder.answer_key.keys import Keys
-from autograder.answer_key.released import ENGINE, file_digest
+from autograder.answer_key.released import file_digest
+from autograder.authoring.engine import engine_files
 from autograder.authoring.handout import handout_of
 from autograder.authoring.release_key import packed_key, packed_traces
 from autograder.authoring.release_tables import TableError, without_tables
@@ -17,13 +18,11 @@ from autograder.course.kit_files import KEY_FOLDER, MANIFEST, STUBS, key_file
 from autograder.course.libraries import requirements_of
 from autograder.course.misconceptions import CATALOGUE, catalogue
 from autograder.course.suite import Suite
+from autograder.formats import KEY
 from autograder.submission.own_work import NOTEBOOKS
 
 MOST_KEY_BYTES = 15_000_000
 """A kit should stay a quick download, and small in a git repository."""
-
-OF_AUTHORS = ("tool.pytest", "tool.mypy", "tool.ruff")
-"""The tables of pyproject.toml that only course authors need."""
 
 IGNORED = "__pycache__/ *.egg-info/ .venv/ .pytest_cache/ .ipynb_checkpoints/ /submission.zip"
 PART = ".part"
@@ -39,7 +38,7 @@ class ReleaseError(Exception):
 
 def kit_of(course: Course, suite: Suite, keys: Keys) -> dict[str, bytes]:
     """Return the files of a kit by path. Raises `ReleaseError`, and `GraderProblem` if a key cannot be made."""
-    files = {**_engine(), **_course(course), **_handed_out(course), **_keys(suite, keys)}
+    files = {**engine_files(course.libraries), **_course(course), **_handed_out(course), **_keys(suite, keys)}
     size = sum(len(data) for name, data in files.items() if name.startswith(f"{KEY_FOLDER}/"))
     if size > MOST_KEY_BYTES:
         raise ReleaseError(
@@ -48,25 +47,13 @@ def kit_of(course: Course, suite: Suite, keys: Keys) -> dict[str, bytes]:
         )
     files = dict(sorted(files.items()))
     manifest = {
+        "format": KEY.number,
+        "engine": __version__,
         "seed": keys.seed,
         "sizes": [dict(column) for column in course.sizes],
         "files": {name: file_digest(data) for name, data in files.items()},
     }
     return {**files, MANIFEST: f"{json.dumps(manifest, indent=1)}\n".encode()}
-
-
-def _engine() -> dict[str, bytes]:
-    """Return the engine of this checkout, and the files to install it."""
-    project = ENGINE.parent / "pyproject.toml"
-    if not project.is_file():
-        raise ReleaseError(f"{project} is missing: release from a checkout of the engine, not from an installed one")
-    sources = sorted(file for file in ENGINE.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
-    files = {f"{ENGINE.name}/{file.relative_to(ENGINE).as_posix()}": file.read_bytes() for file in sources}
-    for name in ("LICENSE", "constraints.txt"):
-        if not (ENGINE.parent / name).is_file():
-            raise ReleaseError(f"{ENGINE.parent / name} is missing, and a kit needs it")
-        files[name] = (ENGINE.parent / name).read_bytes()
-    return {**files, "pyproject.toml": _without(project, *OF_AUTHORS)}
 
 
 def _course(course: Course) -> dict[str, bytes]:

@@ -1,35 +1,50 @@
 """`course build`: make the stubs, notebooks and reference parts from their sources."""
 
 import argparse
+from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from autograder.authoring.building import find_stale, write_files
-from autograder.course import Course, find_course, read_course
+from autograder.course import Course, Exercise, find_course, read_course
 from autograder.course.kit_files import refuse_kit
-from autograder.course.names import UsageError
+from autograder.course.names import UsageError, resolve_exercise
 from autograder.exits import FAIL, PASS
 from autograder.report.quantities import listed, plural
 
 
 def build(options: argparse.Namespace) -> int:
-    """Run the command. Only `--force` replaces a stub or a notebook that exists."""
+    """Run the command. Only `--force` replaces a stub or a notebook that exists; missing ones are always written."""
     course = read_course(find_course())
     refuse_kit(course, "build")
-    stale = find_stale(course, write_parts=not options.check)
+    named = [resolve_exercise(course, word) for word in options.exercises]
+    exercises = [exercise for exercise in course.exercises if not named or exercise in named]
+    stale = find_stale(course, exercises if named else None, write_parts=not options.check)
     if not stale.names:
-        print(f"{_contents(course)} are up to date")
+        print(f"{_contents(course, exercises)} are up to date")
         return PASS
     if options.check:
-        print(f"stale: {', '.join(stale.names)}; run `course build --force`")
+        print(f"stale: {', '.join(stale.names)}; run `{_command(named)} --force`")
         return FAIL
-    if stale.edited and not options.force:
-        names = ", ".join(file.name for file in stale.edited)
-        raise UsageError(f"{names} differ from what the solutions give: --force writes over them")
-    write_files(stale.handed_out)
-    print(f"made {', '.join(stale.names)}")
+    written, left = (stale.handed_out, []) if options.force else (stale.new, stale.edited)
+    write_files(written)
+    if written or stale.parts:
+        print(f"made {', '.join(_names((*written, *stale.parts)))}")
+    if left:
+        names = ", ".join(_names(left))
+        raise UsageError(f"{names} differ from what the solutions give: `{_command(named)} --force` replaces them")
     return PASS
 
 
-def _contents(course: Course) -> str:
-    count, parts = len(course.exercises), len([*course.reference_parts_dir.glob("*.json")])
+def _command(named: Sequence[Exercise]) -> str:
+    return " ".join(["course build", *(exercise.number for exercise in named)])
+
+
+def _names(files: Iterable[Path]) -> list[str]:
+    return [file.name for file in files]
+
+
+def _contents(course: Course, exercises: Sequence[Exercise]) -> str:
+    count = len(exercises)
+    parts = [exercise for exercise in exercises if (course.reference_parts_dir / f"{exercise.id}.json").is_file()]
     kinds = [plural(count, "stub"), plural(count, "notebook")]
-    return listed([*kinds, plural(parts, "reference part")] if parts else kinds)
+    return listed([*kinds, plural(len(parts), "reference part")] if parts else kinds)

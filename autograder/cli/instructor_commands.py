@@ -37,6 +37,7 @@ def add_instructor_commands(commands: Commands) -> None:
     _add_dashboard(commands)
     _add_name(commands)
     commands.group = "Write a course"
+    _add_init(commands)
     _add_new(commands)
     _add_build(commands)
     _add_validate(commands)
@@ -138,9 +139,26 @@ def _add_name(commands: Commands) -> None:
     parser.add_argument("group", metavar="GROUP", help="the id of the group, as the class page shows it")
 
 
+def _add_init(commands: Commands) -> None:
+    parser = commands.add(
+        "init",
+        "init.init",
+        "begin a course of your own, with one exercise",
+        "The new course passes `course validate`. Its README.md lists the commands to go on with.",
+    )
+    parser.add_argument("folder", type=Path, metavar="DIR", help="where to write it: a new or empty folder")
+    parser.add_argument("--torch", action="store_true", help="students use PyTorch (default: plain Python)")
+    parser.add_argument("--title", metavar="TEXT", help="the title of the course (default: the name of the folder)")
+
+
 def _add_new(commands: Commands) -> None:
-    parser = commands.add("new", "new.new", "make the files of a new exercise")
-    parser.add_argument("name", metavar="exNN_NAME", help="the id of the exercise, like ex15_cache")
+    parser = commands.add(
+        "new",
+        "new.new",
+        "add a new exercise: its files, and its entry in course.toml",
+        "The files are a small exercise that `course validate` proves. You replace it by your own.",
+    )
+    parser.add_argument("name", metavar="NAME", help="a name like cache, or with its number: ex15_cache")
 
 
 def _add_build(commands: Commands) -> None:
@@ -148,8 +166,9 @@ def _add_build(commands: Commands) -> None:
         "build",
         "build.build",
         "make the stubs, notebooks and reference parts from their sources",
-        "It does not replace a file that somebody edited, unless you say --force.",
+        "It makes the files that are missing. It replaces one that differs only if you say --force.",
     )
+    parser.add_argument("exercises", nargs="*", metavar="EX", help=f"{EXERCISE} (default: all)")
     parser.add_argument("--check", action="store_true", help="write nothing; list stale files, and exit with 1 if any")
     parser.add_argument("--force", action="store_true", help="replace files that were edited")
 

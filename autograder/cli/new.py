@@ -1,8 +1,8 @@
-"""`course new`: make the files of a new exercise, to fill in."""
+"""`course new`: add a new exercise, to fill in."""
 
 import argparse
 
-from autograder.authoring.new import entry, new_exercise
+from autograder.authoring.new import new_exercise
 from autograder.course import find_course, read_course
 from autograder.course.kit_files import refuse_kit
 from autograder.exits import PASS
@@ -10,10 +10,12 @@ from autograder.exits import PASS
 
 def new(options: argparse.Namespace) -> int:
     """Run the command."""
-    course = read_course(find_course())
+    course = read_course(find_course(), empty=True)
     refuse_kit(course, "new")
-    for file in new_exercise(course, options.name):
+    *files, changed = new_exercise(course, options.name)
+    for file in files:
         print(f"made {file.relative_to(course.root)}")
-    print("Now add this to course.toml, then run `course build` and `course validate`:")
-    print(entry(options.name), end="")
+    number = files[0].stem[2:4]
+    print(f"added {files[0].stem} to {changed.name}")
+    print(f"Now fill them in, then run `course build {number}` and `course validate {number}`.")
     return PASS

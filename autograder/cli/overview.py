@@ -56,7 +56,7 @@ def show_status(options: argparse.Namespace) -> int:
         return PASS
     screen = Screen.of(options)
     _show_title(screen, course, progress, rows)
-    score = sum(row.standing.score for row in rows)
+    score = sum(row.score for row in rows)
     screen.text(f"{points(score)} of {points(sum(exercise.points for exercise in course.exercises))} points")
     for word in dict.fromkeys(row.word for row in rows):
         screen.text(f"{word}: {', '.join(row.exercise.number for row in rows if row.word == word)}")

@@ -2,16 +2,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 
 from autograder.course.forbidden import read_forbidden, read_groups
 from autograder.course.model import Exercise
 from autograder.course.nearest import nearest
-from autograder.course.section import Section, as_line, as_number, as_positive, as_tables, as_text, as_texts, quoted
+from autograder.course.points import read_points
+from autograder.course.section import Section, as_line, as_positive, as_tables, as_text, as_texts, quoted
 from autograder.course.words import read_words
-
-TOTAL = Decimal(100)
-"""The sum of the points of all exercises."""
 
 HINT_LENGTH = 200
 """Characters of a hint: about 40 words, three lines of a terminal."""
@@ -28,21 +25,19 @@ BUILT_LENGTH = 110
 Hints = Mapping[str, tuple[str, str, str]]
 
 
-def read_exercises(top: Section, libraries: Sequence[str] = ()) -> tuple[Exercise, ...]:
-    """Read the exercises in their order; each one may need only earlier ones."""
-    tables = top.value("exercises", "at least one [[exercises]] table", as_tables) or []
+def read_exercises(top: Section, libraries: Sequence[str] = (), *, required: bool = True) -> tuple[Exercise, ...]:
+    """Read the exercises in their order; each one may need only earlier ones. There may be none, if not `required`."""
+    expected = "at least one [[exercises]] table; `course new NAME` adds one"
+    tables = top.value("exercises", expected, as_tables, required=required) or []
     sections = [_section(top, index, table) for index, table in enumerate(tables)]
     ids = [_id(section) for section in sections]
     for index, section in enumerate(sections):
         if ids[index] and ids[index] in ids[:index]:
             section.note("id", f"an earlier exercise already has the id {ids[index]}, choose another")
-    points = [_points(section) for section in sections]
-    if None not in points and points and sum(filter(None, points)) != TOTAL * 100:
-        total = Decimal(sum(filter(None, points))) / 100
-        top.note("exercises", f"the points of the exercises add up to {total}, expected exactly {TOTAL}")
+    points = read_points(top, sections)
     groups = read_groups(top, libraries)
     return tuple(
-        _exercise(top, section, ids, index, points[index] or 0, read_forbidden(section, groups, libraries))
+        _exercise(top, section, ids, index, points[index], read_forbidden(section, groups, libraries))
         for index, section in enumerate(sections)
     )
 
@@ -76,20 +71,6 @@ def _id(section: Section) -> str:
         return value if isinstance(value, str) and re.fullmatch(r"ex[0-9]{2}_[a-z][a-z0-9_]*", value) else None
 
     return section.value("id", "exNN_name in lower case, like ex05_attention", accept) or ""
-
-
-def _points(section: Section) -> int | None:
-    """Return the points in whole hundredths, or None if they are not valid."""
-    number = section.value("points", "a number above 0", as_number)
-    if number is None:
-        return None
-    if number > TOTAL:
-        section.note("points", f"points is {quoted(number)}, expected at most {TOTAL}")
-        return None
-    if number != number.quantize(Decimal("0.01")):
-        section.note("points", f"points is {quoted(number)}, expected at most two decimals")
-        return None
-    return int(number * 100)
 
 
 def _needs(section: Section, ids: Sequence[str], index: int) -> tuple[str, ...]:

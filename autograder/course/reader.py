@@ -17,6 +17,7 @@ from autograder.course.play import read_play
 from autograder.course.problems import COURSE_FILE, Collector, CourseError, Problem
 from autograder.course.section import Section, as_flag, as_integer, as_positive, as_positives, as_table, as_text
 from autograder.course.words import read_words
+from autograder.formats import COURSE
 
 __all__ = ["CourseError", "Problem", "find_course", "read_course"]
 
@@ -40,18 +41,22 @@ def find_course(start: Path | None = None) -> Path:
     raise _error(f"not found in {folder} or any folder above; go to the folder of your course and try again")
 
 
-def read_course(root: Path) -> Course:
-    """Read root/course.toml. Raises `CourseError` with all its mistakes. The files it mentions need not exist."""
+def read_course(root: Path, *, empty: bool = False) -> Course:
+    """Read root/course.toml. Raises `CourseError` with all its mistakes. The files it mentions need not exist.
+
+    With `empty`, the course may have no exercises yet.
+    """
     text = _text(root / COURSE_FILE)
     data = _parsed(text)
     problems = Collector(text)
     top = Section(data, (), "", problems)
+    _check_format(top)
     top.expect_keys(
-        *("title", "seed", "libraries", "limits", "sizes", "words", "forbidden_groups", "exercises", "grading", "play"),
-        "questions",
+        *("format", "title", "seed", "points", "libraries", "questions", "limits", "sizes", "words"),
+        *("forbidden_groups", "exercises", "grading", "play"),
     )
     libraries = read_libraries(top)
-    exercises = read_exercises(top, libraries)
+    exercises = read_exercises(top, libraries, required=not empty)
     ids = [exercise.id for exercise in exercises]
     course = Course(
         root=root,
@@ -68,6 +73,14 @@ def read_course(root: Path) -> Course:
     )
     problems.raise_any()
     return course
+
+
+def _check_format(top: Section) -> None:
+    """Raise `CourseError` for a course of another format: what else looks wrong may be right in that format."""
+    number = top.value("format", "a whole number above 0", as_positive, required=False)
+    if number is not None and (problem := COURSE.problem_of(number)):
+        top.note("format", problem)
+        top.problems.raise_any()
 
 
 def with_sizes(course: Course, file: Path) -> Course:

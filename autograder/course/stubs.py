@@ -1,6 +1,7 @@
 """Make the stubs that students fill in: each solution region becomes a NotImplementedError that names its TODO."""
 
 import re
+from collections.abc import Sequence
 from itertools import takewhile
 from pathlib import Path
 
@@ -79,10 +80,10 @@ def outline_of_stub(course: Course, exercise: Exercise) -> Outline | None:
         return None
 
 
-def stale_stubs(course: Course) -> dict[Path, str]:
-    """Return the expected text of every stub that is missing or differs from its solution."""
+def stale_stubs(course: Course, exercises: Sequence[Exercise] | None = None) -> dict[Path, str]:
+    """Return the expected text of every stub that is missing or differs from its solution; of all, or of some."""
     stale = {}
-    for exercise in course.exercises:
+    for exercise in course.exercises if exercises is None else exercises:
         stub = make_stub((course.solutions_dir / exercise.file).read_text("utf-8"), exercise)
         file = course.exercises_dir / exercise.file
         if not file.is_file() or file.read_text("utf-8") != stub:

@@ -14,10 +14,11 @@ from autograder.checks.structure import nearest
 from autograder.checks.trials import Key
 from autograder.course import Course, Exercise
 from autograder.course.model import STEPS_PREFIX
+from autograder.course.points import split
 from autograder.course.stubs import outline_of_stub
 from autograder.course.trust import require
+from autograder.formats import REFERENCE_PART
 from autograder.protocol.functions import Outline
-from autograder.protocol.part_code import FORMAT
 
 JUDGES = (
     *("checks/*.py", "protocol/*.py", "worker/*.py", "runner/**/*.py", "comparison/*.py", "answer_key/*.py"),
@@ -60,19 +61,13 @@ class Suite:
     def points(self, exercise: Exercise) -> dict[str, int]:
         """Return the hundredths of a point each check is worth: the exercise's, split by the checks' shares.
 
-        Rounding loses none: the largest remainders get one hundredth more. A bonus check is worth its share on top.
+        A bonus check is worth its share on top.
         """
-        checks = self.checks[exercise.id]
-        total = sum(check.points for check in checks if not check.bonus)
-        exact = {check.id: exercise.points * check.points / total for check in checks}
-        whole = {check.id: int(exact[check.id]) for check in checks}
-        by_remainder = sorted(
-            (check.id for check in checks if not check.bonus), key=lambda id_: whole[id_] - exact[id_]
-        )
-        lost = exercise.points - sum(whole[id_] for id_ in by_remainder)
-        for id_ in by_remainder[:lost]:
-            whole[id_] += 1
-        return whole
+        own = [check for check in self.checks[exercise.id] if not check.bonus]
+        shares = [check.points for check in own]
+        points = {check.id: worth for check, worth in zip(own, split(exercise.points, shares), strict=True)}
+        bonus = [check for check in self.checks[exercise.id] if check.bonus]
+        return points | {check.id: int(exercise.points * check.points / sum(shares)) for check in bonus}
 
     @property
     def digest(self) -> str:
@@ -153,8 +148,8 @@ def _part(file: Path) -> bytes:
         format_ = json.loads(data)["format"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise SuiteError(f"{file} is not a reference part; `course build --force` makes it anew") from error
-    if format_ != FORMAT:
-        raise SuiteError(f"{file} has format {format_}, expected {FORMAT}; `course build --force` makes it anew")
+    if problem := REFERENCE_PART.problem_of(format_):
+        raise SuiteError(f"{file}: {problem}")
     return data
 
 

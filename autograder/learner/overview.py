@@ -14,7 +14,7 @@ from autograder.learner.start import edit_place, may_start, next_todo, read_todo
 from autograder.messages.todos import line_of
 from autograder.report.quantities import plural, points
 from autograder.report.states import IN_PROGRESS, STATES, State
-from autograder.submission.own_work import is_missing, stubs_of
+from autograder.submission.own_work import is_missing, read_own, stubs_of
 
 BROKEN, RECHECK = "BROKEN AGAIN", "RE-CHECK"
 
@@ -66,8 +66,16 @@ class ExerciseRow:
         return f"{standing.passing} of {plural(standing.checks, 'check')}" if standing.checks else ""
 
     @property
+    def score(self) -> int:
+        """Return the points of the last check in hundredths, scaled to what the exercise is worth now."""
+        standing = self.standing
+        if not standing.max_score:
+            return standing.score
+        return round(standing.score * self.exercise.points / standing.max_score)
+
+    @property
     def points(self) -> str:
-        return f"{points(self.standing.score)} of {points(self.exercise.points)} points"
+        return f"{points(self.score)} of {points(self.exercise.points)} points"
 
     @property
     def minutes(self) -> str:
@@ -90,7 +98,7 @@ class ExerciseRow:
             "in_progress": self._state is IN_PROGRESS,
             "passing": standing.passing,
             "checks": standing.checks,
-            "score": standing.score,
+            "score": self.score,
             "max_score": self.exercise.points,
             "runs": standing.runs,
             "hints_taken": standing.hints_taken,
@@ -160,15 +168,17 @@ def next_command(course: Course, progress: Progress, rows: Sequence[ExerciseRow]
 
 def _file_state(course: Course, exercise: Exercise, standing: Standing) -> FileState:
     """Return whether an exercise's file is as handed out, has work, or is missing."""
-    try:
-        source = (course.exercises_dir / exercise.file).read_bytes()
-    except OSError:
-        return "missing" if is_missing(course, exercise) else "work"
+    if standing.status not in UNTRIED and (course.exercises_dir / exercise.file).is_file():
+        return "work"
+    own = read_own(course, [exercise])
+    source = own.sources.get(exercise.file)
+    if source is None:
+        return "work" if exercise.file in own.unread else "missing"
     if standing.status not in UNTRIED:
         return "work"
     if stubs_of(course, [exercise]).is_stub(exercise.file, source):
         return "stub"
-    todos = read_todos(course, exercise)
+    todos = read_todos(course, exercise, own)
     return "work" if not todos or any(todo.state in ("done", "started") for todo in todos) else "stub"
 
 

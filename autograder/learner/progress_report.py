@@ -50,7 +50,7 @@ class ProgressLine:
     def cells(self) -> tuple[str, ...]:
         row = self.row
         title = f"{row.exercise.number} {row.exercise.title}"
-        score = f"{points(row.standing.score)} of {points(row.exercise.points)}"
+        score = f"{points(row.score)} of {points(row.exercise.points)}"
         checks = row.checks.removesuffix("s").removesuffix(" check")
         counts = (checks, score, str(row.standing.runs), self.hints)
         return (title, row.word, *counts, self.first_passed, self.days)
@@ -75,7 +75,7 @@ def report_json(course: Course, progress: Progress, lines: Sequence[ProgressLine
 
 def summary(course: Course, progress: Progress, lines: Sequence[ProgressLine]) -> list[str]:
     """Return the progress in two sentences: exercises and points, runs and hints."""
-    score = sum(line.row.standing.score for line in lines)
+    score = sum(line.row.score for line in lines)
     most = sum(exercise.points for exercise in course.exercises)
     return [
         f"{progress.passed(course)} of {plural(len(course.exercises), 'exercise')} passed, "

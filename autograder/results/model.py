@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeVar
 
-SCHEMA = 1
+from autograder.formats import REPORT
+
+SCHEMA = REPORT.number
 
 Status = Literal["pass", "fail", "error", "timeout", "memory", "waits", "not_started", "missing", "grader_error"]
 FindingKind = Literal["misconception", "pattern", "place", "exception", "structure", "forbidden", "device", "dtype"]

@@ -2,7 +2,8 @@
 
 The format is nbformat 4 (https://nbformat.readthedocs.io/en/latest/format_description.html): `cells`, each with a
 `cell_type` and a `source` that is a string or a list of lines. nbgrader marks a cell that grades in
-`metadata.nbgrader` (`grade` without `solution`). Cells below such a cell that calls `check` are for trying things out.
+`metadata.nbgrader` (`grade` without `solution`), and a cell that nobody edits (`locked`). Cells below such a cell that
+only calls `check` are for trying things out.
 """
 
 import json
@@ -55,7 +56,7 @@ def read_notebook(data: bytes, limit: int) -> Notebook:
     cells = list(_cells(data))
     last = max((number for number, cell in enumerate(cells, start=1) if _checks(*cell)), default=len(cells))
     for number, (source, metadata) in enumerate(cells, start=1):
-        if source is None or _grades(metadata) or _asks(source):
+        if source is None or _is(metadata, "grade") or _asks(source):
             continue
         if number > last:
             if _DEFINES.search(source):
@@ -160,11 +161,11 @@ def _asks(source: str) -> bool:
 
 
 def _checks(source: str | None, metadata: Mapping[str, object]) -> bool:
-    """Say whether a cell is the one that checks and grades: the cells above it are the work."""
-    return source is not None and _grades(metadata) and _asks(source)
+    """Say whether a cell is the one that checks: the cells above it are the work. Only nbgrader's own copy grades."""
+    return source is not None and _asks(source) and (_is(metadata, "grade") or _is(metadata, "locked"))
 
 
-def _grades(metadata: Mapping[str, object]) -> bool:
-    """Say whether nbgrader marks a cell as one that grades."""
+def _is(metadata: Mapping[str, object], role: str) -> bool:
+    """Say whether nbgrader marks a cell, which is not one to fill in, with a role."""
     mark = metadata.get("nbgrader")
-    return isinstance(mark, dict) and mark.get("grade") is True and mark.get("solution") is not True
+    return isinstance(mark, dict) and mark.get(role) is True and mark.get("solution") is not True

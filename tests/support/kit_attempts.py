@@ -17,7 +17,8 @@ from typing import Any
 
 import autograder
 from autograder.answer_key.model import AnswerKey
-from autograder.authoring.release import _course, _engine, _handed_out
+from autograder.authoring.engine import engine_files
+from autograder.authoring.release import _course, _handed_out
 from autograder.course import Course, Exercise
 from autograder.course.suite import Suite
 from autograder.judge.marking import Marking
@@ -50,7 +51,7 @@ def contract_names(solutions: Path) -> list[str]:
 
 def files_of_the_kit(course: Course) -> Iterator[Attempt]:
     """Yield each text of a kit as it is; the answer key in it is numbers."""
-    files = {**_engine(), **_course(course), **_handed_out(course)}
+    files = {**engine_files(course.libraries), **_course(course), **_handed_out(course)}
     for name, data in sorted(files.items()):
         if name.endswith(TEXTS):
             yield Attempt(name, data)

@@ -17,7 +17,7 @@ from autograder.instructor.gradebook.scores import plain
 from autograder.instructor.grading.out import read_run
 from autograder.report.quantities import listed, plural
 from autograder.results import Report
-from autograder.results.reading import read_report
+from autograder.results.reading import UnknownFormat, read_report
 from autograder.submission.files import SubmissionError, printable
 from autograder.submission.names import checked_id
 from autograder.submission.times import parse_time
@@ -173,7 +173,10 @@ def _table(out: Path) -> dict[str, dict[str, str]]:
 
 
 def _read(file: Path) -> Report:
-    report = read_report(file)
+    try:
+        report = read_report(file)
+    except UnknownFormat as error:
+        raise ExportError(f"{printable(file)}: {error}") from None
     if report is None:
         raise ExportError(f"{printable(file)} is not a report, expected one of course grade; run it again")
     return report[0]

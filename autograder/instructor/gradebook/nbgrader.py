@@ -157,7 +157,7 @@ def _cells(rows: Rows, graded: Graded, exercise: str) -> Cells:
     if cells.grade.max_score != worth:
         raise ExportError(
             f"the cell {cells.grade.name} of the notebook {exercise} has {cells.grade.max_score:g} points in the "
-            f"gradebook, and the exercise has {worth:g}; run course build and nbgrader generate_assignment"
+            f"gradebook, and the exercise has {worth:g}; export nbgrader-course again, then generate_assignment"
         )
     return cells
 

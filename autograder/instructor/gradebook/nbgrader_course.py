@@ -47,9 +47,8 @@ def write_course(
                 f"solutions/{exercise.file} is missing, and its notebook is made from it; run this in the course"
             )
         try:
-            text = notebook_of_text(
-                solution.read_text("utf-8"), exercise, draws=exercise.id in drawing, bonus=exercise.id in bonus
-            )
+            worth = 0.0 if exercise.id in bonus else exercise.points / 100
+            text = notebook_of_text(solution.read_text("utf-8"), exercise, draws=exercise.id in drawing, worth=worth)
         except StubError as error:
             raise ExportError(str(error)) from None
         books[notebook_of(exercise.file)] = text

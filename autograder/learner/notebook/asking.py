@@ -229,7 +229,7 @@ def _status() -> Card:
         (f"{number(row.exercise.id)} {row.exercise.title}", row.word, row.checks, row.points, _here(row, current))
         for row in rows
     ]
-    score = sum(row.standing.score for row in rows)
+    score = sum(row.score for row in rows)
     every = points(sum(exercise.points for exercise in course.exercises))
     beside = f"{progress.passed(course)} of {len(rows)} exercises passed, {points(score)} of {every} points"
     html = table_card(course.title, beside, ("exercise", "state", "checks", "points", ""), cells, [])

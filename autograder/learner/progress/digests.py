@@ -23,14 +23,14 @@ def digest_of(data: bytes) -> str:
 def exercise_version(course: Course, exercise: Exercise) -> str:
     """Return the digest of what a result depends on: the checks, their sizes and the requirements of course.toml.
 
-    It does not depend on the title and the hints.
+    It does not depend on the title, the hints and the points: verdicts do not change with them.
     """
     try:
         checks = course.checks_file(exercise).read_bytes()
     except OSError:
         checks = b""
     sizes = [dict(column) for column in course.sizes]
-    required = [exercise.points, list(exercise.needs), list(exercise.forbidden), sizes]
+    required = [list(exercise.needs), list(exercise.forbidden), sizes]
     return digest_of(checks + b"\0" + json.dumps(required, sort_keys=True).encode())
 
 

@@ -1,47 +1,112 @@
-"""`course new` writes an exercise that passes `course validate`, and overwrites nothing."""
+"""`course new` adds an exercise that passes `course validate`, with its entry, and changes nothing else."""
 
 from pathlib import Path
 
 import pytest
 
-from autograder.authoring.new import entry, new_exercise
+from autograder.authoring.building import find_stale, write_files
+from autograder.authoring.course_text import EntryError, with_entry
+from autograder.authoring.new import new_exercise
 from autograder.authoring.validate import validate
-from autograder.course import Course, read_course
+from autograder.course import Course, CourseError, read_course
 from autograder.course.names import UsageError
 from autograder.course.suite import load_suite, with_steps
+from tests.support import tiny
 
-COURSE = """
+COURSE = """\
 title = "A new course"
 seed = 1
 libraries = ["torch"]
+
 [sizes]
 R = [3, 5]
 C = [4, 7]
 """
+ENTRY = '[[exercises]]\nid = "ex09_last"\n'
 
 
-def new_course(root: Path, *ids: str) -> Course:
-    exercises = "".join(entry(id_).replace("points = 1 ", f"points = {100 // len(ids)} ") for id_ in ids)
-    (root / "course.toml").write_text(COURSE + exercises, "utf-8")
-    return read_course(root)
+def empty_course(root: Path, more: str = "") -> Course:
+    root.mkdir(exist_ok=True)
+    (root / "course.toml").write_text(COURSE + more, "utf-8")
+    return read_course(root, empty=True)
 
 
 @pytest.mark.worker
-def test_a_new_exercise_is_proved_as_it_is(tmp_path: Path) -> None:
-    course = new_course(tmp_path, "ex01_first")
-    assert len(new_exercise(course, "ex01_first")) == 5
-    assert validate(with_steps(load_suite(course)), seed=1, jobs=1, cache=tmp_path / "cache").problems == []
+def test_a_new_exercise_in_an_empty_course_is_proved_as_it_is(tmp_path: Path) -> None:
+    files = new_exercise(empty_course(tmp_path), "first_one")
+    assert [file.name for file in files][0::5] == ["ex01_first_one.py", "course.toml"]
+    course = read_course(tmp_path)
+    write_files(find_stale(course, write_parts=True).new)
+    result = validate(with_steps(load_suite(course)), seed=1, jobs=1, cache=tmp_path / "cache")
+    assert result.problems == []
+    assert (course.exercises[0].title, course.exercises[0].points) == ("first one", 10000)
+
+
+def test_a_course_without_exercises_says_how_to_add_one(tmp_path: Path) -> None:
+    empty_course(tmp_path)
+    with pytest.raises(CourseError, match=r"exercises is missing, expected at least one .* `course new NAME` adds one"):
+        read_course(tmp_path)
+
+
+def test_the_next_number_and_the_usual_points_are_taken(tmp_path: Path) -> None:
+    tiny.copied(tmp_path)
+    before = (tmp_path / "course.toml").read_text("utf-8")
+    new_exercise(read_course(tmp_path), "third")
+    course = read_course(tmp_path)
+    assert [exercise.id for exercise in course.exercises] == [tiny.FIRST, tiny.SECOND, "ex03_third"]
+    assert sum(exercise.points for exercise in course.exercises) == 10000
+    assert 'id = "ex03_third"\ntitle = "third"\npoints = 50 ' in (tmp_path / "course.toml").read_text("utf-8")
+    assert (tmp_path / "course.toml").read_text("utf-8").startswith(before.rstrip())
+
+
+@pytest.mark.worker
+def test_nothing_of_another_exercise_becomes_stale(tmp_path: Path) -> None:
+    tiny.copied(tmp_path)
+    write_files(find_stale(read_course(tmp_path), write_parts=True).handed_out)
+    new_exercise(read_course(tmp_path), "third")
+    stale = find_stale(read_course(tmp_path), write_parts=False)
+    assert stale.names == ["ex03_third.py", "ex03_third.ipynb"]
 
 
 def test_what_is_there_is_not_written_over(tmp_path: Path) -> None:
-    course = new_course(tmp_path, "ex01_first")
-    new_exercise(course, "ex01_first")
-    with pytest.raises(UsageError, match="exists already"):
-        new_exercise(course, "ex01_first")
+    course = empty_course(tmp_path)
+    new_exercise(course, "first")
+    with pytest.raises(UsageError, match="exists already, so nothing was written"):
+        new_exercise(course, "first")
 
 
-@pytest.mark.parametrize("name", ["first", "ex1_first", "EX01_first", "ex01_", "../ex01_first", "ex01_first.py"])
+def test_a_number_that_is_taken_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"the number 02 belongs to ex02_matrix_power; write only third, and it gets"):
+        new_exercise(read_course(tiny.copied(tmp_path)), "ex02_third")
+
+
+@pytest.mark.parametrize("name", ["ex1_First", "EX01_first", "ex01_", "../first", "first.py", "1st", "class", ""])
 def test_a_name_that_will_not_do_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(UsageError, match="expected exNN_name"):
-        new_exercise(new_course(tmp_path, "ex01_first"), name)
+    with pytest.raises(UsageError, match="expected small letters, digits and _"):
+        new_exercise(empty_course(tmp_path), name)
     assert not (tmp_path / "solutions").exists()
+    assert (tmp_path / "course.toml").read_text("utf-8") == COURSE
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("a = 1\n", f"a = 1\n\n{ENTRY}"),
+        ("a = 1\n\n[b]\nc = 2\n", f"a = 1\n\n[b]\nc = 2\n\n{ENTRY}"),
+        (
+            '[[exercises]]\nid = "x"\n[exercises.hints]\na = []\n\n# When it is due.\n[grading]\nd = 1\n',
+            f'[[exercises]]\nid = "x"\n[exercises.hints]\na = []\n\n{ENTRY}\n# When it is due.\n[grading]\nd = 1\n',
+        ),
+        (
+            '[[exercises]]\nid = "x"   # one\n\n# The end.\n',
+            f'[[exercises]]\nid = "x"   # one\n\n# The end.\n\n{ENTRY}',
+        ),
+    ],
+)
+def test_the_entry_follows_the_last_exercise_and_all_else_stays(before: str, after: str) -> None:
+    assert with_entry(before, ENTRY) == after
+
+
+def test_exercises_in_another_form_are_left_to_the_author() -> None:
+    with pytest.raises(EntryError, match=r"not written as \[\[exercises\]\] tables"):
+        with_entry("exercises = [{id = 'x'}]\n", ENTRY)

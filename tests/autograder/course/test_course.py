@@ -89,6 +89,26 @@ def test_points_are_whole_hundredths(course: Course) -> None:
     assert [each.points for each in course.exercises] == [250, 9000, 750]
 
 
+@pytest.mark.parametrize(
+    ("head", "shares", "expected"),
+    [
+        ("", (1, 1, 1), [3334, 3333, 3333]),
+        ("", (1, 36, 3), [250, 9000, 750]),
+        ("", ("0.025", "0.9", "0.075"), [250, 9000, 750]),
+        ("points = 20\n", (2.5, 90, 7.5), [50, 1800, 150]),
+        ("points = 0.07\n", (1, 1, 1), [3, 2, 2]),
+        ("points = 10000\n", (1000000, 1, 1), [999998, 1, 1]),
+    ],
+)
+def test_points_are_shares_that_are_scaled_to_the_total(
+    tmp_path: Path, head: str, shares: tuple[object, ...], expected: list[int]
+) -> None:
+    text = head + COURSE
+    for before, share in zip(("2.5", "90", "7.50"), shares, strict=True):
+        text = text.replace(f"points = {before}\n", f"points = {share}\n")
+    assert [each.points for each in written(tmp_path, text).exercises] == expected
+
+
 def test_a_course_can_be_sent_to_another_process(course: Course) -> None:
     assert pickle.loads(pickle.dumps(course)) == course
 
@@ -167,8 +187,8 @@ ONE_MISTAKE = [
     (
         "seed = 7",
         "seed = 7\nzebra = 1",
-        "course.toml:3: zebra is not a known key; expected title, seed, libraries, limits, sizes, words, "
-        "forbidden_groups, exercises, grading, play, questions",
+        "course.toml:3: zebra is not a known key; expected format, title, seed, points, libraries, questions, limits, "
+        "sizes, words, forbidden_groups, exercises, grading, play",
     ),
     ("[limits]\ncpu_seconds = 5\n", "limits = 5\n", "course.toml:4: limits is 5, expected a table"),
     (
@@ -236,19 +256,18 @@ ONE_MISTAKE = [
     ("points = 2.5\n", "", 'course.toml:11: exercises "ex01_embeddings": points is missing, expected a number above 0'),
     (
         "points = 2.5",
-        "points = 2.505",
-        'course.toml:14: exercises "ex01_embeddings": points is 2.505, expected at most two decimals',
+        "points = 1000001",
+        'course.toml:14: exercises "ex01_embeddings": points is 1000001, expected at most 1000000',
     ),
     (
         "points = 2.5",
-        "points = 101",
-        'course.toml:14: exercises "ex01_embeddings": points is 101, expected at most 100',
+        "points = 1e-9",
+        'course.toml:14: exercises "ex01_embeddings": points is 1E-9, which is less than 0.01 of 100 when all points '
+        "are scaled to that total; use a larger number",
     ),
-    (
-        "points = 2.5",
-        "points = 2.51",
-        "course.toml:11: the points of the exercises add up to 100.01, expected exactly 100",
-    ),
+    ("seed = 7", "seed = 7\npoints = 0", "course.toml:3: points is 0, expected a number above 0 and at most 10000"),
+    ("seed = 7", "seed = 7\npoints = 1.005", "course.toml:3: points is 1.005, expected at most two decimals"),
+    ("seed = 7", 'format = "1"\nseed = 7', 'course.toml:2: format is "1", expected a whole number above 0'),
     (
         '"ex06_multi_head"',
         '"ex05_attention"',

@@ -40,7 +40,7 @@ def importers(part: str, of: tuple[str, ...]) -> list[str]:
 
 
 ROOMS = (
-    *("ending", "exits", "protocol", "checks", "worker"),
+    *("ending", "exits", "protocol", "formats", "checks", "worker"),
     *("course", "results", "submission"),
     *("messages", "runner", "comparison", "answer_key", "diagnosis", "judge"),
     *("report", "authoring", "learner", "instructor"),

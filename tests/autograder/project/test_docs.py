@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.pages import commands_of
+
 ROOT = Path(__file__).parents[3]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "CONTRIBUTING.md"]
 STORY = ROOT / "docs" / "classroom.md"
@@ -51,13 +53,6 @@ def commands() -> list[tuple[str, str]]:
             if line not in told and line not in BY_HAND:
                 found.setdefault(line, page.name)
     return [(page, command) for command, page in found.items()]
-
-
-def commands_of(page: Path) -> list[str]:
-    """Return the commands of a page."""
-    blocks = re.findall(r"```sh\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
-    lines = [re.sub(r"\s+#.*", "", line).strip() for block in blocks for line in block.splitlines()]
-    return [line for line in lines if line]
 
 
 @pytest.fixture(scope="module")

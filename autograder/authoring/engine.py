@@ -1,0 +1,180 @@
+"""The running engine as a distribution: its files, and what pip needs to install it again on another machine."""
+
+import json
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from importlib.metadata import Distribution, PackageNotFoundError, distribution, packages_distributions
+from itertools import chain
+from pathlib import Path
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from autograder import DISTRIBUTION, __version__
+from autograder.course.libraries import EXTRAS
+from autograder.course.names import UsageError
+
+ENGINE = Path(__file__).parents[1]
+"""The folder of the package: in a checkout, in a kit or where pip installed it."""
+
+SKELETON = Path(__file__).with_name("skeleton")
+"""The course that `course init` makes."""
+
+OF_STUDENTS = ("notebook", "nbgrader")
+"""The extras that every kit has."""
+
+PYPROJECT = """\
+# Installs the engine of this kit from this folder. `course release` made it.
+
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+
+[project]
+name = "{name}"
+description = "The engine of a kit"
+license = "MIT"
+license-files = ["LICENSE"]
+requires-python = "{python}"
+dynamic = ["version"]
+dependencies = {dependencies}
+
+[project.optional-dependencies]
+{extras}
+
+[project.scripts]
+course = "autograder.cli:main"
+
+[project.entry-points.pytest11]
+autograder = "autograder.pytest_plugin"
+
+[tool.hatch.version]
+path = "autograder/__init__.py"
+
+[tool.hatch.build.targets.wheel]
+packages = ["autograder"]
+"""
+
+CONSTRAINTS = "# What the course was released with: `pip install --constraint constraints.txt` installs the same.\n"
+
+
+def requirement(*extras: str) -> str:
+    """Return the line for a requirements file that installs this engine: its commit, if pip got it from git."""
+    name = f"{DISTRIBUTION}[{','.join(extras)}]" if extras else DISTRIBUTION
+    source = json.loads(_installed().read_text("direct_url.json") or "{}")
+    git = source.get("vcs_info", {})
+    if git.get("vcs") == "git":
+        return f"{name} @ git+{source['url']}@{git['commit_id']}"
+    return f"{name}=={__version__}"
+
+
+def engine_files(libraries: Sequence[str]) -> dict[str, bytes]:
+    """Return the files of a kit that install the engine and the libraries of its course.
+
+    They are the sources, pyproject.toml, the installed versions as constraints, and the licence.
+    """
+    python, licence, declared = _declared()
+    needed = [*_wanted(declared), *(each for library in libraries for each in _library(declared, library))]
+    extras = {name: list(_wanted(declared, name)) for name in (*OF_STUDENTS, *sorted(EXTRAS.intersection(libraries)))}
+    return {
+        **{f"{ENGINE.name}/{file.relative_to(ENGINE).as_posix()}": file.read_bytes() for file in _sources()},
+        "pyproject.toml": _pyproject(python, needed, extras).encode(),
+        "constraints.txt": (
+            CONSTRAINTS + "".join(f"{pin}\n" for pin in _pins([*needed, *chain(*extras.values())]))
+        ).encode(),
+        "LICENSE": licence.encode(),
+    }
+
+
+def _sources() -> list[Path]:
+    """Return the files of the package, without the solutions in the course that `course init` makes."""
+    return sorted(
+        file
+        for file in ENGINE.rglob("*")
+        if file.is_file() and "__pycache__" not in file.parts and not file.is_relative_to(SKELETON)
+    )
+
+
+def _installed() -> Distribution:
+    try:
+        return distribution(DISTRIBUTION)
+    except PackageNotFoundError:
+        raise UsageError(f"{DISTRIBUTION} is not installed here; install it: pip install -e {ENGINE.parent}") from None
+
+
+def _declared() -> tuple[str, str, list[str]]:
+    """Return the versions of Python, the licence and the requirements that the engine declares.
+
+    A checkout says so itself: what pip keeps about it is as old as its installation.
+    """
+    project = ENGINE.parent / "pyproject.toml"
+    table = tomllib.loads(project.read_text("utf-8")).get("project", {}) if project.is_file() else {}
+    if table.get("name") != DISTRIBUTION:
+        installed = _installed()
+        licence = installed.read_text("licenses/LICENSE") or ""
+        return installed.metadata["Requires-Python"], licence, list(installed.requires or ())
+    extras = table["optional-dependencies"].items()
+    optional = [f'{text}; extra == "{extra}"' for extra, texts in extras for text in texts]
+    licence = (ENGINE.parent / "LICENSE").read_text("utf-8")
+    return table["requires-python"], licence, [*table["dependencies"], *optional]
+
+
+def _pyproject(python: str, needed: Iterable[Requirement], extras: Mapping[str, Iterable[Requirement]]) -> str:
+    """Return a pyproject.toml for the engine alone: what students need, and no tools of its developers."""
+    return PYPROJECT.format(
+        name=DISTRIBUTION,
+        python=SpecifierSet(python),
+        dependencies=_array(needed),
+        extras="\n".join(f"{name} = {_array(requirements)}" for name, requirements in extras.items()),
+    )
+
+
+def _library(declared: Sequence[str], library: str) -> list[Requirement]:
+    """Return what a library of a course needs: the extra of that name, or else the distribution that has the module."""
+    if library in EXTRAS:
+        return list(_wanted(declared, library))
+    return [Requirement(packages_distributions().get(library, [library])[0])] if library != "numpy" else []
+
+
+def _array(requirements: Iterable[Requirement]) -> str:
+    """Return requirements as an array of TOML, without the extra that they belong to."""
+    texts = sorted(f"{each.name}{_extras(each)}{each.specifier}" for each in requirements)
+    return json.dumps(texts)
+
+
+def _extras(needed: Requirement) -> str:
+    return f"[{','.join(sorted(needed.extras))}]" if needed.extras else ""
+
+
+def _wanted(declared: Iterable[str], extra: str = "") -> Iterator[Requirement]:
+    """Yield what a distribution needs on this machine: always, or only with an extra."""
+    for text in declared:
+        needed = Requirement(text)
+        always = needed.marker is None or needed.marker.evaluate({"extra": ""})
+        if (
+            always
+            if not extra
+            else not always and needed.marker is not None and needed.marker.evaluate({"extra": extra})
+        ):
+            yield needed
+
+
+def _pins(needed: Iterable[Requirement]) -> list[str]:
+    """Return the installed versions of all that is needed, directly or not."""
+    pins: dict[str, str] = {}
+    seen: set[tuple[str, str]] = set()
+    left = list(needed)
+    while left:
+        next_one = left.pop()
+        try:
+            found = distribution(next_one.name)
+        except PackageNotFoundError:
+            continue  # of an extra that is not installed here
+        name = canonicalize_name(next_one.name)
+        pins[name] = f"{name}=={Version(found.version).public}"
+        for extra in {"", *next_one.extras} - {extra for known, extra in seen if known == name}:
+            seen.add((name, extra))
+            left += _wanted(found.requires or (), extra)
+    return sorted(pins.values())

@@ -1,0 +1,89 @@
+"""`course init` writes a course, or a sentence why it cannot; test_package.py proves the course."""
+
+import json
+import tomllib
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+from autograder import DISTRIBUTION, __version__
+from autograder.authoring import engine, init
+from autograder.authoring.init import new_course
+from autograder.course import read_course
+from autograder.course.names import UsageError
+from tests.support import tiny
+
+
+@pytest.mark.parametrize("tensors", [True, False])
+def test_a_new_course_has_texts_for_everything_and_no_mark_is_left(tmp_path: Path, tensors: bool) -> None:
+    files = new_course(tmp_path / "sorting-and-searching", tensors=tensors)
+    course = read_course(tmp_path / "sorting-and-searching")
+    assert (course.title, course.libraries) == ("Sorting and searching", ("torch",) if tensors else ())
+    assert not [file for file in files if "{{" in file.read_text("utf-8").replace("${{", "")]
+    [exercise] = course.exercises
+    assert sorted(exercise.hints) == ["inputs", "one", "refused", "values"]
+    extras = "author,torch" if tensors else "author"
+    assert f"{DISTRIBUTION}[{extras}]=={__version__}" in (course.root / "requirements.txt").read_text("utf-8")
+
+
+def test_the_title_may_be_anything_on_one_line(tmp_path: Path) -> None:
+    new_course(tmp_path / "a", tensors=False, title='Ä "course" \\ {{seed}}')
+    assert read_course(tmp_path / "a").title == 'Ä "course" \\ {{seed}}'
+    for title in ("", " ", "a\nb", "x" * 61):
+        with pytest.raises(UsageError, match="is not one line of 1 to 60 characters; give --title TEXT"):
+            new_course(tmp_path / "b", tensors=False, title=title)
+    assert not (tmp_path / "b").exists()
+
+
+def test_an_empty_folder_and_a_new_repository_are_filled(tmp_path: Path) -> None:
+    (tmp_path / "a" / ".git").mkdir(parents=True)
+    assert new_course(tmp_path / "a", tensors=False)
+
+
+def test_a_folder_that_cannot_hold_a_course_is_refused_and_left_as_it_is(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(UsageError, match="is a file, expected a new or empty folder; nothing was written"):
+        new_course(tmp_path / "file", tensors=False)
+    with pytest.raises(UsageError, match="has file, expected a new or empty folder; nothing was written"):
+        new_course(tmp_path, tensors=False)
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]
+    outer = tiny.copied(tmp_path / "outer")
+    with pytest.raises(UsageError, match=f"would be inside the course {outer}.*choose a folder outside"):
+        new_course(outer / "new", tensors=False)
+    assert not (outer / "new").exists()
+
+
+def test_the_engine_of_a_kit_begins_no_course(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(init, "SKELETON", tmp_path / "missing")
+    with pytest.raises(UsageError, match="the engine of a kit has no course to begin with"):
+        new_course(tmp_path / "new", tensors=False)
+    assert not [name for name in engine.engine_files(()) if "skeleton" in name]
+
+
+def test_an_engine_from_git_is_required_by_its_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    class FromGit:
+        def read_text(self, name: str) -> str:
+            assert name == "direct_url.json"
+            return json.dumps({"url": "https://example.org/kit", "vcs_info": {"vcs": "git", "commit_id": "c0ffee"}})
+
+    monkeypatch.setattr(engine, "distribution", lambda _: FromGit())
+    assert engine.requirement("author") == f"{DISTRIBUTION}[author] @ git+https://example.org/kit@c0ffee"
+
+
+def test_a_kit_installs_what_its_course_declares_and_no_tools_of_authors() -> None:
+    plain, tensors = (
+        tomllib.loads(engine.engine_files(libraries)["pyproject.toml"].decode())["project"]
+        for libraries in ((), ("torch",))
+    )
+    assert [each for each in tensors["dependencies"] if each not in plain["dependencies"]] == ["torch<2.16,>=2.4"]
+    assert sorted(plain["optional-dependencies"]) == ["nbgrader", "notebook"]
+    assert sorted(tensors["optional-dependencies"]) == ["nbgrader", "notebook", "torch"]
+
+
+def test_a_kit_pins_what_it_was_released_with() -> None:
+    pins = engine.engine_files(("torch",))["constraints.txt"].decode().splitlines()
+    for name in ("numpy", "torch", "rich", "pytest", "pluggy"):
+        version = metadata.version(name).split("+")[0]
+        assert f"{name}=={version}" in pins
+    assert "mypy" not in "\n".join(pins)

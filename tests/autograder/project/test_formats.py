@@ -1,0 +1,83 @@
+"""Each format has one number, and a file of another format gets a sentence with both numbers and what to do."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from autograder import __version__
+from autograder.answer_key import released
+from autograder.course import CourseError, read_course
+from autograder.course.kit_files import MANIFEST
+from autograder.formats import COURSE, FORMATS, KEY, REPORT, Format
+from autograder.instructor.gradebook.graded import ExportError, read_graded
+from autograder.instructor.gradebook.roster import Roster
+from autograder.results.reading import UnknownFormat, from_json, read_report
+from autograder.runner.run import EnvironmentProblem
+from tests.support import tiny
+
+READS = f"but this engine (version {__version__}) reads format"
+THIRD = Format("this file", "a file", 3, "write it again", oldest=2)
+
+
+@pytest.mark.parametrize("found", [2, 3])
+def test_a_number_that_is_read_has_no_problem(found: int) -> None:
+    assert THIRD.problem_of(found) is None
+
+
+@pytest.mark.parametrize(
+    ("found", "sentence"),
+    [
+        (1, f"this file has format 1, {READS}s 2 to 3; write it again"),
+        (4, f"this file has format 4, {READS}s 2 to 3; install a newer engine"),
+        (None, f"this file names no format, {READS}s 2 to 3; write it again"),
+        (True, f"this file names no format, {READS}s 2 to 3; write it again"),
+        ("3", f"this file names no format, {READS}s 2 to 3; write it again"),
+    ],
+)
+def test_another_number_is_a_sentence_with_both_and_what_to_do(found: object, sentence: str) -> None:
+    assert THIRD.problem_of(found) == sentence
+
+
+def test_a_course_of_another_format_shows_this_mistake_alone(tmp_path: Path) -> None:
+    (tmp_path / "course.toml").write_text("unheard = 1\nformat = 2\n")
+    with pytest.raises(CourseError) as caught:
+        read_course(tmp_path)
+    assert str(caught.value) == f"course.toml:2: {COURSE.problem_of(2)}"
+
+
+def test_a_course_may_name_its_format_and_without_one_it_has_the_first(tmp_path: Path) -> None:
+    root = tiny.copied(tmp_path / "course")
+    assert read_course(root) == replace(tiny.COURSE, root=root)
+    text = (root / "course.toml").read_text("utf-8")
+    (root / "course.toml").write_text(f"format = 1\n{text}")
+    assert read_course(root) == replace(tiny.COURSE, root=root)
+
+
+def test_a_report_of_another_format_is_refused_where_it_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "ada.json"
+    file.write_text(json.dumps({"schema": 2}))
+    with pytest.raises(UnknownFormat, match=re.escape(str(REPORT.problem_of(2)))):
+        read_report(file)
+    with pytest.raises(UnknownFormat):
+        from_json({"schema": None})
+    with pytest.raises(ExportError, match=re.escape(f"ada.json: {REPORT.problem_of(2)}")):
+        read_graded(tiny.COURSE, Roster(()), file)
+    file.write_text("[]")
+    assert read_report(file) is None
+
+
+@pytest.mark.parametrize("found", [None, 2])
+def test_the_answer_keys_of_another_engine_are_refused_before_they_are_read(tmp_path: Path, found: object) -> None:
+    (tmp_path / "key").mkdir()
+    (tmp_path / MANIFEST).write_text(json.dumps({"format": found, "seed": 1, "sizes": [], "files": {}}))
+    with pytest.raises(EnvironmentProblem, match=re.escape(str(KEY.problem_of(found)))):
+        released.read_manifest(tmp_path)
+
+
+def test_the_docs_list_every_format_with_its_number() -> None:
+    page = (tiny.REPOSITORY / "docs" / "formats.md").read_text("utf-8")
+    rows = re.findall(r"^\| (?!what |---)(.+?) \| (\d+) \| (.+?) \|$", page, re.MULTILINE)
+    assert [(holds, int(number)) for holds, number, _ in rows] == [(each.holds, each.number) for each in FORMATS]
