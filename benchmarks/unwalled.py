@@ -12,7 +12,8 @@ from autograder.runner.sandbox.launch import Launch
 
 Launch.user = lambda _: {}  # nobody may read neither root's Python nor this kit: stay who started it
 
-with prestarted_zygote(Launch(outer=False)):  # as early as `course grade` begins its own, which is not wanted here
+# As early as `course grade` begins its own, which is not wanted here.
+with prestarted_zygote(Launch(outer=False, libraries=("torch",))):
     from autograder.cli import early
     from autograder.runner.sandbox import isolation
 
