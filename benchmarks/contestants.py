@@ -158,6 +158,8 @@ class Nbgrader(Contestant):
             "c.CourseDirectory.course_id = 'course'\n"
             f"c.CourseDirectory.db_url = 'sqlite:///{self.folder}/gradebook.db'\n"
             f"c.ExecutePreprocessor.timeout = {PATIENCE}\n"
+            f"c.ExecutePreprocessor.startup_timeout = {PATIENCE}\n"  # a pause counts: see beside.py
+            f"c.ExecutePreprocessor.iopub_timeout = {PATIENCE}\n"
         )
         (self.folder / "source" / "all").mkdir(parents=True)
         (self.folder / "source" / "all" / "all.ipynb").write_text(self._source(), "utf-8")

@@ -1,17 +1,21 @@
 # %% [markdown]
 # # ex06: multi-head attention
 #
-# One attention gives every token one weighted sum of all tokens. A sentence needs several at once:
-# the subject of the verb, the noun behind a pronoun, the next word. So the $D$ features are split
-# into $H$ *heads* of $K = D / H$ features each. Each head attends separately, and a last projection
-# mixes their results (Vaswani et al. 2017, section 3.2.2):
+# One attention gives every token one weighted sum of all tokens. A token may need several sums at
+# once. For example, a verb needs its subject, its object and the word before it. So the $D$
+# features are split into $H$ *heads* of $K = D / H$ features each. Each head attends separately,
+# and a last linear layer mixes their results (Vaswani et al. 2017, section 3.2.2):
 #
 # $$\mathrm{MultiHead}(Q, K, V) = \mathrm{Concat}(\mathrm{head}_0, \ldots, \mathrm{head}_{H-1}) W^O,
 # \qquad \mathrm{head}_h = \mathrm{Attention}(Q W^Q_h, K W^K_h, V W^V_h)$$
 #
-# The $H$ small matrices $W^Q_h$ of shape $D \times K$ are stored side by side in one `nn.Linear(D,
-# D)`. **Head `h` owns the columns `h*K` to `(h+1)*K - 1`** of its output. So one product serves all
-# heads, but you must rearrange the axes:
+# $Q$, $K$ and $V$ are the query, key and value of the whole attention. $W^O$ is the matrix of the
+# last layer. In shapes, `K` is the number of features per head, not the matrix $K$.
+#
+# The $H$ small matrices $W^Q_h$ of shape `(D, K)` are stored side by side in one layer,
+# `nn.Linear(D, D)`. $W^K_h$ and $W^V_h$ have such a layer each. **Head `h` owns the columns `h*K`
+# to `(h+1)*K - 1`** of the layer's output. So one product serves all heads, but you must rearrange
+# the axes:
 #
 # | step | shape |
 # |---|---|
@@ -41,12 +45,13 @@
 # [`x.detach()`]: https://docs.pytorch.org/docs/stable/generated/torch.Tensor.detach.html
 # [`nn.Dropout(p)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Dropout.html
 #
-# `view` and `reshape` only divide the numbers in memory in a new way. They never change the order
-# of the numbers. `transpose` swaps two axes. A `view` in place of a `transpose` gives the right
-# shape with the wrong numbers.
+# `view` and `reshape` only divide the same numbers into axes of other sizes. They never change the
+# order of the numbers. `transpose` swaps two axes. A `view` in place of a `transpose` gives the
+# right shape with the wrong numbers. After a `transpose`, `view` often raises an error. `reshape`
+# and `flatten` copy the numbers if necessary.
 #
 # Keys and values may come from a different sequence than the queries, with another length. The
-# decoder looks at the encoder this way (ex09).
+# decoder reads the output of the encoder this way (ex09).
 
 # %% [markdown]
 # ## One token through two heads
@@ -66,9 +71,9 @@
 #   concatenated         [0.670 0.330 2.000 1.000]
 # ```
 #
-# Head 0 gives its own token twice as much weight as the other token. At the same time, head 1 gives
-# both tokens the same weight. One attention over all four features would have one pair of weights
-# for everything. Its scores are [5 4] / √4, so its weights are [0.622 0.378].
+# Head 0 gives token 0 about twice as much weight as token 1. At the same time, head 1 gives both
+# tokens the same weight. One attention over all four features would have only one pair of weights
+# for all of them. Its scores are [5 4] / √4, so its weights are [0.622 0.378].
 
 # %%
 from ex05_attention import scaled_dot_product_attention
@@ -104,6 +109,7 @@ class MultiHeadAttention(nn.Module):
 # %% [markdown]
 # ## Try
 #
-# Shuffle the heads. Permute the blocks of K rows of `w_q`, `w_k` and `w_v` in the same way. Permute
-# the blocks of K columns of `w_o` too. The output does not change, but `attention_weights` does.
-# Why can no loss tell which head is which?
+# Put the heads in another order. Permute the blocks of K rows of `w_q.weight`, `w_k.weight` and
+# `w_v.weight` in the same way. Permute the blocks of K columns of `w_o.weight` too. The output does
+# not change, but the heads of `attention_weights` do. Why does the loss not depend on the order of
+# the heads?

@@ -1,11 +1,14 @@
 # %% [markdown]
 # # ex07: feed-forward network
 #
-# Attention moves information between tokens, but it computes little with it. After it, a small
-# network of two layers processes each token separately. It uses the same weights for all tokens
-# (Vaswani et al. 2017, "Attention Is All You Need", section 3.3, equation 2):
+# Attention moves information between tokens, but computes little with this information. After
+# attention, a small network of two layers processes each token separately. It uses the same weights
+# for all tokens (Vaswani et al. 2017, "Attention Is All You Need", section 3.3, equation 2):
 #
 # $$\mathrm{FFN}(x) = \max(0,\; x W_1 + b_1)\, W_2 + b_2$$
+#
+# $W_1$ and $b_1$ are the weight and the bias of the first layer, $W_2$ and $b_2$ those of the
+# second.
 #
 # | step | shape | what it does |
 # |---|---|---|
@@ -13,7 +16,7 @@
 # | `linear_1` | `(..., F)` | computes F hidden features, one per row of its weight; F is `d_ff` |
 # | ReLU | `(..., F)` | keeps the positive features and makes the others 0 |
 # | dropout | `(..., F)` | in training, sets some of the features to 0 |
-# | `linear_2` | `(..., D)` | adds one vector of D features per hidden feature, times that feature |
+# | `linear_2` | `(..., D)` | sums F vectors of D features, each multiplied by one hidden feature |
 #
 # **PyTorch you need.** Each call is a link to its documentation.
 #
@@ -27,22 +30,23 @@
 # [`torch.relu(x)`]: https://docs.pytorch.org/docs/stable/generated/torch.relu.html
 # [`nn.Dropout(p)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Dropout.html
 #
-# **Why an activation.** Two linear layers in a row are one linear layer: $W_2 (W_1 x + b_1) + b_2 =
-# (W_2 W_1) x + (W_2 b_1 + b_2)$. With the ReLU between them, the network can do more than one
-# matrix.
+# **Why an activation.** Two linear layers in a row are one linear layer:
+# $(x W_1 + b_1) W_2 + b_2 = x (W_1 W_2) + (b_1 W_2 + b_2)$. With the ReLU between them, the network
+# can compute more than one matrix can.
 #
-# **Why wide.** The paper uses D = 512 and F = 2048. Two matrices of 512 times 2048 and two biases
-# are 2,099,712 numbers. That is twice as many as the attention of the same block trains (ex06).
+# **Why wide.** The paper uses D = 512 and F = 2048. Two matrices of 512 times 2048 numbers and two
+# biases are 2,099,712 numbers. The attention of the same block trains about half as many (ex06).
 #
 # The dropout between the layers is not in equation 2. Common implementations add it, and so does
 # this course. Nothing else belongs in this network. One public tutorial also creates a layer norm
 # here and never uses it. The result is right, but the model has parameters that never get a
-# gradient. The layer norm of the block (ex03) comes outside, after the residual.
+# gradient. The layer norm (ex03) comes after this network, in the encoder block (ex08).
 
 # %% [markdown]
-# ## Two tokens, in numbers
+# ## Three tokens, in numbers
 #
-# Here D = 2 and F = 3. `nn.Linear` stores its weight with one row per output feature:
+# Here D = 2 and F = 3. `nn.Linear` stores its weight with one row per output feature, so it is the
+# transpose of $W_1$ or $W_2$:
 #
 # ```text
 #   linear_1.weight   bias       linear_2.weight   bias
@@ -57,7 +61,7 @@
 # ```
 #
 # The third token is the sum of the first two. Its output is not the sum of their outputs, even
-# without the biases. For the first token, 1.0 = 1·2 + 2·0 - 1·1.5 + 0.5.
+# without the biases. The first output of the first token is 1.0 = 1·2 + 2·0 - 1·1.5 + 0.5.
 
 # %%
 import torch
@@ -89,5 +93,5 @@ class FeedForwardNetwork(nn.Module):
 # ## Try
 #
 # Give a new network the tokens of a sentence in another order. What happens to the output? Then
-# remove the ReLU. Compute from the four parameters the single matrix and the single bias that do
-# the same.
+# remove the ReLU. From the four parameters, compute the one matrix and the one bias that do the
+# same.

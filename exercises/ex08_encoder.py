@@ -4,15 +4,15 @@
 # With attention (ex06), the tokens of a sentence look at each other. With the feed-forward network
 # (ex07), each token processes what it collected. An *encoder block* does both, once. The encoder
 # has $N$ blocks, one after the other. Its input is a row of ids. Its output is one vector per id,
-# which depends on the whole sentence (Vaswani et al. 2017, section 3.1).
+# and each vector depends on the whole sentence (Vaswani et al. 2017, section 3.1).
 #
-# Each of the two *sublayers* is surrounded by the same three steps (section 3.1, section 5.4 for
-# the dropout):
+# Attention and feed-forward are called the two *sublayers* of the block. Each is surrounded by the
+# same three steps (section 3.1, section 5.4 for the dropout):
 #
 # $$\mathrm{LayerNorm}\bigl(x + \mathrm{Dropout}(\mathrm{Sublayer}(x))\bigr)$$
 #
-# - **Residual.** The sublayer only adds to its input. So the token itself passes through all
-#   blocks, and the gradient has a direct way back.
+# - **Residual.** The output of the sublayer is added to its input $x$. So the token itself passes
+#   through all blocks, and the gradient has a direct way back.
 # - **Dropout** acts on what is added, not on the sum. The input itself is never dropped.
 # - **Layer norm** comes after the sum (*post-norm*). Many later models normalize before the
 #   sublayer (*pre-norm*). With the same weights these are two different functions. This course uses
@@ -42,8 +42,8 @@
 # block has its own parameters.
 #
 # The final norm is a choice of this course. The paper has none after a post-norm stack. With
-# `alpha` all ones and `bias` all zeros it changes almost nothing, because its input is already
-# normalized. When it is trained, it gives the output its own scale.
+# `alpha` all ones and `bias` all zeros the final norm changes almost nothing, because its input is
+# already normalized. Training then gives the output its own scale.
 #
 # **The mask** of an encoder hides padding, nothing else. The whole source sentence is known, so
 # every token may look at every real token. The mask goes to the attention of *every* block.
@@ -67,8 +67,9 @@
 # ```
 #
 # For token 0, `x + attention` has mean (5 + 1 + 1.5) / 3 = 2.5 and standard deviation 1.780. So 5
-# becomes (5 - 2.5) / 1.780 = 1.405. The second residual starts from layer norm 1, not from x. A
-# pre-norm block would return `[4.489 -0.354 0.259]` and `[1.095 1.646 4.630]` for the same tokens.
+# becomes (5 - 2.5) / 1.780 = 1.405. The second residual adds to the output of layer norm 1, not to
+# x. A pre-norm block would return `[4.489 -0.354 0.259]` and `[1.095 1.646 4.630]` for the same
+# tokens.
 
 # %%
 from ex01_embeddings import InputEmbeddings

@@ -1,22 +1,25 @@
 # %% [markdown]
 # # ex11: a language model
 #
-# A language model continues a text. It needs no second sequence, so it has only one of the two
-# stacks. This is the *decoder-only* model (Radford et al. 2018, "Improving Language Understanding
-# by Generative Pre-Training", section 3.1, after Vaswani et al. 2017). This decoder has no encoder
-# output to read. Without cross-attention, its blocks are those of ex08. Only the mask makes them a
-# decoder. At each position, the model predicts how probable each word is as the next one:
+# A language model continues a text. It needs no second sequence, so it has one stack of blocks, not
+# an encoder and a decoder. This is the *decoder-only* model (Radford et al. 2018, "Improving
+# Language Understanding by Generative Pre-Training", section 3.1, after Vaswani et al. 2017). This
+# decoder has no encoder output to read. Without cross-attention, its blocks are those of ex08. Only
+# the mask makes them a decoder. At each position, the model predicts how probable each word is as
+# the next one:
 #
 # $$x^{(0)} = \mathrm{Positions}(\mathrm{Embedding}(y)), \qquad
 # x^{(l)} = \mathrm{Block}_l(x^{(l-1)}, \mathrm{mask}),$$
 #
 # $$P(y_{t+1} \mid y_0, \ldots, y_t) = \mathrm{softmax}(W x^{(L)}_t + b)$$
 #
+# $L$ is the number of blocks, and $W$ and $b$ are the weight and the bias of the last layer.
+#
 # | tensor | shape | what it is |
 # |---|---|---|
 # | `ids` $y$ | `(B, T)` | the text so far |
 # | $x^{(0)}, \ldots, x^{(L)}$ | `(B, T, D)` | the vectors before the blocks and after each block |
-# | mask | `(T, T)`, or with a batch | which token may see which |
+# | mask | `(T, T)`, or with axes for batch and head | which token may see which |
 # | logits | `(B, T, V)` | at every position, a score for each word as the next one |
 #
 # **PyTorch you need.** Each call is a link to its documentation.
@@ -34,15 +37,16 @@
 # [`x.size(i)`]: https://docs.pytorch.org/docs/stable/generated/torch.Tensor.size.html
 # [`x.device`]: https://docs.pytorch.org/docs/stable/generated/torch.Tensor.device.html
 #
-# **The causal mask always applies.** One pass makes `T` predictions at once: for the token after
-# the first, after the first two, and so on. This works only if no position sees its answer, the
-# next token. Without the mask, the model copies the next token, and the loss falls to almost 0. But
-# when it generates, there is no next token to copy, and the text is nonsense. One public notebook
-# trains a left-to-right model without this mask, and says so itself.
+# **The causal mask always applies.** It is the look-ahead mask of ex04. One pass makes `T`
+# predictions at once: for the token after the first, after the first two, and so on. This works
+# only if no position sees its answer, the next token. Without the mask, the model copies the next
+# token, and the loss falls to almost 0. But during generation there is no next token to copy, and
+# the text is nonsense. One public notebook trains a left-to-right model without this mask, and says
+# so itself.
 #
-# **A given mask is combined with it.** A token is visible only where both masks allow it. (In ex10,
-# a given mask is used unchanged.) The model does not know which id is padding. If the caller pads,
-# the caller passes a mask.
+# **A given mask is combined with the causal mask.** A token is visible only where both masks allow
+# it. (In ex10, a given mask is used unchanged.) The model does not know which id is padding. If the
+# caller pads, the caller passes a mask.
 #
 # **No final norm.** The blocks are post-norm, so the output of the last block is already
 # normalized. The projection follows directly.
@@ -51,7 +55,7 @@
 # ## Without a single block
 #
 # With `num_layers = 0` you can compute the model by hand. Here $D = 2$, there are three words, and
-# the ids are `[0 2]`:
+# the ids are `[0 2]`. The table has one row per word, and so have `W` and `b` of the last layer:
 #
 # ```text
 #   table      √2 · row         position          sum             W          b
@@ -65,7 +69,7 @@
 #     [2.256 1.955 1.301]        [0.471 0.348 0.181]
 # ```
 #
-# Such a model knows the last word and its position, but no earlier word. Blocks change that, and
+# Such a model knows the current word and its position, but no earlier word. Blocks change that, and
 # the mask limits how far they look. Here are three tokens. The first is padding that a given mask
 # blocks:
 #
@@ -77,7 +81,7 @@
 # ```
 #
 # The first query has nothing to attend to. Its output has no meaning, but it must be finite (ex05).
-# Otherwise the gradients of all other queries become NaN too.
+# Otherwise NaN spreads to the gradients of the model.
 
 # %%
 from ex01_embeddings import InputEmbeddings
@@ -115,7 +119,7 @@ class LanguageModel(nn.Module):
         raise NotImplementedError("ex11: LanguageModel.__init__")
 
     def forward(self, ids: Tensor, mask: Tensor | None = None) -> Tensor:
-        """Return logits (B, T, V) for ids (B, T). The mask, of any shape in ex05, is combined with the causal mask."""
+        """Return logits (B, T, V) for ids (B, T). A mask, as in ex05, is combined with the causal one."""
         # TODO ex11: make the mask for this length on the device of the ids. Then embed the ids, apply the layers and
         # the projection. No softmax.
         raise NotImplementedError("ex11: LanguageModel.forward")
@@ -126,7 +130,8 @@ class LanguageModel(nn.Module):
 #
 # Take a new, untrained model. Compute the mean cross-entropy of its logits with the ids shifted one
 # to the left. Compare it with `math.log(vocab_size)`, the loss of pure guessing. How much worse is
-# the new model, and which of its first weights make it so sure?
+# the new model? Which of its initial weights make it so sure of wrong words?
 #
-# Then train on texts `a b a b ...`, and on texts `a b a c a b a c ...`. Let them begin at any
-# position. Which of the two can a model without a block learn? Which needs to see earlier tokens?
+# Then train on texts `a b a b ...`, and on texts `a b a c a b a c ...`. Let each text begin at a
+# random position of its pattern. Which of the two patterns can a model without a block learn? Which
+# needs to see earlier tokens?

@@ -1,33 +1,34 @@
 # %% [markdown]
 # # ex14: generation
 #
-# A trained model gives the probabilities of the next token. A loop turns this into text. Call the
-# model with the text so far, choose a token, append it, and repeat. Both models of the course
-# generate in this way. The language model (ex11) continues a prompt. The Transformer (ex10)
+# A trained model gives the probabilities of the next token. A loop turns these into text. It calls
+# the model with the text so far, chooses a token, appends it, and repeats this. Both models of the
+# course generate in this way. The language model (ex11) continues a prompt. The Transformer (ex10)
 # continues `<SOS>` and also reads a source sentence.
 #
-# **Choosing.** The likeliest token is the safe choice, but greedy text soon repeats itself. A
-# random draw from all tokens gives varied text. But sometimes it draws an unlikely word that does
-# not fit, and the text does not recover. Three settings lie between the two. They change the logits
-# $z$ of a position in this order:
+# **Choosing.** *Greedy* generation always takes the likeliest token. This is the safe choice, but
+# the text soon repeats itself. Random choice among all tokens gives varied text. But sometimes it
+# takes an unlikely word that does not fit, and all later words build on it. Three settings lie
+# between these two ways. They change the logits $z$ of a position in this order:
 #
 # | setting | what it does |
 # |---|---|
-# | `temperature` $\tau$ | $p = \mathrm{softmax}(z / \tau)$: below 1 sharper, above 1 flatter |
-# | `top_k` | keeps the $k$ likeliest tokens |
-# | `top_p` | keeps the *nucleus*: the smallest set of likeliest tokens that reaches $p$ |
+# | `temperature` $\tau$ | the probabilities are $\mathrm{softmax}(z / \tau)$: below 1 sharper, above 1 flatter |
+# | `top_k` $k$ | keeps the $k$ likeliest tokens |
+# | `top_p` $p$ | keeps the *nucleus*: the fewest likeliest tokens whose probabilities sum to $p$ or more |
 #
 # (Fan et al. 2018, "Hierarchical Neural Story Generation", section 5.4, for `top_k`; Holtzman et
 # al. 2020, "The Curious Case of Neural Text Degeneration", section 3.1, for `top_p`.) Temperature 0
-# is the arg-max. The tokens that are kept are renormalized, and one of them is drawn. The token
-# that brings the sum up to $p$ belongs to the nucleus. Without it the set would not reach $p$. If
-# the model is sure of one token, the set would even be empty.
+# means the arg-max. After each filter, the probabilities of the kept tokens are divided by their
+# sum (*renormalized*). So they sum to 1 again. In the end, one token is drawn. The token that
+# brings the sum up to $p$ belongs to the nucleus. Without it the set would not reach $p$. If one
+# token alone reaches $p$, the set would even be empty.
 #
 # **PyTorch you need.** Each call is a link to its documentation.
 #
 # | call | what it does |
 # |---|---|
-# | [`x.sort(dim)`], [`x.gather(dim, ids)`] | the values in order and their old places; the elements at given places |
+# | [`x.sort(dim)`], [`x.gather(dim, ids)`] | the values in order and their old indices; the elements at given indices |
 # | [`x.cumsum(dim)`] | the running sum along an axis |
 # | [`torch.multinomial(p, n)`] | draws `n` indices per row with probabilities `p`; takes a `generator` |
 # | [`x.argmax(dim)`] | the index of the largest element along an axis |
@@ -47,11 +48,11 @@
 # padded with `<PAD>` while the others continue. The loop stops when all rows have ended. Two public
 # tutorials call `.item()` on the next token instead, so they can generate only one row. In one of
 # them the loop also has no limit. It calls the model with the whole text, and crashes when the text
-# is longer than the position table. If you pass only the last `seq_len` tokens, the text can become
-# longer. The model only forgets the beginning.
+# is longer than the position table. Pass only the last `seq_len` tokens, as many as the table has
+# rows. Then the text can grow, and the model only forgets its beginning.
 #
 # **Inference.** During generation the model is in eval mode (no dropout), and no gradients are
-# computed. The caller may continue to train afterwards, so restore its mode.
+# computed. The caller may continue to train afterwards, so restore the mode of the model.
 
 # %% [markdown]
 # ## Five tokens
@@ -72,7 +73,7 @@
 # ```
 #
 # The order matters: `top_p` applies to the tokens left by `top_k`. Of these three, the first two
-# have 0.91 of the probability.
+# have 0.91 of the probability, so the third is removed.
 
 # %%
 from collections.abc import Iterator
@@ -134,8 +135,9 @@ def generate(
 # ## The Transformer translates
 #
 # The source does not change while the target grows, so the encoder runs once. In each step the
-# decoder reads its output again. The masks are those of ex10: they hide padding and later tokens.
-# There is no window here. A translation longer than the position table raises the error of ex02.
+# decoder reads the same encoder output again. The masks are those of ex10: they hide padding and
+# later tokens. The decoder always gets the whole text. A translation longer than the position table
+# raises the error of ex02.
 
 
 # %%
@@ -144,7 +146,7 @@ def greedy_translate(
 ) -> Tensor:
     """Translate src (B, S) greedily, word by word: Long (B, at most max_len), starting with sos_idx.
 
-    A row that has generated eos_idx is padded with pad_idx. It stops when every row has ended.
+    A row that has generated eos_idx is padded with pad_idx. Generation stops when every row has ended.
     """
     # TODO ex14: encode the source once, start every row with <SOS>. Then decode, take the likeliest word of the last
     # position and append it. Use the masks of ex10. Ended rows and the model's mode are as in generate.
@@ -154,8 +156,8 @@ def greedy_translate(
 # %% [markdown]
 # ## For bonus points: beam search
 #
-# Greedy search cannot take a word back. Suppose four words can follow `<SOS>` and each other with
-# these probabilities:
+# Greedy search cannot change a word that it has chosen. Suppose that the words A, B, C and D can
+# follow `<SOS>` and each other with these probabilities:
 #
 # ```text
 #   <SOS>   A 0.55   B 0.45
@@ -165,17 +167,18 @@ def greedy_translate(
 #   D       C 0.05   <EOS> 0.95                  also:   A D <EOS>     0.55 · 0.35 · 0.95 = 0.183
 # ```
 #
-# A beam keeps the `beam_size` best hypotheses, not only one. It extends each of them by every word,
-# and keeps the best of the results. Every further word makes a hypothesis less probable, so short
-# ones win too often. Therefore the sum of the log-probabilities is divided by a length penalty (Wu
-# et al. 2016, "Google's Neural Machine Translation System", section 7, equation 14):
+# A *hypothesis* is a translation so far. A beam keeps the `beam_size` best hypotheses, not only
+# one. It extends each of them by every word, and keeps the best of the results. Every further word
+# makes a hypothesis less probable, so short hypotheses win too often. Therefore the sum of the
+# log-probabilities is divided by a length penalty (Wu et al. 2016, "Google's Neural Machine
+# Translation System", section 7, equation 14):
 #
 # $$\mathrm{score}(y) = \frac{\log P(y \mid x)}{\left((5 + L) / 6\right)^{\alpha}}$$
 #
-# $L$ is the number of words without `<SOS>` and with `<EOS>`. The log-probabilities of the last two
-# hypotheses are -1.309 and -1.699. At $\alpha = 0.6$ (Vaswani et al. 2017, section 6.1, with a beam
-# of 4) the scores are -1.194 and -1.430, so the short one wins. At $\alpha = 3$ they are -0.825 and
-# -0.717, so the longer one wins.
+# $L$ is the number of words without `<SOS>` and with `<EOS>`, and $\alpha$ is `length_penalty`. The
+# log-probabilities of B `<EOS>` and A D `<EOS>` are -1.309 and -1.699. At $\alpha = 0.6$ (Vaswani
+# et al. 2017, section 6.1, with a beam of 4) the scores are -1.194 and -1.430, so the short
+# hypothesis wins. At $\alpha = 3$ they are -0.825 and -0.717, so the longer one wins.
 
 
 # %%
@@ -201,6 +204,6 @@ def beam_search(
 # ## Try
 #
 # Train the language model of ex11 on a page of text, with the loss of ex13. Let it continue the
-# same prompt at temperature 0, 0.7, 1 and 2. Where does it repeat itself, and where does it stop
-# making sense? Then use temperature 1 with a `top_p` of 0.9. Print the number of tokens in the
+# same prompt at temperature 0, 0.7, 1 and 2. Where does the text repeat itself, and where does it
+# stop making sense? Then use temperature 1 with a `top_p` of 0.9. Print the number of tokens in the
 # nucleus at each step. Where is the model unsure?

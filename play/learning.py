@@ -139,7 +139,7 @@ class Training:
             self.stage.print(f"To use the model as it is now, add --steps {self._step}.")
             self.stage.stopped()
         left = f"Stopped after step {self._step:,} of {self.steps:,}."
-        self.stage.print(f"{left} The same command trains on from here. The model as it is now:")
+        self.stage.print(f"{left} The same command continues the training. This is the model as it is now:")
 
     def _resume(self, kept: Mapping[str, Any]) -> None:
         self.model.load_state_dict(kept["model"])

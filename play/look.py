@@ -84,7 +84,7 @@ def _attention(stage: Stage, model: Translator | Writer, line: str) -> SentenceA
     pieces = len(model.pieces.split(line)) + more + 1
     if pieces > min(LONGEST, model.window):
         most = min(LONGEST, model.window)
-        stage.print(f"The text has {pieces} pieces with the {more} to come; expected at most {most}.")
+        stage.print(f"The text has {pieces} pieces, with the {more} that the model adds; expected at most {most}.")
         return None
     return writer_attention(stage, model, line, more)
 

@@ -140,7 +140,7 @@ def check_overfitting(stage: Stage, model: nn.Module, src: Tensor, tgt: Tensor) 
         message = f"of {len(tgt)} memorised sentences (loss {losses[-1]:.3f}) it translates {right} correctly"
         stage.report_fault("ex14_generation", message)
         return
-    memorised = f"It memorises {len(tgt)} sentences in {len(losses)} steps"
+    memorised = f"The model memorises {len(tgt)} sentences in {len(losses)} steps"
     stage.print(f"{memorised} (loss {losses[-1]:.3f}), and translates {right} of them correctly.")
 
 

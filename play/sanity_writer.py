@@ -83,5 +83,5 @@ def check_overfitting(stage: Stage, as_transformer: AsTransformer, ids: Tensor) 
         message = f"of a memorised batch (loss {losses[-1]:.3f}) it continues {right:.0%} correctly"
         stage.report_fault("ex14_generation", message)
     else:
-        memorised = f"It memorises {ROWS} rows in {STEPS} steps (loss {losses[-1]:.3f})"
+        memorised = f"The model memorises {ROWS} rows in {STEPS} steps (loss {losses[-1]:.3f})"
         stage.print(f"{memorised}, and continues {right:.0%} correctly.")

@@ -218,12 +218,12 @@ def _report(stage: Stage, figures: dict[str, Any]) -> None:
     print_faults(stage)
     for name, of in (("unseen", "new sentences"), ("combined", "new combinations of words")):
         right = figures[name]
-        stage.print(f"It translates {right} of {asked} {of} exactly ({right / asked:.1%}).")
+        stage.print(f"The model translates {right} of {asked} {of} exactly ({right / asked:.1%}).")
     stage.print(f"{figures['steps']:,} steps in {duration(figures['seconds'])}.")
     if figures["unseen"] < FEW * asked and figures["steps"] < (stage.steps or STEPS):
-        stage.print("It has not learned long enough yet: the same command trains on.")
+        stage.print("The model has not learned long enough yet: the same command continues the training.")
     elif figures["unseen"] < FEW * asked:
-        stage.print("These are few. Train longer with --steps N, or check your exercises with `course check --all`.")
+        stage.print("Few translations are right. Train longer with --steps N, or run `course check --all`.")
 
 
 def _translate_lines(stage: Stage, translator: Translator) -> None:
@@ -243,7 +243,7 @@ def parse_line(stage: Stage, translator: Translator, line: str) -> Words:
     if not words:
         stage.print(f"There is no English word in {line!r}.")
     elif len(words) > LONGEST:
-        stage.print(f"The sentence has {len(words)} words; the model knows sentences of at most {LONGEST}.")
+        stage.print(f"The sentence has {len(words)} words; the model knows sentences of at most {LONGEST} words.")
     elif unknown:
         stage.print(" ".join(_about(word, translator.english) for word in dict.fromkeys(unknown)))
     else:
@@ -261,5 +261,5 @@ def parse_words(line: str) -> Words:
 
 def _about(word: str, known: dict[str, int]) -> str:
     near = get_close_matches(word, [other for other in known if other.isalpha()], n=3, cutoff=0.6)
-    similar = f" It knows {', '.join(near)}." if near else ""
+    similar = f" It knows similar words: {', '.join(near)}." if near else ""
     return f"The model does not know the word {word}.{similar}"

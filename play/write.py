@@ -214,7 +214,7 @@ def _continue_lines(stage: Stage, writer: Writer, sampling: dict[str, float]) ->
             continue
         unknown = sorted({letter for letter in line if letter not in writer.pieces.characters})
         if unknown:
-            stage.print(f"The training text has no {' '.join(unknown)}.")
+            stage.print(f"The training text does not contain: {' '.join(unknown)}.")
         written = writer.continued(
             line,
             int(sampling["length"]),

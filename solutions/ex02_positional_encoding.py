@@ -1,18 +1,21 @@
 # %% [markdown]
 # # ex02: positional encoding
 #
-# Attention ignores order: it gives the same answer for the same words in any order. So each
-# position gets its own vector, which is added to the vector of the token at that position. The
-# paper uses sines and cosines of $D/2$ frequencies. The highest is one radian per position, and the
-# lowest is close to $1/10000$:
+# Attention (ex05) ignores order: each word gets the same result, however you shuffle the sentence.
+# So each position gets its own vector, which is added to the vector of the token at that position.
+# The paper (see the source below) computes this vector from sines and cosines of $D/2$ frequencies,
+# where $D = d_{model}$. The highest frequency is one radian per position, and the lowest is a
+# little above $1/10000$:
 #
 # $$PE_{p,\,2i} = \sin\!\left(\frac{p}{10000^{2i/D}}\right) \qquad
 # PE_{p,\,2i+1} = \cos\!\left(\frac{p}{10000^{2i/D}}\right)$$
 #
-# Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.5. Columns $2i$ and $2i + 1$
-# are a pair. They share one frequency, like the two coordinates of a clock hand. If $D$ is odd, the
-# last column is a sine without its cosine. Dropout acts on the sum of embedding and position
-# (section 5.4).
+# Here $p$ is the position, and $i$ is the number of a pair of columns. Both count from 0. Columns
+# $2i$ and $2i + 1$ are a pair with one frequency. As $p$ grows, the point (sine, cosine) turns like
+# a clock hand. If $D$ is odd, the last column is a sine without its cosine. Dropout acts on the sum
+# of embedding and position (section 5.4).
+#
+# Source: Vaswani et al., "Attention Is All You Need" (2017), section 3.5.
 #
 # | name | shape | what it is |
 # |---|---|---|
@@ -25,7 +28,7 @@
 # | call | what it does |
 # |---|---|
 # | [`torch.arange(a, b, step)`] | the numbers from `a` up to `b`, without `b`; also takes a `dtype` |
-# | [`x.unsqueeze(i)`] | adds an axis of size 1 at place `i`, so that shapes broadcast |
+# | [`x.unsqueeze(i)`] | adds an axis of size 1 at index `i`, so that shapes broadcast |
 # | [`torch.sin(x)`], [`torch.cos(x)`] | sine and cosine of every element, in radians |
 # | [`x[:, 0::2]`][indexing] | every second column, from column 0 on, to read or to assign |
 # | [`self.register_buffer(name, x)`] | a tensor that is saved and moved with the module, but not trained |
@@ -48,8 +51,8 @@
 # | 2 | 0.90930 | -0.41615 | 0.02000 | 0.99980 |
 # | 3 | 0.14112 | -0.98999 | 0.03000 | 0.99955 |
 #
-# The first pair separates neighbours. The second pair counts slowly: it returns to its start after
-# 628 positions.
+# The first pair differs clearly between neighbours. The second pair changes slowly: it returns to
+# its start after about 628 positions.
 
 # %%
 import torch
@@ -89,7 +92,7 @@ class PositionalEncoding(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Turn x (B, T, D) into (B, T, D). Raise ValueError with both lengths if T is above `seq_len`."""
-        # TODO ex02: refuse an x that is too long, else add the positions of its T tokens and apply dropout
+        # TODO ex02: raise the error if x is too long, else add the positions of its T tokens and apply dropout
         ### BEGIN SOLUTION
         length, longest = x.size(1), self.pe.size(1)
         if length > longest:
@@ -102,5 +105,5 @@ class PositionalEncoding(nn.Module):
 # ## Try
 #
 # Make the table for 512 positions and 64 columns. Plot the dot product of row 100 with every other
-# row. Does it depend on the position, or on the distance between positions? Which columns make the
-# narrow peak, and which make the broad hill?
+# row. Then do the same for row 200. Does the dot product depend on the position, or on the distance
+# between positions? Which columns make the narrow peak, and which make the broad hill?

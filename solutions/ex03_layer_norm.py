@@ -3,16 +3,21 @@
 #
 # Deep networks train better when the numbers that pass through them keep their size. Layer
 # normalization works on each vector separately. It shifts the vector to mean 0 and scales it to
-# variance 1. Then the network learns another scale and shift for each feature:
+# variance 1. After that, each feature is multiplied by a scale and gets a shift added. The network
+# learns both:
 #
 # $$\mathrm{LayerNorm}(x) = \alpha \odot \frac{x - \mu}{\sqrt{\sigma^2 + \varepsilon}} + \beta
 # \qquad \mu = \frac{1}{D} \sum_{j=1}^{D} x_j
 # \qquad \sigma^2 = \frac{1}{D} \sum_{j=1}^{D} (x_j - \mu)^2$$
 #
+# $\mu$ is the mean of the $D$ features of a vector $x$, and $\sigma^2$ is their variance. $\alpha$
+# is the scale, $\beta$ is the shift, and $\odot$ multiplies feature by feature. $\varepsilon$ is a
+# small constant that implementations add. It keeps the division finite when all features of a
+# vector are equal. The sum of squares is divided by $D$, not by $D - 1$. So $\sigma^2$ is the
+# variance of exactly these numbers, not an estimate from a sample.
+#
 # Source: Ba, Kiros and Hinton, "Layer Normalization" (2016), equations 3 and 4, where $\alpha$ and
-# $\beta$ are called gain and bias. $\varepsilon$ is a small constant that implementations add. It
-# keeps the division finite when all features of a vector are equal. The sum is divided by $D$, not
-# by $D - 1$. This is the variance of exactly these numbers, not an estimate from a sample.
+# $\beta$ are called gain and bias.
 #
 # | name | shape | what it is |
 # |---|---|---|
@@ -83,5 +88,5 @@ class LayerNormalization(nn.Module):
 # ## Try
 #
 # Call a new layer with `x`, `10 * x` and `x + 10`, and compare the results. Repeat this with an `x`
-# that is a thousand times smaller. From which size on does the result change? Which number of the
-# formula causes it?
+# that is a thousand times smaller. How small must `x` be for the factor 10 to change the result?
+# Which number of the formula causes this?

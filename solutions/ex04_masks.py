@@ -1,11 +1,12 @@
 # %% [markdown]
 # # ex04: masks
 #
-# Attention lets every token look at every other token. Two cases must be ruled out, and a mask does
-# this. It is a table of True and False, **True where attention is allowed**.
+# Attention (ex05) lets every token look at every other token. A mask forbids this in two cases. It
+# is a table of True and False, **True where attention is allowed**.
 #
 # *Padding.* The sentences of a batch have different lengths, so the shorter ones are filled up with
-# `<PAD>`. No token should attend to padding, in the encoder or in the decoder.
+# the token `<PAD>`. No token should look at padding, in the encoder (ex08) or in the decoder
+# (ex09).
 #
 # *The future.* The decoder is trained on all positions of a sentence at once. At each position it
 # predicts the next token. If position $t$ could see position $t + 1$, it would see the answer. So
@@ -16,9 +17,12 @@
 # \qquad \mathrm{lookahead}_{t,s} = [\,s \le t\,]
 # \qquad \mathrm{target}_{b,t,s} = \mathrm{padding}_{b,s} \wedge \mathrm{lookahead}_{t,s}$$
 #
-# A mask has the same layout as the scores `(B, H, T, S)`. For each sequence and head, a row is a
-# token that looks (the query). A column is a token that is looked at (the key). An axis of size 1
-# means "the same for all":
+# $[\ldots]$ is True where the condition holds, and $\wedge$ means *and*. In sentence $b$, the token
+# $t$ looks (it is the *query*), and the token $s$ is looked at (the *key*).
+#
+# A mask has the same layout as the scores `(B, H, T, S)` of attention: B sentences, H heads (ex06),
+# T queries and S keys. For each sentence and head, a row is a query, and a column is a key. An axis
+# of size 1 means "the same for all":
 #
 # | mask | shape | the same for |
 # |---|---|---|
@@ -31,8 +35,8 @@
 # | call | what it does |
 # |---|---|
 # | [`a != b`], [`a & b`] | compare two tensors; combine two Bool tensors with *and* |
-# | [`x.unsqueeze(i)`] | adds an axis of size 1 at place `i`; `x[:, None]` does so too |
-# | [`torch.ones(r, c)`] | `r` rows of ones; True with `dtype=torch.bool`; takes a `device` |
+# | [`x.unsqueeze(i)`] | adds an axis of size 1 at index `i`; `x[:, None]` does so too |
+# | [`torch.ones(r, c)`] | `r` rows of `c` ones; True with `dtype=torch.bool`; takes a `device` |
 # | [`torch.tril(x)`], [`torch.triu(x)`] | keep what is on and below the diagonal, or on and above it |
 # | [`broadcasting`] | combines different shapes: aligned from the right, axes of size 1 stretch |
 #
@@ -45,22 +49,22 @@
 # [`broadcasting`]: https://docs.pytorch.org/docs/stable/notes/broadcasting.html
 #
 # Padding blocks *columns*: no token looks at padding. The rows of padding tokens do not matter,
-# because nothing reads their result. If you block a whole row too, that token has nothing to attend
-# to.
+# because nothing reads their result. If you also block a whole row, its token has nothing to look
+# at.
 #
 # Code by other people can differ in three ways:
 #
 # - Some libraries use the opposite meaning. In `nn.MultiheadAttention` True means blocked.
 # - Some use numbers that are added to the scores, 0 and $-\infty$.
-# - One public tutorial makes its look-ahead mask on the CPU, whatever the device of the model. On
-#   an accelerator, combining it with a padding mask fails. Make a new tensor on the device of the
-#   tensors you combine it with.
+# - One public tutorial makes its look-ahead mask on the CPU, whatever the device of the model. On a
+#   GPU or another accelerator, combining it with a padding mask fails. Make a new tensor on the
+#   device of the tensors you combine it with.
 
 # %% [markdown]
 # ## Two sentences
 #
-# There are four positions, `<PAD>` = 0, and the second sentence is one token shorter. `x` is True,
-# `.` is False:
+# There are four positions, and `<PAD>` is id 0. Sentence 1 is one token shorter than sentence 0.
+# `x` is True, `.` is False:
 #
 # ```text
 #   ids               padding         look-ahead      target, sentence 0    target, sentence 1
@@ -70,9 +74,9 @@
 #                                     [x x x x]           [x x x x]             [x x x .]
 # ```
 #
-# The masks of the two sentences differ in one entry. In sentence 1 the last position cannot see the
-# last token, because it is padding. Of the 16 pairs of positions, the target mask allows 10 in
-# sentence 0 and 9 in sentence 1.
+# The target masks of the two sentences differ in one entry. In sentence 1, no token can see the
+# last token, because that token is padding. Only the last query would have seen it. Of the 16 pairs
+# of positions, the target mask allows 10 in sentence 0 and 9 in sentence 1.
 
 # %%
 import torch
@@ -115,5 +119,6 @@ def create_target_mask(tgt: Tensor, pad_idx: int = 0) -> Tensor:
 # %% [markdown]
 # ## Try
 #
-# Move the padding of a sentence to its left, and look at the first row of its target mask. What is
-# the softmax of a row in which everything is blocked? Your code in ex05 must handle such rows.
+# Move the padding of a sentence to its left, and look at the first row of its target mask. In ex05,
+# a softmax turns the scores of a row into weights that sum to 1. What can it do with a row in which
+# everything is blocked? Your code in ex05 must handle such rows.

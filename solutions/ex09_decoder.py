@@ -1,10 +1,10 @@
 # %% [markdown]
 # # ex09: the decoder
 #
-# The decoder writes the target sequence, one token after the other. It reads two things: the tokens
-# written so far, and the encoder output of the source. So its block has three sublayers (Vaswani et
-# al. 2017, section 3.1), each again as $\mathrm{LayerNorm}(x +
-# \mathrm{Dropout}(\mathrm{Sublayer}(x)))$:
+# The decoder writes the target sequence, for example a translation, one token after the other. It
+# reads two things: the tokens written so far, and the encoder output of the source. So its block
+# has three sublayers (Vaswani et al. 2017, section 3.1), each again as
+# $\mathrm{LayerNorm}(x + \mathrm{Dropout}(\mathrm{Sublayer}(x)))$:
 #
 # | sublayer | queries | keys and values | mask | weights |
 # |---|---|---|---|---|
@@ -13,17 +13,17 @@
 # | feed-forward | | | | |
 #
 # **Masked self-attention.** In training, the whole target is processed at once. Position $t$ must
-# predict token $t + 1$ without seeing it. So `tgt_mask` is True on and below the diagonal, and
-# False where the target is padding (ex04).
+# predict token $t + 1$ without seeing it. So `tgt_mask` is True only on and below the diagonal, and
+# there only in columns of real tokens (ex04).
 #
 # **Cross-attention** (section 3.2.3) takes its queries from the decoder. Its keys *and* values are
 # the encoder output. The number of queries is the number of output rows, so the result has the
-# length $T$ of the target. The whole source is known. It has no future to hide, so its only mask
-# hides padding.
+# length $T$ of the target. The whole source is known, so there is no future to hide. `src_mask`
+# hides only padding.
 #
 # **Every block reads the same encoder output**: the output of the last encoder block, after the
-# final norm. Only the decoder's own vectors go from block to block. The residual adds to these,
-# never to the encoder output.
+# final norm. Only the decoder's own vectors go from block to block. Each residual adds to these
+# vectors, never to the encoder output.
 #
 # | step | shape |
 # |---|---|
@@ -66,7 +66,7 @@
 # ```
 #
 # There are two queries, so the result has two rows, for any length of the source. Without
-# `src_mask`, the padding would get weights of 0.941 and 0.707. The residual adds the result to the
+# `src_mask`, the padding would get weights of 0.941 and 0.707. The residual adds `read` to the
 # token of the query: 0.479 = 0 + 0.240·2 and 2.521 = 1 + 0.760·2.
 
 # %%
@@ -167,5 +167,5 @@ class Decoder(nn.Module):
 # ## Try
 #
 # Give the decoder a target of five ids, then the same target with a different fifth id. Compare the
-# two outputs row by row, with the look-ahead mask of ex04 and without it. In how many rows do they
-# differ? Which of the two models could you train?
+# two outputs row by row, with the look-ahead mask of ex04 and without it. In how many rows do the
+# outputs differ? In which of the two cases could you train the model?

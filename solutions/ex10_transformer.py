@@ -4,16 +4,18 @@
 # All parts are ready, and this exercise combines them (Vaswani et al. 2017, "Attention Is All You
 # Need", figure 1 and sections 3.1 and 3.4). The encoder reads the source sentence. The decoder
 # reads the translation so far and the encoder output. At each position, a last linear layer
-# computes one *logit* per word of the target language. The softmax of the logits is the probability
-# of each next word:
+# computes a score for each word of the target language, its *logit*. The softmax turns the logits
+# of a position into the probabilities of the next word:
 #
 # $$\mathrm{logits} = W \, \mathrm{Decoder}(y, \mathrm{Encoder}(x)) + b, \qquad
 # P(y_{t+1} \mid y_0, \ldots, y_t, x) = \mathrm{softmax}(\mathrm{logits}_t)$$
 #
+# $W$ and $b$ are the weight and the bias of the last layer, and $x$ and $y$ are the ids:
+#
 # | tensor | shape | what it is |
 # |---|---|---|
 # | `src` $x$ | `(B, S)` | ids of the source language |
-# | `tgt` $y$ | `(B, T)` | ids of the target language, starting with `<SOS>` |
+# | `tgt` $y$ | `(B, T)` | ids of the target language, from the start token `<SOS>` on |
 # | encoder output | `(B, S, D)` | one vector for each source token |
 # | decoder output | `(B, T, D)` | one vector for each target position |
 # | logits | `(B, T, V_tgt)` | a score for each word as the next one |
@@ -36,7 +38,7 @@
 # own weights.
 #
 # **Logits or probabilities.** Training needs logits, because the cross-entropy of PyTorch applies
-# the softmax itself. With two softmax functions the loss could never come near 0. So `forward`
+# the softmax itself. If the softmax is applied twice, the loss can never come near 0. So `forward`
 # returns logits, and `forward_with_softmax` returns probabilities.
 #
 # **Masks.** The caller often has ids and no masks, so the model makes them (ex04). There are three
@@ -49,10 +51,12 @@
 # | in the decoder, second | target | source | `src_mask` again, because the keys are the source |
 #
 # If the caller gives a mask, use it unchanged. If you make a mask, make it on the device of the
-# ids. One public tutorial makes its look-ahead mask on the CPU and fails on every accelerator.
+# ids. One public tutorial makes its look-ahead mask on the CPU, so it fails on every GPU.
 
 # %% [markdown]
 # ## Two sentences and their masks
+#
+# `<EOS>` is the token that ends a sentence. In the masks, 1 is True and 0 is False:
 #
 # ```text
 #   src   the dog sleeps <EOS>         tgt   <SOS> der Hund schläft
@@ -65,10 +69,10 @@
 #                                        [1 1 1 1]     [1 1 0 0]
 # ```
 #
-# The first row of a target mask belongs to `<SOS>`. It sees only itself, and must predict the first
-# word from this and the source. The last two rows of the second sentence are queries of padding.
-# They may look at the real tokens. Their result does not matter, because the loss ignores it
-# (ex13).
+# The first row of a target mask belongs to `<SOS>`. This position sees only itself. It must predict
+# the first word from `<SOS>` and the source. The last two rows of the second sentence are queries
+# of padding. They may look at the real tokens. Their result does not matter, because the loss
+# ignores it (ex13).
 #
 # ## From the decoder to a word
 #
@@ -129,7 +133,7 @@ class Transformer(nn.Module):
     def forward(
         self, src: Tensor, tgt: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
     ) -> Tensor:
-        """Return logits (B, T, V_tgt) for src (B, S) and tgt (B, T). Make a mask that is None from the ids."""
+        """Return logits (B, T, V_tgt) for src (B, S) and tgt (B, T). If a mask is None, make it from the ids."""
         # TODO ex10: make the missing masks, then apply encoder, decoder and projection. No softmax here.
         ### BEGIN SOLUTION
         if src_mask is None:
@@ -145,7 +149,7 @@ class Transformer(nn.Module):
         self, src: Tensor, tgt: Tensor, src_mask: Tensor | None = None, tgt_mask: Tensor | None = None
     ) -> Tensor:
         """Return the probabilities (B, T, V_tgt) of the next word at each position, with the same masks."""
-        # TODO ex10: turn the logits into probabilities. Which axis must sum to 1?
+        # TODO ex10: turn the logits into probabilities. Along which axis must they sum to 1?
         ### BEGIN SOLUTION
         return torch.softmax(self(src, tgt, src_mask, tgt_mask), dim=-1)  # (B, T, V_tgt)
         ### END SOLUTION
@@ -154,11 +158,12 @@ class Transformer(nn.Module):
 # %% [markdown]
 # ## Try
 #
-# Teach the model a little German. English has one article. German has `der`, `die`, `das`, and also
-# `den` if a `Hund` is the object of the verb. To choose, the decoder must look at the noun and at
-# its position in the sentence. The function below trains on all sentences except three. Then it
-# translates these three, which the model has never seen. On a laptop it takes a few seconds. The
-# exercises ex12 to ex14 show how to do batches, training and translation properly.
+# Teach the model a little German. English has one definite article, `the`. German has `der`, `die`,
+# `das`, and also `den` if a masculine noun like `Hund` is the object of the verb. To choose, the
+# decoder must look at the noun and at its position in the sentence. The function below trains on
+# all sentences except three. Then it translates these three, which the model has never seen. On a
+# laptop it takes a few seconds. The exercises ex12 to ex14 show how to do batches, training and
+# translation properly.
 #
 # ```python
 # def learn_to_translate(steps=300):

@@ -1,9 +1,10 @@
 # %% [markdown]
 # # ex12: batches of sentences
 #
-# A model computes with ids in a rectangle. A corpus consists of sentences of words, and each
-# sentence has its own length. Four small functions convert between the two. A fifth,
-# `teacher_forcing`, makes a task from a sentence:
+# A model computes with ids in a tensor, and all rows of a tensor have the same length. A corpus is
+# a collection of sentences, and each sentence has its own number of words. Four small functions
+# convert between the two. A fifth, `teacher_forcing`, makes a task from them: which token comes
+# next?
 #
 # | step | from | to |
 # |---|---|---|
@@ -17,7 +18,7 @@
 #
 # | call | what it does |
 # |---|---|
-# | [`torch.tensor(rows, dtype, device)`] | makes a tensor of lists of equal length; ids are `torch.long` |
+# | [`torch.tensor(rows, dtype, device)`] | makes a tensor from lists of equal length; ids are `torch.long` |
 # | [`x[:, a:b]`][indexing] | the columns from `a` up to `b`, without `b`; -1 is the last one |
 # | [`d.get(key, default)`] | looks up a key in a dict, with a default if it is missing |
 # | [`enumerate(items)`] | pairs of a number, from 0 on, and an item |
@@ -27,15 +28,15 @@
 # [`d.get(key, default)`]: https://docs.python.org/3/library/stdtypes.html#dict.get
 # [`enumerate(items)`]: https://docs.python.org/3/library/functions.html#enumerate
 #
-# **Special tokens** come first in every vocabulary, so their ids are always the same. `<PAD>` (0)
-# fills up short rows. `<SOS>` (1) starts a sentence, and `<EOS>` (2) ends it. `<UNK>` (3) replaces
-# every word that is not in the vocabulary.
+# The *vocabulary* is a dict from words to ids. **Special tokens** come first in every vocabulary,
+# so their ids are always the same. `<PAD>` (0) fills up short rows. `<SOS>` (1) starts a sentence,
+# and `<EOS>` (2) ends it. `<UNK>` (3) replaces every word that is not in the vocabulary.
 #
 # **Teacher forcing** (Williams and Zipser 1989, "A Learning Algorithm for Continually Running Fully
 # Recurrent Neural Networks"). When the decoder generates a sentence, its input is its own output so
-# far. When it learns, its input is the true beginning, so an early mistake does not spoil the rest.
-# All positions learn at once. At position $t$ the input is the tokens $y_0 \ldots y_t$, and the
-# label is $y_{t+1}$:
+# far. In training, its input is the beginning of the true sentence. So an early mistake does not
+# spoil the rest. All positions learn at once. Position $t$ sees the tokens $y_0 \ldots y_t$, and
+# its label is $y_{t+1}$:
 #
 # $$\mathrm{input}_t = y_t, \qquad \mathrm{label}_t = y_{t+1}, \qquad 0 \le t < T - 1.$$
 #
@@ -62,10 +63,11 @@
 #                   [1 8 7 9 2 0]]                      [8 7 9 2 0 0]]
 # ```
 #
-# Read the columns of the second row. After `<SOS>` the label is 8 ("a"). After 8 it is 7 ("dog"),
-# and after 9 ("slept") it is 2, the end. After the end there is padding. The input keeps its 2,
-# because in a rectangle you can only remove the last column for all rows. The loss ignores labels
-# that are padding (ex13). So the predictions at these positions do not matter.
+# Read input and labels of the second row, column by column. After `<SOS>` the label is 8 ("a").
+# After 8 it is 7 ("dog"), and after 9 ("slept") it is 2, the end. After the end there is padding.
+# The input of this row keeps its 2, because you can only remove the last column of all rows
+# together. The loss ignores labels that are padding (ex13). So the predictions at these positions
+# do not matter.
 #
 # `encode(["the", "fox", "slept"], vocab)` is `[1, 4, 3, 9, 2]`, and `decode` turns it into "the",
 # "`<UNK>`", "slept".
@@ -80,7 +82,8 @@ SPECIAL_TOKENS = ("<PAD>", "<SOS>", "<EOS>", "<UNK>")  # the index of each is it
 
 # %% [markdown]
 # First, convert words to ids and back. An id is only a name. The model does not care which word has
-# which id, but the ids must be the same in every run. A Python set has no fixed order.
+# which id, but the ids must be the same in every run. So do not number the words of a Python `set`,
+# which has no fixed order.
 
 
 # %%
@@ -151,5 +154,5 @@ def teacher_forcing(tgt: Tensor) -> tuple[Tensor, Tensor]:
 # ## Try
 #
 # Take 1,000 sentences of random lengths from 3 to 40 and pad them in batches of 32. Do it once in
-# random order and once sorted by length. Which share of the numbers is padding in each case? What
-# does a model miss if its corpus is sorted in the same way in every epoch?
+# random order and once sorted by length. What share of the ids is padding in each case? What does a
+# model miss if its corpus is sorted in the same way in every epoch?

@@ -2,8 +2,7 @@
 # # ex13: training
 #
 # In training, the model gets a batch, and the loss measures how wrong its output is. Then every
-# parameter moves a little in the direction that makes the loss smaller. Four functions do all of
-# it:
+# parameter moves a little in the direction that makes the loss smaller. This needs four functions:
 #
 # | function | what it does |
 # |---|---|
@@ -20,7 +19,7 @@
 # | [`x.flatten(i, j)`] | joins the axes from `i` to `j` into one |
 # | [`loss.backward()`] | adds the gradient of the loss to `.grad` of every parameter |
 # | [`optimizer.zero_grad()`], [`optimizer.step()`] | clears all gradients; updates all parameters |
-# | [`nn.utils.clip_grad_norm_`] | scales the gradients of all parameters down to a norm of at most a limit |
+# | [`nn.utils.clip_grad_norm_`] | scales all gradients down together, to a norm (length) of at most a limit |
 # | [`model.train()`], [`loss.item()`] | switches to training mode; gives the number in a tensor as a float |
 #
 # [`F.cross_entropy(scores, classes)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.cross_entropy.html
@@ -32,13 +31,14 @@
 # [`model.train()`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.train
 # [`loss.item()`]: https://docs.pytorch.org/docs/stable/generated/torch.Tensor.item.html
 #
-# **The loss** is the mean cross-entropy of the real tokens. The logits are $z_{b,t} \in
-# \mathbb{R}^V$, the labels are $y_{b,t}$, and $n$ is the number of labels that are not padding:
+# **The loss** is the mean cross-entropy of the real tokens. In sentence $b$ at position $t$, the
+# logits are $z_{b,t} \in \mathbb{R}^V$, and the label is $y_{b,t}$. The number of labels that are
+# not padding is $n$:
 #
 # $$L = -\frac{1}{n} \sum_{y_{b,t} \ne pad} \log \mathrm{softmax}(z_{b,t})_{y_{b,t}}.$$
 #
 # Padding is not in the sum and not in the count. Otherwise the loss of a sentence would depend on
-# the longest sentence of its batch. The model would mainly learn to predict padding.
+# the longest sentence of its batch. The model would also learn to predict padding.
 #
 # *Label smoothing* (Szegedy et al. 2016, "Rethinking the Inception Architecture for Computer
 # Vision", section 7) asks for a little less than certainty. A share $\varepsilon$ of the label is
@@ -47,10 +47,12 @@
 # $$q_k = (1 - \varepsilon) \, [k = y] + \frac{\varepsilon}{V}, \qquad
 # L_{b,t} = -\sum_k q_k \log \mathrm{softmax}(z_{b,t})_k.$$
 #
-# The paper uses $\varepsilon = 0.1$ (Vaswani et al. 2017, section 5.4).
+# Here $q_k$ is the share of class $k$ in the label. $[k = y]$ is 1 for the right class and 0 for
+# the others. The paper uses $\varepsilon = 0.1$ (Vaswani et al. 2017, section 5.4).
 #
-# **The learning rate** rises linearly in the first steps, while the optimizer's statistics are
-# still poor. After that, it falls with the square root of the step (section 5.3, equation 3):
+# **The learning rate** rises linearly in the first $warmup$ steps. In these steps, the optimizer's
+# averages of the gradients are still poor. After them, it falls with one over the square root of
+# the step (section 5.3, equation 3):
 #
 # $$\mathrm{rate} = D^{-0.5} \cdot \min\left(step^{-0.5}, \; step \cdot warmup^{-1.5}\right)$$
 #
@@ -58,9 +60,9 @@
 # length 0. So step 0 is treated as step 1.
 #
 # **Clipping** (Pascanu et al. 2013, "On the difficulty of training recurrent neural networks",
-# algorithm 1) limits the size of a step. All gradients together form one long vector $g$. If $g$ is
-# longer than the limit, the whole vector is scaled down by one factor. Its direction does not
-# change:
+# algorithm 1) limits the length of the gradient. All gradients together form one long vector $g$ of
+# length $\lVert g \rVert$. If $g$ is longer than the limit $c$, the whole vector is multiplied by
+# one factor. Its direction does not change:
 #
 # $$g \leftarrow g \cdot \min\left(1, \frac{c}{\lVert g \rVert}\right)$$
 
@@ -78,12 +80,13 @@
 #   loss                                            1.959 / 2 = 0.980   2.026 / 2 = 1.013
 # ```
 #
-# With smoothing, the first position has 0.9 · 0.408 + 0.1 · (2.408 + 0.408 + 1.408) / 3 = 0.508.
-# Divided by all three positions, the loss would be 0.653. With padding as a label, it would be
-# (1.959 + 0.013) / 3 = 0.657. Both make the model look better than it is.
+# With smoothing, the loss of the first position is 0.9 · 0.408 + 0.1 · (2.408 + 0.408 + 1.408) / 3
+# = 0.508. Two mistakes make the model look better than it is. Divided by all three positions, the
+# loss without smoothing would be 0.653. With padding as a label, it would be (1.959 + 0.013) / 3 =
+# 0.657.
 #
 # The rate for $D = 512$ and 4,000 warm-up steps is 1.75e-7 at step 1 and 3.49e-4 at step 2,000. It
-# peaks with 6.99e-4 at step 4,000, and is 3.49e-4 again at step 16,000.
+# is highest at step 4,000, with 6.99e-4, and is 3.49e-4 again at step 16,000.
 
 # %%
 import torch
@@ -121,9 +124,9 @@ def warmup_learning_rate(step: int, d_model: int, warmup_steps: int) -> float:
 
 
 # %% [markdown]
-# A training step has four calls, and their order matters. `backward` *adds* gradients to those a
-# parameter already has, so clear the old ones first. Clip the gradients after `backward`. The
-# optimizer updates last.
+# After the loss, a training step has four calls, and their order matters. `backward` *adds*
+# gradients to those a parameter already has, so clear the old ones first. Clip the gradients after
+# `backward`. The optimizer updates last.
 
 
 # %%
@@ -177,9 +180,9 @@ def fit(
 # %% [markdown]
 # ## Overfit one batch
 #
-# Before you train a model for hours, train it on one small batch. If a model of the right shape
-# cannot learn four sentences by heart, it has a bug. You see this within seconds. With the
-# Transformer of ex10 and the batches of ex12:
+# Before you train a model for hours, train it on one small batch. If it cannot memorise four
+# sentences, it has a bug. You see this within seconds. With the Transformer of ex10 and the batches
+# of ex12:
 #
 # ```python
 # import torch
@@ -211,9 +214,9 @@ def fit(
 # ```
 #
 # A model that knows nothing gives each of the 14 tokens the same probability. That is a loss of ln
-# 14 = 2.64, so the first loss should be near it. Dropout is 0, so that it does not disturb the
-# learning. The table shows the losses of the course's own modules, and of the same modules with one
-# mistake each. (Your digits will differ, because your random weights differ.)
+# 14 = 2.64, so the first loss should be near 2.64. Dropout is 0 here, because it would slow the
+# learning down. The table shows the losses of the course's own modules, and of the same modules
+# with one mistake each. (Your digits will differ, because your random weights differ.)
 #
 # | loss in epoch | 1 | 10 | 20 | 50 | 100 | 200 |
 # |---|---|---|---|---|---|---|
@@ -221,8 +224,8 @@ def fit(
 # | no causal mask | 2.807 | 1.768 | 1.075 | 0.251 | 0.082 | 0.027 |
 # | no shift | 2.816 | 1.646 | 0.905 | 0.237 | 0.087 | 0.030 |
 #
-# All three learn their batch. At first, the wrong ones are even faster. Then each model generated
-# text from `<SOS>`, always with the likeliest token:
+# All three models memorise their batch. At first, the wrong models are even faster. Then each model
+# generated text from `<SOS>`, always with the likeliest token:
 #
 # | | "the cat sleeps" becomes |
 # |---|---|
@@ -230,15 +233,16 @@ def fit(
 # | no causal mask | die katze `<EOS>` |
 # | no shift | `<SOS>` `<SOS>` `<SOS>` `<SOS>` |
 #
-# The first model got all four sentences right, the others none. So a loss that stays high proves a
-# bug, but a loss that falls proves little. A decoder that sees the answer, in its input or through
-# its attention, learns to copy it. So also look at what the model generates (ex14).
+# The first model translated all four sentences correctly, the others none. So a loss that stays
+# high proves a bug, but a loss that falls proves little. A decoder that sees the answer, in its
+# input or through its attention, learns to copy it. So also look at what the model generates
+# (ex14).
 
 # %% [markdown]
 # ## Try
 #
 # Train the same batch with the learning rate of `warmup_learning_rate`. Set it in
 # `optimizer.param_groups` before each step, once with 10 and once with 100 warm-up steps. What is
-# the highest rate in each case, and what is the final loss? Then give the worse one a
+# the highest rate in each case, and what is the final loss? Then repeat the worse run with a
 # `max_grad_norm` of 0.1. Adam divides by the size of the gradients anyway. Why can a limit still
 # matter?

@@ -7,6 +7,7 @@ from autograder.course.names import UsageError
 from autograder.learner.progress import Progress, Standing, save_events
 from autograder.learner.progress.events import Event, now
 from autograder.learner.progress.last import read_last
+from autograder.learner.progress.standing import UNTRIED
 from autograder.submission.own_work import is_missing
 
 
@@ -49,7 +50,7 @@ def take_hint(
 def _no_hint(exercise: Exercise, standing: Standing) -> str:
     """Return why there is no hint: nothing failed yet, or the failure is about a name, a call or an exception."""
     number = exercise.number
-    if standing.status in ("fail", "error"):
+    if standing.runs and standing.status not in UNTRIED:
         reason = f"its message says what is wrong; `course check {number}` shows it again"
         return f"no hint for the last failure of {exercise.id}: {reason}"
     return f"no hint for {exercise.id} yet: run `course check {number}` first; hints explain a failure"

@@ -82,7 +82,7 @@ def _from_last_report(course: Course, progress: Progress, exercise: Exercise, wa
         name=str(finding.get("name") or finding.get("message")),
         explanation=str(finding.get("detail") or finding.get("message")),
         hint=str(hints[0]),
-        experiment=_experiment(exercise, finding),
+        experiment=_experiment(finding),
     )
 
 
@@ -96,10 +96,10 @@ def _last_finding(course: Course, progress: Progress, exercise: Exercise, miscon
     return finding if is_it else {}
 
 
-def _experiment(exercise: Exercise, finding: Mapping[str, Any]) -> str:
-    """Return what was measured on the learner's own program."""
+def _experiment(finding: Mapping[str, Any]) -> str:
+    """Return what was measured on the learner's own program; "" without a number of it."""
     witnesses = (finding.get("evidence") or {}).get("witnesses") or []
     if not witnesses:
-        return f"course diff {exercise.number} shows what your program returned."
+        return ""
     at, expected, yours = witnesses[0]
-    return f"At {at} your program returned {yours}, expected {expected}; course diff {exercise.number} shows more."
+    return f"At {at} your program returned {yours}, expected {expected}."

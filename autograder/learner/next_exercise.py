@@ -59,4 +59,6 @@ def lesson_paragraphs(course: Course, exercise: Exercise) -> list[str]:
     while body and not body[0]:
         body.pop(0)
     paragraph = " ".join(takewhile(bool, body)).translate(_MARKUP)
+    if paragraph.endswith(":"):  # a formula or a table follows in the lesson, and not here
+        paragraph = f"{paragraph[:-1]}."
     return [paragraph] if paragraph else []

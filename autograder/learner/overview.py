@@ -14,7 +14,7 @@ from autograder.learner.start import edit_place, may_start, next_todo, read_todo
 from autograder.messages.todos import line_of
 from autograder.report.quantities import plural, points
 from autograder.report.states import IN_PROGRESS, STATES, State
-from autograder.submission.own_work import is_missing, stubs_of
+from autograder.submission.own_work import is_missing, read_own, stubs_of
 
 BROKEN, RECHECK = "BROKEN AGAIN", "RE-CHECK"
 
@@ -168,15 +168,17 @@ def next_command(course: Course, progress: Progress, rows: Sequence[ExerciseRow]
 
 def _file_state(course: Course, exercise: Exercise, standing: Standing) -> FileState:
     """Return whether an exercise's file is as handed out, has work, or is missing."""
-    try:
-        source = (course.exercises_dir / exercise.file).read_bytes()
-    except OSError:
-        return "missing" if is_missing(course, exercise) else "work"
+    if standing.status not in UNTRIED and (course.exercises_dir / exercise.file).is_file():
+        return "work"
+    own = read_own(course, [exercise])
+    source = own.sources.get(exercise.file)
+    if source is None:
+        return "work" if exercise.file in own.unread else "missing"
     if standing.status not in UNTRIED:
         return "work"
     if stubs_of(course, [exercise]).is_stub(exercise.file, source):
         return "stub"
-    todos = read_todos(course, exercise)
+    todos = read_todos(course, exercise, own)
     return "work" if not todos or any(todo.state in ("done", "started") for todo in todos) else "stub"
 
 

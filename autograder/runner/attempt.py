@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from autograder.checks.trials import Key
+from autograder.messages import worker_ends as sentences
 from autograder.protocol import TooLarge
 from autograder.protocol.bounds import MOST_SECONDS
-from autograder.runner.exit_messages import STARVED, cpu_time_message, is_timeout, outcome_of_exit, wall_time_message
+from autograder.runner.ends import STARVED, is_timeout, outcome_of_exit
 from autograder.runner.outcomes import Fault, Observed, Outcome, WorkerFailure, is_exhausted, read_fault, read_frames
 from autograder.runner.process import End, WorkerProcess
 from autograder.runner.run import EnvironmentProblem, GraderProblem, Parts, Plan, Run, Surveyor, Where
@@ -24,10 +25,6 @@ MOST_LOSSES = 3
 """How often the process that workers are forked from may end before the grading fails."""
 
 KILLED = -int(getattr(signal, "SIGKILL", 9))
-
-NOT_RUN = f"Not run: {MOST_DEATHS} checks of this exercise timed out or ended the process."
-
-UNREADABLE = "Your file is nested too deeply, or too long, to be analysed. Write it in smaller steps."
 
 
 class Attempt:
@@ -104,9 +101,7 @@ class Attempt:
         most = self.patience.exercise_seconds
         if self.spent.get(exercise, 0.0) <= most or exercise not in self.plan:
             return False
-        self._settle_exercise(
-            exercise, WorkerFailure("timeout", f"Not run: the checks before it took {most:.3g} s in all, the limit.")
-        )
+        self._settle_exercise(exercise, WorkerFailure("timeout", sentences.exercise_over_time(most)))
         return True
 
     def _take(self, event: Mapping[str, Any]) -> WorkerFailure | None:
@@ -131,7 +126,7 @@ class Attempt:
             case "unloadable" if self._is_at(event["exercise"]):
                 return self._take_fault(event, read_fault(event["fault"], at_import=True))
             case "begin" | "observed" | "raised" if event["exercise"] not in self.run.surveys:
-                return WorkerFailure("error", UNREADABLE)
+                return WorkerFailure("error", sentences.UNREADABLE)
             case "begin" if self._is_at(event["exercise"]):
                 self.at = (self._planned(event["exercise"]), self._key(event))
             case "traced":
@@ -165,7 +160,8 @@ class Attempt:
 
     def _stuck(self, event: Mapping[str, Any]) -> WorkerFailure:
         timed_out = self._current_worker().timed_out
-        sentence = wall_time_message(self.time_limit) if timed_out else cpu_time_message(self.limits)
+        wall, cpu = sentences.over_wall_time(self.time_limit), sentences.over_cpu_time(self.limits.cpu_seconds)
+        sentence = wall if timed_out else cpu
         return WorkerFailure("timeout", sentence, next(iter(read_frames(event["frames"])), None))
 
     def _current_worker(self) -> WorkerProcess:
@@ -261,13 +257,12 @@ class Attempt:
             self._put(exercise, trial, died)
         self.deaths[exercise] = self.deaths.get(exercise, 0) + 1
         if self.deaths[exercise] >= MOST_DEATHS and exercise in self.plan:
-            self._settle_exercise(exercise, WorkerFailure(died.status, NOT_RUN))
+            self._settle_exercise(exercise, WorkerFailure(died.status, sentences.exercise_given_up(MOST_DEATHS)))
 
     def _settle_dependents(self, exercise: str) -> None:
         """Skip exercises that would hang in the same code again: they run with a reference part anyway."""
         for dependent in [later for later in self.plan if exercise in self.parts.get(later, ())]:
-            sentence = f"Not run: {exercise} timed out, and this exercise uses it."
-            self._settle_exercise(dependent, WorkerFailure("timeout", sentence))
+            self._settle_exercise(dependent, WorkerFailure("timeout", sentences.dependent_not_run(exercise)))
 
     def _may_be_an_accident(self, end: End) -> bool:
         """Say whether the system or a person may have killed the worker: then the trial runs once more."""

@@ -10,7 +10,7 @@ from autograder import ending
 from autograder.checks.trials import Key, column_of, derived_seed
 from autograder.course.suite import Suite
 from autograder.runner.attempt import Attempt
-from autograder.runner.exit_messages import is_own_fault
+from autograder.runner.ends import is_own_fault
 from autograder.runner.outcomes import Survey, WorkerFailure, read_survey
 from autograder.runner.process import End, WorkerProcess
 from autograder.runner.run import Cancelled, EnvironmentProblem, GraderProblem, Parts, Plan, Probes, Run, Where

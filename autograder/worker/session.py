@@ -7,6 +7,7 @@ pictures or steps), `sizes`, `device`, `exact`, `trace`, `careful` (whether to a
 `limits`. Every answer is a dict with an `event`.
 """
 
+import builtins
 import gc
 import importlib
 import os
@@ -103,6 +104,7 @@ class Outbox:
 def serve(requests: int, answers: int) -> None:
     """Answer every job on the descriptor `requests` until it ends."""
     outbox = Outbox(answers)
+    vars(builtins).update(exit=sys.exit, quit=sys.exit)  # Python's `site` makes them, and it does not run here
     support.loaded().start()
     gc.freeze()  # objects of libraries live for ever, so a collection need not look at them
     gc.enable()

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
+COURSES = (ROOT, ROOT / "examples" / "autodiff")
 PROJECT = ROOT / "tests" / "autograder" / "project"
 NOT_YET = PROJECT / "not_yet.txt"
 
@@ -74,6 +75,7 @@ def documents() -> list[Path]:
     """Return the pages that people write. docs/misconceptions.md is generated, from texts that are checked here."""
     pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
     pages += [page for page in sorted((ROOT / "docs").glob("*.md")) if page.name != "misconceptions.md"]
+    pages += [course / "README.md" for course in COURSES if course != ROOT]
     return [*pages, ROOT / "autograder" / "authoring" / "student_readme.md"]
 
 
@@ -85,12 +87,16 @@ def programs() -> list[Path]:
 
 def courses() -> list[Path]:
     """Return the files with hints and with names and explanations of misconceptions."""
-    return [ROOT / "course.toml", *sorted((ROOT / "solutions" / "misconceptions").glob("*.toml"))]
+    return [
+        file
+        for course in COURSES
+        for file in (course / "course.toml", *sorted((course / "solutions" / "misconceptions").glob("*.toml")))
+    ]
 
 
 def lessons() -> list[Path]:
     """Return the solutions, whose text cells are the lessons of the stubs and notebooks."""
-    return sorted((ROOT / "solutions").glob("ex*.py"))
+    return [lesson for course in COURSES for lesson in sorted((course / "solutions").glob("ex*.py"))]
 
 
 def paragraphs(lesson: str) -> Iterator[tuple[int, str]]:

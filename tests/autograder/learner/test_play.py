@@ -367,7 +367,7 @@ def test_the_key_q_ends_a_training_early_and_it_can_go_on(tmp_path: Path, capsys
     whole = learned(tmp_path / "whole.pt", 0)
     early = learned(tmp_path / "parts.pt", 0, q_after=3)
     assert not all(torch.equal(whole[name], early[name]) for name in whole)
-    assert "Stopped after step 3 of 6. The same command trains on from here." in capsys.readouterr().out
+    assert "Stopped after step 3 of 6. The same command continues the training." in capsys.readouterr().out
     parts = learned(tmp_path / "parts.pt", 0)
     assert all(torch.equal(whole[name], parts[name]) for name in whole)
 

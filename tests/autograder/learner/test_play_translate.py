@@ -40,13 +40,13 @@ def test_it_looks_at_the_model_trains_it_and_says_how_good_it_is(first: subproce
         "400 pairs of sentences",
         "The loss before training is",
         "No position of the target sees a later word.",
-        "It memorises 16 sentences in ",
+        "The model memorises 16 sentences in ",
         "Step 6 of 6: loss",
         "words a second",
         "  hello world ->",
         "of 20 new sentences exactly",
         "of 20 new combinations of words exactly",
-        "These are few.",
+        "Few translations are right.",
     ):
         assert said in first.stdout
 
@@ -63,7 +63,7 @@ def test_what_was_trained_is_used_again_and_figures_go_to_a_file(
     assert "Trained although 05 attention fails: not scaled" in again.stdout
     assert "The model does not know the word r." in again.stdout
     assert "There is no English word in '?'." in again.stdout
-    assert "The sentence has 20 words; the model knows sentences of at most 12." in again.stdout
+    assert "The sentence has 20 words; the model knows sentences of at most 12 words." in again.stdout
     data = json.loads((root / "figures.json").read_text("utf-8"))
     assert set(data["figures"]) == {"steps", "asked", "unseen", "combined", "seconds"}
     assert data["wrong"] == [["ex05_attention", "not scaled"]]

@@ -145,7 +145,7 @@ def test_it_trains_compares_itself_and_continues_a_text(root: Path, first: subpr
         "top-k is -1, expected 0 or more.",
         "temperature is nan, expected 0 or more.",
         "length is 2.5, expected a whole number.",
-        "The training text has no ë.",
+        "The training text does not contain: ë.",
     ):
         assert said in first.stdout
     figures = json.loads((root / "figures.json").read_text("utf-8"))["figures"]
@@ -221,7 +221,7 @@ def test_attention_is_printed_written_as_json_and_drawn(
     done = asked(root, "look", say=["Mira <met>", "owl " * 60], options=options, json=str(data))
     assert (done.returncode, done.stderr) == (0, "")
     assert "Block 1, head 2, attends most: / to / (1.00)," in done.stdout
-    assert "pieces with the 3 to come; expected at most 25." in done.stdout
+    assert "pieces, with the 3 that the model adds; expected at most 25." in done.stdout
     figures = json.loads(data.read_text("utf-8"))["figures"]
     [sentence] = figures["sentences"]
     [block] = sentence["blocks"]

@@ -6,10 +6,14 @@ from pathlib import Path
 import pytest
 
 from autograder.course import Course
+from autograder.course.names import UsageError
+from autograder.learner.hints import take_hint
+from autograder.learner.next_exercise import lesson_paragraphs
 from autograder.learner.overview import ExerciseRow, next_command, parts_written, rows_of
 from autograder.learner.progress import Standing, read_progress
 from autograder.learner.start import may_start, next_todo, read_todos, start_texts, take_start
 from autograder.results import Todo
+from autograder.submission.own_work import notebook_file
 from tests.support import tiny
 
 SECOND = tiny.FILES[1]
@@ -92,3 +96,25 @@ def test_a_deleted_file_is_missing_and_reset_brings_it_back(begun: Course) -> No
     rows = rows_of(begun, progress)
     assert [row.word for row in rows] == ["MISSING", "IN PROGRESS"]
     assert next_command(begun, progress, rows) == ("course reset 01", "restores the stub")
+
+
+def test_work_in_a_notebook_that_was_never_checked_is_in_progress(begun: Course) -> None:
+    book = notebook_file(begun, begun.exercises[0])
+    book.parent.mkdir(exist_ok=True)
+    book.write_bytes(tiny.notebook(tiny.MEAN))
+    for folder_has_the_stub_too in (True, False):
+        if not folder_has_the_stub_too:
+            (begun.exercises_dir / tiny.FILES[0]).unlink()
+        assert next(row.word for row in rows_of(begun, read_progress(begun))) == "IN PROGRESS"
+
+
+@pytest.mark.parametrize("status", ["fail", "error", "timeout", "memory", "grader_error"])
+def test_a_result_without_hints_is_not_called_unchecked(begun: Course, status: str) -> None:
+    with pytest.raises(UsageError, match="no hint for the last failure of ex01"):
+        take_hint(begun, begun.exercises[0], Standing(status=status, runs=1), None, at_once=False)
+
+
+def test_the_beginning_of_a_lesson_announces_nothing_that_is_not_shown(begun: Course) -> None:
+    exercise = begun.exercises[0]
+    (begun.exercises_dir / exercise.file).write_text("# # ex01\n#\n# A mean. Its *formula*:\n#\n# $$m$$\n", "utf-8")
+    assert lesson_paragraphs(begun, exercise) == ["A mean. Its formula."]

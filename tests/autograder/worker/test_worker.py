@@ -115,6 +115,8 @@ def test_a_right_program_gets_every_point(grader: Grader) -> None:
         ("import sys\nsys.exit(0)", "error", "exit()"),
         (f"import sys\n{INSIDE}sys.exit(0)", "error", "exit()"),
         ("raise SystemExit", "error", "exit()"),
+        (f"{INSIDE}exit()", "error", "exit()"),
+        (f"{INSIDE}quit(1)", "error", "exit()"),
         (f"{INSIDE}raise KeyboardInterrupt", "error", "raised KeyboardInterrupt in running_mean()"),
         (f"{INSIDE}raise GeneratorExit", "error", "raised GeneratorExit"),
         (f"import atexit, os\natexit.register(os._exit, 0)\n{INSIDE}return x.cumsum(-1)", "fail", "not divided"),
