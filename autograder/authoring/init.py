@@ -21,10 +21,11 @@ def new_course(folder: Path, *, tensors: bool, title: str | None = None) -> list
     """
     root = folder.resolve()
     _refuse(folder, root)
-    name = title if title is not None else root.name.replace("-", " ").replace("_", " ").strip().capitalize()
-    if not name.strip() or len(name) > LONGEST_TITLE or not name.isprintable():
-        raise UsageError(f"the title {name!r} is not one line of 1 to {LONGEST_TITLE} characters; give --title TEXT")
-    texts = _texts(name, "torch" if tensors else "plain")
+    if title is None:
+        title = root.name.replace("-", " ").replace("_", " ").strip().capitalize()
+    if not title.strip() or len(title) > LONGEST_TITLE or not title.isprintable():
+        raise UsageError(f"the title {title!r} is not one line of 1 to {LONGEST_TITLE} characters; give --title TEXT")
+    texts = _texts(title, "torch" if tensors else "plain")
     for name, text in texts.items():
         file = root / name
         file.parent.mkdir(parents=True, exist_ok=True)
