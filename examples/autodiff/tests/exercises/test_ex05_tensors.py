@@ -89,11 +89,12 @@ def test_summed(impl, given):
 @check("plain arrays and numbers may stand on either side", points=2, of="Tensor")
 def test_plain_arrays(impl, given):
     B, D, F = given.sizes("B D F")
-    a, b, c, d, e = tensors(impl, given, (B, F), (B, F), (D, F), (B, F), (B, F))
+    a, b, c, d, e, f = tensors(impl, given, (B, F), (B, F), (D, F), (B, F), (B, F), (D, B))
     whole = impl.Tensor([given.number(1, 9) for _ in range(F)])
     return {
         "array - a": observed(given, array(given, B, F) - a, a=a),
         "array + b": observed(given, array(given, F) + b, b=b),
+        "f @ array": observed(given, f @ array(given, B, F), f=f),
         "array @ c": observed(given, array(given, B, D) @ c, c=c),
         "d / number": observed(given, d / 4.0, d=d),
         "e - array": observed(given, e - array(given, F), e=e),
