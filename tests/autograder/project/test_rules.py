@@ -53,7 +53,7 @@ def test_a_lesson_is_its_paragraphs_without_headings_tables_links_and_code() -> 
 
 
 def test_every_lesson_has_a_box_with_linked_calls() -> None:
-    for lesson in rules.lessons():
+    for lesson in sorted((rules.ROOT / "solutions").glob("ex*.py")):  # a course without torch has no such box
         box = lesson.read_text("utf-8").split("# **PyTorch you need.**")[1].split("\n# |---|---|\n")[1]
         rows, links = box.split("\n#\n")[:2]
         assert 2 <= len(rows.splitlines()) <= 6, lesson.name
