@@ -58,7 +58,7 @@ def step_doubled(impl, given):
 MISCONCEPTIONS = """[{dashes}-squared]
 name = "the numbers are squared"
 explanation = "TODO: one sentence about what is wrong with it."
-hint = "What becomes of 3?"
+hint = "What does your function make of 3, and what of 2?"
 find = "{find}"
 replace = "{replace}"
 """
@@ -77,13 +77,13 @@ needs = []
 forbidden = []
 
 [exercises.start]
-{name} = ["TODO: a question that leads to the first line."]
+{name} = ["TODO: a question that leads to the first line of the function."]
 
 [exercises.hints]
 doubled = [
-    "TODO: a question about the failure.",
-    "TODO: the principle, without code.",
-    "TODO: the step, with the name of the call or operation.",
+    "TODO: a question about the failure, which a look at one number answers.",
+    "TODO: the principle behind the right result, in words and without any code.",
+    "TODO: the step to take, with the name of the call or the operation.",
 ]
 """
 
