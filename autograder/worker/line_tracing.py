@@ -42,12 +42,16 @@ SELF = "self"
 
 @dataclass(frozen=True)
 class Statement:
-    """A simple statement, or the head of a compound one: its location, and the names it reads and binds."""
+    """A simple statement, or the head of a compound one: its location, and the names it reads and binds.
+
+    `own` are the names of its comprehensions.
+    """
 
     line: int
     end_line: int
     columns: tuple[int | None, int | None]
     reads: frozenset[str]
+    binds: frozenset[str]
     own: frozenset[str]
     returned: str | None = None
 
@@ -122,13 +126,14 @@ class LineTracing:
         caller = self._active[-1] if self._active else None
         own = _Frame(frame, None, caller.stack if caller is not None else [])
         if caller is not None and frame.f_back is caller.frame:
-            self._bind_arguments(own, self._inputs_of(caller), caller.stack)
+            self._bind_arguments(own, VALUE, self._inputs_of(caller), caller.stack)
         else:
             arguments = list(_variables(frame).values())
             call = self._record(CALL, [], encode(arguments, self._modules), self._origins(arguments))
             self._times.clear()
             place = self._place(code, frame.f_code.co_firstlineno, None)
-            self._bind_arguments(own, [call] if call is not None else [], [place] if place is not None else [])
+            inputs, stack = [call] if call is not None else [], [place] if place is not None else []
+            self._bind_arguments(own, ARGUMENT, inputs, stack)
         self._active.append(own)
         return self._on_event
 
@@ -182,9 +187,15 @@ class LineTracing:
             made = self._made.get(encoded)
             if made is None or made not in own.called:
                 inputs = self._inputs_of(own) if inputs is None else inputs
-                made = self._record(VALUE, own.stack, encoded, inputs)
+                made = self._record(VALUE, own.stack, encoded, self._with_former(own, name, inputs))
             if made is not None:
                 own.steps[name] = made
+
+    def _with_former(self, own: _Frame, name: str, inputs: list[int]) -> list[int]:
+        """Return the inputs of a variable's new value: also its former value, if the statement only changed a part."""
+        if name not in own.steps or (own.statement is not None and name in own.statement.binds):
+            return inputs
+        return list(dict.fromkeys([own.steps[name], *inputs]))[:TRACE_INPUTS]
 
     def _variables(self, own: _Frame) -> dict[str, Any]:
         """Return the variables of a function, and the attributes of its `self`."""
@@ -209,7 +220,8 @@ class LineTracing:
             if self._active:
                 self._active[-1].called.append(made)
 
-    def _bind_arguments(self, own: _Frame, inputs: list[int], stack: list[int]) -> None:
+    def _bind_arguments(self, own: _Frame, made_by: str, inputs: list[int], stack: list[int]) -> None:
+        """Note the arguments of a call: the check made them, or the statement of the student that calls."""
         for name, value in self._variables(own).items():
             encoded = encode(value, self._modules)
             if encoded is None:
@@ -217,14 +229,15 @@ class LineTracing:
             own.values[name] = value, encoded
             made = next((step for step in inputs if self._made.get(encoded) == step), None)
             if made is None:
-                made = self._record(ARGUMENT, stack, encoded, inputs)
+                made = self._record(made_by, stack, encoded, inputs)
             if made is not None:
                 own.steps[name] = made
 
     def _inputs_of(self, own: _Frame) -> list[int]:
         """Return the steps that the running statement is made from."""
         reads = own.statement.reads if own.statement is not None else frozenset()
-        read = [step for name, step in own.steps.items() if name in reads]
+        whole = SELF in reads
+        read = [step for name, step in own.steps.items() if name in reads or (whole and name.startswith(f"{SELF}."))]
         return list(dict.fromkeys([*read, *own.called]))[:TRACE_INPUTS]
 
     def _origins(self, values: Iterable[Any]) -> list[int]:
@@ -294,8 +307,14 @@ def _statement(node: ast.stmt) -> Statement:
     bodies = [part for name in ("body", "orelse", "finalbody", "handlers", "cases") for part in getattr(node, name, [])]
     heads = [child for child in ast.iter_child_nodes(node) if child not in bodies]
     inside = [part for head in heads for part in ast.walk(head)]
-    reads = {part.id for part in inside if isinstance(part, ast.Name) and not isinstance(part.ctx, ast.Store)}
-    reads |= {f"{SELF}.{part.attr}" for part in inside if isinstance(part, ast.Attribute) and _is_self(part.value)}
+    names = [(part.id, part.ctx) for part in inside if isinstance(part, ast.Name)]
+    attributes = [part for part in inside if isinstance(part, ast.Attribute) and _is_self(part.value)]
+    reads = {name for name, context in names if not isinstance(context, ast.Store)}
+    if sum(name == SELF for name, _ in names) == len(attributes):
+        reads.discard(SELF)  # it stands for all attributes only where it is more than the object of one
+    reads |= {f"{SELF}.{part.attr}" for part in attributes}
+    binds = {name for name, context in names if isinstance(context, ast.Store)}
+    binds |= {f"{SELF}.{part.attr}" for part in attributes if isinstance(part.ctx, ast.Store)}
     if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
         reads.add(node.target.id)
     loops = [part.target for part in inside if isinstance(part, ast.comprehension)]
@@ -306,7 +325,7 @@ def _statement(node: ast.stmt) -> Statement:
     returned = None
     if isinstance(node, ast.Return) and node.value is not None:
         returned = node.value.id if isinstance(node.value, ast.Name) else ""
-    return Statement(node.lineno, end, columns, frozenset(reads), frozenset(own), returned)
+    return Statement(node.lineno, end, columns, frozenset(reads), frozenset(binds), frozenset(own), returned)
 
 
 def _is_self(node: ast.AST) -> bool:

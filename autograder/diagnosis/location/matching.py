@@ -108,7 +108,7 @@ class Matching:
         self.matched.append(matched)
         comparable = fits and (math.prod(step.shape) > 1 or step.dtype in PLAIN)
         alone = not comparable and not is_check_step(step)
-        innocent = step.name in BLANK or _loads(step)
+        innocent = (step.name in BLANK and (handed_on or step.name != ARGUMENT)) or _loads(step)
         self._good.append(state is State.AGREES or innocent or (alone and (state is State.RESHAPED or handed_on)))
         self.constant.append(bool(step.stack) and all(self.constant[before] for before in step.inputs))
 

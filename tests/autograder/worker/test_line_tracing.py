@@ -119,3 +119,36 @@ def test_values_that_do_not_fit_the_steps_are_refused() -> None:
     data = {**tracing.as_data(), "steps": [["value", [], [], [4], "int", False, [0, 1], None]]}
     with pytest.raises(ValueError, match="values that do not fit the steps"):
         read_trace(data)
+
+
+NODES = """\
+class Node:
+    def __init__(self, slope):
+        self.slope = slope
+        self.grad = 0.0
+
+    def walk(self):
+        order = gathered(self)
+        self.grad += 1.0
+        return order
+
+
+def gathered(node):
+    return [node]
+
+
+def made(number):
+    return Node(number * 3.0)
+"""
+
+
+def test_what_is_made_of_an_object_is_made_of_the_line_that_made_the_object() -> None:
+    trace = traced(NODES, lambda own: own["made"](0.7).walk()[0].grad)
+    before: list[set[int]] = []
+    for step in trace.steps:
+        before.append(set(step.inputs).union(*(before[at] for at in step.inputs)))
+    places = lines(trace)
+    assert [step.name for step, line in zip(trace.steps, places, strict=True) if line == 17] == ["value", "value"]
+    changed = [at for at, line in enumerate(places) if line == 8 and trace.steps[at].shape]  # the list, not its number
+    assert changed
+    assert {17, 7} <= {places[at] for at in before[changed[0]]}
