@@ -31,7 +31,9 @@ def build(options: argparse.Namespace) -> int:
         print(f"made {', '.join(_names((*written, *stale.parts)))}")
     if left:
         names = ", ".join(_names(left))
-        raise UsageError(f"{names} differ from what the solutions give: `{_command(named)} --force` replaces them")
+        differs, them = ("differs", "it") if len(left) == 1 else ("differ", "them")
+        given = "what the solutions give"
+        raise UsageError(f"{names} {differs} from {given}: `{_command(named)} --force` replaces {them}")
     return PASS
 
 

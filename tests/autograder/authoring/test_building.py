@@ -33,7 +33,7 @@ def test_what_is_missing_is_made_and_what_differs_stays_and_is_named(course: Pat
     done = tiny.run_course(course, "build")
     assert done.returncode == 2
     assert done.stdout == f"made {SECOND_BOOK.name}\n"
-    differs = "differ from what the solutions give: `course build --force` replaces them"
+    differs = "differs from what the solutions give: `course build --force` replaces it"
     assert f"{FIRST_BOOK.name} {differs}" in " ".join(done.stderr.split())
     assert (course / FIRST_BOOK).read_text() == "mine"
 

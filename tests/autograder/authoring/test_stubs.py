@@ -92,7 +92,7 @@ def test_building_writes_over_what_somebody_edited_only_when_told_to(course: Pat
     mine.write_text("# my work\n")
     refused = tiny.run_course(course, "build")
     assert refused.returncode == 2
-    assert "--force writes over them" in refused.stderr
+    assert "differs from what the solutions give: `course build --force` replaces it" in refused.stderr
     assert mine.read_text() == "# my work\n"
     checked = tiny.run_course(course, "build", "--check")
     assert (checked.returncode, mine.read_text()) == (1, "# my work\n")

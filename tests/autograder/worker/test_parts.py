@@ -227,7 +227,7 @@ def test_a_submission_cannot_build_a_part_that_it_brings_along(grader: Grader, r
 WARMED = """
 import gc, os, sys, types
 from autograder.worker.sandbox import warm_up
-warm_up.load()
+warm_up.load(["torch"])
 warm_up.warm(os.open(sys.argv[1], os.O_RDONLY))
 gc.unfreeze()
 from autograder.checks.weights import ReferencePart
