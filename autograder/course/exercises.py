@@ -10,6 +10,9 @@ from autograder.course.points import read_points
 from autograder.course.section import Section, as_line, as_positive, as_tables, as_text, as_texts, quoted
 from autograder.course.words import read_words
 
+KEYS = ("id", "title", "points", "needs", "hints", "forbidden", "words", "built", "start", "minutes")
+"""The keys of an exercise in course.toml."""
+
 HINT_LENGTH = 200
 """Characters of a hint: about 40 words, three lines of a terminal."""
 
@@ -51,7 +54,7 @@ def _section(top: Section, index: int, table: Mapping[str, object]) -> Section:
 def _exercise(
     top: Section, section: Section, ids: Sequence[str], index: int, points: int, forbidden: tuple[str, ...]
 ) -> Exercise:
-    section.expect_keys("id", "title", "points", "needs", "hints", "forbidden", "words", "built", "start", "minutes")
+    section.expect_keys(*KEYS)
     return Exercise(
         id=ids[index],
         title=section.value("title", "a string", as_text) or "",

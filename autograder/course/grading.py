@@ -9,6 +9,9 @@ from autograder.course.model import Grading
 from autograder.course.nearest import nearest
 from autograder.course.section import Section, as_integer, as_number, as_text, as_texts, quoted
 
+KEYS = ("due", "time_zone", "grace_minutes", "late_percent", "late_of", "late_most", "late_days", "bonus")
+"""The keys of [grading] in course.toml."""
+
 _LONGEST_GRACE = 7 * 24 * 60  # minutes: a week
 
 
@@ -17,8 +20,7 @@ def read_grading(top: Section, ids: Sequence[str]) -> Grading | None:
     if "grading" not in top.table:
         return None
     section = top.section("grading")
-    keys = ("due", "time_zone", "grace_minutes", "late_percent", "late_of", "late_most", "late_days", "bonus")
-    section.expect_keys(*keys)
+    section.expect_keys(*KEYS)
     zone = _zone(section)
     due = _due(section, zone)
     for key in ("grace_minutes", "late_percent", "late_of", "late_most", "late_days"):

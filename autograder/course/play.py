@@ -8,6 +8,9 @@ from autograder.course.model import Activity, Choice, Value
 from autograder.course.nearest import nearest
 from autograder.course.section import Section, as_line, as_texts, quoted
 
+KEYS = ("id", "title", "needs", "options")
+"""The keys of an activity in course.toml."""
+
 COMMON = ("device", "seed", "steps", "say", "fresh", "anyway", "submission", "json", "plain", "no-color", "help")
 """The names of the options that every activity has."""
 
@@ -20,7 +23,7 @@ def read_play(top: Section, exercises: Sequence[str]) -> tuple[Activity, ...]:
         id_ = table.get("id")
         label = f"play {quoted(id_) if isinstance(id_, str) else f'number {index + 1}'}"
         section = Section(table, ("play", index), label, top.problems)
-        section.expect_keys("id", "title", "needs", "options")
+        section.expect_keys(*KEYS)
         activity = Activity(
             id=section.value("id", "a name in lower case, like write", _as_id) or "",
             title=section.value("title", "a line that says what it does", as_line) or "",
