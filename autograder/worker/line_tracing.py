@@ -5,7 +5,6 @@ of the names that the statement reads, and from the results of the calls within 
 the names and the style of a program do not matter.
 """
 
-import ast
 import struct
 import sys
 import threading
@@ -28,7 +27,7 @@ from autograder.protocol.bounds import (
     cut,
     line_number,
 )
-from autograder.protocol.source_text import text_of
+from autograder.worker.line_statements import SELF, Statement, statements_of
 from autograder.worker.plain_values import Encoded, attributes_of, encode
 
 MOST_TIMES = 40
@@ -36,24 +35,6 @@ MOST_TIMES = 40
 
 MOST_LINES = 20_000
 """Lines of a program that are followed, so that a long loop does not take much longer than without tracing."""
-
-SELF = "self"
-
-
-@dataclass(frozen=True)
-class Statement:
-    """A simple statement, or the head of a compound one: its location, and the names it reads and binds.
-
-    `own` are the names of its comprehensions.
-    """
-
-    line: int
-    end_line: int
-    columns: tuple[int | None, int | None]
-    reads: frozenset[str]
-    binds: frozenset[str]
-    own: frozenset[str]
-    returned: str | None = None
 
 
 @dataclass
@@ -75,7 +56,7 @@ class LineTracing:
     def __init__(self, own_files: Collection[str], sources: Mapping[str, bytes]) -> None:
         self.files = sorted(own_files)[:TRACE_FILES]
         self._modules = frozenset(name.removesuffix(".py") for name in self.files)
-        self._statements = {name: _statements(sources.get(name, b"")) for name in self.files}
+        self._statements = {name: statements_of(sources.get(name, b"")) for name in self.files}
         self._steps: list[list[Any]] = []
         self._numbers: list[float] = []
         self._places: list[list[Any]] = []
@@ -287,46 +268,3 @@ def _variables(frame: FrameType) -> dict[str, Any]:
     here = frame.f_locals
     names = (*frame.f_code.co_varnames, *frame.f_code.co_cellvars)
     return {name: here[name] for name in names if name in here}
-
-
-def _statements(source: bytes) -> dict[int, Statement]:
-    """Return the statement of each line; none of a file that cannot be read."""
-    try:
-        tree = ast.parse(text_of(source))
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return {}
-    lines: dict[int, Statement] = {}
-    for node in ast.walk(tree):  # outer statements come first, so inner ones replace them
-        if isinstance(node, ast.stmt) and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            statement = _statement(node)
-            lines.update(dict.fromkeys(range(statement.line, statement.end_line + 1), statement))
-    return lines
-
-
-def _statement(node: ast.stmt) -> Statement:
-    bodies = [part for name in ("body", "orelse", "finalbody", "handlers", "cases") for part in getattr(node, name, [])]
-    heads = [child for child in ast.iter_child_nodes(node) if child not in bodies]
-    inside = [part for head in heads for part in ast.walk(head)]
-    names = [(part.id, part.ctx) for part in inside if isinstance(part, ast.Name)]
-    attributes = [part for part in inside if isinstance(part, ast.Attribute) and _is_self(part.value)]
-    reads = {name for name, context in names if not isinstance(context, ast.Store)}
-    if sum(name == SELF for name, _ in names) == len(attributes):
-        reads.discard(SELF)  # it stands for all attributes only where it is more than the object of one
-    reads |= {f"{SELF}.{part.attr}" for part in attributes}
-    binds = {name for name, context in names if isinstance(context, ast.Store)}
-    binds |= {f"{SELF}.{part.attr}" for part in attributes if isinstance(part.ctx, ast.Store)}
-    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-        reads.add(node.target.id)
-    loops = [part.target for part in inside if isinstance(part, ast.comprehension)]
-    own = {part.id for target in loops for part in ast.walk(target) if isinstance(part, ast.Name)}
-    starts = [getattr(part, "lineno", node.lineno) - 1 for part in bodies]
-    end = max(node.lineno, min(starts, default=node.end_lineno or node.lineno))
-    columns = (node.col_offset, node.end_col_offset) if not bodies and end == node.lineno else (None, None)
-    returned = None
-    if isinstance(node, ast.Return) and node.value is not None:
-        returned = node.value.id if isinstance(node.value, ast.Name) else ""
-    return Statement(node.lineno, end, columns, frozenset(reads), frozenset(binds), frozenset(own), returned)
-
-
-def _is_self(node: ast.AST) -> bool:
-    return isinstance(node, ast.Name) and node.id == SELF
