@@ -24,6 +24,7 @@ from autograder.checks.trials import Key
 from autograder.comparison.compare import Expected, passes
 from autograder.comparison.sketches import sketch
 from autograder.course import Exercise
+from autograder.course.digest import digest_of_parts
 from autograder.course.libraries import versions_of
 from autograder.course.storage import temporary_beside
 from autograder.course.suite import Suite, engine_digest
@@ -182,10 +183,7 @@ class Keys:
             catalogue.read_bytes() if catalogue.is_file() else b"",
             *(name.encode() + b"\0" + data for name, data in sorted(sources.items())),
         ]
-        digest = hashlib.sha256()
-        for part in parts:
-            digest.update(len(part).to_bytes(8, "big") + part)
-        return digest.hexdigest()[:32]
+        return digest_of_parts(parts)[:32]
 
     def _build(
         self, exercise: Exercise, sources: dict[str, bytes], catalogue: tuple[WrongProgram, ...]

@@ -110,7 +110,7 @@ def _tolerance(judge: Judge) -> float | None:
 
 
 def _judgement(value: Value, judge: Judge, expected: Expected) -> str | None:
-    """Return a digest of what a judge of the course's own says; None from other judges, or if it says nothing."""
+    """Return a digest of what the course's own judge says; None if it accepts the value, or the judge is another."""
     difference = judge_observation(value, expected, judge) if callable(judge) else None
     return None if difference is None else hashlib.sha256(repr(difference.fact.wording()).encode()).hexdigest()[:12]
 

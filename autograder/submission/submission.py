@@ -1,6 +1,5 @@
 """Read one student's files as bytes, from a folder or a zip."""
 
-import hashlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -9,6 +8,7 @@ from functools import cached_property
 from pathlib import Path, PurePosixPath
 
 from autograder.checks.structure import nearest
+from autograder.course.digest import digest_of_parts
 from autograder.submission.archive import open_archive, with_inner_zips
 from autograder.submission.files import (
     LINK,
@@ -209,12 +209,7 @@ def notebook_of(file: str) -> str:
 
 def digest(sources: Mapping[str, bytes]) -> str:
     """Return `sha256:...` over the sorted names and the bytes, each preceded by its length."""
-    state = hashlib.sha256()
-    for name in sorted(sources):
-        for part in (name.encode(), sources[name]):
-            state.update(len(part).to_bytes(8, "big"))
-            state.update(part)
-    return f"sha256:{state.hexdigest()}"
+    return f"sha256:{digest_of_parts(part for name in sorted(sources) for part in (name.encode(), sources[name]))}"
 
 
 def student_name(path: Path, kind: Kind) -> str:

@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -129,10 +129,16 @@ def environment(extra: Mapping[str, str]) -> dict[str, str]:
     return {**kept, "PYTHONDONTWRITEBYTECODE": "1", **extra}
 
 
-def run_course(root: Path, *arguments: str, typed: str | None = None, **env: str) -> subprocess.CompletedProcess[str]:
+PROGRAM = ("-m", "autograder")
+"""How Python starts the program."""
+
+
+def run_course(
+    root: Path, *arguments: str, typed: str | None = None, program: Sequence[str] = PROGRAM, **env: str
+) -> subprocess.CompletedProcess[str]:
     """Run the program in a folder, with `typed` as its input, and check that it prints no traceback."""
     done = subprocess.run(
-        [sys.executable, "-m", "autograder", *arguments],
+        [sys.executable, *program, *arguments],
         cwd=root,
         env=environment(env),
         input=typed or "",

@@ -5,17 +5,15 @@ import hashlib
 import json
 import platform
 from dataclasses import asdict
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
 from autograder.authoring.mutation.witness import Witness
 from autograder.course import Exercise
+from autograder.course.digest import digest_of_parts
+from autograder.course.libraries import versions_of
 from autograder.course.storage import state_folder, write_atomically
 from autograder.course.suite import Suite, engine_digest
-
-LIBRARIES = ("torch", "numpy")
-"""Libraries whose versions can change what a program computes."""
 
 
 class Outcomes:
@@ -75,21 +73,11 @@ def _digest(suite: Suite, exercise: Exercise, seed: int) -> str:
     """Return the digest of everything that decides whether a mutant is caught, beside the mutant."""
     course = suite.course
     needed = [course.solutions_dir / need.file for need in course.with_needs(exercise)]
+    versions = versions_of(course.libraries)
     parts = [
         engine_digest(),
-        repr((seed, course.sizes, exercise.forbidden, platform.python_version(), _versions())).encode(),
+        repr((seed, course.sizes, exercise.forbidden, platform.python_version(), versions)).encode(),
         suite.sources[course.checks_file(exercise).name],
         *(file.read_bytes() for file in needed),
     ]
-    digest = hashlib.sha256()
-    for part in parts:
-        digest.update(len(part).to_bytes(8, "big") + part)
-    return digest.hexdigest()
-
-
-def _versions() -> list[str]:
-    found = []
-    for name in LIBRARIES:
-        with contextlib.suppress(metadata.PackageNotFoundError):
-            found.append(metadata.version(name))
-    return found
+    return digest_of_parts(parts)

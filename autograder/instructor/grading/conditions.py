@@ -1,6 +1,5 @@
 """The conditions a report depends on, as digests, so that a later run can keep reports that still stand."""
 
-import hashlib
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -8,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 
 from autograder.course import Course, Exercise
+from autograder.course.digest import digest_of_parts
 from autograder.course.libraries import versions_of
 from autograder.course.suite import engine_digest, suite_digest, suite_files
 from autograder.results.model import SCHEMA
@@ -144,7 +144,4 @@ def _file(file: Path) -> bytes:
 
 
 def _sha256(*parts: bytes) -> str:
-    digest = hashlib.sha256()
-    for part in parts:
-        digest.update(len(part).to_bytes(8, "big") + part)
-    return f"sha256:{digest.hexdigest()}"
+    return f"sha256:{digest_of_parts(parts)}"

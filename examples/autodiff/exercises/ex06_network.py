@@ -113,7 +113,7 @@ def network(parameters: Sequence[Tensor], x: ndarray) -> Tensor:
 
 def accuracy(scores: ndarray, labels: ndarray) -> float:
     """Return the share of points whose largest score is that of their label."""
-    # TODO ex06: which class has the largest score in each row?
+    # TODO ex06: return the class with the largest score of each row.
     raise NotImplementedError("ex06: accuracy")
 
 

@@ -129,7 +129,7 @@ def network(parameters: Sequence[Tensor], x: ndarray) -> Tensor:
 
 def accuracy(scores: ndarray, labels: ndarray) -> float:
     """Return the share of points whose largest score is that of their label."""
-    # TODO ex06: which class has the largest score in each row?
+    # TODO ex06: return the class with the largest score of each row.
     ### BEGIN SOLUTION
     return float((scores.argmax(axis=1) == labels).mean())
     ### END SOLUTION
