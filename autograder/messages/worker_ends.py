@@ -3,7 +3,7 @@
 UNREADABLE = "Your file is nested too deeply, or too long, to be analysed. Write it in smaller steps."
 CHANNEL_CLOSED = "Your code closed the channel for its answers. Look for a call of os.close()."
 OUT_OF_MEMORY = "Your code ran out of memory."
-KILLED = "The system killed the process, probably for lack of memory. Look for huge tensors."
+KILLED = "The system killed the process, probably for lack of memory. Look for very large lists, arrays or tensors."
 
 
 def over_wall_time(seconds: float) -> str:
