@@ -344,7 +344,9 @@ def test_inputs_kept(impl, given):
     return {"x": x[..., :FEW], "mask": mask, "token_positions": places}
 
 
-@check("attention_weights are those of the latest call, for all query heads, detached", points=1, of=CLASS, judge=Like())
+@check(
+    "attention_weights are those of the latest call, for all query heads, detached", points=1, of=CLASS, judge=Like()
+)
 def test_weights_kept(impl, given):
     calls, module, kept = (tokens(given)[:1], tokens(given)[:1]), grouped(impl, given), []
     for x in calls:
@@ -461,4 +463,8 @@ def test_device(impl, given):
 def picture_groups(impl, given):
     H, G = 8, 2
     numbered = given.torch.eye(G, device=given.device).view(1, G, 1, G)  # head g holds a 1 as its feature g
-    return impl.repeat_kv(numbered, H // G)[0, :, 0], [f"head {h}" for h in range(H)], [f"kv head {g}" for g in range(G)]
+    return (
+        impl.repeat_kv(numbered, H // G)[0, :, 0],
+        [f"head {h}" for h in range(H)],
+        [f"kv head {g}" for g in range(G)],
+    )
