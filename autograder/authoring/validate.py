@@ -56,7 +56,8 @@ class Proof:
 class ExerciseProof:
     """The proof of one exercise. `alone` counts the misconceptions that are named correctly, not as an equal one.
 
-    `survivors` are the idle checks. `warnings` are sentences that make no proof fail. `empty` has the points that each family of empty programs earns, in hundredths.
+    `survivors` are the idle checks. `empty` has the points that each family of empty programs earns, in hundredths.
+    `warnings` are sentences about what can be better.
     `key_bytes` is the size of the answer key in a kit; None for another seed than the kit's.
     """
 
