@@ -178,7 +178,7 @@ class Keys:
         parts: list[bytes] = [
             engine_digest(*MAKES_KEYS),
             repr((self.seed, self.device, *versions_of(self.suite.course.libraries).values())).encode(),
-            repr(self.suite.course.sizes).encode(),
+            repr(self.suite.course.sizes_of(exercise)).encode(),
             self.suite.sources[f"test_{exercise.id}.py"],
             catalogue.read_bytes() if catalogue.is_file() else b"",
             *(name.encode() + b"\0" + data for name, data in sorted(sources.items())),

@@ -32,10 +32,14 @@ Read = TypeVar("Read")
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a kit was made of: its files by their digests, and the seed and the sizes that its keys are for."""
+    """What a kit was made of: its files by their digests, and the seed and the sizes that its keys are for.
+
+    `parts` has the sizes of the parts that have some of their own.
+    """
 
     seed: int
     sizes: list[dict[str, int]]
+    parts: Mapping[str, list[dict[str, int]]]
     files: Mapping[str, str]
 
 
@@ -56,7 +60,8 @@ def read_manifest(root: Path) -> Manifest:
         if problem := KEY.problem_of(data.get("format")):
             raise EnvironmentProblem(problem)
         files = {str(name): str(digest) for name, digest in data["files"].items()}
-        return Manifest(int(data["seed"]), [dict(column) for column in data["sizes"]], files)
+        parts = {str(part): [dict(column) for column in columns] for part, columns in data.get("parts", {}).items()}
+        return Manifest(int(data["seed"]), [dict(column) for column in data["sizes"]], parts, files)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise EnvironmentProblem(f"{MANIFEST} cannot be read ({error}); {ANEW}") from error
 
@@ -126,7 +131,8 @@ def _misfits(suite: Suite, manifest: Manifest, seed: int, device: str) -> Iterab
             f"the answer keys of this kit were made on the CPU, and those for {device} are made there from the "
             "solutions, which are not part of it: leave --device out; what is made on a wrong device is found without"
         )
-    if [dict(column) for column in course.sizes] != manifest.sizes:
+    parts = {part.id: [dict(column) for column in part.sizes] for part in course.parts if part.sizes}
+    if ([dict(column) for column in course.sizes], parts) != (manifest.sizes, manifest.parts):
         yield f"[sizes] in course.toml is not what the kit came with, and its answer keys are for that; {ANEW}"
     for exercise in suite.exercises:
         name = f"{course.checks_dir.relative_to(course.root).as_posix()}/test_{exercise.id}.py"

@@ -41,6 +41,7 @@ def kit_of(course: Course, suite: Suite, keys: Keys) -> dict[str, bytes]:
         "engine": __version__,
         "seed": keys.seed,
         "sizes": [dict(column) for column in course.sizes],
+        "parts": {part.id: [dict(column) for column in part.sizes] for part in course.parts if part.sizes},
         "files": {name: file_digest(data) for name, data in files.items()},
     }
     return {**files, MANIFEST: f"{json.dumps(manifest, indent=1)}\n".encode()}

@@ -4,8 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 
 from autograder.course.forbidden import read_forbidden, read_groups
-from autograder.course.model import Exercise
+from autograder.course.model import Exercise, Part
 from autograder.course.nearest import nearest
+from autograder.course.parts import owner_of, part_sections, read_parts
 from autograder.course.points import read_points
 from autograder.course.section import Section, as_line, as_positive, as_tables, as_text, as_texts, quoted
 from autograder.course.words import read_words
@@ -28,8 +29,13 @@ BUILT_LENGTH = 110
 Hints = Mapping[str, tuple[str, str, str]]
 
 
-def read_exercises(top: Section, libraries: Sequence[str] = (), *, required: bool = True) -> tuple[Exercise, ...]:
-    """Read the exercises in their order; each one may need only earlier ones. There may be none, if not `required`."""
+def read_exercises(
+    top: Section, libraries: Sequence[str] = (), *, required: bool = True
+) -> tuple[tuple[Exercise, ...], tuple[Part, ...]]:
+    """Read the exercises in their order, and their parts; each exercise may need only earlier ones.
+
+    There may be none, if not `required`.
+    """
     expected = "at least one [[exercises]] table; `course new NAME` adds one"
     tables = top.value("exercises", expected, as_tables, required=required) or []
     sections = [_section(top, index, table) for index, table in enumerate(tables)]
@@ -37,12 +43,32 @@ def read_exercises(top: Section, libraries: Sequence[str] = (), *, required: boo
     for index, section in enumerate(sections):
         if ids[index] and ids[index] in ids[:index]:
             section.note("id", f"an earlier exercise already has the id {ids[index]}, choose another")
-    points = read_points(top, sections)
+    owners = part_sections(top)
+    parts = read_parts(top, owners, sections)
+    points = _points(top, owners, sections, ids)
     groups = read_groups(top, libraries)
-    return tuple(
-        _exercise(top, section, ids, index, points[index], read_forbidden(section, groups, libraries))
+    exercises = [
+        _exercise(
+            section,
+            owner_of(ids[index], owners, top, "sizes"),
+            ids,
+            index,
+            points[index],
+            read_forbidden(section, groups, libraries),
+        )
         for index, section in enumerate(sections)
-    )
+    ]
+    return tuple(exercises), parts
+
+
+def _points(top: Section, owners: Sequence[Section], sections: Sequence[Section], ids: Sequence[str]) -> list[int]:
+    """Return the hundredths of a point of each exercise: its share of its part, or of a course without parts."""
+    points = [0] * len(sections)
+    for owner in owners or [top]:
+        own = [index for index, id_ in enumerate(ids) if owner_of(id_, owners, top) is owner]
+        for index, worth in zip(own, read_points(owner, [sections[index] for index in own]), strict=True):
+            points[index] = worth
+    return points
 
 
 def _section(top: Section, index: int, table: Mapping[str, object]) -> Section:
@@ -52,8 +78,9 @@ def _section(top: Section, index: int, table: Mapping[str, object]) -> Section:
 
 
 def _exercise(
-    top: Section, section: Section, ids: Sequence[str], index: int, points: int, forbidden: tuple[str, ...]
+    section: Section, sized: Section, ids: Sequence[str], index: int, points: int, forbidden: tuple[str, ...]
 ) -> Exercise:
+    """Return an exercise; `sized` is the table with the sizes that its words may name."""
     section.expect_keys(*KEYS)
     return Exercise(
         id=ids[index],
@@ -62,7 +89,7 @@ def _exercise(
         needs=_needs(section, ids, index),
         hints=_hints(section),
         forbidden=forbidden,
-        words=read_words(section, top),
+        words=read_words(section, sized),
         built=_built(section),
         start=_start(section),
         minutes=section.value("minutes", "a whole number of minutes above 0", as_positive, required=False),

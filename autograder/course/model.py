@@ -10,6 +10,9 @@ from typing import Literal
 Words = Mapping[str, tuple[str, ...]]
 """What an axis counts, by the symbol of its size: a word, and alternatives for when the first is already in use."""
 
+Columns = tuple[Mapping[str, int], ...]
+"""The sizes of the axes by symbol, one column for a trial."""
+
 TENSORS = "torch"
 """The library that makes tensors."""
 
@@ -61,6 +64,17 @@ class Exercise:
 
 
 @dataclass(frozen=True)
+class Part:
+    """A part of a course: exercises that follow each other, by id, with sizes and words of their own if it has any."""
+
+    id: str
+    title: str
+    exercises: tuple[str, ...]
+    sizes: Columns = ()
+    words: Words = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Grading:
     """How a gradebook turns scores into grades. No verdict depends on it.
 
@@ -107,7 +121,7 @@ class Activity:
 
 @dataclass(frozen=True)
 class Course:
-    """A course and the paths of its parts. `sizes` has a column of axis sizes per trial, `words` names the axes.
+    """A course and the paths of its files. `sizes` has a column of axis sizes per trial, `words` names the axes.
 
     `libraries` are the modules that its programs may use, and that a worker loads before them.
     """
@@ -116,13 +130,14 @@ class Course:
     title: str
     seed: int
     limits: Limits
-    sizes: tuple[Mapping[str, int], ...]
+    sizes: Columns
     exercises: tuple[Exercise, ...]
     words: Words = field(default_factory=dict)
     grading: Grading | None = None
     play: tuple[Activity, ...] = ()
     questions: bool = True
     libraries: tuple[str, ...] = ()
+    parts: tuple[Part, ...] = ()
 
     @property
     def exercises_dir(self) -> Path:
@@ -168,9 +183,19 @@ class Course:
         """Return the exercise with that id; it must exist."""
         return next(exercise for exercise in self.exercises if exercise.id == exercise_id)
 
+    def part_of(self, exercise: Exercise) -> Part | None:
+        """Return the part that an exercise belongs to; None in a course without parts."""
+        return next((part for part in self.parts if exercise.id in part.exercises), None)
+
+    def sizes_of(self, exercise: Exercise) -> Columns:
+        """Return the sizes for the checks of an exercise: those of its part, or else of the course."""
+        part = self.part_of(exercise)
+        return part.sizes if part is not None and part.sizes else self.sizes
+
     def words_of(self, exercise: Exercise) -> Words:
-        """Return the words for the axes of an exercise: its own, and the course's for the others."""
-        return {**self.words, **exercise.words}
+        """Return the words for the axes of an exercise: its own, then those of its part and of the course."""
+        part = self.part_of(exercise)
+        return {**self.words, **(part.words if part is not None else {}), **exercise.words}
 
     def with_needs(self, exercise: Exercise) -> tuple[Exercise, ...]:
         """Return an exercise and everything it needs, directly or not, in the course's order."""

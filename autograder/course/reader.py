@@ -2,20 +2,20 @@
 
 import re
 import tomllib
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from decimal import Decimal
-from itertools import combinations
 from pathlib import Path
 
 from autograder.course.exercises import read_exercises
 from autograder.course.grading import read_grading
 from autograder.course.libraries import read_libraries
-from autograder.course.model import Course, Limits
+from autograder.course.model import Columns, Course, Limits
+from autograder.course.parts import read_other_sizes
 from autograder.course.play import read_play
 from autograder.course.problems import COURSE_FILE, Collector, CourseError, Problem
-from autograder.course.section import Section, as_flag, as_integer, as_positive, as_positives, as_table, as_text
+from autograder.course.section import Section, as_flag, as_integer, as_positive, as_text
+from autograder.course.sizes import read_sizes
 from autograder.course.words import read_words
 from autograder.formats import COURSE
 
@@ -23,11 +23,11 @@ __all__ = ["CourseError", "Problem", "find_course", "read_course"]
 
 KEYS = (
     *("format", "title", "seed", "points", "libraries", "questions", "limits", "sizes", "words", "forbidden_groups"),
-    *("exercises", "grading", "play"),
+    *("parts", "exercises", "grading", "play"),
 )
 """The keys of course.toml."""
 
-NO_SIZES: tuple[Mapping[str, int], ...] = ({},)
+NO_SIZES: Columns = ({},)
 """The one column of a course without axes: each trial has it."""
 
 
@@ -58,20 +58,21 @@ def read_course(root: Path, *, empty: bool = False) -> Course:
     _check_format(top)
     top.expect_keys(*KEYS)
     libraries = read_libraries(top)
-    exercises = read_exercises(top, libraries, required=not empty)
+    exercises, parts = read_exercises(top, libraries, required=not empty)
     ids = [exercise.id for exercise in exercises]
     course = Course(
         root=root,
         title=top.value("title", "a string", as_text) or "",
         seed=top.value("seed", "an integer", as_integer) or 0,
         limits=_limits(top.section("limits")),
-        sizes=_sizes(top) if "sizes" in top.table else NO_SIZES,
+        sizes=read_sizes(top) if "sizes" in top.table else NO_SIZES,
         exercises=exercises,
         words=read_words(top, top),
         grading=read_grading(top, ids),
         play=read_play(top, ids),
         questions=top.value("questions", "true or false", as_flag, required=False) is not False,
         libraries=libraries,
+        parts=parts,
     )
     problems.raise_any()
     return course
@@ -86,14 +87,18 @@ def _check_format(top: Section) -> None:
 
 
 def with_sizes(course: Course, file: Path) -> Course:
-    """Return the course with the [sizes] of another TOML file. Raises `CourseError` with all its mistakes."""
+    """Return the course with the sizes of another TOML file: [sizes], and [[parts]] with an id and sizes.
+
+    Raises `CourseError` with all its mistakes.
+    """
     text = _text(file)
     problems = Collector(text)
     top = Section(_parsed(text), (), "", problems)
-    top.expect_keys("sizes")
-    sizes = _sizes(top)
+    top.expect_keys("sizes", "parts")
+    sizes = read_sizes(top)
+    parts = read_other_sizes(top, course.parts)
     problems.raise_any()
-    return replace(course, sizes=sizes)
+    return replace(course, sizes=sizes, parts=parts)
 
 
 def _has_course(folder: Path) -> bool:
@@ -141,33 +146,3 @@ def _limits(section: Section) -> Limits:
         for name in names
     }
     return Limits(**read)
-
-
-def _sizes(top: Section) -> tuple[Mapping[str, int], ...]:
-    """Return one mapping from axis to size for each column."""
-    table = top.value("sizes", "a table of axes, like T = [7, 9]", lambda value: as_table(value) or None) or {}
-    section = Section(table, ("sizes",), "sizes", top.problems)
-    read = {name: section.value(name, "a list of integers above 0", as_positives) for name in table}
-    axes = {name: sizes for name, sizes in read.items() if sizes}
-    columns = Counter(map(len, axes.values())).most_common(1)[0][0] if axes else 0
-    for name, sizes in axes.items():
-        if len(sizes) != columns:
-            section.note(name, f"{name} has {_columns(len(sizes))}, expected {columns} as most axes have")
-        elif columns < 2:
-            section.note(name, f"{name} has one column, expected at least two, since each check runs on two")
-    _note_equal_sizes(section, axes)
-    return tuple(
-        {name: sizes[column] for name, sizes in axes.items() if column < len(sizes)} for column in range(columns)
-    )
-
-
-def _columns(count: int) -> str:
-    return f"{count} column{'' if count == 1 else 's'}"
-
-
-def _note_equal_sizes(section: Section, axes: Mapping[str, tuple[int, ...]]) -> None:
-    """Record axes of equal size in one column: a program that confuses them would have the right shapes."""
-    for (one, ones), (other, others) in combinations(axes.items(), 2):
-        for column, (size, same) in enumerate(zip(ones, others, strict=False), start=1):
-            if size == same:
-                section.note(other, f"{one} and {other} are both {size} in column {column}, expected different sizes")

@@ -8,10 +8,10 @@ LONGEST = 24  # characters, so that a sentence with two of them still fits on a 
 _EXPECTED = "a word, or a list of words of which the first unused one is taken"
 
 
-def read_words(section: Section, top: Section) -> Words:
-    """Return the optional words of a course or of an exercise; `top` has the sizes that they may name."""
+def read_words(section: Section, sized: Section) -> Words:
+    """Return the optional words of a course, a part or an exercise; `sized` has the sizes that they may name."""
     table = section.section("words")
-    sizes = as_table(top.table.get("sizes")) or {}
+    sizes = as_table(sized.table.get("sizes")) or {}
     read = {}
     for symbol in table.table:
         words = table.value(symbol, _EXPECTED, _as_words)

@@ -157,7 +157,7 @@ class Verdicts:
         return "fail", of_difference(check, compared, evidence=self.evidence, named=named)
 
     def _sizes(self, check: Check, trial: int) -> Mapping[str, int]:
-        return sizes_of(self.suite.course.sizes, self.seed, self.exercise.id, check.id, trial)
+        return sizes_of(self.suite.course.sizes_of(self.exercise), self.seed, self.exercise.id, check.id, trial)
 
     def _of_fault(self, fault: Fault, source: bytes) -> tuple[Status, Diagnosis | None]:
         place = fault.frames[-1] if fault.frames else None

@@ -190,10 +190,11 @@ class Runner:
         reference_parts: Mapping[str, bytes],
         seed: int,
     ) -> dict[str, Any]:
-        course, columns = self.suite.course, len(self.suite.course.sizes)
+        course = self.suite.course
+        sizes = {exercise: course.sizes_of(course.exercise(exercise)) for exercise in plan}
 
         def trial(exercise: str, key: Key) -> list[Any]:
-            return [*key, derived_seed(seed, exercise, *key), column_of(columns, seed, exercise, *key)]
+            return [*key, derived_seed(seed, exercise, *key), column_of(len(sizes[exercise]), seed, exercise, *key)]
 
         return {
             "sources": dict(sources),
@@ -203,7 +204,7 @@ class Runner:
             "probes": "checks",
             "careful": False,
             "prints": False,
-            "sizes": [dict(column) for column in course.sizes],
+            "sizes": {exercise: [dict(column) for column in columns] for exercise, columns in sizes.items()},
             "libraries": list(course.libraries),
             "device": self.device,
             "exact": exact,

@@ -2,9 +2,9 @@
 
 A job is a dict with `sources`, `reference_parts` and `checks` (file name to bytes), `plan` (exercises with their
 trials, each a check, its number, its own seed and the column of its sizes), `probes` (what the plan names: checks,
-pictures or steps), `sizes`, `device`, `exact`, `trace`, `careful` (whether to announce each check before it begins),
-`forbidden` (exercise to what it forbids), `libraries`, `prints` (whether the log says which trial printed what) and
-`limits`. Every answer is a dict with an `event`.
+pictures or steps), `sizes` (exercise to its columns), `device`, `exact`, `trace`, `careful` (whether to announce each
+check before it begins), `forbidden` (exercise to what it forbids), `libraries`, `prints` (whether the log says which
+trial printed what) and `limits`. Every answer is a dict with an `event`.
 """
 
 import builtins
@@ -171,9 +171,10 @@ class Job:
         with self.sources.engine_hidden(), support.loaded().forbid(names, (file,)) as ban:
             self.sources.replace_builtins(file, ban.builtins())
             if (implementation := self._load(exercise)) is not None:
+                sizes = self.job["sizes"][exercise]
                 for check, trial, seed, column in trials:
                     where = {"exercise": exercise, "check": check, "trial": trial}
-                    self._trial(where, seed, self.job["sizes"][column], probes[check], implementation, ban)
+                    self._trial(where, seed, sizes[column], probes[check], implementation, ban)
 
     def _load(self, exercise: str) -> object | None:
         self.emit({"event": "load", "exercise": exercise})

@@ -3,13 +3,14 @@
 No verdict uses it. It only helps to find an input on which a mutant differs from the solution.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from autograder.authoring.mutation.unusual_inputs import KEPT
 from autograder.checks.trials import Key, column_of
 from autograder.course import Exercise
+from autograder.course.model import Columns
 from autograder.course.suite import Suite
 
 VALUES = {
@@ -39,13 +40,14 @@ def edge_suite(suite: Suite) -> Suite:
     text = f"\n\n{_SOURCE}\ndeclare_families(globals(), {_SEPARATOR!r}, {[*VALUES]!r})\n".encode()
     names = {course.checks_file(exercise).name for exercise in suite.exercises}
     sources = {name: source + text if name in names else source for name, source in suite.sources.items()}
-    sizes = (*course.sizes, *_edge_columns(course.sizes))
-    return replace(suite, sources=sources, course=replace(course, sizes=sizes))
+    parts = tuple(replace(part, sizes=_with_edges(part.sizes)) for part in course.parts)
+    course = replace(course, sizes=_with_edges(course.sizes), parts=parts)
+    return replace(suite, sources=sources, course=course)
 
 
 def edge_trials(suite: Suite, edges: Suite, exercise: Exercise, seed: int) -> Iterator[Key]:
     """Yield the trials of an edge suite: every check with all unusual sizes, and with each family of inputs."""
-    ordinary, columns = len(suite.course.sizes), len(edges.course.sizes)
+    ordinary, columns = (len(owner.course.sizes_of(exercise)) for owner in (suite, edges))
     for check in suite.checks[exercise.id]:
         for trial in range(columns if columns > ordinary else 0):
             if column_of(columns, seed, exercise.id, check.id, trial) >= ordinary:
@@ -62,7 +64,11 @@ def check_and_family(name: str) -> tuple[str, str | None]:
     return check, family or None
 
 
-def _edge_columns(columns: Sequence[Mapping[str, int]]) -> Iterator[Mapping[str, int]]:
+def _with_edges(columns: Columns) -> Columns:
+    return (*columns, *_edge_columns(columns))
+
+
+def _edge_columns(columns: Columns) -> Iterator[Mapping[str, int]]:
     if not columns or not columns[0]:
         return
     first = columns[0]

@@ -76,7 +76,7 @@ def _digest(suite: Suite, exercise: Exercise, seed: int) -> str:
     versions = versions_of(course.libraries)
     parts = [
         engine_digest(),
-        repr((seed, course.sizes, exercise.forbidden, platform.python_version(), versions)).encode(),
+        repr((seed, course.sizes_of(exercise), exercise.forbidden, platform.python_version(), versions)).encode(),
         suite.sources[course.checks_file(exercise).name],
         *(file.read_bytes() for file in needed),
     ]

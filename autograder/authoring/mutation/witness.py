@@ -80,7 +80,7 @@ class Witnesses:
         trials = list(edge_trials(self.suite, self.edges, self.exercise, self.seed))
         for name, trial in self._differing(sources, at_edges, trials, self._at_edges):
             check, family = check_and_family(name)
-            sizes = sizes_of(self.edges.course.sizes, self.seed, self.exercise.id, name, trial)
+            sizes = sizes_of(self.edges.course.sizes_of(self.exercise), self.seed, self.exercise.id, name, trial)
             reason: Reason = "kept" if family == KEPT else "values" if family else "sizes"
             return Witness(reason, check, trial, sizes, VALUES.get(family or "", ""))
         return None
@@ -95,7 +95,7 @@ class Witnesses:
         return [(check.id, check.trials + number) for number in range(self.trials) for check in self.checks.values()]
 
     def _sizes(self, key: Key) -> Mapping[str, int]:
-        return sizes_of(self.suite.course.sizes, self.seed, self.exercise.id, *key)
+        return sizes_of(self.suite.course.sizes_of(self.exercise), self.seed, self.exercise.id, *key)
 
     def _judge(self, key: Key) -> Judge:
         check, family = check_and_family(key[0])

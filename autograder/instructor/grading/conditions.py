@@ -102,7 +102,7 @@ def _exercises(course: Course) -> dict[str, str]:
     """Return a digest for each exercise; helper modules beside the checks count for all of them."""
     checks = {course.checks_file(exercise) for exercise in course.exercises}
     helpers = [file for file in sorted(course.checks_dir.glob("*.py")) if file not in checks]
-    common = [engine_digest(), repr((course.sizes, asdict(course.limits))).encode(), *map(_file, helpers)]
+    common = [engine_digest(), repr(asdict(course.limits)).encode(), *map(_file, helpers)]
     return {exercise.id: _exercise(course, exercise, common) for exercise in course.exercises}
 
 
@@ -112,13 +112,14 @@ def _exercise(course: Course, exercise: Exercise, common: list[bytes]) -> str:
     The checks and solutions of the exercises it needs count too: they decide whether reference parts are used.
     """
     needed = course.with_needs(exercise)
+    sizes = [course.sizes_of(part) for part in needed]
     texts = (exercise.title, sorted(exercise.hints.items()), sorted(course.words_of(exercise).items()))
     rules = [(exercise.id, exercise.needs, exercise.forbidden) for exercise in needed]
     files = [course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"]
     for part in needed:
         files += [course.checks_file(part), course.solutions_dir / part.file]
         files += [course.reference_parts_dir / f"{part.id}.json"] if part is not exercise else []
-    return _sha256(*common, repr((texts, rules)).encode(), *map(_file, files))
+    return _sha256(*common, repr((texts, rules, sizes)).encode(), *map(_file, files))
 
 
 def _intake(course: Course) -> str:

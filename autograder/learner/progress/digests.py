@@ -29,7 +29,7 @@ def exercise_version(course: Course, exercise: Exercise) -> str:
         checks = course.checks_file(exercise).read_bytes()
     except OSError:
         checks = b""
-    sizes = [dict(column) for column in course.sizes]
+    sizes = [dict(column) for column in course.sizes_of(exercise)]
     required = [list(exercise.needs), list(exercise.forbidden), sizes]
     return digest_of(checks + b"\0" + json.dumps(required, sort_keys=True).encode())
 

@@ -264,4 +264,4 @@ def test_a_worker_is_told_the_sizes_that_the_judge_speaks_of() -> None:
     job = Runner(suite, seed=SEED)._job({}, suite.plan(suite.course.exercises), False, False, {}, SEED)
     for exercise, trials in job["plan"]:
         for check, trial, _, column in trials:
-            assert job["sizes"][column] == sizes_of(suite.course.sizes, SEED, exercise, check, trial)
+            assert job["sizes"][exercise][column] == sizes_of(suite.course.sizes, SEED, exercise, check, trial)

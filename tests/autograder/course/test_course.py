@@ -119,7 +119,8 @@ def test_every_exercise_of_this_repository_says_what_was_built() -> None:
 
 def test_the_course_of_this_repository_can_be_read() -> None:
     course = read_course(find_course(Path(__file__).parent))
-    assert sum(each.points for each in course.exercises) == 10000
+    for part in filter(lambda part: part.exercises, course.parts):
+        assert sum(course.exercise(id_).points for id_ in part.exercises) == 10000
 
 
 def test_a_byte_order_mark_and_windows_line_ends_are_no_mistake(tmp_path: Path) -> None:
@@ -188,7 +189,7 @@ ONE_MISTAKE = [
         "seed = 7",
         "seed = 7\nzebra = 1",
         "course.toml:3: zebra is not a known key; expected format, title, seed, points, libraries, questions, limits, "
-        "sizes, words, forbidden_groups, exercises, grading, play",
+        "sizes, words, forbidden_groups, parts, exercises, grading, play",
     ),
     ("[limits]\ncpu_seconds = 5\n", "limits = 5\n", "course.toml:4: limits is 5, expected a table"),
     (

@@ -10,13 +10,14 @@ from autograder.course import read_course
 from autograder.course.exercises import KEYS as EXERCISE
 from autograder.course.grading import KEYS as GRADING
 from autograder.course.model import Limits
+from autograder.course.parts import KEYS as PARTS
 from autograder.course.play import KEYS as PLAY
 from autograder.course.reader import KEYS as TOP
 
 PAGE = (Path(__file__).parents[3] / "docs" / "course-toml.md").read_text("utf-8")
 SECTIONS = dict(zip(*[iter(re.split(r"^## (.+)\n", PAGE, flags=re.MULTILINE)[1:])] * 2, strict=True))
 ROW = re.compile(r"^\| `(\w+)` \| .+ \| (.+) \|$", re.MULTILINE)
-TABLES = {"limits", "sizes", "words", "forbidden_groups", "grading", "exercises", "play"}
+TABLES = {"limits", "sizes", "words", "forbidden_groups", "grading", "parts", "exercises", "play"}
 
 
 @pytest.mark.parametrize(
@@ -24,6 +25,7 @@ TABLES = {"limits", "sizes", "words", "forbidden_groups", "grading", "exercises"
     [
         ("At the top", set(TOP) - TABLES),
         ("`[[exercises]]`", set(EXERCISE)),
+        ("`[[parts]]`", set(PARTS)),
         ("`[limits]`", {field.name for field in fields(Limits)}),
         ("`[grading]`", set(GRADING)),
         ("`[[play]]`", set(PLAY)),
@@ -43,6 +45,7 @@ def test_a_course_needs_only_what_has_no_default(tmp_path: Path) -> None:
         for heading, text in SECTIONS.items()
     }
     assert needed["At the top"] == ["title", "seed"]
+    assert needed["`[[parts]]`"] == ["id", "title", "exercises"]
     assert needed["`[[exercises]]`"] == ["id", "title", "points"]
     exercise = '[[exercises]]\nid = "ex01_sums"\ntitle = "sums"\npoints = 3\n'
     (tmp_path / "course.toml").write_text(f'title = "Sums"\nseed = 1\n{exercise}', "utf-8")
