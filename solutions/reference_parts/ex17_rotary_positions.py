@@ -15,9 +15,9 @@ class RotaryPositionalEmbedding(nn.Module):
         at = token_positions
         if at is None:
             at = torch.arange(x.size(-2), device=x.device)
-        last = max([-1] + at.flatten().tolist())
-        if last >= self.max_seq_len:
-            raise ValueError(f"position {last} is not below max_seq_len, which is {self.max_seq_len}")
+        for position in at.flatten().tolist():
+            if position >= self.max_seq_len:
+                raise ValueError(f"position {position} is not below max_seq_len, which is {self.max_seq_len}")
         if at.dim() == 2:
             at = at.reshape([at.size(0)] + [1] * (x.dim() - 3) + [at.size(1)])
         speeds = torch.pow(float(self.theta), torch.arange(0, -self.d_k, -2, device=x.device).float().div(self.d_k))
