@@ -142,7 +142,12 @@ def test_closure(impl, given):
 
     returned = [optimizer.step(closure) for _ in range(2)]
     hand_over(given, params)
-    return {"returned losses": returned, "losses of the closure": losses, "without one": optimizer.step(), **now(params)}
+    return {
+        "returned losses": returned,
+        "losses of the closure": losses,
+        "without one": optimizer.step(),
+        **now(params),
+    }
 
 
 @check("a saved and loaded state goes on as if never interrupted", points=2, of=CLASS, judge=EXACT)
