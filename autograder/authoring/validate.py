@@ -15,6 +15,7 @@ from autograder.authoring.empty import over_budget, points_of, problems_of, run_
 from autograder.authoring.grading import run_in_workers
 from autograder.authoring.key_sizes import measured, problem_of, warning_of
 from autograder.authoring.programs import Kind, Program, programs_of
+from autograder.authoring.unfinished import unfinished_texts
 from autograder.course import Exercise
 from autograder.course.stubs import StubError
 from autograder.course.suite import Suite
@@ -56,6 +57,7 @@ class ExerciseProof:
     """The proof of one exercise. `alone` counts the misconceptions that are named correctly, not as an equal one.
 
     `survivors` are the idle checks. `empty` has the points that each family of empty programs earns, in hundredths.
+    `warnings` are sentences about what can be better.
     `key_bytes` is the size of the answer key in a kit; None for another seed than the kit's.
     """
 
@@ -70,12 +72,8 @@ class ExerciseProof:
     survivors: tuple[str, ...]
     empty: Mapping[str, int]
     problems: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
     key_bytes: int | None = None
-
-    @property
-    def warning(self) -> str | None:
-        """Return a sentence for an answer key that nearly fills its budget."""
-        return warning_of(self.id, self.key_bytes)
 
 
 @dataclass(frozen=True)
@@ -312,5 +310,6 @@ def _exercise_proof(
         survivors=survivors,
         empty={family: points_of(suite, exercise, statuses) for family, statuses in families.items()},
         problems=tuple(problems),
+        warnings=(*filter(None, [warning_of(exercise.id, size)]), *unfinished_texts(suite.course, exercise)),
         key_bytes=size,
     )

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from autograder.checks.another_device import another_device
 from autograder.checks.array_given import ArrayGiven
+from autograder.checks.new_tensors import NewTensors
 from autograder.checks.structure import Shape, StructureError
 from autograder.checks.weights import fill
 
@@ -179,6 +180,20 @@ class Given(ArrayGiven):
             slope = torch.zeros_like(direction) if gradient is None else gradient * direction
             slopes.append([slope.sum(dim=(-2, -1)), (moved(i, step) - moved(i, -step)) / (2 * step)])
         return slopes
+
+    def bounded(
+        self, call: Callable[[], Any], elements: int, *, axis: int | None = None, sources: Sequence[Tensor] = ()
+    ) -> Any:
+        """Return what `call` returns; the line that makes a tensor of `elements` elements or more is a mistake.
+
+        So is a line that computes a tensor with an axis of length `axis` or more from one of `sources`. Views are not
+        counted. A backward pass in `call` is watched too.
+        """
+        with NewTensors(elements, axis, sources) as made:
+            result = call()
+        if made.too_large is not None:  # the program caught the error
+            raise made.too_large
+        return result
 
     @contextmanager
     def another_device(self) -> Iterator[torch.device]:

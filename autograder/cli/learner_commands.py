@@ -46,6 +46,8 @@ def _add_try(commands: Commands) -> None:
         "does not change.",
     )
     add_exercise(parser)
+    does = "run the example on the files in a folder or a zip, not on your exercises/; they run with your rights"
+    parser.add_argument("--submission", type=Path, metavar="DIR", help=does)
     add_json(parser)
 
 

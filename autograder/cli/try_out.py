@@ -3,11 +3,12 @@
 import argparse
 from collections.abc import Sequence
 
-from autograder.cli.screen import Part, Screen
+from autograder.cli.screen import Part, Screen, warn
 from autograder.course import Course, find_course, read_course
 from autograder.course.names import resolve_exercise
 from autograder.exits import PASS
 from autograder.judge.steps import StepResult
+from autograder.learner.checking import confinement_warning
 from autograder.learner.json_output import write_json
 from autograder.learner.next_commands import Command
 from autograder.learner.progress import read_progress
@@ -34,7 +35,8 @@ def show_try(options: argparse.Namespace) -> int:
     progress = read_progress(course)
     current = progress.current(course) or course.exercises[-1]
     exercise = resolve_exercise(course, options.exercise) if options.exercise else current
-    tried = try_example(course, exercise, progress)
+    warn(confinement_warning(course, options.submission))
+    tried = try_example(course, exercise, progress, folder=options.submission)
     if write_json(options.json, tried.to_json()):
         return PASS
     screen = Screen.of(options)
@@ -45,7 +47,8 @@ def show_try(options: argparse.Namespace) -> int:
         names = listed([earlier.number for earlier in tried.replaced])
         one = len(tried.replaced) == 1
         parts = "a reference part takes its place" if one else "reference parts take their place"
-        screen.text(f"{names} {'has' if one else 'have'} not passed a check yet: {parts}.")
+        why = "not passed a check yet" if options.submission is None else "no file there"
+        screen.text(f"{names} {'has' if one else 'have'} {why}: {parts}.")
     screen.gap()
     if screen.plain:
         _show_sentences(screen, tried.steps)
@@ -55,7 +58,10 @@ def show_try(options: argparse.Namespace) -> int:
     _show_printed(screen, tried)
     _show_problem(screen, tried)
     screen.gap()
-    screen.next(_commands(course, tried))
+    if options.submission is None:
+        screen.next(_commands(course, tried))
+    else:
+        screen.next([(f"course check {exercise.number} --submission {options.submission}", "run the checks")])
     return PASS
 
 

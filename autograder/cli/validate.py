@@ -109,7 +109,7 @@ def _show(result: Validation, options: argparse.Namespace) -> None:
     console.print(_table(result, plain=options.plain), soft_wrap=options.plain)
     for line in _empty_programs(result, plain=options.plain):
         console.print(Text(line), soft_wrap=True)
-    for warning in filter(None, (exercise.warning for exercise in result.exercises)):
+    for warning in (warning for exercise in result.exercises for warning in exercise.warnings):
         console.print(Text(warning, "yellow"), soft_wrap=True)
     for problem in result.problems:
         console.print(Text(problem, "red"), soft_wrap=True)

@@ -76,7 +76,15 @@ def _gaps(case: Case) -> Numbers:
     with np.errstate(invalid="ignore"):
         gaps = np.abs(case.yours - case.expected)
     alike = (case.yours == case.expected) | (np.isnan(case.yours) & np.isnan(case.expected))
-    return np.where(alike, 0.0, np.where(np.isnan(gaps), np.inf, gaps))
+    # With five digits: which of two equally large differences is shown must not depend on how a machine rounds.
+    return np.where(alike, 0.0, np.where(np.isnan(gaps), np.inf, _with_digits(gaps, 5)))
+
+
+def _with_digits(numbers: Numbers, digits: int) -> Numbers:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        scale = 10.0 ** (digits - 1 - np.floor(np.log10(numbers)))
+        rounded = np.round(numbers * scale) / scale
+    return np.where(np.isfinite(rounded), rounded, numbers)
 
 
 def _worst(case: Case, places: Places | None) -> Index:

@@ -1,6 +1,7 @@
 """Run the worked example of a lesson on the learner's own code. It gives no points, and is not part of the progress."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from autograder.course import Course, Exercise
@@ -47,8 +48,10 @@ class TriedExample:
         return {"exercise": self.exercise.id, "replaced": [earlier.id for earlier in self.replaced], "steps": steps}
 
 
-def try_example(course: Course, exercise: Exercise, progress: Progress) -> TriedExample:
-    """Run the example of an exercise's lesson in a worker, as a check runs.
+def try_example(course: Course, exercise: Exercise, progress: Progress, *, folder: Path | None = None) -> TriedExample:
+    """Run the example of an exercise's lesson in a worker, as a check runs; with `folder`, on the files there.
+
+    Reference parts replace the learner's earlier exercises that have not passed, and files that a `folder` lacks.
 
     Raises `UsageError` if there is no example or no file, and `EnvironmentProblem` or `GraderProblem`.
     """
@@ -57,14 +60,20 @@ def try_example(course: Course, exercise: Exercise, progress: Progress) -> Tried
         advice = f"`course check {exercise.number}` checks your code."
         raise UsageError(f"The lesson of {exercise.number} {exercise.title} has no example to try. {advice}")
     needed = course.with_needs(exercise)
-    submission = read_own(course, needed)
+    submission = read_own(course, needed, folder=folder)
     if exercise.file not in submission.sources:
         missing = f"{exercise.file} is missing. `course reset {exercise.number}` puts the stub back."
+        if folder is not None:
+            missing = f"{folder} contains no {exercise.file}."
         raise UsageError(submission.unread.get(exercise.file, missing))
+
+    def is_ready(earlier: Exercise) -> bool:
+        return earlier.file in submission.sources if folder is not None else progress.of(earlier).passes_now
+
     replaced = [
         earlier
         for earlier in needed
-        if earlier is not exercise and earlier.file in suite.reference_parts and not progress.of(earlier).passes_now
+        if earlier is not exercise and earlier.file in suite.reference_parts and not is_ready(earlier)
     ]
     parts = {earlier.file: suite.reference_parts[earlier.file] for earlier in replaced}
     sources = {file: source for file, source in submission.sources.items() if file not in parts}

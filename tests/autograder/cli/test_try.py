@@ -126,6 +126,23 @@ def test_a_reference_part_replaces_an_earlier_exercise_that_has_not_passed(cours
     assert "on paper in every step" in shown
 
 
+def test_the_files_of_a_folder_are_tried_and_a_missing_earlier_one_is_replaced(course: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    (folder / tiny.FILES[1]).write_text(tiny.POWER, "utf-8")
+    parts = course / "tests" / "exercises" / "reference_parts"
+    parts.mkdir(exist_ok=True)
+    (parts / f"{tiny.FIRST}.json").write_bytes(tiny.part(tiny.FIRST, PART))
+    done = tiny.run_course(course, "try", "2", "--submission", str(folder))
+    assert "01 has no file there: a reference part takes its place." in done.stdout
+    assert "on paper in every step" in done.stdout
+    assert f"course check 02 --submission {folder}" in done.stdout
+    assert "with your rights, without a sandbox" in " ".join(done.stderr.split())
+    missing = tiny.run_course(course, "try", "1", "--submission", str(folder))
+    assert missing.returncode == 2
+    assert f"{folder} contains no {tiny.FILES[0]}." in " ".join(missing.stderr.split())
+
+
 PART = """from torch import Tensor
 import torch
 
