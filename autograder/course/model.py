@@ -201,6 +201,20 @@ class Course:
         """Return the part that an exercise belongs to; None in a course without parts."""
         return next((part for part in self.parts if exercise.id in part.exercises), None)
 
+    @property
+    def sections(self) -> tuple[tuple[Part, tuple[Exercise, ...]], ...]:
+        """The parts, each with its exercises that are taken; none if these are not of several parts."""
+        pairs = [(part, tuple(ex for ex in self.exercises if ex.id in part.exercises)) for part in self.parts]
+        sections = tuple((part, exercises) for part, exercises in pairs if exercises)
+        return sections if len(sections) > 1 else ()
+
+    def section_of(self, exercise: Exercise | None) -> tuple[str, tuple[Exercise, ...]]:
+        """Return the exercises that progress is counted in, with words for them: those of the same part, or all."""
+        for part, exercises in self.sections:
+            if exercise in exercises:
+                return f"of part {part.id} ", exercises
+        return "", self.exercises
+
     def sizes_of(self, exercise: Exercise) -> Columns:
         """Return the sizes for the checks of an exercise: those of its part, or else of the course."""
         part = self.part_of(exercise)
