@@ -205,7 +205,9 @@ class Keys:
             }
             sketches = {at: sketch(outcome, judges[at[0]], reference[at]) for at, outcome in outcomes[wrong.id].items()}
             known = wrong.id, wrong.name, wrong.explanation, wrong.hint, wrong.same_as, sketches
-            entries.append(Misconception(*known, marks_of(wrong, solution), owners_of(wrong, solution)))
+            entries.append(
+                Misconception(*known, marks_of(wrong, solution), owners_of(wrong, solution), wrong.convention)
+            )
         return AnswerKey(reference, tuple(entries)), outcomes
 
     def _reference(self, exercise: Exercise, sources: Mapping[str, bytes]) -> dict[Key, Expected]:

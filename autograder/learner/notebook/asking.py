@@ -162,8 +162,8 @@ def _next(course: Course, exercise: Exercise, progress: Progress, result: Exerci
     if standing.hints_shown < len(standing.hints):
         commands.append((f'hint("{exercise.id[:4]}")', "the next hint, after a change"))
     finding = result.first_failure.finding if result.first_failure else None
-    if finding and finding.kind == "misconception":
-        commands.append((f'why("{finding.id}")', "explain the mistake"))
+    if finding and finding.known_as:
+        commands.append((f'why("{finding.id}")', f"explain the {finding.known_as}"))
     return commands
 
 

@@ -135,7 +135,7 @@ class Screen:
         finding = failure.finding if failure is not None else None
         is_useful = {
             "h": failure is not None,
-            "w": finding is not None and finding.kind == "misconception",
+            "w": finding is not None and finding.known_as is not None,
             "d": (finding is not None and finding.evidence is not None) or bool(result and result.prints),
             "n": result is not None and result.status == "pass",
         }
@@ -178,7 +178,7 @@ class Screen:
         commands = []
         if standing.hints_shown < len(standing.hints):
             commands.append((f"course hint {exercise.number}", "the next hint"))
-        if finding is not None and finding.kind == "misconception":
+        if finding is not None and finding.known_as is not None:
             commands.append((f"course why {finding.id}", f"why: {finding.name or finding.id}"))
         return commands
 
