@@ -107,12 +107,14 @@ class Emptying:
     def value(self, right: Any, inputs: Sequence[Any]) -> Any:
         """Return an empty value of the form of a correct one."""
         if self.family == "nothing":
-            return type(right)() if isinstance(right, list | dict | str) else None
+            return type(right)() if isinstance(right, list | dict | str | bytes) else None
         match right:
             case bool() | int() | float():
                 return self.number(right, inputs)
             case str():
                 return self.text(right, inputs)
+            case bytes():
+                return self.bytes(right, inputs)
             case list():
                 return self.items(right, inputs)
             case dict():  # the keys are computed too; only their number is form
@@ -181,6 +183,15 @@ class Emptying:
             return "".join(self.random.choice(LETTERS) for _ in right)
         return right[::-1] if self.family in REORDERED else ""
 
+    def bytes(self, right: bytes, inputs: Sequence[Any]) -> bytes:
+        """Return a byte string."""
+        known = [value for value in flat(inputs) if isinstance(value, bytes)]
+        if self.family in ("first input", "last input") and known:
+            return known[0] if self.family == "first input" else known[-1]
+        if self.family in ("random", "seeded"):
+            return bytes(self.random.randrange(256) for _ in right)
+        return right[::-1] if self.family in REORDERED else b""
+
     def array(self, right: Any, inputs: Sequence[Any]) -> Any:
         """Return an array of NumPy of the form of the right one."""
         sources = [value for value in inputs if is_array(value) and value.size]
@@ -233,7 +244,7 @@ def is_data(value: Any) -> bool:
     """Say whether a value is made of numbers and texts."""
     if isinstance(value, list | tuple):
         return all(map(is_data, value))
-    return isinstance(value, bool | int | float | str) or is_array(value)
+    return isinstance(value, bool | int | float | str | bytes) or is_array(value)
 
 
 def are_equal(one: Any, other: Any) -> bool:

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 
 from autograder.course.nearest import nearest
 from autograder.course.section import Section, as_texts, quoted
-from autograder.protocol.banned import PREFIX, SYNTAX, is_syntax
+from autograder.protocol.banned import PACKAGE, PREFIX, SYNTAX, is_package, is_syntax
 
 NAME = re.compile(r"[^\W\d]\w*(\.(\w|\*)+)*")
 """A name, or a dotted one; after its first part, `*` matches anything."""
 
-EXPECTED = "expected a builtin like sorted, a module like bisect, a dotted name like math.factorial, or syntax:for"
+EXPECTED = "expected a builtin like sorted, a module like bisect, a dotted name like math.factorial, package:scipy, or syntax:for"
 
 Groups = Mapping[str, Sequence[str]]
 
@@ -42,6 +42,8 @@ def _problem(name: str, libraries: Sequence[str], groups: Sequence[str]) -> str:
     """Return why an entry cannot be decided, or an empty text."""
     if is_syntax(name):
         return _syntax_problem(name.removeprefix(PREFIX))
+    if is_package(name):
+        return "" if name.removeprefix(PACKAGE).isidentifier() else "expected the name of a package after it"
     if not NAME.fullmatch(name):
         return EXPECTED
     owner, _, rest = name.partition(".")

@@ -19,7 +19,7 @@ def described(value: Value) -> str:
             return f"a list of {len(value)}"
         case dict():
             return f"a dict of {', '.join(map(str, value))}"
-        case str():
+        case str() | bytes():
             return repr(value[:60])
     return str(value)
 

@@ -1,10 +1,14 @@
-"""The syntax that an exercise may forbid: `syntax:for` and the like, and where a file uses it."""
+"""What an exercise may forbid beside dotted names: kinds of syntax, like `syntax:for`, and packages.
+
+`package:transformers` refuses a package whether or not it is installed. The worker never imports it.
+"""
 
 import ast
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 PREFIX = "syntax:"
+PACKAGE = "package:"
 
 
 def _of(*kinds: type[ast.AST]) -> Callable[[Any], bool]:
@@ -58,6 +62,11 @@ SYNTAX: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
 def is_syntax(entry: str) -> bool:
     """Say whether an entry of `forbidden` is a kind of syntax."""
     return entry.startswith(PREFIX)
+
+
+def is_package(entry: str) -> bool:
+    """Say whether an entry of `forbidden` is a package, installed or not."""
+    return entry.startswith(PACKAGE)
 
 
 def in_words(entry: str) -> str | None:

@@ -19,6 +19,8 @@ MOST_NAME = 100
 OBSERVATION_DEPTH = 8
 OBSERVATION_PARTS = 1000
 OBSERVATION_TEXT = 4_000
+"""Characters of a text, and bytes of a byte string."""
+
 OBSERVATION_KEY = 200
 OBSERVATION_ELEMENTS = 1 << 21
 """Elements of one tensor: with the largest dtype they just fill the blob of a frame (16 MiB)."""

@@ -79,6 +79,9 @@ def _count_parts(value: Value, depth: int) -> int:
             as_integer(value, (1 << INT_BITS) - 1, 1 - (1 << INT_BITS))
         case str():
             as_text(value, OBSERVATION_TEXT)
+        case bytes():
+            if len(value) > OBSERVATION_TEXT:
+                raise ValueError("bytes beyond the limit")
         case Array():
             if math.prod(value.shape) > OBSERVATION_ELEMENTS:
                 raise ValueError("an array of too many elements")

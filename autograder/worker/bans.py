@@ -18,7 +18,7 @@ from fnmatch import fnmatchcase
 from types import CodeType, FrameType, FunctionType, ModuleType
 from typing import Any, Protocol
 
-from autograder.protocol.banned import is_syntax
+from autograder.protocol.banned import PACKAGE, is_package, is_syntax
 
 UNDONE = "code that restores a forbidden call"
 """Takes the place of a name in the report of a program that undid a ban."""
@@ -58,14 +58,15 @@ class FileBan:
     """Refuses names in the student's files."""
 
     def __init__(self, names: Sequence[str], files: Collection[str]) -> None:
-        self.names = [name for name in names if not is_syntax(name)]
+        self.names = [name.removeprefix(PACKAGE) for name in names if not is_syntax(name)]
         self._files = files
         self._codes: dict[CodeType, str] = {}
         self._callables: dict[int, str] = {}
         self._kept: list[Any] = []
         self._methods: dict[tuple[type, str], str] = {}
-        for name in self.names:
-            self._add(name)
+        for name in names:
+            if not (is_syntax(name) or is_package(name)):  # a package that is not a library is never imported
+                self._add(name)
         self._violated: str | None = None
         self._watching = bool(self._codes or self._callables or self._methods)
 

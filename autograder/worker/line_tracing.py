@@ -260,7 +260,7 @@ class LineTracing:
         return self._place_of[key]
 
 
-_UNCHANGING = (int, float, bool, str, type(None))
+_UNCHANGING = (int, float, bool, str, bytes, type(None))
 
 
 def _variables(frame: FrameType) -> dict[str, Any]:

@@ -20,6 +20,8 @@ def observe(value: Any, depth: int = 0) -> Value:
         return value if not isinstance(value, int) or abs(value) < 1 << INT_BITS else Opaque("an enormous int")
     if isinstance(value, str):
         return cut(str.__str__(value), OBSERVATION_TEXT)  # past a subclass's own __str__
+    if isinstance(value, bytes | bytearray):
+        return bytes(memoryview(value)[:OBSERVATION_TEXT])  # past a subclass's own methods
     if (found := support.loaded().observe(value)) is not None:
         return observe(found, depth) if type(found) is int else found
     if depth < OBSERVATION_DEPTH and isinstance(value, list | tuple) and len(value) <= OBSERVATION_PARTS:

@@ -26,7 +26,7 @@ def describe(value: Any, depth: int = 2) -> str | None:
         return f"an int of {value.bit_length()} bits"
     if value is None or type(value) in (bool, int, float):
         return repr(value)
-    if type(value) is str:
+    if type(value) in (str, bytes):
         return _shortened(repr(value[:SHOWN_TEXT]))
     if type(value) not in (list, tuple, dict, set, frozenset):
         return None
@@ -124,7 +124,9 @@ def _array(value: Any) -> Encoded | None:
     return Encoded(kind, (len(value), *shape), tuple(map(_number, level)))
 
 
-TEXT, NOTHING, SEQUENCE, SET, TABLE, OBJECT, AGAIN, DEEP = (0.11, 0.23, 0.37, 0.41, 0.53, 0.67, 0.79, 0.89)
+TEXT, BYTES, NOTHING, SEQUENCE, SET, TABLE, OBJECT, AGAIN, DEEP = (
+    0.11, 0.17, 0.23, 0.37, 0.41, 0.53, 0.67, 0.79, 0.89,
+)  # fmt: skip
 """Marks for the structure of a value."""
 
 OBJECT_DEPTH = 3
@@ -145,6 +147,8 @@ def _row(value: Any, own_modules: Collection[str], above: list[int], depth: int)
         yield math.asinh(_number(value))
     elif type(value) is str:
         yield from (TEXT, *_digests(value))
+    elif type(value) in (bytes, bytearray):
+        yield from (BYTES, *_digests(bytes(value).decode("latin-1")))
     else:
         mark, parts = _parts(value, own_modules)
         yield mark + len(parts)

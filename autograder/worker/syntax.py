@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from autograder.protocol.banned import uses_of_syntax
+from autograder.protocol.banned import PACKAGE, uses_of_syntax
 from autograder.protocol.bounds import (
     MOST_NAME,
     SURVEY_ASSIGNMENTS,
@@ -134,6 +134,7 @@ def forbidden_calls(nodes: Sequence[ast.AST], forbidden: Sequence[str]) -> list[
     """
     if not forbidden:
         return []
+    forbidden = [entry.removeprefix(PACKAGE) for entry in forbidden]
     named = {*_used(nodes, dict(_aliases(nodes))), *_imported(nodes), *_builtins(nodes[0], forbidden)}
     mentions = [(name, line) for name, line in named if _is_forbidden(name, forbidden)]
     mentions += uses_of_syntax(nodes, forbidden)

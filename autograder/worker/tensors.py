@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import FrameType
 from typing import Any
@@ -18,10 +19,12 @@ from autograder.protocol.values import ITEM_SIZES, MAX_AXES
 from autograder.worker import forbidden_calls, library_guard
 from autograder.worker.arrays import number_of
 from autograder.worker.bans import Ban, Bans, forbid
-from autograder.worker.support import PlainSupport
+from autograder.worker.support import PlainSupport, Trace
 from autograder.worker.tracing import Tracing
 
 OWN = "torch"
+
+_IMPORTS_TORCH = re.compile(rb"^[ \t]*(?:import|from)\b[^#\n]*\btorch\b", re.MULTILINE)
 
 
 class TensorSupport(PlainSupport):
@@ -60,8 +63,10 @@ class TensorSupport(PlainSupport):
             return str(value)
         return number_of(value)
 
-    def tracing(self, names: Collection[str], files: Mapping[str, bytes], *, parts: bool) -> Tracing:
-        del files
+    def tracing(self, names: Collection[str], files: Mapping[str, bytes], *, parts: bool) -> Trace:
+        # A program that does not import torch makes no tensors: the values of its lines show more.
+        if all(name in files and not _IMPORTS_TORCH.search(files[name]) for name in names):
+            return super().tracing(names, files, parts=parts)
         return Tracing(names, parts=parts)
 
     @contextlib.contextmanager
