@@ -161,7 +161,8 @@ class Keys:
         course = self.suite.course
         try:
             return {
-                needed.file: (course.solutions_dir / needed.file).read_bytes() for needed in course.with_needs(exercise)
+                needed.file: (course.solutions_dir / needed.file).read_bytes()
+                for needed in course.with_all_needs(exercise)
             }
         except OSError as error:
             raise GraderProblem(f"the solution {error.filename} cannot be read: {error.strerror}") from error

@@ -24,10 +24,10 @@ def stale_parts(course: Course, wanted: Sequence[Exercise] | None = None) -> dic
 
     Raises `PartError` and OSError.
     """
-    names = {exercise.id for exercise in course.exercises if wanted is None or exercise in wanted}
+    names = {exercise.id for exercise in course.every if wanted is None or exercise in wanted}
     sources = {file.stem: file for file in sorted(course.part_sources_dir.glob("*.py"))}
     compiled = {file.stem: file for file in sorted(course.reference_parts_dir.glob("*.json"))}
-    exercises = {exercise.id: exercise for exercise in course.exercises}
+    exercises = {exercise.id: exercise for exercise in course.every}
     for name, file in sources.items():
         if name not in exercises and wanted is None:
             raise PartError(f"{_relative_name(course, file)}: no exercise of course.toml is called {name}")
@@ -46,8 +46,8 @@ def stale_parts(course: Course, wanted: Sequence[Exercise] | None = None) -> dic
 
 def compile_part(course: Course, exercise: Exercise) -> str:
     """Return the table of a part. Raises `PartError` with the line, and OSError."""
-    importable = {needed.id for needed in course.with_needs(exercise)} - {exercise.id}
-    forbidden = {name for exercise in course.exercises for name in exercise.forbidden}
+    importable = {needed.id for needed in course.with_all_needs(exercise)} - {exercise.id}
+    forbidden = {name for exercise in course.every for name in exercise.forbidden}
 
     def read(name: str) -> tuple[str, str]:
         file = course.part_sources_dir / f"{name}.py"
