@@ -159,7 +159,7 @@ def test_model(impl, given):
     for at, part in enumerate(("q_proj", "my_q_proj")):
         model[part] = frozen_linear(given, D, F, bias=bool(at))
     for name in ("q_proj", "k_proj", "v_proj"):
-        model["layers"][1]["attn"][name] = frozen_linear(given, D, D)
+        model["layers"][1]["attn"][name] = frozen_linear(given, D, D, bias=False)
     impl.add_lora(model, G, given.real(5.0, 9.0))
     before = outputs(model, x)
     given.load(model["q_proj"], layer_shapes(D, F, G, bias=False))

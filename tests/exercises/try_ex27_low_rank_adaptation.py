@@ -5,10 +5,9 @@ from autograder.checks import step
 
 def layer_of(impl, given):
     """Return the layer of the lesson."""
-    linear = given.torch.nn.Linear(2, 2, bias=False)
-    linear.weight.data.copy_(given.tensor([[1, 2], [0, 1]]))
-    layer = impl.LoRALinear(linear, 1, 4)
-    return given.fill(layer, {"lora_A": given.tensor([[1, -1]]), "lora_B": given.tensor([[1], [2]])})
+    layer = impl.LoRALinear(given.torch.nn.Linear(2, 2, bias=False), 1, 4)
+    state = {"lora_A": given.tensor([[1, -1]]), "lora_B": given.tensor([[1], [2]])}
+    return given.fill(layer, {"linear.weight": given.tensor([[1, 2], [0, 1]]), **state})
 
 
 @step("W x", "[5 1]", inside=True)
