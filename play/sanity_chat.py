@@ -1,6 +1,7 @@
 """Checks of a tokenizer and an untrained modern model before a long training. A failure names the faulty exercise."""
 
 import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
@@ -27,11 +28,15 @@ def check_chatter(stage: Stage, chatter: Chatter, text: str) -> None:
     long = min(LONG, chatter.window)
     ids = torch.randint(1, len(chatter.vocabulary), (ROWS, long), generator=draw).to(stage.device)
     known = len(stage.faults)
-    for check in (_check_tokenizer, _check_initial_loss, _check_causality, _check_cache, _check_learning):
-        if check is _check_tokenizer:
-            _check_tokenizer(stage, chatter, text)
-        else:
-            check(stage, chatter, ids)
+    checks: tuple[Callable[[], None], ...] = (
+        lambda: _check_tokenizer(stage, chatter, text),
+        lambda: _check_initial_loss(stage, chatter, ids),
+        lambda: _check_causality(stage, chatter, ids),
+        lambda: _check_cache(stage, chatter, ids),
+        lambda: _check_learning(stage, chatter, ids),
+    )
+    for check in checks:
+        check()
         if len(stage.faults) > known:
             return
 
@@ -82,7 +87,7 @@ def _check_cache(stage: Stage, chatter: Chatter, ids: Tensor) -> None:
     for size in CHUNKS:
         with torch.no_grad():
             caches = model.make_cache()  # type: ignore[operator]
-            logits = torch.cat([model(chunk, caches) for chunk in ids.split(size, dim=1)], dim=1)
+            logits = torch.cat([model(chunk, caches) for chunk in torch.split(ids, size, dim=1)], dim=1)
         apart = float((logits - whole).abs().max())
         if not apart <= SAME:
             part = "ex21_sliding_window" if chatter.arguments["window"] else "ex20_kv_cache"

@@ -36,7 +36,8 @@ def numbers(array: Array) -> Numbers:
         flat = (halves << 16).view(np.float32)
     else:
         flat = np.frombuffer(array.data, dtype=_LITTLE_ENDIAN[array.dtype])
-    return flat.astype(np.float64).reshape(array.shape)
+    with np.errstate(invalid="ignore"):  # bytes read at a wrong place may be signalling NaN
+        return flat.astype(np.float64).reshape(array.shape)
 
 
 def as_array(values: Numbers, dtype: str, device: str) -> Array:
@@ -54,7 +55,8 @@ def as_array(values: Numbers, dtype: str, device: str) -> Array:
 
 def special(values: Numbers) -> NDArray[np.int8]:
     """Return what is special about each number: 2 for NaN, 1 and -1 for an infinity, else 0."""
-    found: NDArray[np.int8] = np.where(np.isnan(values), 2, np.isinf(values) * np.sign(values)).astype("i1")
+    with np.errstate(invalid="ignore"):
+        found: NDArray[np.int8] = np.where(np.isnan(values), 2, np.isinf(values) * np.sign(values)).astype("i1")
     return found
 
 

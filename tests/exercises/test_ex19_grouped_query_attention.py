@@ -3,7 +3,7 @@
 The rotation and the cache are made here. Most checks judge only their claim, so that one fault fails few of them.
 """
 
-from autograder.checks import Like, Raises, Same, check, picture
+from autograder.checks import Like, Raises, check, picture
 
 CLASS = "GroupedQueryAttention"
 COMPUTED = ("shared_heads", "values_kept", "modes")  # one of them passes unless nothing is computed
@@ -344,9 +344,7 @@ def test_inputs_kept(impl, given):
     return {"x": x[..., :FEW], "mask": mask, "token_positions": places}
 
 
-@check(
-    "attention_weights are those of the latest call, for all query heads, detached", points=1, of=CLASS, judge=Like()
-)
+@check("attention_weights are those of the latest call, for all heads, detached", points=1, of=CLASS, judge=Like())
 def test_weights_kept(impl, given):
     calls, module, kept = (tokens(given)[:1], tokens(given)[:1]), grouped(impl, given), []
     for x in calls:
@@ -463,8 +461,5 @@ def test_device(impl, given):
 def picture_groups(impl, given):
     H, G = 8, 2
     numbered = given.torch.eye(G, device=given.device).view(1, G, 1, G)  # head g holds a 1 as its feature g
-    return (
-        impl.repeat_kv(numbered, H // G)[0, :, 0],
-        [f"head {h}" for h in range(H)],
-        [f"kv head {g}" for g in range(G)],
-    )
+    queries, shared = ([f"{name} {i}" for i in range(count)] for name, count in (("head", H), ("kv head", G)))
+    return impl.repeat_kv(numbered, groups=H // G)[0, :, 0], queries, shared

@@ -269,16 +269,16 @@ def language_model(given, *, end=2, logits=None, context_length=99):
             if cache is not None:
                 past = cache[0].ids
                 ids = ids if past is None else torch.cat([past, ids], dim=1)
-            T, new = ids.size(1), diary.shown[-1].size(1)
-            if T > context_length:
-                raise ValueError(f"{T} tokens, but context_length is {context_length}")
+            length, new = ids.size(1), diary.shown[-1].size(1)
+            if length > context_length:
+                raise ValueError(f"{length} tokens, but context_length is {context_length}")
             if cache is not None:
-                if T > cache[0].max_len:
-                    raise ValueError(f"{T} tokens, but the cache was made for {cache[0].max_len}")
+                if length > cache[0].max_len:
+                    raise ValueError(f"{length} tokens, but the cache was made for {cache[0].max_len}")
                 cache[0].ids = ids
             if logits is not None:
                 return logits.expand(ids.size(0), new, V).clone()
-            places = torch.arange(T, device=ids.device)
+            places = torch.arange(length, device=ids.device)
             state = ((ids + 1) * (places + 3)).cumsum(dim=1) % PRIME + self.training
             words = FIRST_WORD + state**2 % PRIME % (V - FIRST_WORD - 2)
             words = torch.where(places + 2 == ids[:, :1], end, words)

@@ -17,6 +17,8 @@ DTYPES = {
     "BOOL": "bool",
 }
 FLOATS = ("F64", "F32", "F16", "BF16")
+COLUMNS = 9
+"""Columns of a matrix that are compared, more than a head has in most trials."""
 
 
 def drawn(given, kind, *shape):
@@ -243,19 +245,25 @@ def of_gpt2(impl, given, tensors):
 
 
 def chosen(tensors, *parts):
-    """Observe the tensors whose names contain one of these parts."""
-    return {name: tensors[name] for name in sorted(tensors) if any(part in name for part in parts)}
+    """Observe the tensors whose names contain one of these parts: of a matrix all rows, but few columns."""
+    named = {name: tensors[name] for name in sorted(tensors) if any(part in name for part in parts)}
+    return {name: value[:, :COLUMNS] if getattr(value, "ndim", 0) == 2 else value for name, value in named.items()}
+
+
+def shapes_of(tensors):
+    """Observe the names of tensors, with their shapes."""
+    return {f"shape of {name}": list(getattr(tensors[name], "shape", ())) for name in sorted(tensors)}
 
 
 @check("the tensors of a Llama get the names of this course", points=3, of="from_llama")
 def test_llama_names(impl, given):
     tensors = of_llama(impl, given, llama(given))
-    return {"names": sorted(tensors), **chosen(tensors, "ln", "lm_head", "token_embeddings", "ffn")}
+    return {**shapes_of(tensors), **chosen(tensors, "ln", "lm_head", "token_embeddings", "0.ffn")}
 
 
 @check("values and output projections of a Llama keep their rows", points=1, of="from_llama")
 def test_llama_kept(impl, given):
-    return chosen(of_llama(impl, given, llama(given)), "v_proj", "output_proj")
+    return chosen(of_llama(impl, given, llama(given, layers=1)), "v_proj", "output_proj")
 
 
 @check("the query rows of a Llama become neighbours, head by head", points=3, of="from_llama")
@@ -298,22 +306,22 @@ def test_tied_head(impl, given):
 @check("names of GPT-2 are translated; norms and embeddings keep their shape", points=2, of="from_gpt2")
 def test_gpt2_names(impl, given):
     tensors = of_gpt2(impl, given, gpt2(given))
-    return {"names": sorted(tensors), **chosen(tensors, "ln", "lm_head", "token_embeddings")}
+    return {**shapes_of(tensors), **chosen(tensors, "ln", "lm_head", "token_embeddings")}
 
 
 @check("the matrices of GPT-2 are transposed", points=2, of="from_gpt2")
 def test_gpt2_transposed(impl, given):
-    return chosen(of_gpt2(impl, given, gpt2(given)), "output_proj", "w2")
+    return chosen(of_gpt2(impl, given, gpt2(given, layers=1)), "output_proj", "w2")
 
 
 @check("c_attn is cut into H query heads, G key heads and G value heads", points=3, of="from_gpt2")
 def test_gpt2_attention(impl, given):
-    return chosen(of_gpt2(impl, given, gpt2(given)), "q_proj", "k_proj", "v_proj")
+    return chosen(of_gpt2(impl, given, gpt2(given, layers=1)), "q_proj", "k_proj", "v_proj")
 
 
 @check("c_fc is cut into gate and value", points=2, of="from_gpt2")
 def test_gpt2_gate(impl, given):
-    return chosen(of_gpt2(impl, given, gpt2(given)), "w1", "w3")
+    return chosen(of_gpt2(impl, given, gpt2(given, layers=1)), "w1", "w3")
 
 
 @check("names of GPT-2 may begin with `transformer.`", points=1, of="from_gpt2")
@@ -387,14 +395,14 @@ def held(model):
 def test_loaded(impl, given):
     model = model_of(given)
     unused = impl.load_weights(model, llama(given))
-    return {"unused names": unused, **held(model)}
+    return {"unused names": unused, **chosen(held(model), "ln", "0.attn.q", "1.attn.k", "1.ffn.w3", "lm_head")}
 
 
 @check("a file in GPT-2's layout is loaded into the model", points=2, of="load_weights")
 def test_loaded_gpt2(impl, given):
     model = model_of(given)
     unused = impl.load_weights(model, gpt2(given, head=False, prefix="transformer."), layout="gpt2")
-    return {"unused names": unused, **chosen(held(model), "attn", "lm_head", "ffn.w1")}
+    return {"unused names": unused, **chosen(held(model), "1.attn.k", "lm_head", "0.ffn.w1", "1.attn.output")}
 
 
 @check("the names that were not used come back, sorted", points=2, of="load_weights")
@@ -441,10 +449,10 @@ def test_unchanged(impl, given):
         before = held(model)
         error = given.raises(lambda fault=fault: impl.load_weights(model, faulty(given, "v_proj", fault)))
         change = {name: now - before[name] for name, now in held(model).items()}
-        seen |= {f"change of {name}, {fault}": change[name] for name in sorted(change) if "layers.1" not in name}
-        seen[f"error, {fault}"] = "ValueError" in error["raised"]
+        seen |= {f"change of {name}, {fault}": change[name] for name in sorted(change) if "layers.0" in name and ("ln" in name or "v_proj" in name)}
+        seen[f"error, {fault}"] = next((kind for kind in error["raised"] if kind == "ValueError"), "another one")
     unused = impl.load_weights(model, llama(given))
-    return {**seen, "unused names of a right file": unused, **chosen(held(model), "v_proj", "token_embeddings")}
+    return {**seen, "unused names of a right file": unused, **chosen(held(model), "v_proj", "ln_final")}
 
 
 @check("the numbers are written into the parameters, and ties stay", points=2, of="load_weights")
@@ -455,7 +463,7 @@ def test_in_place(impl, given):
     impl.load_weights(tied, llama(given, layers=1, head=False))
     with given.torch.no_grad():
         both["token_embeddings.weight"] += 1
-    kept = chosen(before, "q_proj", "ln", "token_embeddings")
+    kept = chosen(before, "k_proj", "ln", "w2")
     return {
         "parameters that an optimizer holds": {name: value.detach() for name, value in kept.items()},
         "tied head after a step of the embedding": tied.lm_head.weight.detach(),
@@ -469,8 +477,7 @@ def test_dtype(impl, given):
     tensors = llama(given, layers=1)
     impl.load_weights(double, tensors)
     impl.load_weights(half, tensors)
-    # An exact run draws float64, so the rounding to bfloat16 is only compared loosely.
-    return {"float64": chosen(held(double), "q_proj", "ln1"), "bfloat16": chosen(held(half), "v_proj", "ln1")}
+    return {"float64": chosen(held(double), "k_proj", "ln1"), "bfloat16": chosen(held(half), "v_proj", "ln1")}
 
 
 @check("the tensors of the file are not modified", points=1, requires_any=("llama_queries", "gpt2_gate", "loaded"))
@@ -487,19 +494,20 @@ def test_inputs_kept(impl, given):
     return {
         "names of a Llama": sorted(first),
         "names of GPT-2": sorted(second),
-        "a Llama": chosen(first, "q_proj", "norm"),
-        "GPT-2": chosen(second, "c_attn", "ln_f"),
-        "a Llama that was loaded": chosen(third, "k_proj", "embed"),
+        "a Llama": chosen(first, "k_proj", "norm"),
+        "GPT-2": chosen(second, "c_fc", "ln_f"),
+        "a Llama that was loaded": chosen(third, "k_proj", "final", "o_proj"),
     }
 
 
 @picture("where each row of q_proj comes from: 2 heads of 8", rows="row in the model", columns="row in the file")
 def picture_rows(impl, given):
-    rows = 16
-    file = {
-        "model.embed_tokens.weight": given.torch.zeros(3, rows),
-        "model.norm.weight": given.torch.zeros(rows),
-        "model.layers.0.self_attn.q_proj.weight": given.torch.eye(rows),
-    }
+    rows, layer = 16, "model.layers.0."
+    square = ("self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj")
+    wide = ("mlp.gate_proj", "mlp.up_proj", "mlp.down_proj")
+    norms = (f"{layer}input_layernorm", f"{layer}post_attention_layernorm", "model.norm")
+    names = ("model.embed_tokens", *norms, *(layer + name for name in (*square, *wide)))
+    file = {f"{name}.weight": given.torch.zeros((rows,) if name in norms else (rows, rows)) for name in names}
+    file[f"{layer}self_attn.q_proj.weight"] = given.torch.eye(rows)
     weights = impl.from_llama(file, num_heads=2, num_kv_heads=2)
     return weights["layers.0.attn.q_proj.weight"], [str(i) for i in range(rows)], []

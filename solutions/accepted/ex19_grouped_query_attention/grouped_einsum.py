@@ -24,9 +24,8 @@ class GroupedQueryAttention(nn.Module):
     def forward(self, x, mask=None, token_positions=None, cache=None):
         B, T, _ = x.shape
         G, M = self.num_kv_heads, self.num_heads // self.num_kv_heads
-        q, k, v = (
-            proj(x).unflatten(-1, (-1, self.K)).transpose(1, 2) for proj in (self.q_proj, self.k_proj, self.v_proj)
-        )
+        projections = (self.q_proj, self.k_proj, self.v_proj)
+        q, k, v = (project(x).unflatten(-1, (-1, self.K)).transpose(1, 2) for project in projections)
         if self.rope:
             if token_positions is None and cache is not None:
                 token_positions = cache.length + torch.arange(T, device=x.device)

@@ -18,7 +18,7 @@ class KVCache:
     def update(self, key, value):
         n = key.shape[2]
         if n + self.length > self.max_len:
-            raise ValueError("max_len is %d, but there would be %d tokens" % (self.max_len, n + self.length))
+            raise ValueError(f"max_len is {self.max_len}, but there would be {n + self.length} tokens")
         if self.k is None:
             B, G = key.shape[:2]
             self.k = torch.zeros((B, G, self.max_len, key.shape[3]), dtype=key.dtype, device=key.device)
@@ -30,7 +30,7 @@ class KVCache:
         return self.k[:, :, : self.length], self.v[:, :, : self.length]
 
     def truncate(self, length):
-        if not (0 <= length and length <= self.length):
+        if length not in range(self.length + 1):
             raise ValueError(f"cannot keep {length} of {self.length} tokens")
         self.length = length
 

@@ -108,8 +108,8 @@ class Store:
 
 
 def test_a_class_without_a_base_keeps_its_own_state_between_calls() -> None:
-    Store = built(STORE)["Store"]
-    one, other = Store(3), Store(3)
+    kind = built(STORE)["Store"]
+    one, other = kind(3), kind(3)
     one.update(torch.ones(2))
     assert torch.equal(one.update(torch.zeros(1)), torch.tensor([1.0, 1.0, 0.0]))
     assert (one.length, other.length, other.rows) == (3, 0, None)
@@ -117,7 +117,7 @@ def test_a_class_without_a_base_keeps_its_own_state_between_calls() -> None:
         one.update(torch.ones(1))
     twin = copy.deepcopy(one)
     twin.length = 0
-    assert (one.length, Store.__bases__, Store.__module__) == (3, (object,), "ex01_first")
+    assert (one.length, kind.__bases__, kind.__module__) == (3, (object,), "ex01_first")
 
 
 @pytest.mark.parametrize(
