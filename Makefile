@@ -5,6 +5,7 @@ MINUTES ?= 10
 BIN := .venv/bin
 LEARN := .venv/learn
 READY := .venv/ready
+FIELD := .venv/field
 INSTALL := $(BIN)/python -m pip install --constraint constraints.txt --editable
 ALONE := OMP_NUM_THREADS=1
 PYTEST := $(ALONE) $(BIN)/python -m pytest -q -n 2 --dist loadfile --durations=20
@@ -23,7 +24,7 @@ define SANDBOX
 	echo "bubblewrap is not installed, so what is graded here is not confined: apt install bubblewrap"
 endef
 
-.PHONY: learn setup demo check test proof proof-short attack compat coverage docs lint fuzz clean
+.PHONY: learn setup demo check test proof proof-short field attack compat coverage docs lint fuzz clean
 
 learn: $(LEARN)
 	@echo
@@ -48,7 +49,7 @@ test: lint
 
 # Every promise. Each line is a proof of its own; copies of the course that they make are trusted.
 proof: export COURSE_TRUST = 1
-proof: proof-short
+proof: proof-short field
 	$(BIN)/course validate --seed 2
 	$(BIN)/course validate --seed 3 --sizes tests/other_sizes.toml
 	COURSE_STOPS=200 $(ALONE) $(BIN)/python -m pytest -s tests/autograder/cli/test_stopping.py
@@ -68,6 +69,10 @@ proof-short: $(READY)
 	$(BIN)/course validate --seed 1 --sizes tests/other_sizes.toml
 	$(PYTEST) -m slow
 	FUZZ_FULL=1 $(PYTEST) $(FUZZ_TESTS)
+
+# Exercises beside the libraries that others use: tokenizers, transformers, peft and more. Downloads them once.
+field: $(FIELD)
+	$(PYTEST) -p no:autograder -m field tests/field
 
 # Every attack of tests/attacks, at the level this machine grades at.
 attack: $(READY)
@@ -106,6 +111,10 @@ $(READY): pyproject.toml constraints.txt
 	$(INSTALL) ".[dev]"
 	$(SANDBOX)
 	@touch $(LEARN) $@
+
+$(FIELD): $(READY)
+	$(INSTALL) ".[field]"
+	@touch $@
 
 # Look for crashes in all that reads what students send, for so many minutes.
 fuzz: $(READY)

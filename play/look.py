@@ -13,8 +13,10 @@ from autograder.learner.play.stage import Stage
 from autograder.report.glyphs import glyphs_for
 from autograder.report.heat import full_blocks, shades
 from autograder.report.layout import NARROWEST, SECONDARY, Page, beside, breadth, indented
-from play import translate, write
+from play import chat, translate, write
 from play.attention import Heads, SentenceAttention, describe_head, translator_attention, writer_attention
+from play.chatter import Chatter
+from play.look_into import look_into
 from play.look_page import page
 from play.translate import Translator
 from play.writer import Writer
@@ -29,7 +31,7 @@ EVERY = 5
 
 
 def play(stage: Stage) -> dict[str, Any]:
-    """Show the attention for each typed sentence, and write a page with all of them."""
+    """Show the attention for each typed sentence, and write a page with all of them. Look into a modern model."""
     model, of = _trained(stage, str(stage.options["of"]))
     if int(stage.options["more"]) < 0:
         raise UsageError(f"--more is {stage.options['more']}, expected 0 or more")
@@ -38,6 +40,8 @@ def play(stage: Stage) -> dict[str, Any]:
         raise UsageError(f"--html {file} is a folder, expected a file")
     if file is not None and not file.absolute().parent.is_dir():
         raise UsageError(f"--html {file}: there is no folder {file.parent}; make it first, or name another")
+    if isinstance(model, Chatter):
+        return look_into(stage, model, file)
     stage.print(f"This is the model of `course play {of}`.")
     if not stage.say:
         stage.print("Type a sentence in English; an empty line ends.")
@@ -56,9 +60,9 @@ def play(stage: Stage) -> dict[str, Any]:
 
 def _trained(stage: Stage, of: str) -> tuple[Translator | Writer, str]:
     """Return a trained model, and the activity that trained it. Raises `UsageError` if there is none."""
-    activities = {"translate": translate.load_trained, "write": write.load_trained}
+    activities = {"translate": translate.load_trained, "write": write.load_trained, "chat": chat.load_trained}
     if of and of not in activities:
-        raise UsageError(f"--of is {of}, expected translate or write")
+        raise UsageError(f"--of is {of}, expected translate, write or chat")
     refused: list[str] = []
     for name in [of] if of else activities:
         try:

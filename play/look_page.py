@@ -34,11 +34,15 @@ body {{ margin: 0; padding: 1rem max(1rem, calc(50vw - 40rem)); color-scheme: li
 """
 
 
+PAGE_STYLE = _STYLE.replace(".X", f".{NAME}.{NAME}.{NAME}")
+"""The rules of a page of this activity, to add to those of the kit."""
+
+
 def page(sentences: Sequence[SentenceAttention], of: str) -> str:
     """Return the page of some sentences; `of` is the activity that trained the model."""
     title = "What every head attends to"
     parts = "".join(part for sentence in sentences for part in _sentence(sentence))
-    rules = style() + _STYLE.replace(".X", f".{NAME}.{NAME}.{NAME}")
+    rules = style() + PAGE_STYLE
     body = (
         f'<main class="{NAME}"><h1>{escape(title)}</h1><p>{escape(ABOUT[of])} Each picture is one head: a row is '
         "a query, a column a key, and the cells of a row sum to 1.</p>"

@@ -25,6 +25,7 @@ from play.learning import (
 )
 from play.pieces import Pieces, learn_pieces
 from play.rival import MOST, ORDER, bits, fitted
+from play.sampling import SAMPLING, changed, checked
 from play.sanity_writer import check_model
 from play.text import LEAST, Source, read_file, read_tales
 from play.writer import AsTransformer, Writer
@@ -38,13 +39,10 @@ MADE_WITH = {"characters": LEAST, "pieces": 100, "batch": 1, "window": 8, "width
 SAMPLE = 24
 """The length of a sample during training, in pieces."""
 
-SAMPLING = {"temperature": 0.0, "top-p": 0.0, "top-k": 0, "length": 1}
-"""The options that can change between two prompts, with the least value of each."""
-
 
 def play(stage: Stage) -> dict[str, Any]:
     """Train unless a checkpoint is complete, print how good the model is, and continue typed texts."""
-    sampling = _sampling({name: stage.options[name] for name in SAMPLING})
+    sampling = checked({name: stage.options[name] for name in SAMPLING})
     check_sizes(stage.options, MADE_WITH)
     steps = stage.steps or STEPS
     source = (
@@ -203,14 +201,9 @@ def _continue_lines(stage: Stage, writer: Writer, sampling: dict[str, float]) ->
         stage.print("Type the beginning of a text; an empty line ends. To change the sampling, type `temperature 0.5`,")
         stage.print("`top-k 20`, `top-p 0.9` or `length 200`.")
     for count, line in enumerate(stage.inputs("> ")):
-        name, _, value = line.partition(" ")
-        if name in SAMPLING and _is_number(value):
-            try:
-                sampling = _sampling({**sampling, name: float(value)})
-            except UsageError as error:
-                stage.print(f"{error}.")
-            else:
-                stage.print(", ".join(f"{option} {number:g}" for option, number in sampling.items()))
+        now = changed(stage, sampling, line)
+        if now is not None:
+            sampling = now
             continue
         unknown = sorted({letter for letter in line if letter not in writer.pieces.characters})
         if unknown:
@@ -225,23 +218,3 @@ def _continue_lines(stage: Stage, writer: Writer, sampling: dict[str, float]) ->
         )
         for text in (line + written).rstrip().split("\n"):
             stage.print(text)
-
-
-def _sampling(sampling: Mapping[str, Any]) -> dict[str, float]:
-    """Return the options as numbers. Raises `UsageError` for one that is out of range."""
-    for name, value in sampling.items():
-        if not float(value) >= SAMPLING[name] or float(value) == float("inf"):
-            raise UsageError(f"{name} is {float(value):g}, expected {SAMPLING[name]:g} or more")
-        if name in ("top-k", "length") and float(value) != int(float(value)):
-            raise UsageError(f"{name} is {float(value):g}, expected a whole number")
-    if float(sampling["top-p"]) > 1:
-        raise UsageError(f"top-p is {float(sampling['top-p']):g}, expected a share from 0 to 1")
-    return {name: float(value) for name, value in sampling.items()}
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

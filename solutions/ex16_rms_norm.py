@@ -54,8 +54,8 @@
 # float64 input needs no cast.
 #
 # **Other conventions.** The authors' own PyTorch code adds $\varepsilon$ to the root, not under it.
-# Gemma multiplies by `1 + weight`, with a weight that starts at zeros. A weight of one convention is
-# wrong in the other.
+# Gemma multiplies by `1 + weight`, with a weight that starts at zeros. A weight of one convention
+# is wrong in the other.
 
 # %%
 import torch

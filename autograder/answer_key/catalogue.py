@@ -15,10 +15,19 @@ TEXTS = {"name": 80, "explanation": 240, "hint": 200}
 MORE_TEXTS = {"tempting": 240, "experiment": 400}
 """Texts a misconception may have, for its page: why it tempts, and how to see it."""
 
+LONGEST_CONVENTION = 60
+"""Characters of `convention`, which says whose it is."""
+
+HERE = "this course"
+"""Words of the explanation of a convention, which says what the course has instead."""
+
 
 @dataclass(frozen=True)
 class WrongProgram:
-    """A wrong program that learners write. `same_as` names those no output can tell from it."""
+    """A wrong program that learners write. `same_as` names those no output can tell from it.
+
+    With `convention` it is no mistake, but the convention of those that it names, where the course has another one.
+    """
 
     id: str
     name: str
@@ -26,6 +35,7 @@ class WrongProgram:
     hint: str
     patches: tuple[tuple[str, str], ...]
     same_as: tuple[str, ...] = ()
+    convention: str = ""
 
 
 class CatalogueError(Exception):
@@ -47,7 +57,15 @@ def read_catalogue(file: Path, solution: str) -> tuple[WrongProgram, ...]:
     if problems:
         raise CatalogueError("\n".join(problems))
     return tuple(
-        WrongProgram(id_, entry["name"], entry["explanation"], entry["hint"], _patches(entry), _same_as(entry))
+        WrongProgram(
+            id_,
+            entry["name"],
+            entry["explanation"],
+            entry["hint"],
+            _patches(entry),
+            _same_as(entry),
+            entry.get("convention", ""),
+        )
         for id_, entry in entries.items()
     )
 
@@ -104,7 +122,8 @@ def _problems(entry: Any, solution: str) -> Iterable[str]:
     for key, longest in MORE_TEXTS.items():
         if key in entry and not (isinstance(entry[key], str) and 0 < len(entry[key]) <= longest):
             yield f"its {key} is no text of 1 to {longest} characters"
-    unknown = set(entry) - {*TEXTS, *MORE_TEXTS, "find", "replace", "patches", "same_as"}
+    yield from _convention_problems(entry)
+    unknown = set(entry) - {*TEXTS, *MORE_TEXTS, "convention", "find", "replace", "patches", "same_as"}
     if unknown:
         yield f"has {', '.join(sorted(unknown))}, which means nothing here"
     try:
@@ -118,6 +137,14 @@ def _problems(entry: Any, solution: str) -> Iterable[str]:
             yield f"its find occurs {count} times in the solution, expected once: {find.strip()[:60]!r}"
         if find == replace:
             yield "its find and replace are the same"
+
+
+def _convention_problems(entry: Mapping[str, Any]) -> Iterable[str]:
+    whose = entry.get("convention", "others")
+    if not (isinstance(whose, str) and 0 < len(whose.strip()) <= LONGEST_CONVENTION):
+        yield f"its convention is no text of 1 to {LONGEST_CONVENTION} characters that says whose it is"
+    if "convention" in entry and HERE not in str(entry.get("explanation", "")).lower():
+        yield 'its explanation does not say what the course has instead; write "This course ..."'
 
 
 def _one_sided(entries: Mapping[str, Any]) -> Iterable[tuple[str, str]]:

@@ -161,7 +161,8 @@ class Keys:
         course = self.suite.course
         try:
             return {
-                needed.file: (course.solutions_dir / needed.file).read_bytes() for needed in course.with_needs(exercise)
+                needed.file: (course.solutions_dir / needed.file).read_bytes()
+                for needed in course.with_all_needs(exercise)
             }
         except OSError as error:
             raise GraderProblem(f"the solution {error.filename} cannot be read: {error.strerror}") from error
@@ -205,7 +206,9 @@ class Keys:
             }
             sketches = {at: sketch(outcome, judges[at[0]], reference[at]) for at, outcome in outcomes[wrong.id].items()}
             known = wrong.id, wrong.name, wrong.explanation, wrong.hint, wrong.same_as, sketches
-            entries.append(Misconception(*known, marks_of(wrong, solution), owners_of(wrong, solution)))
+            entries.append(
+                Misconception(*known, marks_of(wrong, solution), owners_of(wrong, solution), wrong.convention)
+            )
         return AnswerKey(reference, tuple(entries)), outcomes
 
     def _reference(self, exercise: Exercise, sources: Mapping[str, bytes]) -> dict[Key, Expected]:

@@ -16,7 +16,8 @@ from autograder.protocol import Array, Opaque, Value
 class Misconception:
     """A misconception with a sketch of its outcomes, only those that are wrong, and the hashes of its statements.
 
-    `owners` has the hashes of the names of the functions and classes that it changes.
+    `owners` has the hashes of the names of the functions and classes that it changes. `convention` says
+    whose convention it is, if it is one.
     """
 
     id: str
@@ -27,6 +28,7 @@ class Misconception:
     outcomes: Mapping[Key, Sketch | None]
     marks: tuple[str, ...] = ()
     owners: tuple[str, ...] = ()
+    convention: str = ""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ def to_record(key: AnswerKey) -> Value:
             "same_as": list(entry.same_as),
             "marks": list(entry.marks),
             "owners": list(entry.owners),
+            **({"convention": entry.convention} if entry.convention else {}),
             "trials": [trials[at] for at in entry.outcomes],
             "outcomes": [table.index(outcome) for outcome in entry.outcomes.values()],
         }
@@ -82,6 +85,7 @@ def from_record(record: Any) -> AnswerKey:
                 dict(_outcomes(tuple(reference), sketches, entry)),
                 tuple(entry["marks"]),
                 tuple(entry["owners"]),
+                entry.get("convention", ""),
             )
             for entry in record["bank"]
         ),

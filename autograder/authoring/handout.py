@@ -7,6 +7,7 @@ from autograder.course.kit_files import stubs_dir
 from autograder.course.stubs import StubError, make_stub
 from autograder.submission import Handout
 from autograder.submission.own_work import NOTEBOOKS
+from autograder.submission.submission import notebook_of
 
 
 def handout_of(course: Course) -> Handout:
@@ -24,7 +25,9 @@ def handout_of(course: Course) -> Handout:
             files[exercise.file] = make_stub(solution, exercise).encode()
         except (OSError, ValueError, StubError):
             continue
-    return Handout({**files, **{file.name: file.read_bytes() for file in _notebooks(course.exercises_dir)}})
+    others = {notebook_of(other.file) for other in course.others}
+    notebooks = [file for file in _notebooks(course.exercises_dir) if file.name not in others]
+    return Handout({**files, **{file.name: file.read_bytes() for file in notebooks}})
 
 
 def _notebooks(folder: Path) -> list[Path]:

@@ -72,7 +72,7 @@ def _of_seed(course: Course) -> Iterator[Secret]:
 
 
 def _of_solutions(course: Course) -> Iterator[Secret]:
-    for exercise in course.exercises:
+    for exercise in course.every:
         text = (course.solutions_dir / exercise.file).read_text("utf-8")
         for region in _regions(text):
             yield from _lines(region, f"solutions/{exercise.file}")
@@ -111,7 +111,7 @@ def _of_parts(course: Course) -> Iterator[Secret]:
 
 def _of_catalogue(course: Course) -> Iterator[Secret]:
     """Yield the changed lines of misconceptions: each is nearly right."""
-    for exercise in course.exercises:
+    for exercise in course.every:
         text = (course.solutions_dir / exercise.file).read_text("utf-8")
         right = set(text.splitlines())
         for misconception in read_catalogue(course.solutions_dir / "misconceptions" / f"{exercise.id}.toml", text):
@@ -149,7 +149,7 @@ class _Public:
     """
 
     def __init__(self, course: Course) -> None:
-        self._stubs = _joined(_stub(course, exercise) for exercise in course.exercises)
+        self._stubs = _joined(_stub(course, exercise) for exercise in course.every)
         files = [*sorted(course.checks_dir.rglob("*.py")), *sorted(ENGINE.rglob("*.py"))]
         self._code = _joined(line for file in files for line in _code(file).splitlines())
 

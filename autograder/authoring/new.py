@@ -127,7 +127,7 @@ def new_exercise(course: Course, name: str) -> list[Path]:
 
 def _id(course: Course, name: str) -> str:
     """Return the id of a new exercise: the name with the next number, unless it has one of its own."""
-    numbers = {exercise.number: exercise.id for exercise in course.exercises}
+    numbers = {exercise.number: exercise.id for exercise in course.every}
     following = int(max(numbers, default="00")) + 1
     exercise_id = name if re.match(r"ex\d", name) else f"ex{following:02d}_{name}"
     if not ID.fullmatch(exercise_id) or keyword.iskeyword(exercise_id[5:]):

@@ -49,10 +49,18 @@ def _exercise(suite: Suite, exercise: Exercise, validation: Validation) -> Itera
     yield ""
     yield "| misconception | | fails |"
     yield "|---|---|---|"
-    for misconception in catalogue_of(suite, exercise):
-        if misconception.id in proofs:
-            failing = _failing(proofs[misconception.id], [check.id for check in checks])
-            yield f"| {_cell(misconception.name)} | `{misconception.id}` | {failing} |"
+    proved = [entry for entry in catalogue_of(suite, exercise) if entry.id in proofs]
+    failing = {entry.id: _failing(proofs[entry.id], [check.id for check in checks]) for entry in proved}
+    for entry in proved:
+        if not entry.convention:
+            yield f"| {_cell(entry.name)} | `{entry.id}` | {failing[entry.id]} |"
+    conventions = [entry for entry in proved if entry.convention]
+    if conventions:
+        yield from ("", "Conventions of others, which are no mistakes:", "")
+        yield "| convention | of | | fails |"
+        yield "|---|---|---|---|"
+    for entry in conventions:
+        yield f"| {_cell(entry.name)} | {_cell(entry.convention)} | `{entry.id}` | {failing[entry.id]} |"
 
 
 def _failing(proof: Proof, checks: list[str]) -> str:

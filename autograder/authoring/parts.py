@@ -12,7 +12,7 @@ from pathlib import Path
 from autograder.authoring.parts_body import Body
 from autograder.authoring.parts_pool import Namespace, PartError, Pool, Unsupported
 from autograder.course import Course, Exercise
-from autograder.protocol.part_code import CLASS, FORMAT, FUNCTION
+from autograder.protocol.part_code import CLASS, FORMAT, FUNCTION, PLAIN
 
 __all__ = ["PartError", "compile_part", "stale_parts"]
 
@@ -24,10 +24,10 @@ def stale_parts(course: Course, wanted: Sequence[Exercise] | None = None) -> dic
 
     Raises `PartError` and OSError.
     """
-    names = {exercise.id for exercise in course.exercises if wanted is None or exercise in wanted}
+    names = {exercise.id for exercise in course.every if wanted is None or exercise in wanted}
     sources = {file.stem: file for file in sorted(course.part_sources_dir.glob("*.py"))}
     compiled = {file.stem: file for file in sorted(course.reference_parts_dir.glob("*.json"))}
-    exercises = {exercise.id: exercise for exercise in course.exercises}
+    exercises = {exercise.id: exercise for exercise in course.every}
     for name, file in sources.items():
         if name not in exercises and wanted is None:
             raise PartError(f"{_relative_name(course, file)}: no exercise of course.toml is called {name}")
@@ -46,8 +46,8 @@ def stale_parts(course: Course, wanted: Sequence[Exercise] | None = None) -> dic
 
 def compile_part(course: Course, exercise: Exercise) -> str:
     """Return the table of a part. Raises `PartError` with the line, and OSError."""
-    importable = {needed.id for needed in course.with_needs(exercise)} - {exercise.id}
-    forbidden = {name for exercise in course.exercises for name in exercise.forbidden}
+    importable = {needed.id for needed in course.with_all_needs(exercise)} - {exercise.id}
+    forbidden = {name for exercise in course.every for name in exercise.forbidden}
 
     def read(name: str) -> tuple[str, str]:
         file = course.part_sources_dir / f"{name}.py"
@@ -160,15 +160,15 @@ class _Compiler:
 
     def _class(self, node: ast.ClassDef, known: Namespace) -> int:
         bases = [Body.dotted(base, known) for base in node.bases]
-        if bases != ["torch.nn.Module"] or node.keywords or node.decorator_list:
-            raise Unsupported(node, "a class that is not derived from nn.Module alone", "write class X(nn.Module)")
+        if bases not in ([], ["torch.nn.Module"]) or node.keywords or node.decorator_list:
+            raise Unsupported(node, "a class with another base than nn.Module", "write class X(nn.Module) or class X")
         methods = []
         for member in node.body:
             if isinstance(member, ast.FunctionDef):
                 methods.append(self._function(member, known))
             elif not (isinstance(member, ast.Expr) and isinstance(member.value, ast.Constant)):
                 raise Unsupported(member, "this statement in a class", "move it into __init__")
-        return self._item([CLASS, self.pool.constant(node.name), methods])
+        return self._item([CLASS if bases else PLAIN, self.pool.constant(node.name), methods])
 
     def _item(self, item: list[object]) -> int:
         self.items.append(item)

@@ -30,7 +30,7 @@ class Program:
 def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
     """Yield every program of an exercise with a known outcome."""
     course = suite.course
-    needs = course.with_needs(exercise)
+    needs = course.with_all_needs(exercise)
     base = {needed.file: (course.solutions_dir / needed.file).read_bytes() for needed in needs}
     solution = base[exercise.file].decode("utf-8")
     yield Program("solution", exercise.id, exercise.id, base)

@@ -12,7 +12,7 @@ from autograder.answer_key.released import file_digest
 from autograder.authoring.engine import engine_files
 from autograder.authoring.handout import handout_of
 from autograder.authoring.key_sizes import packed, problem_of
-from autograder.authoring.release_tables import TableError, without_tables
+from autograder.authoring.release_tables import TableError, with_take, without_tables
 from autograder.course import Course
 from autograder.course.kit_files import MANIFEST, STUBS
 from autograder.course.misconceptions import CATALOGUE, catalogue
@@ -52,7 +52,7 @@ def _course(course: Course) -> dict[str, bytes]:
     checks = course.checks_dir.relative_to(course.root).as_posix()
     texts = json.dumps(catalogue(course), indent=1, ensure_ascii=False)
     return {
-        "course.toml": _without(course.root / "course.toml", "grading"),
+        "course.toml": _public_toml(course),
         "README.md": _readme(course).encode(),
         ".gitignore": "".join(f"{pattern}\n" for pattern in IGNORED.split()).encode(),
         ".gitattributes": b"*.xz binary\n",
@@ -62,10 +62,16 @@ def _course(course: Course) -> dict[str, bytes]:
 
 
 def _public(course: Course) -> list[Path]:
-    """Return the files of a course that students get unchanged: checks, reference parts, and the play folder."""
+    """Return the files of a course that students get unchanged: checks, reference parts, and the play folder.
+
+    Of an exercise that the class does not take, that is only the reference part, if another one needs it.
+    """
+    needed = {need.id for exercise in course.exercises for need in course.with_all_needs(exercise)}
+    untaken = {file.name for other in course.others for file in (course.checks_file(other), course.steps_file(other))}
+    checks = [file for file in sorted(course.checks_dir.rglob("*.py")) if file.name not in untaken]
     play = [file for file in course.play_dir.rglob("*") if file.is_file() and "__pycache__" not in file.parts]
-    parts = sorted(course.reference_parts_dir.glob("*.json"))
-    return [*sorted(course.checks_dir.rglob("*.py")), *parts, *sorted(play if course.play else [])]
+    parts = [file for file in sorted(course.reference_parts_dir.glob("*.json")) if file.stem in needed]
+    return [*checks, *parts, *sorted(play if course.play else [])]
 
 
 def _handed_out(course: Course) -> dict[str, bytes]:
@@ -110,9 +116,11 @@ def _readme(course: Course) -> str:
     return text.substitute(title=course.title, first=course.files[0], exercises=table, play=PLAY if course.play else "")
 
 
-def _without(file: Path, *tables: str) -> bytes:
+def _public_toml(course: Course) -> bytes:
+    """Return course.toml without what students do not get, and with what the class takes."""
+    file = course.root / "course.toml"
     try:
-        return without_tables(file.read_text("utf-8"), tables).encode()
+        return with_take(without_tables(file.read_text("utf-8"), ["grading"]), course.take).encode()
     except TableError as error:
         raise ReleaseError(f"{file}: {error}") from error
 

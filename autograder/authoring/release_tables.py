@@ -1,11 +1,14 @@
-"""Remove whole tables from a TOML text; comments and everything else stay as written."""
+"""Remove whole tables from a TOML text, or set its `take`; comments and everything else stay as written."""
 
+import json
 import re
 import tomllib
 from collections.abc import Sequence
 from typing import Any
 
 _OPENING = re.compile(r"^\[{1,2}\s*([\w.\"'-]+(?:\s*\.\s*[\w\"'-]+)*)\s*\]{1,2}")
+
+_TAKE = re.compile(r"^take\s*=\s*\[[^\]]*\][ \t]*(?:#.*)?\n", re.MULTILINE)
 
 
 class TableError(Exception):
@@ -38,6 +41,25 @@ def without_tables(text: str, names: Sequence[str]) -> str:
         same = False
     if not same:
         raise TableError(f"{' or '.join(names)} cannot be removed; write it as a table of its own, [{names[0]}]")
+    return made
+
+
+def with_take(text: str, take: Sequence[str]) -> str:
+    """Return a TOML text whose `take` has these names, after the comments at its top. Raises `TableError`."""
+    before = tomllib.loads(text)
+    wanted = {**before, "take": list(take)}
+    if not take:
+        return text
+    # Keys at the top come before all tables, so the first one is it.
+    lines = (_TAKE.sub("", text, count=1) if "take" in before else text).splitlines(keepends=True)
+    place = next((at for at, line in enumerate(lines) if line.strip() and not line.startswith("#")), len(lines))
+    made = "".join([*lines[:place], f"take = {json.dumps(list(take))}\n", *lines[place:]])
+    try:
+        same = tomllib.loads(made) == wanted
+    except tomllib.TOMLDecodeError:
+        same = False
+    if not same:
+        raise TableError("take cannot be replaced; write it at the top, as take = [...]")
     return made
 
 

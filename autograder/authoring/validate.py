@@ -227,7 +227,7 @@ def _unequal_steps(suite: Suite, runner: Runner, program: Program) -> Iterable[s
 
 def _named(result: ExerciseResult) -> str | None:
     findings = [check.finding for check in result.checks if check.finding is not None]
-    return next((finding.id for finding in findings if finding.kind == "misconception"), None)
+    return next((finding.id for finding in findings if finding.known_as), None)
 
 
 def _problems(program: Program, result: ExerciseResult) -> Iterable[str]:
@@ -242,7 +242,7 @@ def _problems(program: Program, result: ExerciseResult) -> Iterable[str]:
             hint = "make one stricter, or remove the misconception"
             yield f"the misconception {program.name} passes every check; {hint}"
         for check in failed:
-            named = check.finding.id if check.finding and check.finding.kind == "misconception" else None
+            named = check.finding.id if check.finding and check.finding.known_as else None
             if named not in (program.name, *program.same_as):
                 yield f"the check {check.id} takes the misconception {program.name} for {named or 'an unknown mistake'}"
     else:

@@ -31,9 +31,14 @@ class TensorEmptying(Emptying):
         before = [{name: value.clone() for name, value in model.state_dict().items()} for model in models]
         parts = [part for model in models for part in model.modules()]
         attributes_before = [dict(vars(part)) for part in parts]
+        trained = [(value, value.detach().clone()) for value in trained_by(inputs, models)]
         with right_buffers(models):
             result = self.correct(right, args, kwargs)
         self._empty_parameters(models, before, inputs)
+        with torch.no_grad():
+            for value, old in trained:
+                if not torch.equal(value, old):
+                    value.copy_(self.tensor(value, [old, *tensors_in(inputs)], attach=False))
         for part, attributes in zip(parts, attributes_before, strict=True):
             self._empty_attributes(part, attributes, inputs)
         return result
@@ -192,6 +197,14 @@ def sizes_in(values: Sequence[Any]) -> Iterator[int]:
 def tensors_in(values: Sequence[Any]) -> Iterator[Tensor]:
     """Yield the tensors among the arguments of a call."""
     return (value for value in values if isinstance(value, Tensor))
+
+
+def trained_by(values: Sequence[Any], models: Sequence[nn.Module]) -> list[Tensor]:
+    """Return the parameters that optimizers among the arguments of a call train, without those of these models."""
+    optimizers = [value for value in values if isinstance(value, torch.optim.Optimizer)]
+    known = {id(weight) for model in models for weight in model.parameters()}
+    every = [weight for each in optimizers for group in each.param_groups for weight in group["params"]]
+    return [weight for weight in every if id(weight) not in known]
 
 
 class right_buffers:  # noqa: N801  (a context manager)

@@ -54,8 +54,8 @@ def _show_evidence(options: argparse.Namespace, course: Course, exercise: Exerci
         return
     finding = check.finding
     commands = [(f"course check {exercise.number}", "after your next edit")]
-    if finding is not None and finding.kind == "misconception":
-        commands.insert(0, (f"course why {finding.id}", "explain the mistake"))
+    if finding is not None and finding.known_as:
+        commands.insert(0, (f"course why {finding.id}", f"explain the {finding.known_as}"))
     console = make_console(options)
     render_evidence(
         console,

@@ -227,3 +227,5 @@ def _add_release(commands: Commands) -> None:
     )
     parser.add_argument("folder", type=Path, metavar="DIR", help="where to write: a new or empty folder, or an old kit")
     parser.add_argument("--check", action="store_true", help="write nothing; look for leaks in DIR")
+    does = "release only this part or exercise, as `take` of course.toml; may be repeated"
+    parser.add_argument("--take", action="append", metavar="NAME", help=does)

@@ -9,17 +9,20 @@ from autograder.exits import PASS
 from autograder.learner.json_output import write_json
 from autograder.learner.overview import (
     ExerciseRow,
+    count_passed,
     effort,
     first_failure,
+    headings,
     next_command,
     notices,
     overview_json,
+    part_sentences,
     parts_written,
     rows_of,
     select_rows,
 )
 from autograder.learner.progress import Progress, read_progress
-from autograder.report.quantities import plural, points
+from autograder.report.quantities import points
 
 
 def show_overview(options: argparse.Namespace) -> int:
@@ -47,7 +50,7 @@ def show_list(options: argparse.Namespace) -> int:
     _show_title(screen, course, progress, every)
     if not rows:
         screen.line("  There is no such exercise.")
-    _show_table(screen, rows, progress.current(course))
+    _show_table(screen, rows, progress.current(course), headings(course, progress, every, rows))
     screen.gap()
     screen.next([next_command(course, progress, rows)])
     return PASS
@@ -61,7 +64,9 @@ def show_status(options: argparse.Namespace) -> int:
     screen = Screen.of(options)
     _show_title(screen, course, progress, rows)
     score = sum(row.score for row in rows)
-    screen.text(f"{points(score)} of {points(sum(exercise.points for exercise in course.exercises))} points")
+    total = f"{points(score)} of {points(sum(exercise.points for exercise in course.exercises))} points"
+    for sentence in part_sentences(course, progress, rows).values() or [total]:
+        screen.text(sentence)
     for word in dict.fromkeys(row.word for row in rows):
         screen.text(f"{word}: {', '.join(row.exercise.number for row in rows if row.word == word)}")
     screen.text(effort(rows))
@@ -76,8 +81,7 @@ def _read() -> tuple[Course, Progress, list[ExerciseRow]]:
 
 
 def _show_title(screen: Screen, course: Course, progress: Progress, rows: Sequence[ExerciseRow]) -> None:
-    total = plural(len(course.exercises), "exercise")
-    screen.text(f"{course.title}: {progress.passed(course)} of {total} passed", indent=0, style="bold")
+    screen.text(f"{course.title}: {count_passed(course, progress)}", indent=0, style="bold")
     for sentence in notices(rows):
         screen.text(sentence)
 
@@ -93,10 +97,17 @@ def _show_current(screen: Screen, course: Course, progress: Progress, rows: Sequ
     screen.next([next_command(course, progress, rows)])
 
 
-def _show_table(screen: Screen, rows: Sequence[ExerciseRow], current: Exercise | None) -> None:
-    """Print a line per exercise; a narrow terminal gets no points, then no checks, then no minutes."""
+def _show_table(
+    screen: Screen, rows: Sequence[ExerciseRow], current: Exercise | None, above: Sequence[str] = ()
+) -> None:
+    """Print a line per exercise; a narrow terminal gets no points, then no checks, then no minutes.
+
+    A heading, if it is not empty, stands above the row of its place.
+    """
     if screen.plain:
-        for row in rows:
+        for at, row in enumerate(rows):
+            if above and above[at]:
+                screen.line(f"{above[at]}.")
             sentences = "".join(f" {fact}." for fact in (row.checks, row.points, row.minutes) if fact)
             here = "You are here: " if row.exercise is current else ""
             screen.line(f"{here}Exercise {row.exercise.number}, {row.exercise.title}: {row.word}.{sentences}")
@@ -110,6 +121,9 @@ def _show_table(screen: Screen, rows: Sequence[ExerciseRow], current: Exercise |
     while kept and room < titles + sum(widths[column] + 2 for column in kept):
         kept.pop()
     for at, row in enumerate(rows):
+        if above and above[at]:
+            screen.gap()
+            screen.text(above[at], indent=0, style="bold")
         facts = [columns[column][at].ljust(widths[column]) for column in (1, 2, 0) if column in kept]
         width = min(titles, room)
         screen.line(

@@ -24,11 +24,8 @@ def run_command(arguments: Sequence[str]) -> int:
     try:
         status = _run(arguments)
         sys.stdout.flush()
-    except UsageError as error:
+    except (UsageError, CourseError) as error:
         return _fail(USAGE, str(error))
-    except CourseError as error:
-        no_course = len(error.problems) <= 1 and all(problem.line is None for problem in error.problems)
-        return _fail(USAGE if no_course else ENVIRONMENT, str(error))
     except trust.Untrusted as error:
         return _fail(ENVIRONMENT, str(error))
     except BrokenPipeError:

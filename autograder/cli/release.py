@@ -10,6 +10,7 @@ from autograder.cli.key_progress import KeyProgress
 from autograder.cli.screen import warn
 from autograder.course import find_course, read_course
 from autograder.course.kit_files import refuse_kit
+from autograder.course.taking import resolve_take, taking
 from autograder.exits import FAIL, PASS
 from autograder.report.quantities import plural
 
@@ -21,6 +22,8 @@ def release(options: argparse.Namespace) -> int:
     """Run the command. A kit with a leak is not written."""
     course = read_course(find_course())
     refuse_kit(course, "release")
+    if options.take:
+        course = taking(course, resolve_take(course, options.take))
     warn(seed_warning(course))
     folder = options.folder
     if options.check:

@@ -15,8 +15,11 @@ KEYS = ("due", "time_zone", "grace_minutes", "late_percent", "late_of", "late_mo
 _LONGEST_GRACE = 7 * 24 * 60  # minutes: a week
 
 
-def read_grading(top: Section, ids: Sequence[str]) -> Grading | None:
-    """Return the settings of [grading], or None if the course has none. `ids` are the exercises of the course."""
+def read_grading(top: Section, ids: Sequence[str], taken: Sequence[str]) -> Grading | None:
+    """Return the settings of [grading], or None if the course has none.
+
+    `ids` are the exercises of the course, and `taken` those that the class takes.
+    """
     if "grading" not in top.table:
         return None
     section = top.section("grading")
@@ -37,7 +40,7 @@ def read_grading(top: Section, ids: Sequence[str]) -> Grading | None:
         late_of="score" if late_of == "score" else "max",
         late_most=_percent(section, "late_most") or Decimal(100),
         late_days=days,
-        bonus=_bonus(section, ids),
+        bonus=_bonus(section, ids, taken),
     )
 
 
@@ -68,14 +71,14 @@ def _percent(section: Section, key: str) -> Decimal | None:
     return percent
 
 
-def _bonus(section: Section, ids: Sequence[str]) -> tuple[str, ...]:
+def _bonus(section: Section, ids: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
     bonus = section.value("bonus", "a list of exercise ids", as_texts, required=False) or ()
     for exercise in bonus:
         if exercise not in ids:
             near = nearest(exercise, ids)
             hint = f"did you mean {near}?" if near else "expected the id of an exercise"
             section.note("bonus", f"bonus lists {quoted(exercise)}, which is not an exercise; {hint}")
-    if ids and set(bonus) >= set(ids):
+    if taken and set(bonus) >= set(taken):
         section.note("bonus", "bonus lists every exercise, so the maximum would be 0; remove at least one")
     return bonus
 

@@ -15,13 +15,16 @@ CATALOGUE = "misconceptions.json"
 """A file beside the checks of a kit without solutions: the texts of every misconception by its id, and no code."""
 
 _TABLE_LINE = re.compile(r"^\[([\w-]+)\][ \t]*(?:#.*)?$", re.MULTILINE)
-_TEXTS = ("name", "explanation", "hint", "tempting", "experiment")
+_TEXTS = ("name", "explanation", "hint", "tempting", "experiment", "convention")
 _MOST_SUGGESTIONS = 3
 
 
 @dataclass(frozen=True)
 class Described:
-    """The texts of a misconception. `wrong` and `right` are the lines that differ between it and the solution."""
+    """The texts of a misconception. `wrong` and `right` are the lines that differ between it and the solution.
+
+    `convention` says whose convention it is, if it is one and no mistake.
+    """
 
     id: str
     exercise: str
@@ -30,6 +33,7 @@ class Described:
     hint: str = ""
     tempting: str = ""
     experiment: str = ""
+    convention: str = ""
     wrong: tuple[str, ...] = ()
     right: tuple[str, ...] = ()
 
@@ -57,7 +61,10 @@ def nearest_ids(course: Course, misconception: str) -> list[str]:
 
 
 def named_in(course: Course, exercise: Exercise, *, besides: str) -> dict[str, str]:
-    """Return the names of the other misconceptions of an exercise, by id, without those that give the same results."""
+    """Return the names of the other misconceptions of an exercise, by id, without those that give the same results.
+
+    Conventions are not among them.
+    """
     text = _text(course.solutions_dir / "misconceptions" / f"{exercise.id}.toml")
     found = {name: fields for name, fields in _parsed(text).items() if isinstance(fields, dict)}
     found = found or {
@@ -69,7 +76,10 @@ def named_in(course: Course, exercise: Exercise, *, besides: str) -> dict[str, s
     return {
         name: str(fields["name"])
         for name, fields in found.items()
-        if "name" in fields and name not in same and besides not in fields.get("same_as", ())
+        if "name" in fields
+        and "convention" not in fields
+        and name not in same
+        and besides not in fields.get("same_as", ())
     }
 
 

@@ -123,7 +123,8 @@ class Activity:
 class Course:
     """A course and the paths of its files. `sizes` has a column of axis sizes per trial, `words` names the axes.
 
-    `libraries` are the modules that its programs may use, and that a worker loads before them.
+    `libraries` are the modules that its programs may use, and that a worker loads before them. `exercises` are those
+    that the class takes: all, or what `take` names; then `everything` has those that it does not take too.
     """
 
     root: Path
@@ -138,6 +139,8 @@ class Course:
     questions: bool = True
     libraries: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
+    take: tuple[str, ...] = ()
+    everything: tuple[Exercise, ...] = ()
 
     @property
     def exercises_dir(self) -> Path:
@@ -175,17 +178,42 @@ class Course:
         return TENSORS in self.libraries
 
     @property
+    def every(self) -> tuple[Exercise, ...]:
+        """Every exercise of course.toml, whether it is taken or not."""
+        return self.everything or self.exercises
+
+    @property
+    def others(self) -> tuple[Exercise, ...]:
+        """The exercises that the class does not take: students have no file of them."""
+        taken = {exercise.id for exercise in self.exercises}
+        return tuple(exercise for exercise in self.every if exercise.id not in taken)
+
+    @property
     def files(self) -> tuple[str, ...]:
         """The files a submission consists of."""
         return tuple(exercise.file for exercise in self.exercises)
 
     def exercise(self, exercise_id: str) -> Exercise:
         """Return the exercise with that id; it must exist."""
-        return next(exercise for exercise in self.exercises if exercise.id == exercise_id)
+        return next(exercise for exercise in self.every if exercise.id == exercise_id)
 
     def part_of(self, exercise: Exercise) -> Part | None:
         """Return the part that an exercise belongs to; None in a course without parts."""
         return next((part for part in self.parts if exercise.id in part.exercises), None)
+
+    @property
+    def sections(self) -> tuple[tuple[Part, tuple[Exercise, ...]], ...]:
+        """The parts, each with its exercises that are taken; none if these are not of several parts."""
+        pairs = [(part, tuple(ex for ex in self.exercises if ex.id in part.exercises)) for part in self.parts]
+        sections = tuple((part, exercises) for part, exercises in pairs if exercises)
+        return sections if len(sections) > 1 else ()
+
+    def section_of(self, exercise: Exercise | None) -> tuple[str, tuple[Exercise, ...]]:
+        """Return the exercises that progress is counted in, with words for them: those of the same part, or all."""
+        for part, exercises in self.sections:
+            if exercise in exercises:
+                return f"of part {part.id} ", exercises
+        return "", self.exercises
 
     def sizes_of(self, exercise: Exercise) -> Columns:
         """Return the sizes for the checks of an exercise: those of its part, or else of the course."""
@@ -198,12 +226,17 @@ class Course:
         return {**self.words, **(part.words if part is not None else {}), **exercise.words}
 
     def with_needs(self, exercise: Exercise) -> tuple[Exercise, ...]:
-        """Return an exercise and everything it needs, directly or not, in the course's order."""
+        """Return an exercise and everything it needs that is taken, directly or not, in the course's order."""
+        wanted = {needed.id for needed in self.with_all_needs(exercise)}
+        return tuple(earlier for earlier in self.exercises if earlier.id in wanted)
+
+    def with_all_needs(self, exercise: Exercise) -> tuple[Exercise, ...]:
+        """Return an exercise and everything it needs, taken or not, in the course's order."""
         wanted = {exercise.id}
-        for earlier in reversed(self.exercises):
+        for earlier in reversed(self.every):
             if earlier.id in wanted:
                 wanted.update(earlier.needs)
-        return tuple(earlier for earlier in self.exercises if earlier.id in wanted)
+        return tuple(earlier for earlier in self.every if earlier.id in wanted)
 
     def checks_file(self, exercise: Exercise) -> Path:
         """Return the file with the checks of an exercise."""

@@ -16,14 +16,15 @@ from autograder.course.play import read_play
 from autograder.course.problems import COURSE_FILE, Collector, CourseError, Problem
 from autograder.course.section import Section, as_flag, as_integer, as_positive, as_text
 from autograder.course.sizes import read_sizes
+from autograder.course.taking import read_take, taking
 from autograder.course.words import read_words
 from autograder.formats import COURSE
 
 __all__ = ["CourseError", "Problem", "find_course", "read_course"]
 
 KEYS = (
-    *("format", "title", "seed", "points", "libraries", "questions", "limits", "sizes", "words", "forbidden_groups"),
-    *("parts", "exercises", "grading", "play"),
+    *("format", "title", "seed", "points", "take", "libraries", "questions", "limits", "sizes", "words"),
+    *("forbidden_groups", "parts", "exercises", "grading", "play"),
 )
 """The keys of course.toml."""
 
@@ -68,12 +69,13 @@ def read_course(root: Path, *, empty: bool = False) -> Course:
         sizes=read_sizes(top) if "sizes" in top.table else NO_SIZES,
         exercises=exercises,
         words=read_words(top, top),
-        grading=read_grading(top, ids),
         play=read_play(top, ids),
         questions=top.value("questions", "true or false", as_flag, required=False) is not False,
         libraries=libraries,
         parts=parts,
     )
+    course = taking(course, read_take(top, course))
+    course = replace(course, grading=read_grading(top, ids, [exercise.id for exercise in course.exercises]))
     problems.raise_any()
     return course
 

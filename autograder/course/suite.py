@@ -114,7 +114,8 @@ def load_suite(course: Course, exercises: Iterable[Exercise] | None = None) -> S
     sources: dict[str, bytes] = {}
     pictures: dict[str, tuple[Drawing, ...]] = {}
     stubs: dict[str, Outline | None] = {}
-    for exercise in exercises if exercises is not None else course.exercises:
+    wanted = tuple(exercises if exercises is not None else course.exercises)
+    for exercise in wanted:
         file = course.checks_file(exercise)
         module = _module(file)
         checks[exercise.id] = _checks(file, module)
@@ -122,7 +123,26 @@ def load_suite(course: Course, exercises: Iterable[Exercise] | None = None) -> S
         sources[file.name] = file.read_bytes()
         stubs[exercise.id] = outline_of_stub(course, exercise)
     parts = {f"{file.stem}.py": _part(file) for file in sorted(course.reference_parts_dir.glob("*.json"))}
+    _require_parts(course, wanted, parts)
     return Suite(course, checks, sources, parts, pictures, stubs)
+
+
+def parts_of_others(course: Course) -> dict[str, bytes]:
+    """Return the reference parts of the exercises that the class does not take, by file. Raises `SuiteError`."""
+    files = {other.file: course.reference_parts_dir / f"{other.id}.json" for other in course.others}
+    return {name: _part(file) for name, file in files.items() if file.is_file()}
+
+
+def _require_parts(course: Course, exercises: Iterable[Exercise], parts: Mapping[str, bytes]) -> None:
+    """Raise `SuiteError` if an exercise imports one that the class does not take and that has no reference part."""
+    others = {other.id: other for other in course.others}
+    for exercise in exercises:
+        for need in exercise.needs:
+            if need in others and others[need].file not in parts:
+                raise SuiteError(
+                    f"{exercise.id} needs {need}, which is not taken and has no reference part; "
+                    f"take {need} too, or write solutions/reference_parts/{need}.py and run `course build`"
+                )
 
 
 def with_steps(suite: Suite) -> Suite:

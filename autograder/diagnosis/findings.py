@@ -82,13 +82,17 @@ def finding_of(diagnosis: Diagnosis, source: Source, location: Location | None =
 
 def _named(known: Misconception, diagnosis: Diagnosis, source: Source) -> _Text:
     """Name the misconception; what is wrong with structure or device stands below."""
-    detail = known.explanation
+    detail = misconceptions.explained(known.explanation, known.convention)
     if diagnosis.kind in BESIDE_A_NAME:
         detail += f"\n{headline(diagnosis.subject, diagnosis.fact.wording())}"
     if diagnosis.more:
-        detail += f"\n{misconceptions.MORE}"
+        detail += f"\n{misconceptions.more(known.convention)}"
     name = misconceptions.named(known.name, source.functions)
-    return _Text("misconception", known.id, name, known.name, detail, diagnosis.evidence)
+    return _Text(_kind(known), known.id, name, known.name, detail, diagnosis.evidence)
+
+
+def _kind(known: Misconception) -> FindingKind:
+    return "convention" if known.convention else "misconception"
 
 
 def _without_chance(diagnosis: Diagnosis, location: Location | None) -> Diagnosis:
@@ -103,9 +107,10 @@ def _without_chance(diagnosis: Diagnosis, location: Location | None) -> Diagnosi
 
 def _first_of_several(known: Misconception, source: Source) -> _Text:
     """Name a misconception that does not explain everything; the evidence would show the other mistake."""
-    detail = f"{known.explanation}\n{misconceptions.MORE}"
+    explanation = misconceptions.explained(known.explanation, known.convention)
+    detail = f"{explanation}\n{misconceptions.more(known.convention)}"
     name = misconceptions.named(known.name, source.functions)
-    return _Text("misconception", known.id, name, known.name, detail, None)
+    return _Text(_kind(known), known.id, name, known.name, detail, None)
 
 
 def _unnamed(diagnosis: Diagnosis, source: Source, location: Location | None) -> _Text:

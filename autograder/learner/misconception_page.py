@@ -10,6 +10,7 @@ from autograder.course.names import UsageError
 from autograder.course.nearest import unknown
 from autograder.learner.progress import Progress
 from autograder.learner.progress.last import read_last
+from autograder.results.model import KNOWN_AS
 
 
 def find_page(course: Course, progress: Progress, wanted: str | None) -> tuple[Described, Exercise | None]:
@@ -62,7 +63,7 @@ def _last_misconception(course: Course, progress: Progress) -> str:
             f"`course hint {exercise.number}` says how to begin"
         )
     finding = failure.get("finding") or {}
-    if finding.get("kind") != "misconception":
+    if finding.get("kind") not in KNOWN_AS:
         raise UsageError(
             f"the last failure of {exercise.id} is no misconception of the catalogue: "
             f"`course diff {exercise.number}` shows every measurement"
@@ -92,7 +93,7 @@ def _last_finding(course: Course, progress: Progress, exercise: Exercise, miscon
         return {}  # reports are large: open only the one that names it
     last = read_last(course, exercise)
     finding = ((last.failure if last else None) or {}).get("finding") or {}
-    is_it = finding.get("kind") == "misconception" and finding.get("id") == misconception
+    is_it = finding.get("kind") in KNOWN_AS and finding.get("id") == misconception
     return finding if is_it else {}
 
 

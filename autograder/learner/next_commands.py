@@ -59,8 +59,8 @@ def _after_failure(
     standing = progress.of(exercise)
     if standing.hints_shown < len(standing.hints):
         commands.append((f"course hint {exercise.number}", "the next hint, after an edit"))
-    if finding and finding.kind == "misconception":
-        commands.append((f"course why {finding.id}", "explain the mistake"))
+    if finding and finding.known_as:
+        commands.append((f"course why {finding.id}", f"explain the {finding.known_as}"))
     elif finding and finding.evidence:
         commands.append((f"course diff {exercise.number}", "show every measurement"))
     elif len(result.prints) > 1:

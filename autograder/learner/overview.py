@@ -114,6 +114,36 @@ def state_of_standing(standing: Standing) -> State:
     return STATES.get(standing.status, STATES["not_started"])  # type: ignore[call-overload, no-any-return]
 
 
+def count_passed(course: Course, progress: Progress) -> str:
+    """Return how many exercises passed, of the course, or of the part with the exercise to work on."""
+    where, exercises = course.section_of(progress.current(course))
+    passed = progress.passed_among(exercises)
+    return f"{passed} of {plural(len(exercises), 'exercise')} {where}passed"
+
+
+def part_sentences(course: Course, progress: Progress, rows: Sequence[ExerciseRow]) -> dict[str, str]:
+    """Return what is done of each part, by its first exercise, from the rows of the course; none for a single part."""
+    sentences = {}
+    for part, exercises in course.sections:
+        score = points(sum(row.score for row in rows if row.exercise in exercises))
+        total = points(sum(exercise.points for exercise in exercises))
+        passed = f"{progress.passed_among(exercises)} of {plural(len(exercises), 'exercise')} passed"
+        sentences[exercises[0].id] = f"Part {part.id}, {part.title}: {passed}, {score} of {total} points"
+    return sentences
+
+
+def headings(
+    course: Course, progress: Progress, every: Sequence[ExerciseRow], rows: Sequence[ExerciseRow]
+) -> list[str]:
+    """Return the text above each of some rows: what is done of its part where that begins, else ""."""
+    sentences = part_sentences(course, progress, every)
+    found = []
+    for row in rows:
+        _, exercises = course.section_of(row.exercise)
+        found.append(sentences.pop(exercises[0].id, ""))
+    return found
+
+
 def rows_of(course: Course, progress: Progress) -> list[ExerciseRow]:
     """Return a row for each exercise of the course."""
     return [_row(course, exercise, progress.of(exercise)) for exercise in course.exercises]

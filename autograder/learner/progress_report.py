@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from autograder.course import Course
-from autograder.learner.overview import ExerciseRow, effort
+from autograder.learner.overview import ExerciseRow, count_passed, effort, part_sentences
 from autograder.learner.progress import Progress
 from autograder.report.quantities import plural, points
 
@@ -74,11 +74,9 @@ def report_json(course: Course, progress: Progress, lines: Sequence[ProgressLine
 
 
 def summary(course: Course, progress: Progress, lines: Sequence[ProgressLine]) -> list[str]:
-    """Return the progress in two sentences: exercises and points, runs and hints."""
+    """Return the progress in sentences: exercises and points, of each part if there are several, runs and hints."""
     score = sum(line.row.score for line in lines)
     most = sum(exercise.points for exercise in course.exercises)
-    return [
-        f"{progress.passed(course)} of {plural(len(course.exercises), 'exercise')} passed, "
-        f"{points(score)} of {points(most)} points in the last checks",
-        effort([line.row for line in lines]),
-    ]
+    rows = [line.row for line in lines]
+    total = f"{count_passed(course, progress)}, {points(score)} of {points(most)} points in the last checks"
+    return [*(part_sentences(course, progress, rows).values() or [total]), effort(rows)]

@@ -25,7 +25,8 @@ class Question:
 def question_after(course: Course, exercise: Exercise, before: Standing, after: Standing) -> Question | None:
     """Return the question on the mistake that a learner has just corrected.
 
-    None if there was none, if it was asked about before, or if the course has too few other mistakes to choose from.
+    None if there was none, if it was a convention and no mistake, if it was asked about before, or if the course has
+    too few other mistakes to choose from.
     """
     corrected = before.finding
     if not course.questions or corrected is None or corrected in after.answers:
@@ -33,7 +34,7 @@ def question_after(course: Course, exercise: Exercise, before: Standing, after: 
     if before.check not in after.right or after.finding == corrected:
         return None
     known = describe(course, corrected)
-    if known is None or known.exercise != exercise.id:
+    if known is None or known.exercise != exercise.id or known.convention:
         return None
     names = {id_: name for id_, name in named_in(course, exercise, besides=corrected).items() if name != known.name}
     others = sorted(dict.fromkeys(names.values()), key=_order(corrected))[:WRONG_ANSWERS]

@@ -2,14 +2,14 @@
 
 A part is JSON: `format`, `exports` (from a name of the contract to the number of an item), `pool` and `items`. An entry
 of the pool is a constant, a list with the dotted name of a library function, or a list with the number of an item. An
-item is a function `[FUNCTION, name, registers, parameters, defaults, rows]` or a class `[CLASS, name, methods]`; all
-fields are numbers. An operand of 0 or more is a register, a negative one a constant: -1 is the first of the pool. The
-first number of a row is its operation, one of those below.
+item is a function `[FUNCTION, name, registers, parameters, defaults, rows]`, a module `[CLASS, name, methods]` or a
+class without a base `[PLAIN, name, methods]`; all fields are numbers. An operand of 0 or more is a register, a negative
+one a constant: -1 is the first of the pool. The first number of a row is its operation, one of those below.
 """
 
 FORMAT = 1
 
-FUNCTION, CLASS = 0, 1
+FUNCTION, CLASS, PLAIN = 0, 1, 2
 
 CALL = 0
 """`CALL target callee count`, then `count` operands, then for each keyword argument its name and its operand."""

@@ -25,10 +25,14 @@ _SENTENCE_END = re.compile(r"(?<=[.?;:])\s+(?=[A-Z0-9])")
 
 @dataclass(frozen=True)
 class Misconception:
-    """The misconception that was recognised. `name` is empty if the message already says it."""
+    """The misconception that was recognised. `name` is empty if the message already says it.
+
+    `label` is what pages call it.
+    """
 
     id: str
     name: str
+    label: str = "Misconception"
 
 
 @dataclass(frozen=True)
@@ -72,7 +76,7 @@ class FailureView:
         if self.misconception is None or not self.misconception.name:
             return self.detail
         name = self.misconception.name
-        sentence = f"Misconception: {name}{'' if name.endswith(('.', '?')) else '.'}"
+        sentence = f"{self.misconception.label}: {name}{'' if name.endswith(('.', '?')) else '.'}"
         return (" ".join((sentence, *self.detail[:1])), *self.detail[1:])
 
 
@@ -117,11 +121,11 @@ def failure_view(
 
 
 def _misconception(message: str, finding: Finding | None) -> Misconception | None:
-    if finding is None or finding.kind != "misconception":
+    if finding is None or not finding.known_as:
         return None
     name = one_line(finding.name or "")
     is_in_text = message.rstrip(".").lower() == name.rstrip(".").lower() or (finding.detail or "").startswith(name)
-    return Misconception(one_line(finding.id), "" if is_in_text else name)
+    return Misconception(one_line(finding.id), "" if is_in_text else name, finding.kind.capitalize())
 
 
 def _detail(status: Status, finding: Finding | None) -> tuple[str, ...]:

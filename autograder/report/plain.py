@@ -91,7 +91,7 @@ def failure_sentences(view: FailureView, most_printed: int = MOST_LINES) -> list
         sentences.append(fact("Message" if view.is_quoted else "Because", one_line(" ".join(view.detail))))
     if view.misconception:
         parts = filter(None, (view.misconception.id, view.misconception.name))
-        sentences.append(fact("Misconception", ", ".join(parts)))
+        sentences.append(fact(view.misconception.label, ", ".join(parts)))
     if view.claim:
         sentences.append(fact("Check", view.claim))
     sentences += _location(view.location) if view.location else []

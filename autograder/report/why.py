@@ -7,6 +7,7 @@ from textwrap import dedent
 from rich.console import Console
 from rich.text import Text
 
+from autograder.messages.misconceptions import explained
 from autograder.report import plain as sentences
 from autograder.report.glyphs import Glyphs
 from autograder.report.layout import LABEL, NARROWEST, SECONDARY, Page, apart, blocks, indented, next_lines
@@ -20,7 +21,7 @@ class WhyPage:
     """A misconception of the catalogue. Everything from `tempting` on may be empty.
 
     `wrong` is the line of the learner, `right` are the lines of the solution; `lesson` is the file that teaches the
-    point.
+    point. `convention` says whose convention it is, if it is one and no mistake.
     """
 
     id: str
@@ -32,6 +33,7 @@ class WhyPage:
     right: tuple[str, ...] = ()
     hint: str = ""
     experiment: str = ""
+    convention: str = ""
     lesson: str = ""
 
 
@@ -50,7 +52,7 @@ def render_why(
     on = Page.on(console, glyphs)
     parts = (
         _top(on, page),
-        on.wrap(on.text(one_line(page.explanation))),
+        on.wrap(on.text(one_line(explained(page.explanation, page.convention)))),
         _labelled(on, "Why it tempts", page.tempting),
         _code(on, page.wrong, "your line", glyphs.failed, "red"),
         _code(on, page.right, "right", glyphs.passed, "green"),
@@ -63,11 +65,15 @@ def render_why(
 
 
 def _top(on: Page, page: WhyPage) -> list[Text]:
-    name = on.text(f"Misconception: {one_line(page.name)}", "bold")
+    name = on.text(f"{_kind(page)}: {one_line(page.name)}", "bold")
     exercise = on.text(one_line(page.exercise), SECONDARY)
     together = apart(name, exercise, on.width)
     first = [together] if together else [*on.wrap(name, 0), *on.wrap(exercise, 0)]
     return [*first, *on.wrap(on.text(one_line(page.id), SECONDARY))]
+
+
+def _kind(page: WhyPage) -> str:
+    return "Convention" if page.convention else "Misconception"
 
 
 def _labelled(on: Page, label: str, text: str) -> list[Text]:
@@ -108,9 +114,9 @@ def _lines(code: Iterable[str]) -> list[str]:
 def sentences_of_page(page: WhyPage, next_commands: Sequence[tuple[str, str]]) -> list[str]:
     """Return the page as sentences, one fact a line."""
     facts = (
-        ("Misconception", f"{page.id}, {page.name}"),
+        (_kind(page), f"{page.id}, {page.name}"),
         ("Exercise", page.exercise),
-        ("Explanation", page.explanation),
+        ("Explanation", explained(page.explanation, page.convention)),
         ("Why it tempts", page.tempting),
     )
     code = (

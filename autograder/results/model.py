@@ -9,7 +9,13 @@ from autograder.formats import REPORT
 SCHEMA = REPORT.number
 
 Status = Literal["pass", "fail", "error", "timeout", "memory", "waits", "not_started", "missing", "grader_error"]
-FindingKind = Literal["misconception", "pattern", "place", "exception", "structure", "forbidden", "device", "dtype"]
+FindingKind = Literal[
+    "misconception", "convention", "pattern", "place", "exception", "structure", "forbidden", "device", "dtype"
+]
+"""A convention is a program of the catalogue that is right elsewhere: no page calls it a mistake."""
+
+KNOWN_AS: Mapping[str, str] = {"misconception": "mistake", "convention": "convention"}
+"""The kinds of findings that the catalogue names, and what messages call them."""
 TodoState = Literal["done", "started", "open", "empty"]
 
 
@@ -78,10 +84,10 @@ class Evidence:
 class Finding:
     """Why a check failed: a sentence of at most 160 characters, and what is known beside it.
 
-    `id` names the misconception or the pattern; `name` is a misconception's name in words. `detail` is the library's
-    own message, or the sentence that explains a misconception. `source` has the lines around the place, `label` says in
-    a few words what is wrong with what stands there, and `agrees` are the lines before it that still agree with the
-    solution. `certain` is false where the place is only probable.
+    `id` names the misconception, the convention or the pattern; `name` is the name of the first two in words. `detail`
+    is the library's own message, or the sentence that explains a misconception. `source` has the lines around the
+    place, `label` says in a few words what is wrong with what stands there, and `agrees` are the lines before it that
+    still agree with the solution. `certain` is false where the place is only probable.
     """
 
     kind: FindingKind
@@ -95,6 +101,11 @@ class Finding:
     label: str | None = None
     agrees: tuple[int, ...] = ()
     certain: bool = True
+
+    @property
+    def known_as(self) -> str | None:
+        """What the catalogue names, a mistake or a convention; None if it does not name this."""
+        return KNOWN_AS.get(self.kind)
 
 
 @dataclass(frozen=True)
@@ -118,8 +129,8 @@ class CheckResult:
 
     @property
     def mistake(self) -> str | None:
-        """The id of the misconception that explains the failure."""
-        return self.finding.id if self.finding is not None and self.finding.kind == "misconception" else None
+        """The id of the misconception or convention that explains the failure."""
+        return self.finding.id if self.finding is not None and self.finding.known_as else None
 
 
 @dataclass(frozen=True)
@@ -153,7 +164,7 @@ class Checked(Protocol):
 
     @property
     def mistake(self) -> str | None:
-        """The id of the misconception that explains the failure."""
+        """The id of the misconception or convention that explains the failure."""
 
 
 Failed = TypeVar("Failed", bound=Checked)

@@ -190,7 +190,8 @@ class Runner:
         reference_parts: Mapping[str, bytes],
         seed: int,
     ) -> dict[str, Any]:
-        course = self.suite.course
+        course, parts = self.suite.course, self.suite.reference_parts
+        absent = {other.file for other in course.others if other.file in parts and other.file not in sources}
         sizes = {exercise: course.sizes_of(course.exercise(exercise)) for exercise in plan}
 
         def trial(exercise: str, key: Key) -> list[Any]:
@@ -198,7 +199,7 @@ class Runner:
 
         return {
             "sources": dict(sources),
-            "reference_parts": dict(reference_parts),
+            "reference_parts": {**{file: parts[file] for file in absent}, **reference_parts},
             "checks": dict(self.suite.sources),
             "plan": [[exercise, [trial(exercise, key) for key in keys]] for exercise, keys in plan.items()],
             "probes": "checks",

@@ -10,7 +10,18 @@ from collections.abc import Callable, Sequence
 from inspect import Parameter, Signature
 from typing import Any
 
-from autograder.protocol.part_code import CALL, FORMAT, FUNCTION, JUMP, MOVE, NEXT, RETURN, TUPLE, UNLESS
+from autograder.protocol.part_code import (
+    CALL,
+    CLASS,
+    FORMAT,
+    FUNCTION,
+    JUMP,
+    MOVE,
+    NEXT,
+    RETURN,
+    TUPLE,
+    UNLESS,
+)
 
 Row = tuple[Any, ...]
 
@@ -32,7 +43,7 @@ def build(data: bytes, module: str) -> dict[str, Any]:
     texts = part["pool"]
     items: list[Any] = []
     for kind, name, *rest in part["items"]:
-        item = _function(texts, pool, *rest) if kind == FUNCTION else _class(items, *rest)
+        item = _function(texts, pool, *rest) if kind == FUNCTION else _class(kind, items, *rest)
         item.__name__ = item.__qualname__ = texts[name]
         item.__module__ = module
         items.append(item)
@@ -64,10 +75,11 @@ def _library(dotted: str) -> Any:
     return owner
 
 
-def _class(items: Sequence[Any], methods: Sequence[int]) -> type:
+def _class(kind: int, items: Sequence[Any], methods: Sequence[int]) -> type:
     from autograder.checks.weights import ReferencePart
 
-    return type("part", (ReferencePart,), {items[number].__name__: items[number] for number in methods})
+    bases = (ReferencePart,) if kind == CLASS else ()
+    return type("part", bases, {items[number].__name__: items[number] for number in methods})
 
 
 def _function(

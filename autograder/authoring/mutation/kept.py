@@ -72,7 +72,7 @@ def outcomes_of(suite: Suite, exercise: Exercise, seed: int, *, trials: int = 0,
 def _digest(suite: Suite, exercise: Exercise, seed: int) -> str:
     """Return the digest of everything that decides whether a mutant is caught, beside the mutant."""
     course = suite.course
-    needed = [course.solutions_dir / need.file for need in course.with_needs(exercise)]
+    needed = [course.solutions_dir / need.file for need in course.with_all_needs(exercise)]
     versions = versions_of(course.libraries)
     parts = [
         engine_digest(),

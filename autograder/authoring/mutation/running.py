@@ -180,7 +180,7 @@ def mutate_each(
 
 def _part(suite: Suite, edges: Suite, exercise: Exercise, keys: Keys, options: Options) -> _Part:
     course = suite.course
-    solutions = {need.file: (course.solutions_dir / need.file).read_bytes() for need in course.with_needs(exercise)}
+    solutions = {need.file: (course.solutions_dir / need.file).read_bytes() for need in course.with_all_needs(exercise)}
     witnesses = Witnesses(suite, edges, exercise, solutions, seed=options.seed, trials=options.trials)
     return _Part(
         exercise,

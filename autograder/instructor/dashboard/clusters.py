@@ -10,7 +10,7 @@ from autograder.instructor.dashboard.cohort import Cohort, checks_of, student_of
 from autograder.report.exercise_summary import message_of
 from autograder.results import CheckResult, ExerciseResult
 
-NAMED = ("misconception", "forbidden")
+NAMED = ("misconception", "convention", "forbidden")
 CAN_BE_NAMED = ("fail", "error")
 NO_PROGRAM = ("SyntaxError", "IndentationError", "TabError")
 _ID_LENGTH = 8

@@ -47,9 +47,19 @@ def check_text(check: CheckResult) -> str:
     return "" if check.status == "pass" else failure_text(failure_view(check))
 
 
+def is_unwritten(exercise: ExerciseResult) -> bool:
+    """Say whether there is no work on an exercise."""
+    return exercise.status in ("missing", "not_started") and not exercise.in_progress
+
+
 def summary(exercise: ExerciseResult) -> str:
-    """Return the points of an exercise, then each check that does not pass, in lines of safe text."""
+    """Return the points of an exercise, then each check that does not pass, in lines of safe text.
+
+    An exercise without any work has one line: no check says more than that.
+    """
     lines = [f"{state_of(exercise).word}: {points_of(exercise.score, exercise.max_score)}"]
+    if is_unwritten(exercise):
+        return lines[0]
     lines += [f"{checks_pass(exercise.checks)}."] if exercise.checks else []
     for check in exercise.checks:
         if check.status != "pass":

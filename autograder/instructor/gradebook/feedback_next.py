@@ -89,6 +89,6 @@ def _commands(exercise: ExerciseResult) -> tuple[Command, ...]:
         return tuple(commands)
     if check.hints:
         commands.append((f"course hint {name}", "gives the next hint"))
-    if check.finding is not None and check.finding.kind == "misconception":
-        commands.append((f"course why {check.finding.id}", "explains the mistake"))
+    if check.finding is not None and check.finding.known_as:
+        commands.append((f"course why {check.finding.id}", f"explains the {check.finding.known_as}"))
     return tuple(commands)

@@ -235,12 +235,14 @@ def _title(exercise: ExerciseResult) -> str:
 
 def _same(checks: Sequence[CheckResult], exercise: ExerciseResult) -> str:
     """Return a sentence about the other checks that fail because of a mistake."""
+    finding = checks[0].finding if checks else None
+    cause = (finding.known_as if finding is not None else None) or "mistake"
     if len(checks) == len(exercise.checks) - 1 > 1:
-        return "Every other check of the exercise fails because of the same mistake."
+        return f"Every other check of the exercise fails because of the same {cause}."
     titles = [check.title for check in checks[:MOST_TITLES]]
     more = [f"{len(checks) - MOST_TITLES} more"] if len(checks) > MOST_TITLES else []
     fail = "This check fails" if len(checks) == 1 else "These checks fail"
-    return f"{fail} because of the same mistake: {text('; '.join([*titles, *more]))}."
+    return f"{fail} because of the same {cause}: {text('; '.join([*titles, *more]))}."
 
 
 def _state(state: State) -> str:

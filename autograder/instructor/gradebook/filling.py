@@ -12,12 +12,12 @@ from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from pathlib import Path
 from typing import Literal
 
-from autograder.instructor.gradebook.feedback import notes, summary
+from autograder.instructor.gradebook.feedback import is_unwritten, notes, summary
 from autograder.instructor.gradebook.graded import ExportError, Graded, Mark
 from autograder.instructor.gradebook.matching import Person, match_rows
 from autograder.instructor.gradebook.sheet import Sheet, read_sheet
 from autograder.report.printable import one_line
-from autograder.report.quantities import points
+from autograder.report.quantities import plural, points
 from autograder.submission.files import printable, printable_name
 
 System = Literal["canvas", "moodle"]
@@ -28,6 +28,8 @@ MOODLE = {
     "name": ("Full name",),
 }
 FEEDBACK = "Feedback comments"
+MOST_FEEDBACK = 2000
+"""Characters of a comment: Moodle shows it in a cell of a table, and mails it."""
 _TITLE = re.compile(r"(.*) \((\d+)\)", re.DOTALL)
 _NUMBER = re.compile(r"\D*?(\d+)")
 _IDENTIFIER = re.compile(r"\D+ \d+")
@@ -201,11 +203,21 @@ def _not_exported(sheet: Sheet, file: Path, wanted: str, where: str) -> ExportEr
 def _feedback(graded: Graded, mark: Mark, score: str) -> str:
     """Return the feedback as HTML, since Moodle renders it as HTML; text of a student is escaped.
 
-    It begins with a fixed word, so that no spreadsheet takes it for a formula.
+    It begins with a fixed word, so that no spreadsheet takes it for a formula. Exercises with a finding come first.
     """
     assert mark.report is not None
-    failing = [exercise for exercise in mark.report.exercises if exercise.status != "pass"]
+    failing = sorted((exercise for exercise in mark.report.exercises if exercise.status != "pass"), key=is_unwritten)
     lines = [f"Score: {score} of {points(graded.policy.maximum)} points.", *notes(mark)]
     for exercise in failing:
         lines += f"{one_line(exercise.title)}: {summary(exercise)}".splitlines()
-    return "<br>".join(html.escape(line) for line in lines)
+    return _joined([html.escape(line) for line in lines])
+
+
+def _joined(lines: Sequence[str]) -> str:
+    """Join the lines that fit into a cell, and say how many do not."""
+    text = "<br>".join(lines)
+    kept = len(lines)
+    while len(text) > MOST_FEEDBACK and kept > 1:
+        kept -= 1
+        text = "<br>".join([*lines[:kept], f"{plural(len(lines) - kept, 'more line')}: see your feedback page."])
+    return text

@@ -100,7 +100,7 @@ def runtime(libraries: Sequence[str]) -> dict[str, str]:
 
 def _exercises(course: Course) -> dict[str, str]:
     """Return a digest for each exercise; helper modules beside the checks count for all of them."""
-    checks = {course.checks_file(exercise) for exercise in course.exercises}
+    checks = {course.checks_file(exercise) for exercise in course.every}
     helpers = [file for file in sorted(course.checks_dir.glob("*.py")) if file not in checks]
     common = [engine_digest(), repr(asdict(course.limits)).encode(), *map(_file, helpers)]
     return {exercise.id: _exercise(course, exercise, common) for exercise in course.exercises}
@@ -111,7 +111,7 @@ def _exercise(course: Course, exercise: Exercise, common: list[bytes]) -> str:
 
     The checks and solutions of the exercises it needs count too: they decide whether reference parts are used.
     """
-    needed = course.with_needs(exercise)
+    needed = course.with_all_needs(exercise)
     sizes = [course.sizes_of(part) for part in needed]
     texts = (exercise.title, sorted(exercise.hints.items()), sorted(course.words_of(exercise).items()))
     rules = [(exercise.id, exercise.needs, exercise.forbidden) for exercise in needed]

@@ -14,7 +14,7 @@ from autograder.learner.notebook.earlier import forget_earlier_exercises
 from autograder.learner.notebook.process import Problem, judge
 from autograder.learner.notebook.runs import folder, graded_by_nbgrader
 from autograder.learner.notebook.work import Work, work_folder, work_on
-from autograder.learner.overview import ExerciseRow, rows_of
+from autograder.learner.overview import ExerciseRow, count_passed, part_sentences, rows_of
 from autograder.learner.progress import Progress, Standing, read_progress
 from autograder.learner.progress.digests import digest_of
 from autograder.learner.start import may_start, next_todo, read_todos, take_start
@@ -162,8 +162,8 @@ def _next(course: Course, exercise: Exercise, progress: Progress, result: Exerci
     if standing.hints_shown < len(standing.hints):
         commands.append((f'hint("{exercise.id[:4]}")', "the next hint, after a change"))
     finding = result.first_failure.finding if result.first_failure else None
-    if finding and finding.kind == "misconception":
-        commands.append((f'why("{finding.id}")', "explain the mistake"))
+    if finding and finding.known_as:
+        commands.append((f'why("{finding.id}")', f"explain the {finding.known_as}"))
     return commands
 
 
@@ -231,7 +231,10 @@ def _status() -> Card:
     ]
     score = sum(row.score for row in rows)
     every = points(sum(exercise.points for exercise in course.exercises))
-    beside = f"{progress.passed(course)} of {len(rows)} exercises passed, {points(score)} of {every} points"
+    passed = count_passed(course, progress)
+    beside = (
+        "; ".join(part_sentences(course, progress, rows).values()) or f"{passed}, {points(score)} of {every} points"
+    )
     html = table_card(course.title, beside, ("exercise", "state", "checks", "points", ""), cells, [])
     sentences = [f"{course.title}: {beside}.", *(f"Exercise {', '.join(filter(None, row))}." for row in cells)]
     return Card.of(html, sentences)

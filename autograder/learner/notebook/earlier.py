@@ -13,10 +13,12 @@ from types import CodeType, ModuleType
 
 from autograder.course import CourseError, find_course, read_course
 from autograder.course.stubs import StubError
+from autograder.course.suite import SuiteError, parts_of_others
 from autograder.learner.notebook.runs import folder
 from autograder.learner.notebook.work import work_folder
 from autograder.submission import SubmissionError
 from autograder.submission.own_work import read_own
+from autograder.worker import parts
 from autograder.worker.package import PACKAGE, PackageLoader, package_spec, short_name
 
 _ID = re.compile(r"ex\d\d_\w+")
@@ -66,12 +68,15 @@ def _loader_of(id_: str) -> "_Loader | None":
     """Return the loader of an exercise's file or notebook; None if there is no such exercise, or no source."""
     try:
         course = read_course(find_course(folder()))
+        part = parts_of_others(course).get(f"{id_}.py")
+        if part is not None:
+            return _Loader(b"", str(course.reference_parts_dir / f"{id_}.json"), part)
         exercise = next((exercise for exercise in course.exercises if exercise.id == id_), None)
         if exercise is None:
             return None
         where = work_folder(course)
         read = read_own(course, [exercise], folder=where)
-    except (CourseError, SubmissionError, StubError, OSError):
+    except (CourseError, SubmissionError, StubError, SuiteError, OSError):
         return None
     source = read.sources.get(exercise.file)
     if source is None:
@@ -81,11 +86,17 @@ def _loader_of(id_: str) -> "_Loader | None":
 
 
 class _Loader(importlib.abc.InspectLoader):
-    """Loads a source that is in memory."""
+    """Loads a source that is in memory, or the reference part of an exercise that the class does not take."""
 
-    def __init__(self, source: bytes, path: str) -> None:
+    def __init__(self, source: bytes, path: str, part: bytes | None = None) -> None:
         self.source = source
         self.path = path
+        self.part = part
+
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        if self.part is not None:
+            vars(module).update(parts.build(self.part, module.__name__))
 
     def get_source(self, fullname: str) -> str:  # noqa: ARG002
         return importlib.util.decode_source(self.source)

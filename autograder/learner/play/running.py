@@ -19,6 +19,7 @@ from autograder.course import Course, CourseError, read_course
 from autograder.course.model import Activity
 from autograder.course.names import UsageError
 from autograder.course.storage import state_folder
+from autograder.course.suite import parts_of_others
 from autograder.course.trust import require
 from autograder.exits import ENVIRONMENT, FAIL, GRADER, INTERRUPTED, PASS, USAGE
 from autograder.learner.json_output import write_json
@@ -86,7 +87,7 @@ def run(request: Mapping[str, Any]) -> int:
     stdout, stderr = sys.stdout, sys.stderr
     stage = _stage(course, submission, request, io.StringIO() if request["json"] == "-" else stdout)
     captured = CapturedOutput()
-    sources = Sources(submission.sources, {})
+    sources = Sources(submission.sources, parts_of_others(course))
     try:
         sys.stdout = sys.stderr = captured
         sources.install()

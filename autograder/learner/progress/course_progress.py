@@ -1,6 +1,6 @@
 """The progress of a learner in a course: the standings in its exercises, the sum of all events so far."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from autograder.course import Course, Exercise
@@ -44,7 +44,11 @@ class Progress:
 
     def passed(self, course: Course) -> int:
         """Return how many exercises pass or have passed."""
-        return sum(self.of(exercise).ever_passed for exercise in course.exercises)
+        return self.passed_among(course.exercises)
+
+    def passed_among(self, exercises: Sequence[Exercise]) -> int:
+        """Return how many of these exercises pass or have passed."""
+        return sum(self.of(exercise).ever_passed for exercise in exercises)
 
     def after(self, event: Event | Snapshot) -> "Progress":
         """Return the progress after one more event."""

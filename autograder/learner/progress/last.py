@@ -11,6 +11,7 @@ from typing import Any
 
 from autograder.course import Course, Exercise
 from autograder.course.storage import FOLDER, state_folder, write_atomically
+from autograder.results.model import KNOWN_AS
 
 MOST_BYTES = 16 << 20
 """A larger file was not written by the kit."""
@@ -41,7 +42,7 @@ class LastReport:
 
 def _lateness(check: Mapping[str, Any]) -> tuple[bool, ...]:
     finding, status = check.get("finding") or {}, check["status"]
-    named = finding.get("kind") == "misconception"
+    named = finding.get("kind") in KNOWN_AS
     return not named, status == "waits", bool(check.get("bonus")), status == "not_started"
 
 

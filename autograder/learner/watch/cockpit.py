@@ -84,7 +84,7 @@ class Cockpit(Screen):
         """Show the result of a check, from its beginning."""
         self.shown = result
         self._verdict = (result, file, progress)
-        self._done = count_done(self.course, progress)
+        self._done = count_done(self.course, progress, self.course.exercise(result.id))
         self._begin(f"checked in {seconds(took)}, at {time.strftime('%H:%M:%S')}", busy=False)
 
     def hint(self, sentence: str, progress: Progress) -> None:  # noqa: ARG002 - the verdict has it

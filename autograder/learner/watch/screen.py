@@ -81,7 +81,7 @@ class Screen:
         """Print the result of a check of a file or notebook, and below it the keys."""
         self.shown = result
         self.render(result, file, progress)
-        done = f"{count_done(self.course, progress)} done"
+        done = f"{count_done(self.course, progress, self.course.exercise(result.id))} done"
         if self.plain:
             show(self.console, [f"Checked in {seconds(took)}. {done}."])
         else:
@@ -135,7 +135,7 @@ class Screen:
         finding = failure.finding if failure is not None else None
         is_useful = {
             "h": failure is not None,
-            "w": finding is not None and finding.kind == "misconception",
+            "w": finding is not None and finding.known_as is not None,
             "d": (finding is not None and finding.evidence is not None) or bool(result and result.prints),
             "n": result is not None and result.status == "pass",
         }
@@ -178,7 +178,7 @@ class Screen:
         commands = []
         if standing.hints_shown < len(standing.hints):
             commands.append((f"course hint {exercise.number}", "the next hint"))
-        if finding is not None and finding.kind == "misconception":
+        if finding is not None and finding.known_as is not None:
             commands.append((f"course why {finding.id}", f"why: {finding.name or finding.id}"))
         return commands
 
@@ -203,10 +203,11 @@ def opening_sentences(course: Course, file: str, needed: Sequence[str], standing
     return [*sentences, "Checking it now. Then each save checks it again."]
 
 
-def count_done(course: Course, progress: Progress) -> str:
-    """Return how many exercises pass now."""
-    done = sum(progress.of(exercise).passes_now for exercise in course.exercises)
-    return f"{done} of {len(course.exercises)}"
+def count_done(course: Course, progress: Progress, exercise: Exercise) -> str:
+    """Return how many exercises pass now, of the part with this exercise, or of all."""
+    _, exercises = course.section_of(exercise)
+    done = sum(progress.of(other).passes_now for other in exercises)
+    return f"{done} of {len(exercises)}"
 
 
 def _clock() -> str:

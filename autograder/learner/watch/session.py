@@ -251,7 +251,7 @@ class Session:
     def _why(self) -> None:
         failure = self._result.first_failure if self._result is not None else None
         finding = failure.finding if failure is not None else None
-        if finding is None or finding.kind != "misconception":
+        if finding is None or not finding.known_as:
             self.screen.say("w explains a known mistake; this failure is none of them")
         else:
             self._run_command("why", finding.id)

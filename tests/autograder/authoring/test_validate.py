@@ -103,6 +103,11 @@ def test_a_group_that_only_one_of_its_members_declares_is_told(course: Path) -> 
             "tempting = ''\nfind = 'x.cumsum(dim=-1)'",
             "its tempting is no text of 1 to 240 characters",
         ),
+        (
+            "replace = 'x.cumsum(dim=0)'",
+            "replace = 'x.cumsum(dim=0)'\nconvention = 'NumPy'",
+            "its explanation does not say what the course has instead",
+        ),
         ("[mean-axis-fixed]", "[mean-axis-fixed", "Expected ']'"),
     ],
 )

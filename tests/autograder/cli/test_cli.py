@@ -292,7 +292,7 @@ def test_a_mistake_in_course_toml_is_reported_with_its_line(course: Path) -> Non
     tiny.replaced(course / "course.toml", "points = 40", "points = -40")
     done = tiny.run_course(course, "list")
     line = (course / "course.toml").read_text().splitlines().index("points = -40") + 1
-    assert (done.returncode, done.stdout) == (3, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert f"course.toml:{line}: " in done.stderr
     (course / "course.toml").write_text("title = \n")
     assert "course.toml:1: this is not TOML" in tiny.run_course(course, "check").stderr

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from autograder.instructor.gradebook.filling import FillResult, System, fill
+from autograder.instructor.gradebook.filling import MOST_FEEDBACK, FillResult, System, fill
 from autograder.instructor.gradebook.graded import ExportError, Graded
 from autograder.instructor.gradebook.sheet import read_sheet
+from autograder.results import ExerciseResult, Report
 from tests.support import export_examples as examples
 from tests.support import tiny
 
@@ -127,6 +128,31 @@ def test_a_worksheet_of_moodle_gets_scores_and_feedback(graded: Graded, tmp_path
     assert "\u202e" not in feedback
     assert {title for _, title in changed} == {"Grade", "Feedback comments"}
     assert not [text for text in changed.values() if text.startswith(("=", "+", "-", "@"))]
+
+
+def comment_of(tmp_path: Path, *results: ExerciseResult) -> list[str]:
+    """Return the lines of Eve's comment for Moodle after a run with these results."""
+    course = examples.graded_class(tmp_path)
+    report = Report("", {"student": "eve"}, "sha256:1", "cpu", "process", results)
+    examples.write_out(course, tmp_path / "out", {"eve": report})
+    found = filled(examples.read(course), tmp_path, WORKSHEET, "moodle")
+    return changes(WORKSHEET, found.text)["Participant 901", "Feedback comments"].split("<br>")
+
+
+def test_the_comment_for_moodle_has_a_line_per_unwritten_exercise_after_the_findings(tmp_path: Path) -> None:
+    unwritten = examples.result(tiny.FIRST, dict.fromkeys(examples.CHECKS[tiny.FIRST], "not_started"))
+    lines = comment_of(tmp_path, unwritten, examples.result(tiny.SECOND, {"power": "fail"}))
+    assert lines[0].startswith("Score: 30")
+    exercises = [line for line in lines if line.startswith("ex")]
+    assert exercises == [exercises[0], f"{tiny.FIRST}: NOT STARTED: 0 of 40 points"]
+    assert exercises[0].startswith(f"{tiny.SECOND}: ")
+
+
+def test_a_long_comment_for_moodle_ends_with_the_number_of_lines_left_out(tmp_path: Path) -> None:
+    long = examples.result(tiny.FIRST, dict.fromkeys(examples.CHECKS[tiny.FIRST], "fail"), "A long sentence. " * 60)
+    lines = comment_of(tmp_path, long, examples.result(tiny.SECOND, {}))
+    assert sum(map(len, lines)) + 4 * (len(lines) - 1) <= MOST_FEEDBACK
+    assert re.fullmatch(r"\d+ more lines: see your feedback page\.", lines[-1])
 
 
 def test_a_localised_worksheet_has_its_separator_its_comma_and_its_quotes(graded: Graded, tmp_path: Path) -> None:

@@ -1,0 +1,62 @@
+"""A trained modern model as one safetensors file, with its tokenizer in the metadata."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from autograder import ending
+from autograder.course.storage import temporary_beside
+from autograder.learner.play.stage import Stage
+from play.chatter import Chatter
+
+
+def packed(stage: Stage, chatter: Chatter) -> bytes:
+    """Return the model as the student's `write_safetensors` makes it. Tied weights are written once."""
+    tensors, seen = {}, set()
+    for name, tensor in chatter.model.state_dict().items():
+        place = (tensor.data_ptr(), tuple(tensor.shape))
+        if place not in seen:
+            tensors[name] = tensor.detach().cpu()
+        seen.add(place)
+    metadata = {
+        "arguments": json.dumps(chatter.arguments),
+        "merges": json.dumps([[list(part) for part in pair] for pair in chatter.merges]),
+        "vocab": json.dumps([list(chatter.vocabulary[id_]) for id_ in sorted(chatter.vocabulary)]),
+    }
+    data: bytes = stage.own("ex23_weights").write_safetensors(tensors, metadata)
+    return data
+
+
+def unpacked(stage: Stage, data: bytes) -> Chatter:
+    """Return the model of a file: the tensors by the student's `read_safetensors`, the rest from the metadata."""
+    size = int.from_bytes(data[:8], "little")
+    metadata: dict[str, str] = json.loads(data[8 : 8 + size])["__metadata__"]
+    merges = [(bytes(first), bytes(second)) for first, second in json.loads(metadata["merges"])]
+    vocab = {id_: bytes(entry) for id_, entry in enumerate(json.loads(metadata["vocab"]))}
+    chatter = Chatter(stage, vocab, merges, json.loads(metadata["arguments"]))
+    tensors: dict[str, Any] = stage.own("ex23_weights").read_safetensors(data)
+    chatter.model.load_state_dict(tensors, strict=False)
+    return chatter
+
+
+def write_and_read(stage: Stage, chatter: Chatter, file: Path) -> Chatter:
+    """Write the model to a file, read it back, and report if its logits differ. Return the model of the file."""
+    try:
+        data = packed(stage, chatter)
+        with ending.temporary(lambda: temporary_beside(file)) as temporary:
+            temporary.write_bytes(data)
+            temporary.replace(file)
+        again = unpacked(stage, file.read_bytes())
+    except (ValueError, KeyError, RuntimeError, TypeError) as error:
+        stage.report_fault("ex23_weights", f"the written model cannot be read: {type(error).__name__}: {error}")
+        return chatter
+    ids = chatter.batch([[chatter.end, *range(1, min(chatter.window, 64))]])
+    with torch.no_grad():
+        same = torch.equal(chatter.model.eval()(ids), again.model.eval()(ids))
+    if not same:
+        stage.report_fault("ex23_weights", "the model that was written and read back has other logits")
+        return chatter
+    stage.print(f"The model is in {file} ({file.stat().st_size:,} bytes). Read back, it has the same logits.")
+    return again

@@ -1,0 +1,193 @@
+"""ex17: rotary positions. The first checks judge the angles, the others judge which vector gets which angle."""
+
+from autograder.checks import Like, Raises, Same, check, picture, standard_checks
+
+CLASS = "RotaryPositionalEmbedding"
+COMPUTED = ("rotated", "theta", "long")  # one of them passes unless nothing is computed
+PAIRS = Like(tolerance=1e-4)
+FAR = Same(tolerance=1e-3)  # float32 angles are off by about 1e-4 at position 2000
+HALF = Same(tolerance=0.04)
+LONGEST = 2048
+
+
+def rope(impl, given, K, N, theta=10000.0):
+    return impl.RotaryPositionalEmbedding(theta, K, N).to(given.device).eval()
+
+
+def rope_and_input(impl, given, dtype):
+    """Return a module whose slowest pair is fast too, so that no turned vector resembles its input."""
+    B, T, K, N = given.sizes("B T K N")
+    return rope(impl, given, K, N, 2.0), {"input": given.normal(B, 2, T, K, dtype=dtype)}
+
+
+def mixed(given, N, *shape):
+    """Return positions in no order; with two axes, other ones in each row. The last possible one is among them."""
+    positions = given.integers(0, N, *shape)
+    positions[..., 2] = N - 1
+    return positions
+
+
+ROPE = standard_checks(of=CLASS, make=rope_and_input)
+
+
+@check("pair i of neighbouring features turns by p · theta^(-2i/K)", points=5, of=CLASS)
+def test_rotated(impl, given):
+    B, T, K, N = given.sizes("B T K N")
+    return {"output": rope(impl, given, K, N)(given.normal(B, 2, T, K))}
+
+
+@check("the base is the argument theta", points=2, of=CLASS)
+def test_theta(impl, given):
+    T, K, N = given.sizes("T K N")
+    theta = given.real(20.0, 60.0)
+    return {"output": rope(impl, given, K, N, theta)(given.normal(2, T, K))}
+
+
+@check("each vector turns by its own position in token_positions", points=3, of=CLASS)
+def test_positions(impl, given):
+    B, T, K, N = given.sizes("B T K N")
+    module = rope(impl, given, K, N, 100.0)
+    return {"output": module(given.normal(B, 2, T, K), token_positions=mixed(given, N, T))}
+
+
+@check("positions (B, T) differ by sentence, and all heads share them", points=3, of=CLASS)
+def test_batch_positions(impl, given):
+    B, H, T, K, N = given.sizes("B H T K N")
+    module, x = rope(impl, given, K, N, 100.0), given.normal(B, H, T, K)
+    each, shared = mixed(given, N, B, T), mixed(given, N, 1, T)
+    return {
+        "(B, T) with heads": module(x, token_positions=each)[:, :2],
+        "(B, T) without heads": module(x[:, 0], token_positions=each),
+        "(1, T) with heads": module(x, token_positions=shared)[:, :2],
+    }
+
+
+@check("the input may have any number of axes before the last two", points=1, of=CLASS, judge=PAIRS)
+def test_any_axes(impl, given):
+    B, H, T, K, N = given.sizes("B H T K N")
+    module, x = rope(impl, given, K, N, 2.0), given.normal(B, H, T, K)
+    three = module(x.flatten(0, 1)).reshape(x.shape)
+    return {
+        "four axes, and three": [module(x), three],
+        "two axes, and three": [module(x[0, 0]), three[0, 0]],
+        "five axes, and three": [module(x[:1, None]), three[:1, None]],
+    }
+
+
+@check("a score depends on the distance of two positions alone", points=2, of=CLASS, judge=PAIRS, requires_any=COMPUTED)
+def test_distance(impl, given):
+    T, K, N = given.sizes("T K N")
+    module, query, key = rope(impl, given, K, 3 * N, 2.0), given.normal(T, K), given.normal(T, K)
+    at, moved = given.torch.arange(T), given.number(N, 2 * N)
+
+    def scores(by):
+        return module(query, token_positions=at + by) @ module(key, token_positions=at + by).mT
+
+    return {"all positions moved, and not": [scores(moved), scores(0)]}
+
+
+@check("the angles are exact up to position 2000", points=1, of=CLASS, judge=FAR)
+def test_long(impl, given):
+    T, K = given.sizes("T K")
+    positions = given.integers(1900, 2000, T)
+    return {"output": rope(impl, given, K, LONGEST)(given.normal(T, K), token_positions=positions)}
+
+
+@check("half precision: the angles are made in float32", points=2, of=CLASS, judge=HALF)
+def test_half(impl, given):
+    T, K = given.sizes("T K")
+    x, positions = given.normal(T, K, dtype="bfloat16"), given.integers(1900, 2000, T)
+    cast = rope(impl, given, K, LONGEST, 100.0).bfloat16()
+    return {"after .bfloat16()": cast(x, token_positions=positions)}
+
+
+@check("every text up to max_seq_len fits, whatever came before", points=1, of=CLASS, judge=PAIRS)
+def test_longest(impl, given):
+    T, K, N = given.sizes("T K N")
+    module, x = rope(impl, given, K, N, 2.0), given.normal(N, K)
+    first = module(x[:T])
+    return {"a longer text, and a shorter one": [module(x)[:T], first], "a longer text": module(x)}
+
+
+def refused(impl, given, past):
+    """Return the error of a text with one position that is `past` behind the last one."""
+    T, K = given.sizes("T K")
+    N = given.number(40, 90)
+    module, positions, x = rope(impl, given, K, N), given.integers(0, 9, T), given.normal(T, K)
+    last = N - 1 + past
+    positions[1] = last
+    return given.raises(lambda: module(x, token_positions=positions), last, N)
+
+
+ERRORS = Raises(("ValueError", "IndexError"))
+
+
+@check("a position past the end raises an error with both numbers", of=CLASS, judge=ERRORS, requires_any=COMPUTED)
+def test_beyond(impl, given):
+    return refused(impl, given, given.number(9, 30))
+
+
+@check("the position max_seq_len is past the end", of=CLASS, judge=ERRORS, requires_any=COMPUTED)
+def test_end(impl, given):
+    return refused(impl, given, 1)
+
+
+@check(
+    "a text longer than max_seq_len raises an error with this number",
+    points=1,
+    of=CLASS,
+    judge=ERRORS,
+    requires_any=COMPUTED,
+)
+def test_too_long(impl, given):
+    K, N = given.size("K"), given.number(11, 40)
+    module, x = rope(impl, given, K, N), given.normal(N + 3, K)
+    return given.raises(lambda: module(x), N)
+
+
+@check("an odd d_k raises a ValueError with d_k", points=1, of=CLASS, judge=Raises(), requires_any=COMPUTED)
+def test_odd(impl, given):
+    K = 2 * given.number(3, 40) + 1
+    return given.raises(lambda: rope(impl, given, K, 9), K)
+
+
+@check("nothing is trained, and nothing is saved", points=1, of=CLASS, requires_any=COMPUTED)
+def test_nothing_saved(impl, given):
+    K, N = given.sizes("K N")
+    module = rope(impl, given, K, N)
+    return {**given.trainable(module), "tensors that are saved": len(module.state_dict())}
+
+
+test_input_kept = ROPE.inputs_kept(id="input_kept", title="the input is not modified", requires_any=COMPUTED)
+test_gradient = ROPE.gradients(id="gradient", title="the gradient of the input is right", requires_any=COMPUTED)
+test_dtype = ROPE.dtypes(id="dtype", title="the output has the dtype of the input")
+
+
+@check("new tensors are on the device of the input", points=1, of=CLASS, trials=1, judge=PAIRS)
+def test_device(impl, given):
+    module, inputs = rope_and_input(impl, given, "float32")
+    T, N, x = given.size("T"), given.size("N"), inputs["input"]
+    positions = mixed(given, N, T)
+
+    def run(device):
+        there = module.to(device)
+        return there(x.to(device)) + there(x.to(device), token_positions=positions.to(device))
+
+    here = run("cpu")  # a tensor kept from this call must not be used on the other device
+    with given.another_device() as device:
+        return {"output": [run(device), here]}
+
+
+PLACES, WIDTH = 26, 24
+
+
+@picture("(1, 0) turned: fast left, slow right", rows="position", columns="feature")
+def picture_turned(impl, given):
+    x = given.tensor([[1.0, 0.0] * (WIDTH // 2)] * PLACES)
+    return rope(impl, given, WIDTH, PLACES, 100.0)(x)
+
+
+@picture("scores: only the distance counts", rows="query", columns="key")
+def picture_scores(impl, given):
+    turned = rope(impl, given, WIDTH, PLACES, 100.0)(given.torch.ones(PLACES, WIDTH))
+    return turned @ turned.mT
