@@ -145,7 +145,13 @@ def test_vocab_size(impl, given):
     text, merges = prose(given, 40), given.number(3, 8)
     special = [f"<{given.text(4)}>" for _ in range(given.number(2, 5))]
     result = impl.train_bpe(text, vocab_size=256 + merges + len(special), special_tokens=special)
-    return {**learned(result), "entries": len(result[0])}
+    full = impl.train_bpe(text, vocab_size=256 + len(special), special_tokens=special)
+    return {
+        **learned(result),
+        "entries": len(result[0]),
+        "entries without room for a merge": len(full[0]),
+        "merges then": len(full[1]),
+    }
 
 
 @check("merging goes on until no pair is left", points=2, of="train_bpe")
