@@ -145,7 +145,13 @@ def test_vocab_size(impl, given):
     text, merges = prose(given, 40), given.number(3, 8)
     special = [f"<{given.text(4)}>" for _ in range(given.number(2, 5))]
     result = impl.train_bpe(text, vocab_size=256 + merges + len(special), special_tokens=special)
-    return {**learned(result), "entries": len(result[0])}
+    full = impl.train_bpe(text, vocab_size=256 + len(special), special_tokens=special)
+    return {
+        **learned(result),
+        "entries": len(result[0]),
+        "entries without room for a merge": len(full[0]),
+        "merges then": len(full[1]),
+    }
 
 
 @check("merging goes on until no pair is left", points=2, of="train_bpe")
@@ -244,7 +250,18 @@ def test_own_ids(impl, given):
 @check("no merge goes beyond a pre-token", points=2, of="Tokenizer")
 def test_boundaries(impl, given):
     p, q = given.shuffled(some_letters(given, 2))
-    merges = [(q, " "), (q, "."), (p, "'"), (" ", p), (p, q), (" " + p, q), ("1", p), ("2", "1"), (" ", " "), ("'", "s")]
+    merges = [
+        (q, " "),
+        (q, "."),
+        (p, "'"),
+        (" ", p),
+        (p, q),
+        (" " + p, q),
+        ("1", p),
+        ("2", "1"),
+        (" ", " "),
+        ("'", "s"),
+    ]
     own = tokenizer(impl, merges)
     texts = [p + q + " " + p + q + ".", p + "'s " + q, "21" + p + " " + q, q + "   " + p + q, q + " ." + q + "\n " + p]
     return {f"ids of {text!r}": own.encode(text) for text in texts}

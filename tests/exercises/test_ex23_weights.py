@@ -130,7 +130,12 @@ def refused(impl, given, **options):
     return lambda cut=None: given.raises(lambda: impl.read_safetensors(data[:cut]))
 
 
-NEEDS_READ = {"of": "read_safetensors", "judge": Raises(), "trials": 1, "requires_any": ("read", "read_order", "read_metadata")}
+NEEDS_READ = {
+    "of": "read_safetensors",
+    "judge": Raises(),
+    "trials": 1,
+    "requires_any": ("read", "read_order", "read_metadata"),
+}
 
 
 @check("a file without its last bytes is refused", points=1, **NEEDS_READ)
@@ -425,7 +430,12 @@ def faulty(given, name, fault):
     return tensors
 
 
-NEEDS_LOADED = {"of": "load_weights", "judge": Raises(), "trials": 1, "requires_any": ("loaded", "loaded_gpt2", "unused", "in_place")}
+NEEDS_LOADED = {
+    "of": "load_weights",
+    "judge": Raises(),
+    "trials": 1,
+    "requires_any": ("loaded", "loaded_gpt2", "unused", "in_place"),
+}
 
 
 @check("a parameter without a tensor is refused by its name", points=2, **NEEDS_LOADED)
