@@ -459,7 +459,11 @@ def test_unchanged(impl, given):
         before = held(model)
         error = given.raises(lambda fault=fault: impl.load_weights(model, faulty(given, "v_proj", fault)))
         change = {name: now - before[name] for name, now in held(model).items()}
-        seen |= {f"change of {name}, {fault}": change[name] for name in sorted(change) if "layers.0" in name and ("ln" in name or "v_proj" in name)}
+        seen |= {
+            f"change of {name}, {fault}": change[name]
+            for name in sorted(change)
+            if "layers.0" in name and ("ln" in name or "v_proj" in name)
+        }
         seen[f"error, {fault}"] = next((kind for kind in error["raised"] if kind == "ValueError"), "another one")
     unused = impl.load_weights(model, llama(given))
     return {**seen, "unused names of a right file": unused, **chosen(held(model), "v_proj", "ln_final")}
