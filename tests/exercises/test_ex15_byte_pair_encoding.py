@@ -250,7 +250,18 @@ def test_own_ids(impl, given):
 @check("no merge goes beyond a pre-token", points=2, of="Tokenizer")
 def test_boundaries(impl, given):
     p, q = given.shuffled(some_letters(given, 2))
-    merges = [(q, " "), (q, "."), (p, "'"), (" ", p), (p, q), (" " + p, q), ("1", p), ("2", "1"), (" ", " "), ("'", "s")]
+    merges = [
+        (q, " "),
+        (q, "."),
+        (p, "'"),
+        (" ", p),
+        (p, q),
+        (" " + p, q),
+        ("1", p),
+        ("2", "1"),
+        (" ", " "),
+        ("'", "s"),
+    ]
     own = tokenizer(impl, merges)
     texts = [p + q + " " + p + q + ".", p + "'s " + q, "21" + p + " " + q, q + "   " + p + q, q + " ." + q + "\n " + p]
     return {f"ids of {text!r}": own.encode(text) for text in texts}
