@@ -61,7 +61,7 @@ def play(stage: Stage) -> dict[str, Any]:
 def _trained(stage: Stage, of: str) -> tuple[Translator | Writer, str]:
     """Return a trained model, and the activity that trained it. Raises `UsageError` if there is none."""
     modules = {"translate": translate, "write": write, "chat": chat}
-    activities = {each.id: modules[each.id].load_trained for each in stage.course.play if each.id in modules}
+    activities = {found.id: modules[found.id].load_trained for found in stage.course.play if found.id in modules}
     if of and of not in activities:
         raise UsageError(f"--of is {of}, expected translate, write or chat")
     refused: list[str] = []
