@@ -143,7 +143,8 @@ def _id(course: Course, name: str) -> str:
 def _fields(course: Course, exercise_id: str) -> dict[str, object]:
     name = exercise_id[5:]
     kind = TENSORS if "torch" in course.libraries else NUMPY if "numpy" in course.libraries else PLAIN
-    axes = " ".join([*course.sizes[0]][:2])
+    sizes = (course.parts[-1].sizes if course.parts else ()) or course.sizes
+    axes = " ".join([*sizes[0]][:2])
     imports = f"{kind['import']}\n\n\n" if "import" in kind else ""
     return {
         "inputs": f'given.normal(*given.sizes("{axes}"))' if axes else "given.normal(3, 4)",

@@ -10,7 +10,7 @@ from typing import Literal
 from autograder.authoring.grading import OnProgress, grade_each
 from autograder.authoring.programs import wrong_submissions
 from autograder.course import Exercise
-from autograder.course.suite import Suite
+from autograder.course.suite import Suite, load_suite
 from autograder.protocol.statements import statements
 from autograder.results import ExerciseResult
 from autograder.submission import Submission
@@ -30,7 +30,9 @@ def measure_locations(
     """Return how many misconceptions, of `every` Nth one, have the right location in their first failure."""
     wrong = list(wrong_submissions(suite))[::every]
     programs = [(submission, [exercise]) for exercise, submission in wrong]
-    reports = grade_each(suite, programs, seed=seed, jobs=jobs, cache=cache, on_progress=on_progress)
+    needed = {other.id for exercise in suite.exercises for other in suite.course.with_needs(exercise)}
+    whole = load_suite(suite.course, [exercise for exercise in suite.course.exercises if exercise.id in needed])
+    reports = grade_each(whole, programs, seed=seed, jobs=jobs, cache=cache, on_progress=on_progress)
     solutions = {
         exercise.file: (suite.course.solutions_dir / exercise.file).read_text("utf-8") for exercise in suite.exercises
     }

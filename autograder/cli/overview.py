@@ -12,7 +12,7 @@ from autograder.learner.overview import (
     count_passed,
     effort,
     first_failure,
-    headings,
+    texts_above,
     next_command,
     notices,
     overview_json,
@@ -50,7 +50,7 @@ def show_list(options: argparse.Namespace) -> int:
     _show_title(screen, course, progress, every)
     if not rows:
         screen.line("  There is no such exercise.")
-    _show_table(screen, rows, progress.current(course), headings(course, progress, every, rows))
+    _show_table(screen, rows, progress.current(course), texts_above(course, progress, every, rows))
     screen.gap()
     screen.next([next_command(course, progress, rows)])
     return PASS

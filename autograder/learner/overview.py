@@ -132,7 +132,7 @@ def part_sentences(course: Course, progress: Progress, rows: Sequence[ExerciseRo
     return sentences
 
 
-def headings(
+def texts_above(
     course: Course, progress: Progress, every: Sequence[ExerciseRow], rows: Sequence[ExerciseRow]
 ) -> list[str]:
     """Return the text above each of some rows: what is done of its part where that begins, else ""."""

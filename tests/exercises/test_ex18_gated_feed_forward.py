@@ -35,9 +35,8 @@ def with_gates(impl, given, size, dtype):
         "w3.weight": given.torch.stack((gates * 0, given.normal(F, scale=0.1, shift=1.0)), dim=1),
         "w2.weight": given.normal(2, F),
     }
-    kind = getattr(given.torch, dtype)
-    module = given.fill(impl.SwiGLU(2, F), state).to(kind)
-    return module(given.tensor([[1.0, 1.0], [-1.0, 1.0], [0.5, -1.0]]).to(kind))
+    module = given.fill(impl.SwiGLU(2, F), state, dtype=dtype)
+    return module(given.tensor([[1.0, 1.0], [-1.0, 1.0], [0.5, -1.0]], dtype=dtype))
 
 
 @check("gates of 10000, and of 1000 in half precision, stay finite", points=2, of=CLASS, judge=Same(tolerance=0.05))

@@ -80,12 +80,11 @@ def test_queries_refused(impl, given):
 
 @check("the mask is made on the given device", points=1, of=MASK, trials=1)
 def test_mask_device(impl, given):
-    T, S = given.sizes("T S")
+    S = given.size("S")
     with given.another_device() as device:
-        scores = given.normal(T, S).to(device)
-        masks = [
-            impl.sliding_window_mask(query_len=T, key_len=S, window=each, sinks=1, device=device) for each in (3, None)
-        ]
+        scores = given.normal(S, S).to(device)
+        sizes = {"query_len": S, "key_len": S, "sinks": 4, "device": device}
+        masks = [impl.sliding_window_mask(window=window, **sizes) for window in (2, None)]
         return {"scores under the masks": [scores.masked_fill(~mask, 0.0) for mask in masks]}
 
 
@@ -170,19 +169,23 @@ def test_held(impl, given):
     T, M = given.sizes("T M")
     seen = {}
     for sinks in (0, 2):
-        cache = impl.RollingKVCache(window=M, sinks=sinks)
-        beyond, differs, lacks = 0, [cache.held], 0
-        for length in (1, 1, T, 1, 3, 2 * T, 1):
+        cache, text = impl.RollingKVCache(window=M, sinks=sinks), 0
+        beyond, differs, lacks, repeated = 0, [cache.held], 0, 0
+        for length in (1, 1, 1, 1, 1, T, 1, 3, 2 * T, 1):
             held = cache.held
             key, value = new_tokens(given, length)
+            key[..., 0] = given.torch.arange(text, text + length, device=given.device)
+            text += length
             keys, _ = cache.update(key, value=value)
             differs.append(keys.size(2) - held - length)
+            repeated += int((keys[0, 0, :, 0].diff() <= 0).sum())
             beyond += max(0, cache.held - (M + sinks))
             lacks += max(0, min(cache.length, M - 1 + sinks) - cache.held)
         seen[f"{sinks} sinks"] = {
             "returned rows beyond held and new ones": differs,
             "rows held beyond window + sinks": beyond,
             "rows that lack": lacks,
+            "rows that are not later than the one before": repeated,
         }
     return seen
 
@@ -217,17 +220,18 @@ def test_dtypes(impl, given):
     seen = {}
     for dtype in ("float64", "bfloat16", "float16"):
         cache = impl.RollingKVCache(window=M, sinks=1)
-        for length in (T, 1):
+        for number, length in enumerate((1, 1, T, 1)):  # with and without rows to drop
             key, value = new_tokens(given, length, dtype)
             both = cache.update(key, value=value)
-        seen[dtype] = ends_of(both, 1, M)
+            if number % 2:
+                seen[f"{dtype}, update {number + 1}"] = ends_of(both, 1, min(M, number + 1))
     return seen
 
 
 @check("what is stored is on the device of what came in", points=1, of=CACHE, trials=1, requires_any=STORED)
 def test_device(impl, given):
     T, M = given.sizes("T M")
-    pieces = [new_tokens(given, length) for length in (T, 2, 1)]
+    pieces = [new_tokens(given, length) for length in (1, 1, T, 1)]  # with and without rows to drop
     with given.another_device() as device:
         cache = impl.RollingKVCache(window=M, sinks=1)
         for key, value in pieces:
@@ -259,7 +263,7 @@ def test_chunks(impl, given):
     text = given.normal(B, S + 3, F)
     layers = [[given.normal(F, size, scale=0.4) for size in (K, K, F)] for _ in range(2)]
     seen = {}
-    for chunk, length, sinks in ((1, M + 4, 1), (3, S, 2), (7, S + 3, 0)):
+    for chunk, length, sinks in ((1, M + 4, 2), (3, S, 1), (7, S + 3, 0)):
         x = text[:, :length]
         caches, parts, whole = [impl.RollingKVCache(window=M, sinks=sinks) for _ in layers], [], x
         for matrices in layers:

@@ -65,7 +65,7 @@ class ModernModel(nn.Module):
         return tuple(make() for _ in self.layers)
 
     def forward(self, ids: Tensor, cache=None) -> Tensor:
-        B, T = ids.shape
+        _B, T = ids.shape
         caches = cache or (None,) * len(self.layers)
         first = next(iter(caches), None)
         start = 0 if first is None else first.length

@@ -9,7 +9,7 @@ class AdamW(torch.optim.Optimizer):
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01):
         if min(lr, eps, weight_decay) < 0:
             raise ValueError(f"{min(lr, eps, weight_decay)} is below 0")
-        if not (0 <= min(betas) and max(betas) < 1):
+        if not (min(betas) >= 0 and max(betas) < 1):
             raise ValueError(f"betas {betas}")
         super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
 

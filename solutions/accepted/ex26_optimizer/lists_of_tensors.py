@@ -50,7 +50,7 @@ def cosine_learning_rate(step, max_learning_rate, min_learning_rate, warmup_step
     if warmup_steps > total_steps:
         raise ValueError(f"warmup {warmup_steps}, total {total_steps}")
     falling = total_steps - warmup_steps
-    if 0 < warmup_steps and step < warmup_steps:
+    if warmup_steps > 0 and step < warmup_steps:
         return max_learning_rate * (step / warmup_steps)
     progress = min(1.0, (step - warmup_steps) / falling) if falling else 1.0
     middle, half = (max_learning_rate + min_learning_rate) / 2, (max_learning_rate - min_learning_rate) / 2

@@ -17,7 +17,7 @@ class AdamW(Optimizer):
             if not (beta >= 0 and beta < 1):
                 raise ValueError(f"{beta} is not in [0, 1)")
         defaults = {"lr": lr, "betas": tuple(betas), "eps": eps, "weight_decay": weight_decay}
-        super(AdamW, self).__init__(params, defaults)
+        super().__init__(params, defaults)
 
     def step(self, closure=None):
         loss = None
@@ -46,7 +46,7 @@ class AdamW(Optimizer):
 
 def cosine_learning_rate(step, max_learning_rate, min_learning_rate, warmup_steps, total_steps):
     if warmup_steps > total_steps:
-        raise ValueError("warmup_steps = %d is larger than total_steps = %d" % (warmup_steps, total_steps))
+        raise ValueError(f"warmup_steps = {warmup_steps} is larger than total_steps = {total_steps}")
     if step < warmup_steps:
         rate = max_learning_rate * step / warmup_steps
     elif step < total_steps:

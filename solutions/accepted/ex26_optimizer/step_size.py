@@ -18,7 +18,7 @@ class AdamW(torch.optim.Optimizer):
             raise ValueError(f"Invalid epsilon value: {eps}")
         if weight_decay < 0.0:
             raise ValueError(f"Invalid weight_decay value: {weight_decay}")
-        super().__init__(params, dict(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay))
+        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay})
 
     def step(self, closure=None):
         loss = closure() if closure is not None else None

@@ -42,6 +42,24 @@ def test_a_new_exercise_in_an_empty_course_is_proved_as_it_is(tmp_path: Path) ->
     assert (course.exercises[0].title, course.exercises[0].points) == ("first one", 10000)
 
 
+@pytest.mark.parametrize(
+    ("listed", "expected"),
+    [
+        ("[]", '["ex01_first_one"]'),
+        ("[\n]", '[\n    "ex01_first_one",\n]'),
+    ],
+)
+def test_a_new_exercise_belongs_to_the_last_part(tmp_path: Path, listed: str, expected: str) -> None:
+    parts = "".join(f'\n[[parts]]\nid = "{id_}"\ntitle = "T"\nexercises = {listed}\n' for id_ in ("one", "two"))
+    new_exercise(empty_course(tmp_path, f"{parts}\n[parts.sizes]\nG = [3, 4]\nM = [5, 6]\n"), "first_one")
+    course = read_course(tmp_path)
+    assert [part.exercises for part in course.parts] == [(), ("ex01_first_one",)]
+    assert f"exercises = {expected}\n" in (tmp_path / "course.toml").read_text("utf-8")
+    assert 'given.sizes("G M")' in course.checks_file(course.exercises[0]).read_text("utf-8")
+    new_exercise(course, "second")
+    assert read_course(tmp_path).parts[-1].exercises == ("ex01_first_one", "ex02_second")
+
+
 def test_a_course_without_exercises_says_how_to_add_one(tmp_path: Path) -> None:
     empty_course(tmp_path)
     with pytest.raises(CourseError, match=r"exercises is missing, expected at least one .* `course new NAME` adds one"):

@@ -1,0 +1,196 @@
+"""ex27: a frozen layer with a trained change of low rank. The rank is unlike every other size."""
+
+from autograder.checks import Like, Raises, Same, check
+
+CLASS = "LoRALinear"
+FUNCTION = "add_lora"
+COMPUTED = ("forward", "new", "model")  # one of them passes unless nothing is computed
+
+
+def frozen_linear(given, inside, outside, *, bias=True, dtype="float32"):
+    """Return a linear layer with known weights."""
+    linear = given.torch.nn.Linear(inside, outside, bias=bias)
+    shapes = {"weight": (outside, inside)} | ({"bias": (outside,)} if bias else {})
+    return given.load(linear, shapes, dtype=dtype)
+
+
+def layer_shapes(inside, outside, rank, *, bias=True):
+    """Return the parameters of a layer, by name."""
+    shapes = {"linear.weight": (outside, inside), "lora_A": (rank, inside), "lora_B": (outside, rank)}
+    return {**shapes, "linear.bias": (outside,)} if bias else shapes
+
+
+def lora(impl, given, *, rank=None, alpha=None, bias=True, dtype="float32"):
+    """Return a layer from D to F features whose weights are all known, and no zeros."""
+    D, F, G = given.sizes("D F G")
+    rank, alpha = rank or G, alpha or given.real(5.0, 9.0)
+    layer = impl.LoRALinear(frozen_linear(given, D, F, bias=bias, dtype=dtype), rank, alpha)
+    return given.load(layer, layer_shapes(D, F, rank, bias=bias), dtype=dtype)
+
+
+def trained(module):
+    return [weight for weight in module.parameters() if weight.requires_grad]
+
+
+@check("alpha / rank times the change is added to the frozen layer", points=5, of=CLASS)
+def test_forward(impl, given):
+    B, T, D = given.sizes("B T D")
+    x = given.normal(B, T, D)
+    return {"rank": lora(impl, given)(x), "another rank": lora(impl, given, rank=given.size("G") + 1)(x[:2])}
+
+
+@check("a new layer computes what the frozen one does", points=3, of=CLASS)
+def test_new(impl, given):
+    B, D, F, G = given.sizes("B D F G")
+    layer = impl.LoRALinear(frozen_linear(given, D, F), G, given.real(5.0, 9.0))
+    return layer(given.normal(B, D))
+
+
+@check("of the two factors, B begins with zeros, and A with random numbers", points=3, of=CLASS, requires_any=COMPUTED)
+def test_start(impl, given):
+    D, F, G = given.sizes("D F G")
+    weights = trained(impl.LoRALinear(given.torch.nn.Linear(D, F), G, 3.0))
+    return {
+        "trained numbers": sum(each.numel() for each in weights),
+        "zeros among them": sum(int((each == 0).sum()) for each in weights),
+        "ranks of the trained matrices": sorted(int(given.torch.linalg.matrix_rank(each.detach())) for each in weights),
+    }
+
+
+@check("only A and B are trained, and the gradients reach both", points=3, of=CLASS, judge=Same(tolerance=1e-3))
+def test_trained(impl, given):
+    B, D = given.sizes("B D")
+    layer, x = lora(impl, given), given.normal(B, D).requires_grad_()
+    return {
+        **given.trainable(layer),
+        "slope along them": given.slope(layer(x), *trained(layer)),
+        "gradient of the input": given.gradients(layer(x), x),
+    }
+
+
+@check("merge returns one layer with the change in its weight", points=4, of=CLASS, requires_any=COMPUTED)
+def test_merge(impl, given):
+    merged, plain = lora(impl, given).merge(), lora(impl, given, bias=False).merge()
+    return {
+        "weight": merged.weight,
+        "bias": merged.bias,
+        "weight without a bias": plain.weight,
+        "bias of a layer without one": plain.bias,
+        "type": type(merged).__name__,
+    }
+
+
+@check("merge changes nothing, so that it can be called again", points=2, of=CLASS)
+def test_merge_again(impl, given):
+    B, D = given.sizes("B D")
+    layer, x = lora(impl, given), given.normal(B, D)
+    first = layer.merge()
+    with given.torch.no_grad():
+        before = first.weight.clone()
+        after = layer(x)
+        second = layer.merge().weight.clone()
+        first.weight.zero_()
+        first.bias.zero_()
+        untouched = layer(x)
+    return {"merged": before, "output after": after, "merged again": second, "output, the first one erased": untouched}
+
+
+@check(
+    "a rank below 1 raises a ValueError with the rank",
+    points=1,
+    of=CLASS,
+    judge=Raises(),
+    requires_any=COMPUTED,
+)
+def test_rank(impl, given):
+    rank = -given.number(0, 9)
+    return given.raises(lambda: impl.LoRALinear(given.torch.nn.Linear(4, 3), rank, 2.0), rank)
+
+
+def nested(given):
+    """Return a model whose layers lie at several depths, with targets among them."""
+    nn, (D, F) = given.torch.nn, given.sizes("D F")
+
+    def attention():
+        names = ("q_proj", "k_proj", "v_proj", "output_proj")
+        return nn.ModuleDict({name: nn.Linear(D, D, bias=False) for name in names})
+
+    layers = [nn.ModuleDict({"ln1": nn.LayerNorm(D), "attn": attention()}) for _ in range(2)]
+    parts = {"table": nn.Embedding(5, D), "q_proj": nn.Linear(D, F), "v_proj": nn.LayerNorm(D)}
+    return nn.ModuleDict({**parts, "layers": nn.ModuleList(layers), "my_q_proj": nn.Linear(D, F)})
+
+
+def outputs(model, x):
+    """Return what the linear layers of the nested model make of x."""
+    attention = model["layers"][1]["attn"]
+    parts = [model["q_proj"], model["my_q_proj"], *(attention[each] for each in ("q_proj", "k_proj", "v_proj"))]
+    return [part(x) for part in parts]
+
+
+@check("the layers with a target's name are replaced, at any depth", points=4, of=FUNCTION, requires_any=COMPUTED)
+def test_add(impl, given):
+    G = given.size("G")
+    model, other, inner = nested(given), nested(given), given.torch.nn.ModuleDict()
+    inner["linear"] = given.torch.nn.Sequential(given.torch.nn.Linear(3, 4), given.torch.nn.ModuleDict())
+    inner["linear"][1]["linear"] = given.torch.nn.Linear(4, 3)
+    return {
+        "names": impl.add_lora(model, G, 3.0),
+        "modules of the new class": sum(isinstance(each, impl.LoRALinear) for each in model.modules()),
+        "names of other targets": impl.add_lora(other, G, 3.0, targets=["output_proj"]),
+        "modules there": sum(isinstance(each, impl.LoRALinear) for each in other.modules()),
+        "names of a target called linear": impl.add_lora(inner, G, 3.0, targets=("linear",)),
+        "modules inside": sum(isinstance(each, impl.LoRALinear) for each in inner.modules()),
+    }
+
+
+@check("all but the new factors is frozen", points=3, of=FUNCTION, requires_any=COMPUTED)
+def test_frozen(impl, given):
+    model = nested(given)
+    impl.add_lora(model, given.size("G"), 3.0)
+    inside = {id(weight) for each in model.modules() if isinstance(each, impl.LoRALinear) for weight in trained(each)}
+    outside = [weight for weight in trained(model) if id(weight) not in inside]
+    return {**given.trainable(model), "trained numbers outside": sum(each.numel() for each in outside)}
+
+
+@check("the model computes the same before, and uses its rank and alpha after", points=3, of=FUNCTION)
+def test_model(impl, given):
+    B, D, F, G = given.sizes("B D F G")
+    model, x = nested(given), given.normal(B, D)
+    for at, part in enumerate(("q_proj", "my_q_proj")):
+        model[part] = frozen_linear(given, D, F, bias=bool(at))
+    for name in ("q_proj", "k_proj", "v_proj"):
+        model["layers"][1]["attn"][name] = frozen_linear(given, D, D, bias=False)
+    impl.add_lora(model, G, given.real(5.0, 9.0))
+    before = outputs(model, x)
+    given.load(model["q_proj"], layer_shapes(D, F, G, bias=False))
+    given.load(model["layers"][1]["attn"]["v_proj"], layer_shapes(D, D, G, bias=False))
+    return {"before": before, "after": outputs(model, x)}
+
+
+@check("inputs keep their values and may have any leading axes", points=1, of=CLASS)
+def test_inputs(impl, given):
+    B, T, D = given.sizes("B T D")
+    layer, x = lora(impl, given), given.normal(B, T, D)
+    return {"one axis": layer(x[0, 0]), "four axes": layer(x[None, :, :2]), "input after": x}
+
+
+@check("the factors have the dtype of the layer", points=1, of=CLASS, judge=Like())
+def test_dtypes(impl, given):
+    B, D, F, G = given.sizes("B D F G")
+    seen = {}
+    for dtype in ("float64", "bfloat16"):
+        linear = frozen_linear(given, D, F, dtype=dtype)
+        layer, x = impl.LoRALinear(linear, G, 3.0), given.normal(B, D, dtype=dtype)
+        seen[dtype] = {"output": layer(x), "merged": layer.merge().weight}
+    return seen
+
+
+@check("the factors are on the device of the layer", points=1, of=CLASS, trials=1, judge=Like(tolerance=1e-4))
+def test_device(impl, given):
+    B, D, F, G = given.sizes("B D F G")
+    linear, x = frozen_linear(given, D, F), given.normal(B, D)
+    here = impl.LoRALinear(linear, G, 3.0)(x)
+    with given.another_device() as device:
+        layer = impl.LoRALinear(linear.to(device), G, 3.0)
+        merged = layer.merge()
+        return {"output": [layer(x.to(device)), here], "merged": [merged(x.to(device)), here]}
