@@ -45,10 +45,12 @@ def prose(given, count):
 
 
 def shown(value):
-    """Return bytes as Python writes them, a pair as both of its parts, and everything else unchanged."""
+    """Return bytes as a text with escapes, a pair as both of its parts, and what else there is by its type."""
     if isinstance(value, tuple | list):
-        return " + ".join(str(shown(part)) for part in value)
-    return repr(value) if isinstance(value, bytes) else value
+        return " + ".join(shown(part) for part in value)
+    if isinstance(value, bytes):
+        return value.decode(errors="backslashreplace")
+    return f"{type(value).__name__} {value}"
 
 
 def learned(result):
