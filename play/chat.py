@@ -69,7 +69,7 @@ def play(stage: Stage) -> dict[str, Any]:
     report(stage, measured)
     chatter = write_and_read(stage, chatter, stage.checkpoint.file.with_suffix(".safetensors"))
     _continue_lines(stage, chatter, sampling)
-    return {**figures, "speed": [vars(each) for each in measured]}
+    return {**figures, "speed": [vars(entry) for entry in measured]}
 
 
 def load_trained(stage: Stage) -> Chatter | None:

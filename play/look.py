@@ -60,7 +60,8 @@ def play(stage: Stage) -> dict[str, Any]:
 
 def _trained(stage: Stage, of: str) -> tuple[Translator | Writer, str]:
     """Return a trained model, and the activity that trained it. Raises `UsageError` if there is none."""
-    activities = {"translate": translate.load_trained, "write": write.load_trained, "chat": chat.load_trained}
+    modules = {"translate": translate, "write": write, "chat": chat}
+    activities = {found.id: modules[found.id].load_trained for found in stage.course.play if found.id in modules}
     if of and of not in activities:
         raise UsageError(f"--of is {of}, expected translate, write or chat")
     refused: list[str] = []

@@ -42,7 +42,7 @@ def look_into(stage: Stage, chatter: Chatter, file: Path | None) -> dict[str, An
         if file is not None:
             write_atomically(file, page(found, lenses))
             stage.print(f"The page is in {file}.")
-    figures = [{"tokens": each.tokens, "predictions": each.predictions, "settled": each.settled} for each in lenses]
+    figures = [{"tokens": lens.tokens, "predictions": lens.predictions, "settled": lens.settled} for lens in lenses]
     return {"of": "chat", "induction": found.scores, "even": found.even, "lenses": figures}
 
 

@@ -21,6 +21,9 @@ STEPS, LEARNED = 60, 0.5
 
 CHUNKS = (1, 3, 7)
 
+EXAMINED_SIZES = {"d_model": 64, "num_heads": 4, "num_kv_heads": 2, "d_ff": 172, "num_layers": 2}
+"""The sizes of the model that memorises a batch, whatever the options say."""
+
 
 def check_chatter(stage: Stage, chatter: Chatter, text: str) -> None:
     """Examine a tokenizer on a text, and an untrained model on random ids. The first failure ends the examination."""
@@ -100,7 +103,7 @@ def _check_cache(stage: Stage, chatter: Chatter, ids: Tensor) -> None:
 def _check_learning(stage: Stage, chatter: Chatter, ids: Tensor) -> None:
     """Check that a model of its own memorises one batch."""
     own = stage.own("ex26_optimizer")
-    model = chatter.new_model()
+    model = chatter.new_model(**EXAMINED_SIZES)
     before = [parameter.detach().clone() for parameter in model.parameters()]
     optimizer = own.AdamW(model.parameters(), lr=3e-3)
     losses = [float(own.accumulated_step(model, optimizer, [ids[:2], ids[2:]])) for _ in range(STEPS)]

@@ -91,16 +91,16 @@ def _held(chatter: Chatter, ids: Tensor) -> tuple[int, int]:
     with torch.no_grad():
         chatter.model(ids[:, :-1], caches)
         chatter.model(ids[:, -1:], caches)
-    return sum(each.bytes for each in caches), caches[0].heads if caches else 1
+    return sum(cache.bytes for cache in caches), caches[0].heads if caches else 1
 
 
 def report(stage: Stage, found: list[Measured]) -> None:
     """Print a line for each length."""
     stage.print("Tokens per second, and what the cache holds at the end:")
-    for each in found:
-        times = each.with_cache / each.without
+    for line in found:
+        times = line.with_cache / line.without
         stage.print(
-            f"  {each.new:>3} tokens: {each.with_cache:,.0f} with the cache, {each.without:,.0f} without "
-            f"({times:.1f} times as fast); {each.held:,} bytes, {each.for_all_heads:,} if each query head had its own."
+            f"  {line.new:>3} tokens: {line.with_cache:,.0f} with the cache, {line.without:,.0f} without "
+            f"({times:.1f} times as fast); {line.held:,} bytes, {line.for_all_heads:,} if each query head had its own."
         )
     stage.print("Both ways write the same text.")

@@ -35,7 +35,7 @@
 # [`model.named_modules()`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.named_modules
 # [`model.get_submodule(name)`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.get_submodule
 #
-# **Why one of the two is zero.** With $B = 0$ the new layer computes what the old one did, so
+# **Why one of the two is zero.** With $B = 0$ the new layer computes what the old one did. So
 # training starts from the trained model. The gradient of $B$ contains $A x$, which is not zero. So
 # $B$ moves in the first step, and $A$ from the second on. If both were zero, both gradients would
 # be zero forever. If neither were, the model would start with a random change.
@@ -43,7 +43,8 @@
 # **The factor** $\alpha / r$ keeps the size of the change alike when you try another rank. *Other
 # convention:* $\alpha / \sqrt{r}$ (rsLoRA, Kalajdzievski 2023, arXiv 2312.03732).
 #
-# **Merging.** $W + \frac{\alpha}{r} B A$ is one matrix, so a merged layer is as fast as the old one.
+# **Merging.** $W + \frac{\alpha}{r} B A$ is one matrix. So a merged layer is as fast as the old
+# one.
 #
 # **By hand**, with $r = 1$, $\alpha = 4$ and no bias:
 #
@@ -144,5 +145,5 @@ def add_lora(model: nn.Module, rank: int, alpha: float, targets: Sequence[str] =
 # Train a small `ModernModel` on one text. Then add LoRA with rank 4, and train on another text. How
 # many numbers are trained before and after? Merge the layers, and compare the logits.
 #
-# Set `lora_B` to zero again. Does the model still know the first text? Then train all weights on the
-# second text instead. Does it still know the first one?
+# Set `lora_B` to zero again. Does the model still know the first text? Then train all weights on
+# the second text instead. Does it still know the first one?
