@@ -128,8 +128,9 @@ def test_equal_logits(impl, given):
 @check("no token at all: an empty output, and the loss 0", points=1, of=CLASS, requires_any=COMPUTED)
 def test_no_tokens(impl, given):
     _, T, D, F, E, k = sizes(given)
-    output, loss = mixture(impl, given, D, F, E, k)(given.normal(0, T, D))
-    return {"output": output, "balance loss": loss}
+    layer = mixture(impl, given, D, F, E, k)
+    output, loss = layer(given.normal(0, T, D))
+    return {"output": output, "balance loss": loss, "balance loss of some tokens": layer(given.normal(T, D))[1]}
 
 
 @check("the input may have any number of axes before the last", points=1, of=CLASS, judge=PAIRS, requires_any=COMPUTED)
