@@ -15,9 +15,15 @@ FEW = 2  # features are enough if all features are stored in the same way
 # The mask
 
 
+def lengths(given):
+    """Return numbers of queries and keys, and a window. A mask depends on nothing else, so they are drawn."""
+    T, S, M = given.sizes("T S M")
+    return T, S + given.number(0, 20), M
+
+
 @check("without a window, the mask is causal from the end of the keys", points=3, of=MASK)
 def test_causal(impl, given):
-    T, S = given.sizes("T S")
+    T, S, _ = lengths(given)
     return {
         "as many queries as keys": impl.sliding_window_mask(query_len=T, key_len=T),
         "fewer queries than keys": impl.sliding_window_mask(query_len=T, key_len=S, window=None),
@@ -27,7 +33,7 @@ def test_causal(impl, given):
 
 @check("a query sees the last `window` keys, its own included", points=4, of=MASK)
 def test_window(impl, given):
-    T, S, M = given.sizes("T S M")
+    T, S, M = lengths(given)
     return {
         "as many queries as keys": impl.sliding_window_mask(query_len=S, key_len=S, window=M),
         "fewer queries than keys": impl.sliding_window_mask(query_len=T, key_len=S, window=M + 1),
@@ -38,7 +44,7 @@ def test_window(impl, given):
 
 @check("a window beyond the text is causal, and sizes of 0 give empty masks", points=1, of=MASK)
 def test_extremes(impl, given):
-    T, S = given.sizes("T S")
+    T, S, _ = lengths(given)
     return {
         "window as long as the text": impl.sliding_window_mask(query_len=S, key_len=S, window=S),
         "window beyond the text": impl.sliding_window_mask(query_len=T, key_len=S, window=S + 9, sinks=2),
@@ -49,7 +55,7 @@ def test_extremes(impl, given):
 
 @check("the first `sinks` keys stay visible, but never before they come", points=4, of=MASK)
 def test_sinks(impl, given):
-    T, S, M = given.sizes("T S M")
+    T, S, M = lengths(given)
     return {
         "as many queries as keys": impl.sliding_window_mask(query_len=S, key_len=S, window=M, sinks=2),
         "fewer queries than keys": impl.sliding_window_mask(query_len=T, key_len=S, window=2, sinks=3),
