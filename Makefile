@@ -64,7 +64,7 @@ proof: proof-short field
 proof-short: export COURSE_TRUST = 1
 proof-short: $(READY)
 	mkdir -p build
-	$(BIN)/course validate --once 16 --places 8 --page build/misconceptions.md
+	$(BIN)/course validate --once 24 --places 16 --page build/misconceptions.md
 	diff -u docs/misconceptions.md build/misconceptions.md
 	$(BIN)/course validate --seed 1 --sizes tests/other_sizes.toml
 	$(PYTEST) -m slow

@@ -94,10 +94,11 @@
 #   rank 3         low est              ids 259 257
 # ```
 #
-# Rank 4 needs the neighbours w and est, but the w belongs to `low` now.
+# Rank 4 needs the neighbours w and est, but the w belongs to `low` now. The lines `west`, `low` and
+# `st` become the ids 260 10 259 10 256. The line break is the byte 10.
 #
 # **Runs.** In `aaaa` the pair (a, a) occurs 3 times. Merged from left to right, it becomes `aa aa`.
-# And `aaa` becomes `aa a`.
+# And `aaa` becomes `aa a`. If `aa` is the only merge, their ids are 256 256 and 256 97.
 
 # %%
 import re
@@ -135,8 +136,8 @@ def train_bpe(
 # from the left, or the longest entry of the vocabulary, often gives other tokens. The model has not
 # seen these in training.
 #
-# A token may hold a part of a letter. For example, `é` is the bytes C3 and A9, and a merge may join
-# the first one with the byte before it. So `decode` joins all bytes before it makes a text of them.
+# A token may hold a part of a letter. For example, `é` is the bytes C3 and A9. A merge may join the
+# first one with the byte before it. So `decode` joins all bytes before it makes a text of them.
 # A model can write ids that are no UTF-8. Their text has `�` in place of the wrong bytes.
 
 

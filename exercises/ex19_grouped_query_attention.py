@@ -2,10 +2,10 @@
 # # ex19: grouped-query attention
 #
 # A model that writes text looks back at every earlier token in each step. So it stores the keys and
-# values of all earlier tokens, in every layer. In multi-head attention (ex06), each of the $H$ heads
-# has keys and values of its own, and this store becomes the largest part of the memory. Llama 2 with
-# 70 billion parameters has 80 layers and 64 heads of 128 features. In half precision, every token
-# would need 2 · 80 · 64 · 128 numbers of 2 bytes, which is 2.6 MB.
+# values of all earlier tokens, in every layer. In multi-head attention (ex06), each of the $H$
+# heads has keys and values of its own. For long texts, this store becomes very large. Llama 2 with
+# 70 billion parameters has 80 layers and 64 heads of 128 features. With keys and values for every
+# head, a token needs 2 · 80 · 64 · 128 numbers. In half precision this is 2.6 MB.
 #
 # In *grouped-query attention* several query heads share one key-value head (Ainslie et al. 2023,
 # "GQA: Training Generalized Multi-Query Transformer Models from Multi-Head Checkpoints", section
@@ -14,9 +14,9 @@
 # $$\mathrm{head}_h = \mathrm{Attention}\left(X W^Q_h,\; X W^K_{\lfloor h / M \rfloor},\;
 # X W^V_{\lfloor h / M \rfloor}\right)$$
 #
-# With $G = 8$, a token of that Llama needs 0.33 MB. Llama 2 does exactly this. $G = H$ is multi-head
-# attention again, and $G = 1$ is *multi-query attention* (Shazeer 2019, "Fast Transformer Decoding:
-# One Write-Head is All You Need", section 3).
+# With $G = 8$, a token of that Llama needs 0.33 MB. Llama 2 does exactly this. $G = H$ is
+# multi-head attention again, and $G = 1$ is *multi-query attention* (Shazeer 2019, "Fast
+# Transformer Decoding: One Write-Head is All You Need", section 3).
 #
 # | tensor | shape |
 # |---|---|
@@ -26,10 +26,10 @@
 # | keys and values of the past and the new tokens | `(B, G, S, K)` |
 # | scores, weights | `(B, H, T, S)` |
 #
-# **Which head reads which.** Query head `h` reads key-value head `h // M`: the group is *M heads in a
-# row*. The other convention is to tile, `h % G`; an early text of ONNX has it. It is the same
-# attention with its heads in another order. But trained weights fit only one of the two. This course
-# repeats in a row, as Llama does.
+# **Which head reads which.** Query head `h` reads key-value head `h // M`: the group is *M heads in
+# a row*. The other convention is to tile, `h % G`; an early text of ONNX has it. It is the same
+# attention with its heads in another order. But trained weights fit only one of the two. This
+# course repeats in a row, as Llama does.
 #
 # **PyTorch you need.** Each call is a link to its documentation.
 #
@@ -50,19 +50,19 @@
 # [`torch.arange(start, end)`]: https://docs.pytorch.org/docs/stable/generated/torch.arange.html
 # [`x.tril(diagonal)`]: https://docs.pytorch.org/docs/stable/generated/torch.tril.html
 #
-# **Positions.** A `rope` (ex17) rotates queries and keys before the scores, and never the values. It
-# gets heads, `(B, H, T, K)`, so it comes after the split. It also gets the positions of the tokens in
-# the text, for queries and keys the same ones.
+# **Positions.** A `rope` (ex17) rotates queries and keys before the scores, and never the values.
+# It gets heads, `(B, H, T, K)`, so it comes after the split. It also gets the positions of the
+# tokens in the text, for queries and keys the same ones.
 #
-# **The cache.** If there is a `cache`, the new keys and values go into it, and all keys and values
-# come out: `keys, values = cache.update(keys, values)`. It stores `G` heads, not `H`; that is the
-# whole point. It stores rotated keys, so no key is ever rotated again. Before the update,
-# `cache.length` is the number of tokens in the text so far. So the new ones have the positions
-# `cache.length`, `cache.length + 1` and so on. You write the cache itself in ex20.
+# **The cache.** If there is a `cache`, the new keys and values go in, and all of them come out:
+# `keys, values = cache.update(keys, values)`. It stores `G` heads, not `H`; that is the whole
+# point. It stores rotated keys, so no key is ever rotated again. Before the update, `cache.length`
+# is the number of tokens in the text so far. So the new ones have the positions `cache.length`,
+# `cache.length + 1` and so on. You write the cache itself in ex20.
 #
 # **Causal from the end.** With a cache there are fewer queries than keys: the `T` queries are the
-# *last* `T` of the `S` tokens. Query `i` has the position `S - T + i`, and sees all keys up to there.
-# Here are 2 queries and 5 keys:
+# *last* `T` of the `S` tokens. Query `i` has the position `S - T + i`, and sees all keys up to
+# there. Here are 2 queries and 5 keys:
 #
 # ```text
 #   from the end         from the start
@@ -70,8 +70,8 @@
 #   [x x x x x]          [x x . . .]
 # ```
 #
-# `is_causal` of PyTorch's own attention counts from the start if `T` is less than `S`. In a step with
-# one new token, its query would see only the first key of the text.
+# `is_causal` of PyTorch's own attention counts from the start if `T` is less than `S`. In a step
+# with one new token, its query would see only the first key of the text.
 #
 # **No bias.** None of the four projections has one, and there is no dropout. The names are those of
 # CS336's state dicts.
@@ -80,8 +80,8 @@
 # ## Four query heads, two key-value heads
 #
 # Here `D = 4`, `H = 4` and `G = 2`, so `K = 1` and `M = 2`. `q_proj` and `output_proj` are identity
-# matrices. Key head 0 is feature 0 of the input, and key head 1 is feature 2. Value head 0 is feature
-# 1, and value head 1 is feature 3:
+# matrices. Key head 0 is feature 0 of the input, and key head 1 is feature 2. Value head 0 is
+# feature 1, and value head 1 is feature 3:
 #
 # ```text
 #              x         queries       keys     values
@@ -96,8 +96,8 @@
 # ```
 #
 # The output of token 1 is [0.500 0.269 1.269 1.119]. Token 0 sees only itself, so its heads return
-# their values: [0 0 1 1]. With tiled heads, head 1 would read key-value head 1, and head 2 would read
-# key-value head 0. The output of token 1 would be [0.500 1.269 0.269 1.119].
+# their values: [0 0 1 1]. With tiled heads, head 1 would read key-value head 1, and head 2 would
+# read key-value head 0. The output of token 1 would be [0.500 1.269 0.269 1.119].
 
 # %%
 from typing import Any
@@ -107,8 +107,8 @@ from ex05_attention import scaled_dot_product_attention
 from torch import Tensor, nn
 
 # %% [markdown]
-# Keys and values have `G` heads, but ex05 needs one for every query head. So repeat them just before
-# the attention. (A kernel that knows groups reads them without a copy. You may do that too.)
+# Keys and values have `G` heads, but ex05 needs one for every query head. So repeat them just
+# before the attention. (A kernel that knows groups reads them without a copy. You may do that too.)
 
 
 # %%
@@ -166,5 +166,5 @@ class GroupedQueryAttention(nn.Module):
 # Multi-head attention can become grouped-query attention without training from the start. The paper
 # takes the mean of the keys' matrices in each group (section 2.1). Make two modules of 8 heads, one
 # with 8 and one with 2 key-value heads. Copy the weights, with the mean of each group for `k_proj`
-# and `v_proj`. How far apart are their outputs? Compare with a module whose keys and values are only
-# the first head of each group.
+# and `v_proj`. How far apart are their outputs? Compare with a module whose keys and values are
+# only the first head of each group.

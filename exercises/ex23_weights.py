@@ -74,10 +74,10 @@
 # ## Halves and neighbours, by hand
 #
 # Rotary positions (ex17) turn pairs of features. Your model pairs *neighbours*: 0 with 1, 2 with 3.
-# Hugging Face pairs *halves*: `j` with `j + K/2`. Feature `i` of the queries is row `i` of `q_proj`.
-# So both models compute the same scores if the rows are in another order:
+# Hugging Face pairs *halves*: `j` with `j + K/2`. Row `i` of `q_proj` makes feature `i`. So both
+# models compute the same scores if the rows are in another order:
 #
-# $$\text{row } j \to 2j, \qquad \text{row } \tfrac{K}{2} + j \to 2j + 1, \qquad 0 \le j < \tfrac{K}{2}$$
+# $$\text{row } j \to 2j, \quad \text{row } K/2 + j \to 2j + 1, \quad 0 \le j < K/2$$
 #
 # Take 2 heads of `K = 4` rows. Each head is reordered for itself:
 #
@@ -92,10 +92,10 @@
 # **Other convention.** A model that rotates halves itself needs no new order. Files in the names of
 # CS336, and files of Meta, have neighbours already.
 #
-# **GPT-2's layout.** GPT-2 stores each matrix as `Conv1D`: it computes `x @ weight`, so the matrix is
-# (in, out). `nn.Linear` holds (out, in). Every matrix is transposed, and `c_attn` and `c_fc` are cut
-# after that, or along their columns before. Here the pairs are neighbours already. (No real file of
-# GPT-2 fits your model: its architecture is another one.)
+# **GPT-2's layout.** GPT-2 stores each matrix as `Conv1D`: it computes `x @ weight`, so the matrix
+# is (in, out). `nn.Linear` holds (out, in). Every matrix is transposed. `c_attn` and `c_fc` are cut
+# along their rows after that, or along their columns before. Here the pairs are neighbours already.
+# (No real file of GPT-2 fits your model: its architecture is another one.)
 
 # %%
 import json
@@ -143,10 +143,10 @@ def write_safetensors(tensors: dict[str, Tensor], metadata: dict[str, str] | Non
 # %% [markdown]
 # ## Names and rows of other layouts
 #
-# A name such as `model.layers.10.mlp.up_proj.weight` has three parts: the layer, the part within the
-# layer, and the end. Take the number of the layer as a whole: `h.1` is the beginning of `h.10`, too.
-# Some files also hold names that are no weights: `rotary_emb.inv_freq`, `attn.bias` and
-# `attn.masked_bias`. Leave them out. A file without `lm_head.weight` ties the head to the embedding.
+# A name such as `model.layers.10.mlp.up_proj.weight` has three parts: the layer, the part within
+# the layer, and the end. Take the number of the layer as a whole: `h.1` also begins `h.10`. Some
+# files also hold names that are no weights: `rotary_emb.inv_freq`, `attn.bias` and
+# `attn.masked_bias`. Leave them out. A file without `lm_head.weight` ties head and embedding.
 
 # %%
 def from_llama(tensors: dict[str, Tensor], num_heads: int, num_kv_heads: int) -> dict[str, Tensor]:

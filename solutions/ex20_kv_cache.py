@@ -3,7 +3,7 @@
 #
 # `generate` of ex14 shows the model the whole text in each step. But a token sees only earlier
 # tokens, so its keys and values never change. A *key-value cache* stores them. Then each step runs
-# the model on the new token alone, and takes the keys and values of the past from the cache.
+# the model on the new token alone. The keys and values of the past come from the cache.
 #
 # A prompt has $T$ tokens, and $n$ tokens are generated. These are the positions shown to the model:
 #
@@ -32,18 +32,18 @@
 # [`torch.no_grad()`]: https://docs.pytorch.org/docs/stable/generated/torch.no_grad.html
 # [`model.eval()`]: https://docs.pytorch.org/docs/stable/generated/torch.nn.Module.html#torch.nn.Module.eval
 #
-# **What is stored.** Each layer has a cache of its own, and each text a new one. The keys are rotated
-# already (ex19). There are other conventions. StreamingLLM stores keys that are not rotated, and
-# rotates all of them on each read. Hugging Face has one cache object for all layers.
+# **What is stored.** Each layer has a cache of its own, and each text a new one. The keys are
+# rotated already (ex19). There are other conventions. StreamingLLM stores keys that are not
+# rotated, and rotates all of them on each read. Hugging Face has one cache object for all layers.
 #
-# **Two ways to store.** You may reserve memory for `max_len` tokens, write each new token into the
-# next free row, and return the filled part. Or you may join old and new with `torch.cat`, which
-# copies the past in each step. Both are right. In the first way, never return the rows that are not
-# filled yet: they hold random numbers.
+# **Two ways to store.** You may reserve memory for `max_len` tokens. Then you write each new token
+# into the next free row, and return the filled part. Or you may join old and new with `torch.cat`,
+# which copies the past in each step. Both are right. In the first way, never return the rows that
+# are not filled yet: they hold random numbers.
 #
-# **Refuse before you write.** A token too many is an error. After it, the cache must be as before, so
-# test the length first. `truncate` removes the last tokens. Speculative decoding (ex28) needs it,
-# when it rejects tokens that were shown already.
+# **Refuse before you write.** A token too many is an error. After it, the cache must be as before,
+# so test the length first. `truncate` removes the last tokens. Speculative decoding (ex28) needs
+# it, when it rejects tokens that were shown already.
 
 # %% [markdown]
 # ## A cache of five tokens, by hand
@@ -195,6 +195,7 @@ def generate_cached(
 # %% [markdown]
 # ## Try
 #
-# Put `GroupedQueryAttention` of ex19 and your `KVCache` together. Pass a text of 300 tokens at once,
-# then in chunks of 1, 3 and 7. How far apart are the outputs? Then measure the time of each step with
-# `time.perf_counter`, with a cache and without. How does it grow with the length of the text?
+# Put `GroupedQueryAttention` of ex19 and your `KVCache` together. Pass a text of 300 tokens at
+# once, then in chunks of 1, 3 and 7. How far apart are the outputs? Then measure the time of each
+# step with `time.perf_counter`, with a cache and without. How does it grow with the length of the
+# text?

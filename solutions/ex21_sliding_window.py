@@ -12,9 +12,9 @@
 #
 # $$j \le i \qquad\text{and}\qquad \left(i - j < W \;\text{ or }\; j < \mathrm{sinks}\right)$$
 #
-# `W = 1` sees only itself. Other conventions count differently. Mistral's reference code until March
-# 2024, and `window_size=(W, 0)` of flash-attn, see `W` earlier tokens beside the token itself, so
-# `W + 1` keys. This course counts the token itself, as Hugging Face does.
+# `W = 1` sees only itself. Other conventions count differently. Mistral's reference code saw `W`
+# earlier tokens beside the token itself until March 2024, so `W + 1` keys. `window_size=(W, 0)` of
+# flash-attn does the same. This course counts the token itself, as Hugging Face does.
 #
 # **Sinks.** Trained models give much weight to the first tokens of a text, whatever they are. If a
 # window drops them, the text falls apart. *Attention sinks* are the first few tokens, which stay
@@ -31,8 +31,8 @@
 #
 # So there are two numbers now: `length` counts tokens of the text, `held` counts rows in store. The
 # mask for an update of `T` tokens is `sliding_window_mask(T, held + T, window, sinks)`, with `held`
-# read before the update. It counts rows, not positions. The sinks are the first rows, and the others
-# have no gap. So each distance inside the window is right.
+# read before the update. It counts rows, not positions. The sinks are the first rows, and the
+# others have no gap. So each distance inside the window is right.
 #
 # A stored key keeps the position by which it was rotated. StreamingLLM has another convention: it
 # rotates the sinks anew, by their place in the cache.
@@ -55,8 +55,8 @@
 # %% [markdown]
 # ## A window of three and one sink
 #
-# On the left there are 6 queries and 6 keys. On the right 2 queries stand at the end of 6 keys: these
-# are the last two rows of the left mask.
+# On the left there are 6 queries and 6 keys. On the right 2 queries stand at the end of 6 keys:
+# these are the last two rows of the left mask.
 #
 # ```text
 #   sliding_window_mask(6, 6, 3, 1)    sliding_window_mask(2, 6, 3, 1)
@@ -79,9 +79,9 @@
 #   [6 7]               0 3 4 5 6 7        0 5 6 7       8
 # ```
 #
-# In the third update, token 5 sees the rows 0 3 4 5. The mask closes row 2 for it: its distance is 3.
-# So the cache may as well drop token 2 before this update. Both are right, as long as the window of
-# the next token is complete.
+# In the third update, token 5 sees the tokens 0, 3, 4 and itself. The mask blocks token 2, which is
+# at a distance of 3. So the cache may as well drop token 2 one update earlier. Both are right, as
+# long as the window of the next token is complete.
 
 # %%
 import torch
@@ -169,6 +169,7 @@ class RollingKVCache:
 # %% [markdown]
 # ## Try
 #
-# Stack 3 layers of `GroupedQueryAttention` with a window of 4. Change one token of a text of 30, and
-# find the last output that changes. How far does it reach, and how does that depend on the number of
-# layers? Then pass the text in chunks through three `RollingKVCache`. Does it reach equally far?
+# Stack 3 layers of `GroupedQueryAttention` with a window of 4. Change one token of a text of 30,
+# and find the last output that changes. How far does it reach, and how does that depend on the
+# number of layers? Then pass the text in chunks through three `RollingKVCache`. Does it reach
+# equally far?

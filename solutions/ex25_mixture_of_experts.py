@@ -6,7 +6,8 @@
 # a token uses. Here the experts are the gated networks of ex18:
 #
 # $$p = \mathrm{softmax}(W_r x) \qquad
-# y = \sum_{i \in \mathrm{top}_k} \frac{p_i}{\sum_{j \in \mathrm{top}_k} p_j} \, \mathrm{Expert}_i(x)$$
+# y = \sum_{i \in \mathrm{top}_k} \frac{p_i}{\sum_{j \in \mathrm{top}_k} p_j} \,
+# \mathrm{Expert}_i(x)$$
 #
 # $W_r$ is the router, and $p$ has a probability for each of the $E$ experts. The $k$ largest are
 # chosen. Their probabilities are divided by their sum, so the weights of a token sum to 1. With
@@ -69,9 +70,9 @@
 #     1    [0 2 1]   [0.090 0.665 0.245]   experts 1 and 2   0.731 and 0.269
 # ```
 #
-# Two of the four choices went to expert 1, so f = (0.25, 0.5, 0.25). The means of both rows of p are
-# P = (0.378, 0.455, 0.167). The balance loss is 3 · (0.25 · 0.378 + 0.5 · 0.455 + 0.25 · 0.167) =
-# 1.091.
+# Two of the four choices went to expert 1, so f = (0.25, 0.5, 0.25). The means of both rows of p
+# are P = (0.378, 0.455, 0.167). The balance loss is 3 · (0.25 · 0.378 + 0.5 · 0.455 + 0.25 · 0.167)
+# = 1.091.
 
 # %%
 import torch

@@ -40,11 +40,12 @@
 # from 1 for each parameter:
 #
 # $$p \leftarrow p - \eta \lambda \, p$$
-# $$m \leftarrow \beta_1 m + (1 - \beta_1) \, g, \qquad v \leftarrow \beta_2 v + (1 - \beta_2) \, g^2$$
+# $$m \leftarrow \beta_1 m + (1 - \beta_1) \, g$$
+# $$v \leftarrow \beta_2 v + (1 - \beta_2) \, g^2$$
 # $$p \leftarrow p - \eta \, \frac{m / (1 - \beta_1^t)}{\sqrt{v / (1 - \beta_2^t)} + \epsilon}$$
 #
-# - **The corrections.** $m$ and $v$ start at 0, so they are too small at first. After $t$ steps, the
-#   weights of an average sum to $1 - \beta^t$, and the division by that makes up for it.
+# - **The corrections.** $m$ and $v$ start at 0, so they are too small at first. After $t$ steps,
+#   the weights of an average sum to $1 - \beta^t$, and the division by that makes up for it.
 # - **The decay is decoupled.** It does not pass through $m$ and $v$. If you add $\lambda p$ to the
 #   gradient, as Adam with "L2" does, weights with large gradients decay less.
 # - *Other conventions*: the paper's algorithm does not multiply $\lambda$ by the learning rate
@@ -79,8 +80,8 @@
 # %% [markdown]
 # ## By hand
 #
-# **AdamW.** One number $p = 1$, with gradients 0.5 and then -0.1. The learning rate is 0.1, the
-# betas are 0.9 and 0.99, epsilon is too small to matter, and the weight decay is 0.1:
+# **AdamW.** One number $p = 1$, with gradients 0.5 and then -0.1. The learning rate is 0.1, and the
+# weight decay is 0.1. The betas are 0.9 and 0.99, and epsilon is too small to matter:
 #
 # ```text
 #   t    g     p after decay       m        v       m corrected   √(v corrected)     p
@@ -246,6 +247,6 @@ def accumulated_step(
 # %% [markdown]
 # ## Try
 #
-# Train a small model of part one with your `AdamW`, once with a weight decay of 0.3, and once with
-# the decay added to the gradient (`param.grad + 0.3 * param`). Compare the norms of the weights
+# Train a small model of part one twice. First use your `AdamW` with a weight decay of 0.3. Then add
+# the decay to the gradient instead: `param.grad + 0.3 * param`. Compare the norms of the weights
 # after 200 steps. Which weights differ most: those with large gradients, or those with small ones?

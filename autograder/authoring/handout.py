@@ -25,8 +25,8 @@ def handout_of(course: Course) -> Handout:
             files[exercise.file] = make_stub(solution, exercise).encode()
         except (OSError, ValueError, StubError):
             continue
-    others = {notebook_of(other.file) for other in course.others}
-    notebooks = [file for file in _notebooks(course.exercises_dir) if file.name not in others]
+    taken = {notebook_of(file) for file in course.files}
+    notebooks = [file for file in _notebooks(course.exercises_dir) if file.name in taken]
     return Handout({**files, **{file.name: file.read_bytes() for file in notebooks}})
 
 

@@ -203,8 +203,8 @@ def trained_by(values: Sequence[Any], models: Sequence[nn.Module]) -> list[Tenso
     """Return the parameters that optimizers among the arguments of a call train, without those of these models."""
     optimizers = [value for value in values if isinstance(value, torch.optim.Optimizer)]
     known = {id(weight) for model in models for weight in model.parameters()}
-    every = [weight for each in optimizers for group in each.param_groups for weight in group["params"]]
-    return [weight for weight in every if id(weight) not in known]
+    groups = [group for optimizer in optimizers for group in optimizer.param_groups]
+    return [weight for group in groups for weight in group["params"] if id(weight) not in known]
 
 
 class right_buffers:  # noqa: N801  (a context manager)

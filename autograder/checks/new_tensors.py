@@ -62,7 +62,7 @@ class NewTensors(TorchDispatchMode):  # type: ignore[no-untyped-call]
 
 
 def _memory(tensor: Tensor) -> int:
-    return tensor.untyped_storage()._cdata
+    return int(tensor.untyped_storage()._cdata)
 
 
 def _tensors(values: Sequence[Any]) -> list[Tensor]:

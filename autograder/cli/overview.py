@@ -12,7 +12,6 @@ from autograder.learner.overview import (
     count_passed,
     effort,
     first_failure,
-    texts_above,
     next_command,
     notices,
     overview_json,
@@ -20,6 +19,7 @@ from autograder.learner.overview import (
     parts_written,
     rows_of,
     select_rows,
+    texts_above,
 )
 from autograder.learner.progress import Progress, read_progress
 from autograder.report.quantities import points

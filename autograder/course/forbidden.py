@@ -12,7 +12,7 @@ from autograder.protocol.banned import PACKAGE, PREFIX, SYNTAX, is_package, is_s
 NAME = re.compile(r"[^\W\d]\w*(\.(\w|\*)+)*")
 """A name, or a dotted one; after its first part, `*` matches anything."""
 
-EXPECTED = "expected a builtin like sorted, a module like bisect, a dotted name like math.factorial, package:scipy, or syntax:for"
+EXPECTED = "expected a builtin like sorted, a module like bisect, a dotted name like math.factorial, or syntax:for"
 
 Groups = Mapping[str, Sequence[str]]
 

@@ -12,15 +12,19 @@ AS_ON_CPU = Like(tolerance=1e-4, free=("output", "slope along the parameters"))
 BASE = 50.0  # of the rotation: small, so that every pair of features turns far within a few positions
 
 
-def rotation(given, K):
-    """Return a module that rotates adjacent features by their position, as ex17 does."""
+def rotation(given, K, limit=99):
+    """Return a module that rotates adjacent features by their position, as ex17 does, with a table of `limit` rows."""
     torch = given.torch
 
     class Rotation(torch.nn.Module):
         def forward(self, x, token_positions=None):
-            places = torch.arange(x.size(-2)) if token_positions is None else token_positions
+            places = torch.arange(x.size(-2), device=x.device) if token_positions is None else token_positions
+            if places.numel() > 0 and not 0 <= int(places.min()) <= int(places.max()) < limit:
+                raise ValueError(
+                    f"positions {int(places.min())} to {int(places.max())}, but the table has {limit} rows"
+                )
             speeds = BASE ** (-torch.arange(0, K, 2, device=x.device, dtype=torch.float64) / K)
-            angles = places.to(x.device, torch.float64).unsqueeze(-1) * speeds  # (T, K/2) or (B, T, K/2)
+            angles = places.to(torch.float64).unsqueeze(-1) * speeds  # (T, K/2) or (B, T, K/2)
             if angles.dim() == 3 and x.dim() == 4:
                 angles = angles.unsqueeze(1)
             cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
@@ -170,7 +174,7 @@ def test_mask(impl, given):
 
 @check("rope rotates queries and keys", points=2, of=CLASS)
 def test_rotated(impl, given):
-    x, rope = tokens(given)[:1], rotation(given, given.size("K"))
+    x, rope = tokens(given)[:1], rotation(given, *given.sizes("K T"))  # no row beyond the text
     module = grouped(impl, given, rope=rope)
     module(x)
     return {"logarithm of attention_weights, last query": logarithms(module.attention_weights)}
@@ -393,7 +397,7 @@ def test_parameters(impl, given):
 def test_indivisible(impl, given):
     H = given.number(5, 50)
     D = H * given.number(2, 20) + given.number(1, H)
-    return given.raises(lambda: impl.GroupedQueryAttention(d_model=D, num_heads=H), D, H)
+    return given.raises(lambda: impl.GroupedQueryAttention(d_model=D, num_heads=H, num_kv_heads=1), D, H)
 
 
 @check(
@@ -406,7 +410,7 @@ def test_indivisible(impl, given):
 def test_indivisible_groups(impl, given):
     G = given.number(5, 20)
     H = G * given.number(2, 9) + given.number(1, G)
-    D = 2 * H
+    D = H * G
     return given.raises(lambda: impl.GroupedQueryAttention(d_model=D, num_heads=H, num_kv_heads=G), H, G)
 
 

@@ -171,7 +171,7 @@ def test_held(impl, given):
     for sinks in (0, 2):
         cache, text = impl.RollingKVCache(window=M, sinks=sinks), 0
         beyond, differs, lacks, repeated = 0, [cache.held], 0, 0
-        for length in (1, 1, T, 1, 3, 2 * T, 1):
+        for length in (1, 1, 1, 1, 1, T, 1, 3, 2 * T, 1):
             held = cache.held
             key, value = new_tokens(given, length)
             key[..., 0] = given.torch.arange(text, text + length, device=given.device)

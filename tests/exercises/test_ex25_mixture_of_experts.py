@@ -37,7 +37,9 @@ LAYER = standard_checks(of=CLASS, make=layer_and_input)
 @check("the k likeliest experts are mixed, with weights that sum to 1", points=6, of=CLASS)
 def test_mixture(impl, given):
     B, T, D, F, E, k = sizes(given)
-    return {"output": mixture(impl, given, D, F, E, k)(given.normal(B, T, D))[0]}
+    x = given.normal(B, T, D)
+    few, all_of_them = mixture(impl, given, D, F, E, k), mixture(impl, given, D, F, E, E)
+    return {"output": few(x)[0], "first sentence, top_k = num_experts": all_of_them(x[0])[0]}
 
 
 @check("with top_k = 1, the likeliest expert computes the token alone", points=2, of=CLASS)
@@ -54,6 +56,7 @@ def test_balance(impl, given):
     return {
         "balance loss, top_k above 1": mixture(impl, given, D, F, E, k)(x)[1],
         "balance loss, top_k = 1": mixture(impl, given, D, F, E, 1)(x)[1],
+        "balance loss of one token": mixture(impl, given, D, F, E, k)(x[0, 0])[1],
     }
 
 

@@ -33,13 +33,15 @@ class Progress:
     def current(self, course: Course) -> Exercise | None:
         """Return the exercise to work on; None if all pass.
 
-        It is the last one worked on. If that passes, it is the first that never passed, else the first that fails now.
+        It is the last one worked on. If that passes, it is the first that never passed, else the first that fails now,
+        of the same part before the others.
         """
         here = next((exercise for exercise in course.exercises if exercise.id == self.here), None)
         if here is not None and not self.of(here).passes_now:
             return here
-        never = (exercise for exercise in course.exercises if not self.of(exercise).ever_passed)
-        broken = (exercise for exercise in course.exercises if not self.of(exercise).passes_now)
+        ordered = [*course.section_of(here)[1], *course.exercises]
+        never = (exercise for exercise in ordered if not self.of(exercise).ever_passed)
+        broken = (exercise for exercise in ordered if not self.of(exercise).passes_now)
         return next(never, next(broken, None))
 
     def passed(self, course: Course) -> int:

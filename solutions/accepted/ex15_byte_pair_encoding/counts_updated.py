@@ -1,5 +1,6 @@
 # Keeps the counts up to date and finds the best pair with a heap; words are lists of ids. The pattern's equal in words.
 import heapq
+import itertools
 import re
 from collections import defaultdict
 
@@ -49,7 +50,7 @@ def train_bpe(text, vocab_size, special_tokens=()):
         heapq.heappush(heap, (-counts[pair], Greatest((table[pair[0]], table[pair[1]])), pair))
 
     for index, (ids, count) in enumerate(words):
-        for pair in zip(ids, ids[1:]):
+        for pair in itertools.pairwise(ids):
             change(pair, count, index)
     merges = []
     while len(merges) < room and heap:
@@ -60,14 +61,14 @@ def train_bpe(text, vocab_size, special_tokens=()):
         table.append(b"".join(greatest.pair))
         for index in sorted(where[pair]):
             ids, count = words[index]
-            for old in zip(ids, ids[1:]):
+            for old in itertools.pairwise(ids):
                 change(old, -count, index)
             at = 0
             while at < len(ids) - 1:
                 if (ids[at], ids[at + 1]) == pair:
                     ids[at : at + 2] = [len(table) - 1]
                 at += 1
-            for new in zip(ids, ids[1:]):
+            for new in itertools.pairwise(ids):
                 change(new, count, index)
     return dict(enumerate(table + [token.encode("utf-8") for token in special_tokens])), merges
 
@@ -96,7 +97,9 @@ class Tokenizer:
     def word(self, word):
         tokens = [bytes((byte,)) for byte in word.encode("utf-8")]
         while True:
-            known = [(self.merges[pair][0], at) for at, pair in enumerate(zip(tokens, tokens[1:])) if pair in self.merges]
+            known = [
+                (self.merges[pair][0], at) for at, pair in enumerate(itertools.pairwise(tokens)) if pair in self.merges
+            ]
             if not known:
                 return tokens
             _, at = min(known)

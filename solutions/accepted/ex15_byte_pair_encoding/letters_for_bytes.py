@@ -1,4 +1,5 @@
 # Writes each byte as one letter of Latin-1, as GPT-2 does with letters of its own; a string replaces the merging loop.
+import itertools
 import re
 from collections import defaultdict
 from functools import lru_cache
@@ -27,7 +28,7 @@ def joined(parts, pair):
 
 
 def pattern_of(tokens):
-    return re.compile("(%s)" % "|".join(re.escape(each) for each in sorted(tokens, key=len)[::-1]))
+    return re.compile("({})".format("|".join(re.escape(each) for each in sorted(tokens, key=len)[::-1])))
 
 
 def train_bpe(text, vocab_size, special_tokens=()):
@@ -60,7 +61,7 @@ def train_bpe(text, vocab_size, special_tokens=()):
 
 def assert_room(size, least):
     if size < least:
-        raise ValueError("a vocabulary of %d cannot hold %d" % (size, least))
+        raise ValueError(f"a vocabulary of {size} cannot hold {least}")
 
 
 class Tokenizer:
@@ -75,7 +76,7 @@ class Tokenizer:
     def uncached(self, word):
         parts = letters(word)
         while len(parts) > 1:
-            pair = min(zip(parts, parts[1:]), key=lambda pair: self.rank.get(pair, float("inf")))
+            pair = min(itertools.pairwise(parts), key=lambda pair: self.rank.get(pair, float("inf")))
             if pair not in self.rank:
                 break
             parts = joined(parts, pair)

@@ -1,5 +1,6 @@
-# Encodes with a linked list of tokens; trains on one long row of ids with None between the pre-tokens, all counted anew.
+# Encodes with a linked list of tokens; trains on one long row of ids, with None between pre-tokens, counted anew.
 import collections
+import itertools
 import re
 
 PATTERN = r"""'(?:[sdmt]|ll|ve|re)| ?[^\W\d_]+| ?\d+| ?(?:_|[^\s\w])+|\s+(?!\S)|\s+"""
@@ -37,15 +38,17 @@ def train_bpe(text, vocab_size, special_tokens=()):
             row += [*word.encode(), None]
     merges = []
     for new in range(256, 256 + vocab_size - least):
-        counts = collections.Counter(pair for pair in zip(row, row[1:]) if None not in pair)
+        counts = collections.Counter(pair for pair in itertools.pairwise(row) if None not in pair)
         if len(counts) == 0:
             break
         most = max(counts.values())
-        chosen = max((pair for pair, count in counts.items() if count == most), key=lambda p: (vocab[p[0]], vocab[p[1]]))
+        chosen = max(
+            (pair for pair, count in counts.items() if count == most), key=lambda p: (vocab[p[0]], vocab[p[1]])
+        )
         merges.append((vocab[chosen[0]], vocab[chosen[1]]))
         vocab[new] = vocab[chosen[0]] + vocab[chosen[1]]
         shorter, skip = [], False
-        for one, other in zip(row, [*row[1:], None]):
+        for one, other in zip(row, [*row[1:], None], strict=False):
             if skip:
                 skip = False
             elif (one, other) == chosen:

@@ -1,4 +1,5 @@
 # Uses the package `regex` with GPT-2's own pattern where it is installed; ranks are ids of merged tokens.
+import itertools
 import re
 from collections import Counter
 
@@ -38,7 +39,7 @@ def train_bpe(text: str, vocab_size: int, special_tokens=()):
     while len(vocab) + len(special_tokens) < vocab_size:
         pairs = Counter()
         for ids, count in corpus:
-            for i, j in zip(ids[:-1], ids[1:], strict=True):
+            for i, j in itertools.pairwise(ids):
                 pairs[i, j] += count
         if not pairs:
             break
@@ -49,7 +50,7 @@ def train_bpe(text: str, vocab_size: int, special_tokens=()):
         merges.append((vocab[i], vocab[j]))
         vocab.append(vocab[i] + vocab[j])
     vocab.extend(token.encode("utf-8") for token in special_tokens)
-    return {i: token for i, token in enumerate(vocab)}, merges
+    return dict(enumerate(vocab)), merges
 
 
 class Tokenizer:
@@ -66,7 +67,7 @@ class Tokenizer:
     def _ordinary(self, text):
         for word in WORDS.findall(text):
             ids = [self.byte[b] for b in word.encode()]
-            while best := min((self.order[p] + (p,) for p in zip(ids, ids[1:]) if p in self.order), default=None):
+            while best := min((self.order[p] + (p,) for p in itertools.pairwise(ids) if p in self.order), default=None):
                 ids = replaced(ids, best[2], best[1])
             yield from ids
 

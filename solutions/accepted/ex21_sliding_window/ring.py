@@ -48,7 +48,7 @@ class RollingKVCache:
         if self.rings is None:
             self.rings = [Ring(each, self.window, self.sinks) for each in (key, value)]
         answer = []
-        for ring, new in zip(self.rings, (key, value)):
+        for ring, new in zip(self.rings, (key, value), strict=True):
             answer.append(torch.cat([ring.read(self.length), new], dim=2) if self.length else new)
             ring.write(new, self.length)
         self.length += key.size(2)

@@ -90,7 +90,7 @@ def from_llama(tensors, num_heads, num_kv_heads):
                 result[f"{here}{ours}.weight"] = tensors[f"{there}{theirs}.weight"]
         for ours, heads in (("q_proj", num_heads), ("k_proj", num_kv_heads)):
             name = f"{here}attn.{ours}.weight"
-            if name in result:
+            if name in result and len(result[name]) % (2 * heads) == 0:
                 result[name] = result[name][order(heads, len(result[name]))]
     result["ln_final.weight"] = tensors["model.norm.weight"]
     result["lm_head.weight"] = tensors.get("lm_head.weight", tensors["model.embed_tokens.weight"])
@@ -109,7 +109,11 @@ def from_gpt2(tensors, num_heads, num_kv_heads):
             size = tensor.shape[1] // (num_heads + 2 * num_kv_heads)
             ends = [num_heads * size, (num_heads + num_kv_heads) * size]
             q, k, v = torch.tensor_split(tensor, ends, dim=1)
-            result |= {here + "attn.q_proj.weight": q.t(), here + "attn.k_proj.weight": k.t(), here + "attn.v_proj.weight": v.t()}
+            result |= {
+                here + "attn.q_proj.weight": q.t(),
+                here + "attn.k_proj.weight": k.t(),
+                here + "attn.v_proj.weight": v.t(),
+            }
         elif part == "mlp.c_fc":
             result[here + "ffn.w1.weight"], result[here + "ffn.w3.weight"] = (half.t() for half in tensor.chunk(2, 1))
         elif part in ("attn.c_proj", "mlp.c_proj"):

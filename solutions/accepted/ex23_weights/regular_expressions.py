@@ -5,10 +5,10 @@ from math import prod
 
 import torch
 
-CODES = dict(
-    F64="float64", F32="float32", F16="float16", BF16="bfloat16", I64="int64",
-    I32="int32", I16="int16", I8="int8", U8="uint8", BOOL="bool",
-)  # fmt: skip
+CODES = {
+    "F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16", "I64": "int64",
+    "I32": "int32", "I16": "int16", "I8": "int8", "U8": "uint8", "BOOL": "bool",
+}  # fmt: skip
 CODES = {code: getattr(torch, name) for code, name in CODES.items()}
 
 
@@ -51,7 +51,11 @@ def write_safetensors(tensors, metadata=None):
         copy.copy_(tensor.detach())
         raws.append(bytes(copy.untyped_storage().tolist()) if copy.numel() else b"")
         begin = sum(map(len, raws[:-1]))
-        header[name] = dict(dtype=codes[tensor.dtype], shape=tuple(tensor.shape), data_offsets=(begin, begin + len(raws[-1])))
+        header[name] = {
+            "dtype": codes[tensor.dtype],
+            "shape": tuple(tensor.shape),
+            "data_offsets": (begin, begin + len(raws[-1])),
+        }
     if metadata:
         header = {**header, "__metadata__": metadata}
     head = bytes(json.dumps(header, ensure_ascii=False), "utf-8")

@@ -66,9 +66,7 @@ def test_a_file_has_the_model_and_its_tokenizer() -> None:
 def test_the_memory_of_the_cache_is_that_of_its_heads() -> None:
     with standing_on(SOLUTIONS, SMALL) as stage:
         [found] = measure(stage, chatter_on(stage), "Once upon a time there was a tailor in the village.")
-        assert (
-            found.held == 2 * 2 * 2 * 8 * (16 + 32 - 1) * 4
-        )  # layers, K and V, heads, K, tokens, bytes
+        assert found.held == 2 * 2 * 2 * 8 * (16 + 32 - 1) * 4  # layers, K and V, heads, K, tokens, bytes
         assert found.for_all_heads == 2 * found.held
         assert not stage.faults
 

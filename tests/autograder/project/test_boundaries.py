@@ -139,7 +139,19 @@ def identifiers(file: Path) -> Iterator[str]:
 
 SUBJECT = re.compile(r"transformer|attention|embedding|encoder|head|softmax|layer_?norm|token", re.IGNORECASE)
 TENSORS = re.compile(r"softmax", re.IGNORECASE)
-PLAIN = {"head", "heads", "heading", "headings", "header", "headers", "HEADER", "_header", "headline", "JSONEncoder", "pytest_report_header"}
+PLAIN = {
+    "head",
+    "heads",
+    "heading",
+    "headings",
+    "header",
+    "headers",
+    "HEADER",
+    "_header",
+    "headline",
+    "JSONEncoder",
+    "pytest_report_header",
+}
 
 
 def test_no_name_in_the_engine_speaks_of_the_subject_of_a_course() -> None:

@@ -84,3 +84,13 @@ def test_a_refusal_that_is_caught_and_a_ban_that_is_undone_are_noticed() -> None
         call()
         with pytest.raises(ForbiddenCallError, match=UNDONE):
             ban.check()
+
+
+def test_a_package_is_refused_whether_or_not_it_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.import_module", lambda name: pytest.fail(f"{name} was imported"))
+    with forbid(["package:no_such_package", "package:wave"], ["own.py"]) as ban:
+        table = ban.builtins()
+        assert table is not None
+        for name, line in {"no_such_package": "import no_such_package.part", "wave": "from wave import open"}.items():
+            with pytest.raises(ForbiddenCallError, match=name):
+                own(f"{line}\ncall = None", {"__builtins__": dict(table)})

@@ -35,7 +35,23 @@ def test_lists_of_numbers_and_arrays_keep_their_shape() -> None:
 
 DIFFERENT: list[Any] = [
     *(0, 1, 20_000, 20_001, -20_001, 1e300, 1e301, None, "", "a", "b", "ab", [], [1], [[1]], [1, 2], [2, 1]),
-    *({"a": 1}, {"a": 2}, {1, 2}, {1, 3}, ["a"], ["b"], [1, "a"], [None], Node(1.0), Node(2.0), Node(1.0, Node(2.0))),
+    *(
+        b"",
+        b"a",
+        b"\xff",
+        [b"a"],
+        {"a": 1},
+        {"a": 2},
+        {1, 2},
+        {1, 3},
+        ["a"],
+        ["b"],
+        [1, "a"],
+        [None],
+        Node(1.0),
+        Node(2.0),
+        Node(1.0, Node(2.0)),
+    ),
 ]
 
 

@@ -1,0 +1,52 @@
+"""Observations of byte strings: their bytes, not their type alone."""
+
+import pytest
+
+from autograder.answer_key.rounding import rounded
+from autograder.checks import Same
+from autograder.checks.empty_programs import Emptying
+from autograder.comparison.compare import Expected, judge_observation
+from autograder.messages.comparisons import described
+from autograder.protocol.bounds import OBSERVATION_TEXT
+from autograder.protocol.values import decode, encode
+from autograder.runner.validation import as_observation
+from autograder.worker.observe import observe
+
+
+class Liar(bytes):
+    """Bytes that give other ones when they are asked."""
+
+    def __getitem__(self, _: object) -> bytes:  # type: ignore[override]
+        return b"other"
+
+    def __bytes__(self) -> bytes:
+        return b"other"
+
+
+def test_bytes_are_observed_and_sent_as_they_are() -> None:
+    for value in (b"", b"\x00\xff", bytearray(b"ab"), Liar(b"ab")):
+        seen = observe({"file": [value]})
+        assert type(seen["file"][0]) is bytes
+        assert seen == {"file": [bytes(memoryview(value))]} == as_observation(decode(*encode(seen)))
+
+
+def test_long_bytes_are_cut_and_longer_ones_are_refused() -> None:
+    assert len(observe(bytes(OBSERVATION_TEXT + 1))) == OBSERVATION_TEXT
+    with pytest.raises(ValueError, match="bytes beyond the limit"):
+        as_observation(bytes(OBSERVATION_TEXT + 1))
+
+
+@pytest.mark.parametrize("yours", [b"ac", "ab", [97, 98], None])
+def test_other_bytes_are_wrong(yours: object) -> None:
+    expected = rounded(b"ab", b"ab", Same())
+    assert isinstance(expected, Expected)
+    assert judge_observation(b"ab", expected, Same()) is None
+    difference = judge_observation(yours, expected, Same())
+    assert difference is not None
+    assert "b'ab'" in difference.fact.wording().says
+    assert described(bytes(100)) == repr(bytes(60))
+
+
+@pytest.mark.parametrize("family", ["zeros", "nothing", "random", "first input", "reversed"])
+def test_an_empty_program_has_other_bytes(family: str) -> None:
+    assert Emptying(family).value(b"abc", [b"input"]) != b"abc"
