@@ -4,7 +4,7 @@ The exactness needs no sampling: one check sums over every draft and every inter
 with whole numbers, as in ex20, so a right word proves that the target judged the right text.
 """
 
-from itertools import product
+from itertools import pairwise, product
 
 from autograder.checks import Like, check, picture
 
@@ -82,10 +82,10 @@ def test_residual(impl, given):
     return seen
 
 
-def cells(given, p, q):
+def cells(p, q):
     """Return midpoints and lengths of intervals of the uniform, within which a right decision does not change."""
     edges = sorted({0.0, 0.5, min(1.0, p / q), min(1.0, q / p), 1.0})
-    return [((low + high) / 2, high - low) for low, high in zip(edges, edges[1:], strict=False) if high > low]
+    return [((low + high) / 2, high - low) for low, high in pairwise(edges) if high > low]
 
 
 def summed(impl, given, drafts, targets):
@@ -98,8 +98,8 @@ def summed(impl, given, drafts, targets):
     for one, two in product(range(V), range(V)):
         q = torch.stack([drafts[0], drafts[1][one]])
         p = torch.stack([targets[0], targets[1][one], targets[2][one, two]])
-        first = cells(given, p[0, one].item(), q[0, one].item())
-        second = cells(given, p[1, two].item(), q[1, two].item())
+        first = cells(p[0, one].item(), q[0, one].item())
+        second = cells(p[1, two].item(), q[1, two].item())
         for (low, width), (high, height) in product(first, second):
             accepted, rest = impl.verify_draft(
                 given.tensor([one, two], "int64"),
@@ -341,7 +341,7 @@ def first_token(impl, given, draft, target):
     """Return the distribution of one drafted token or its replacement, summed over all drafts and draws."""
     result = given.torch.zeros_like(target)
     for token in range(len(target)):
-        for middle, width in cells(given, target[token].item(), draft[token].item()):
+        for middle, width in cells(target[token].item(), draft[token].item()):
             accepted, rest = impl.verify_draft(
                 given.tensor([token], "int64"),
                 draft[None],

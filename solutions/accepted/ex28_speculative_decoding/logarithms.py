@@ -45,7 +45,7 @@ def speculative_generate(target, draft, prompt, max_new_tokens, num_drafted, tem
                 logits = draft(torch.cat([prompt, new, drafted], 1))
                 rows.append(sampler.rows(logits[0, -1]))
                 drafted = torch.cat([drafted, sampler.draw(rows[-1])[None]], 1)
-            p = sampler.rows(target(torch.cat([prompt, new, drafted], 1))[0])[-(count + 1):]
+            p = sampler.rows(target(torch.cat([prompt, new, drafted], 1))[0])[-(count + 1) :]
             q = torch.stack(rows) if count else p[:0]
             kept, next_probs = verify_draft(drafted[0], q, p, sampler.uniform(p, count))
             new = torch.cat([new, drafted[:, :kept], sampler.draw(next_probs)[None]], 1)
