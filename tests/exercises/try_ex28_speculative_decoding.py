@@ -15,27 +15,27 @@ def verified(impl, given, *uniforms):
     )
 
 
-@step("accepted, uniforms 0.9, 0.1", "2")
+@step("accepted for 0.9, 0.1", "2")
 def step_all_kept(impl, given):
     return verified(impl, given, 0.9, 0.1)[0]
 
 
-@step("next distribution", "0.1 0.1 0.8")
+@step("next for 0.9, 0.1", "0.1 0.1 0.8")
 def step_last_row(impl, given):
     return verified(impl, given, 0.9, 0.1)[1]
 
 
-@step("accepted, uniforms 0.9, 0.5", "1")
+@step("accepted for 0.9, 0.5", "1")
 def step_refused(impl, given):
     return verified(impl, given, 0.9, 0.5)[0]
 
 
-@step("next distribution", "0.6 0.4 0")
+@step("next for 0.9, 0.5", "0.6 0.4 0")
 def step_residual(impl, given):
     return verified(impl, given, 0.9, 0.5)[1]
 
 
-@step("calls of the target for 8 tokens, 3 drafted, all kept", "2")
+@step("calls for 8 tokens", "2")
 def step_calls(impl, given):
     torch, calls = given.torch, []
 

@@ -134,7 +134,7 @@ def _turned(weights: Weights, hidden: Places) -> Iterator[Pattern]:
     sample = weights.sample(zeros != hidden)
     if np.array_equal(zeros, ~hidden):
         yield Pattern(facts.WeightsInverted(weights.word), sample)
-    elif zeros.shape[-1] == zeros.shape[-2] and np.array_equal(np.swapaxes(zeros, -1, -2), hidden):
+    elif zeros.ndim > 1 and zeros.shape[-1] == zeros.shape[-2] and np.array_equal(np.swapaxes(zeros, -1, -2), hidden):
         yield Pattern(facts.WeightsTurned(), sample)
 
 
