@@ -1,10 +1,10 @@
 # %% [markdown]
 # # ex28: speculative decoding
 #
-# A large model writes one token per call, and each call reads all of its weights. But one call can
-# also judge many tokens at once, almost in the same time. So let a small model, the **draft**, write
+# A large model writes one token per call, and each call reads all of its weights. But one call
+# can also judge many tokens at once, almost in the same time. So let a small model, the **draft**, write
 # a few tokens. The large model, the **target**, reads them in one call and keeps those that fit.
-# The text has exactly the distribution of the target (Leviathan et al. 2022, "Fast Inference from
+# The text has exactly the target's distribution (Leviathan et al. 2022, "Fast Inference from
 # Transformers via Speculative Decoding", section 2.3 and algorithm 1; Chen et al. 2023, algorithm 2).
 #
 # **PyTorch you need.** Each call is a link to its documentation.
