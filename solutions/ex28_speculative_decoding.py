@@ -1,11 +1,12 @@
 # %% [markdown]
 # # ex28: speculative decoding
 #
-# A large model writes one token per call, and each call reads all of its weights. But one call can
-# also judge many tokens at once, almost in the same time. So let a small model, the **draft**, write
-# a few tokens. The large model, the **target**, reads them in one call and keeps those that fit.
-# The text has exactly the distribution of the target (Leviathan et al. 2022, "Fast Inference from
-# Transformers via Speculative Decoding", section 2.3 and algorithm 1; Chen et al. 2023, algorithm 2).
+# A large model writes one token per call, and each call reads all of its weights. But one call
+# can also judge many tokens at once, almost in the same time. So let a small model, the **draft**,
+# write a few tokens. The large model, the **target**, reads them in one call and keeps those that
+# fit. The text has exactly the target's distribution (Leviathan et al. 2022, "Fast Inference from
+# Transformers via Speculative Decoding", section 2.3 and algorithm 1; Chen et al. 2023,
+# algorithm 2).
 #
 # **PyTorch you need.** Each call is a link to its documentation.
 #
@@ -113,9 +114,9 @@ def verify_draft(drafted: Tensor, draft_probs: Tensor, target_probs: Tensor, uni
 # %% [markdown]
 # ## Generation
 #
-# A round: the draft model writes `num_drafted` tokens, one call each. The target reads the text with
-# these tokens in **one** call. Its logits at position $j$ predict the token at position $j + 1$. So
-# the last `n + 1` rows are the distributions that `verify_draft` needs.
+# A round: the draft model writes `num_drafted` tokens, one call each. The target reads the text
+# with these tokens in **one** call. Its logits at position $j$ predict the token at position
+# $j + 1$. So the last `n + 1` rows are the distributions that `verify_draft` needs.
 #
 # Logits become probabilities by `softmax(logits / temperature)`, with the same temperature for both
 # models. Temperature 0 means one-hot: probability 1 for the likeliest token. Then the text is the
@@ -175,4 +176,5 @@ def speculative_generate(
 #
 # Take two models of ex22, one with 4 layers and one with 1, and train both on the same text. Count
 # the calls of the large model for 200 tokens with `num_drafted` of 1, 2, 4 and 8. How many tokens
-# does each call give? Then replace the draft by an untrained model. What changes, and what does not?
+# does each call give? Then replace the draft by an untrained model. What changes, and
+# what does not?
