@@ -63,8 +63,8 @@ def learn_pieces(text: str, many: int) -> Pieces:
     joins: list[Pair] = []
     characters = set(text) | {UNKNOWN}
     while counts and len(characters) + len(joins) < many:
-        best = max(counts, key=lambda pair: (counts[pair], pair))
-        if counts[best] < 2:
+        most, best = max((count, pair) for pair, count in counts.items())
+        if most < 2:
             break
         joins.append(best)
         for word in sorted(where[best]):
