@@ -11,6 +11,12 @@ from autograder.course import Limits
 SHORT_SECONDS = 1.0
 """The time-out of a check after two others. The slowest correct check of the course takes 0.05 s of processor time."""
 
+LATER_SECONDS = 0.4
+"""The time-out from the sixth on, so that a hang in each of 28 exercises costs less than a minute in all."""
+
+FEW = 5
+"""After so many time-outs a submission hangs on purpose, or everywhere."""
+
 IMPORT_WAITS = 2
 """An import may take this many times as long: its first time-out ends the exercise, a check's only the second."""
 
@@ -20,7 +26,7 @@ EXERCISE_WAITS = 5
 
 @dataclass
 class Timeouts:
-    """The time-outs of one submission: first its limit, then a third of it, from the third time-out on one second.
+    """The time-outs of one submission: first its limit, then a third of it, then one second, and less after a few.
 
     `careful` is set when a worker died and the judge did not know in which check: from then on each is announced.
     """
@@ -38,14 +44,18 @@ class Timeouts:
     def check_seconds(self) -> float:
         """Return how long a run of a check may take."""
         wall = self.limits.wall_seconds
-        return min(wall, (wall, max(wall / 3, SHORT_SECONDS), SHORT_SECONDS)[min(self.timeouts, 2)])
+        return min(wall, (wall, max(wall / 3, SHORT_SECONDS), self._short)[min(self.timeouts, 2)])
 
     @property
     def import_seconds(self) -> float:
         """Return how long the import of an exercise may take."""
-        return min(self.limits.wall_seconds, max(self.check_seconds, IMPORT_WAITS * SHORT_SECONDS))
+        return min(self.limits.wall_seconds, max(self.check_seconds, IMPORT_WAITS * self._short))
 
     @property
     def exercise_seconds(self) -> float:
         """Return how long all checks of an exercise may take together, without those that time out."""
         return max(self.check_seconds, EXERCISE_WAITS * SHORT_SECONDS)
+
+    @property
+    def _short(self) -> float:
+        return SHORT_SECONDS if self.timeouts <= FEW else LATER_SECONDS

@@ -145,6 +145,8 @@ def test_every_misconception_of_the_course_can_be_made_again_from_its_program(ex
     for entry in catalogue[::EVERY]:
         wrong = patched(solution, entry)
         parts = [name for name, text in plain(wrong).items() if right.get(name) != text]
+        if not parts:  # a mistake in a constant outside of all functions, which is written by hand
+            continue
         patches = patches_of(solution, wrong, parts)
         assert plain(applied(solution, patches)) == plain(wrong)
         [read] = tomllib.loads(entry_of(exercise, "a-name", "3 students failed alike.", patches)).values()

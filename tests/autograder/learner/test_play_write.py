@@ -261,7 +261,8 @@ def only_write(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     monkeypatch.setattr(translate, "load_trained", refused)
     monkeypatch.setattr(write, "load_trained", lambda _: "the writer")
-    return SimpleNamespace(options={"of": "", "html": "", "more": 1}, say=["Mira"])
+    course = SimpleNamespace(play=[SimpleNamespace(id="translate"), SimpleNamespace(id="write")])
+    return SimpleNamespace(options={"of": "", "html": "", "more": 1}, say=["Mira"], course=course)
 
 
 def test_a_checkpoint_that_does_not_fit_hides_no_other(only_write: Any) -> None:

@@ -38,7 +38,8 @@ EXPECTED = {
     "course why": 2,
     "course play translate": 1,
     "course play write": 1,
-    "course play look": 1,
+    "course play chat": 1,
+    "course play look": 2,
     "course solution 05": 2,
 }
 """What a command exits with where it is not 0: on stubs no check passes, and there is no mistake to explain."""
