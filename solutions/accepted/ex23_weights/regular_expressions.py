@@ -6,8 +6,8 @@ from math import prod
 import torch
 
 CODES = {
-    "F16": "float16", "BF16": "bfloat16", "F32": "float32", "F64": "float64", "I64": "int64",
-    "I32": "int32", "I16": "int16", "I8": "int8", "U8": "uint8", "BOOL": "bool",
+    **{f"F{bits}": f"float{bits}" for bits in (16, 32, 64)}, "BF16": "bfloat16", "BOOL": "bool",
+    **{f"I{bits}": f"int{bits}" for bits in (8, 16, 32, 64)}, "U8": "uint8",
 }  # fmt: skip
 CODES = {code: getattr(torch, name) for code, name in CODES.items()}
 

@@ -17,13 +17,14 @@ import pytest
 
 from autograder.course import read_course
 from autograder.course.suite import Suite, load_suite
+from autograder.course.taking import taking
 from autograder.judge.grader import Grader
 from autograder.results import Report
 from autograder.runner.runner import Runner
 from autograder.submission import Submission
 from autograder.submission.submission import digest
 
-COURSE = read_course(Path(__file__).parents[3])
+COURSE = taking(read_course(Path(__file__).parents[3]), ["one"])
 SOLUTIONS = COURSE.solutions_dir
 STYLES = {"solutions": SOLUTIONS, **{file.name: file for file in (SOLUTIONS / "accepted" / "whole").iterdir()}}
 ALL = os.environ.get("TWO_MISTAKES") == "all"
