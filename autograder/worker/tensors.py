@@ -1,6 +1,7 @@
 """What a worker does for torch: inputs, observations, resets, traces and bans."""
 
 import contextlib
+import importlib
 import math
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -23,6 +24,9 @@ from autograder.worker.support import PlainSupport, Trace
 from autograder.worker.tracing import Tracing
 
 OWN = "torch"
+
+OPTIMIZERS = "torch.optim."
+"""What an exercise forbids if learners write an optimizer of their own."""
 
 _IMPORTS_TORCH = re.compile(rb"^[ \t]*(?:import|from)\b[^#\n]*\btorch\b", re.MULTILINE)
 
@@ -78,6 +82,9 @@ class TensorSupport(PlainSupport):
             yield Bans((ban, other))
 
     def withhold(self, names: Collection[str]) -> None:
+        if any(name.startswith(OPTIMIZERS) for name in names):
+            # The first optimizer imports it. That takes a second or two, which no check should be charged for.
+            importlib.import_module("torch._dynamo")
         forbidden_calls.withhold_kernels([name for name in names if _is_own(name)])
 
     def fault_kind(self, error: BaseException) -> str | None:
