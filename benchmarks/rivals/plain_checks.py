@@ -43,7 +43,7 @@ class Plain:
 
     def __init__(self, kept: Mapping[str, Any]) -> None:
         self.seed: int = kept["seed"]
-        self.sizes: list[dict[str, int]] = kept["sizes"]
+        self.sizes: dict[str, list[dict[str, int]]] = kept["sizes"]
         self.points: dict[str, dict[str, int]] = kept["points"]
         self.expected: dict[tuple[str, str, int], Any] = kept["expected"]
         self._checks: dict[str, dict[str, Check]] = {}
@@ -70,7 +70,7 @@ class Plain:
         for trial in range(check.trials):
             seed = derived_seed(self.seed, exercise, check.id, trial)
             calm(seed)
-            given = Given(seed, sizes_of(self.sizes, self.seed, exercise, check.id, trial), "cpu")
+            given = Given(seed, sizes_of(self.sizes[exercise], self.seed, exercise, check.id, trial), "cpu")
             yield bare(check.probe(implementation, given))
 
     def counts(self, exercise: str, check: str) -> bool:
@@ -233,7 +233,8 @@ def make(seed: int) -> None:
     suite = load_suite(course)
     sys.path.insert(0, str(course.solutions_dir))
     points = {exercise.id: suite.points(exercise) for exercise in course.exercises}
-    plain = Plain({"seed": seed, "sizes": [dict(size) for size in course.sizes], "points": points, "expected": {}})
+    sizes = {exercise.id: [dict(column) for column in course.sizes_of(exercise)] for exercise in course.exercises}
+    plain = Plain({"seed": seed, "sizes": sizes, "points": points, "expected": {}})
     for exercise, checks in suite.checks.items():
         implementation = Implementation(importlib.import_module(exercise))
         for check in checks:

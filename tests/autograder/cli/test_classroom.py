@@ -45,7 +45,7 @@ UNSCALED = RIGHT[ATTENTION].replace("query @ key.transpose(-2, -1) / math.sqrt(q
 IDS = {"123": "ada", "124": "ben", "125": "cem", "126": "dee"}
 CANVAS = """\
 Student,ID,SIS User ID,SIS Login ID,Section,Transformer (78)
-    Points Possible,,,,,100
+    Points Possible,,,,,200
 "Lovelace, Ada",123,,,A,
 "Okri, Ben",124,,,A,
 "Kaya, Cem",125,,,A,
@@ -53,10 +53,10 @@ Student,ID,SIS User ID,SIS Login ID,Section,Transformer (78)
 """
 MOODLE = """\
 Identifier,Full name,Email address,Status,Grade,Maximum Grade,Last modified (grade),Feedback comments
-Participant 123,Ada Lovelace,ada@example.org,Submitted for grading,,100.00,-,
-Participant 124,Ben Okri,ben@example.org,Submitted for grading,,100.00,-,
-Participant 125,Cem Kaya,cem@example.org,Submitted for grading,,100.00,-,
-Participant 126,Dee Ng,dee@example.org,No submission,,100.00,-,
+Participant 123,Ada Lovelace,ada@example.org,Submitted for grading,,200.00,-,
+Participant 124,Ben Okri,ben@example.org,Submitted for grading,,200.00,-,
+Participant 125,Cem Kaya,cem@example.org,Submitted for grading,,200.00,-,
+Participant 126,Dee Ng,dee@example.org,No submission,,200.00,-,
 """
 
 
