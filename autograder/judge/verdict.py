@@ -88,6 +88,10 @@ class Verdicts:
         """Judge an exercise whose file is there and could not be read; `why` says what is wrong."""
         return self._all_alike("error", Diagnosis("structure", statuses.FileUnread(why)))
 
+    def held(self) -> Judgement:
+        """Hold back an exercise of a submission of which nothing could be read."""
+        return self._all_alike("held", Diagnosis("structure", statuses.NothingRead()))
+
     def grader_error(self, text: str) -> Judgement:
         """Judge an exercise on which the kit itself failed."""
         return self._all_alike("grader_error", Diagnosis("exception", statuses.GraderFailed(text)))
@@ -225,8 +229,16 @@ def _can_be_named(wrong: Outcome) -> bool:
 
 def failed_result(suite: Suite, exercise: Exercise, text: str) -> ExerciseResult:
     """Return the result of an exercise that could not even be run, by a fault of the kit's."""
+    return result_of(_not_run(suite, exercise).grader_error(text))
 
+
+def held_result(suite: Suite, exercise: Exercise) -> ExerciseResult:
+    """Return the result of an exercise of a submission of which nothing could be read."""
+    return result_of(_not_run(suite, exercise).held())
+
+
+def _not_run(suite: Suite, exercise: Exercise) -> Verdicts:
     def no_key(_: bool) -> AnswerKey:
         raise NotImplementedError
 
-    return result_of(Verdicts(suite, exercise, no_key, seed=0, evidence=False).grader_error(text))
+    return Verdicts(suite, exercise, no_key, seed=0, evidence=False)

@@ -50,6 +50,17 @@ class FileUnread(Fact):
 
 
 @dataclass(frozen=True)
+class NothingRead(Fact):
+    """No file of the submission could be read."""
+
+    id = "held"
+
+    def wording(self) -> Wording:
+        says = "No file of the course could be read in your hand-in"
+        return Wording(says, asks="It has no score until your teacher decides.", whole=True)
+
+
+@dataclass(frozen=True)
 class GraderFailed(Fact):
     """The kit itself failed."""
 

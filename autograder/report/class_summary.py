@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from autograder.report.exercise_summary import notes, number, student
+from autograder.report.exercise_summary import held_sentence, notes, number, student
 from autograder.report.failure_view import failure_view
 from autograder.report.printable import one_line
 from autograder.report.quantities import plural, points
@@ -38,7 +38,7 @@ def summarize(reports: Sequence[Report]) -> ClassSummary:
         theirs = _misconceptions(report)
         names |= theirs
         counts.update(theirs.keys())
-    marked = [report for report in reports if "grader_error" not in report.statuses]
+    marked = [report for report in reports if report.has_score]
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return ClassSummary(
         submissions=len(reports),
@@ -58,8 +58,8 @@ def _misconceptions(report: Report) -> dict[str, str]:
 
 
 def _reasons(report: Report) -> list[str]:
-    """Return why a person should look at a submission: problems of the grader, and notes of the intake."""
-    reasons = []
+    """Return why a person should look at a submission: it is held, the grader failed, or the intake has notes."""
+    reasons = [held_sentence(report)] if report.is_held else []
     for exercise in report.exercises:
         faulty = [check for check in exercise.checks if check.status == "grader_error"]
         if faulty or exercise.status == "grader_error":

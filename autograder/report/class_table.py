@@ -9,7 +9,7 @@ from autograder.report.exercise_summary import number, student
 from autograder.report.layout import SECONDARY, Page, blocks, breadth, columns
 from autograder.report.quantities import points
 from autograder.report.states import IN_PROGRESS, STATES, state_of
-from autograder.results.model import ExerciseResult, Report
+from autograder.results.model import NOT_JUDGED, ExerciseResult, Report
 
 _MOST_NAMES = 5
 _MOST_LOOKS = 20
@@ -71,7 +71,7 @@ def _cell(page: Page, exercise: ExerciseResult | None, short: bool) -> Text:
     if exercise is None:
         return Text()
     state = state_of(exercise)
-    if exercise.status == "grader_error" or (not exercise.score and exercise.status not in ("pass", "fail")):
+    if exercise.status in NOT_JUDGED or (not exercise.score and exercise.status not in ("pass", "fail")):
         return page.text(state.short if short else state.word, state.style)
     return page.text(points(exercise.score), "green" if exercise.status == "pass" else "")
 
@@ -91,7 +91,7 @@ def _legend(page: Page, reports: Sequence[Report], short: bool) -> list[Text]:
         meanings = [f"{state.short} {state.word.lower()}" for state in states if state.short != state.word]
     else:
         marks = dict.fromkeys(state.mark for state in states)
-        words = {"passed": "passes", "failed": "does not pass", "waiting": "not done", "problem": "grader problem"}
+        words = {"passed": "passes", "failed": "does not pass", "waiting": "not done", "problem": "not judged"}
         meanings = [f"{getattr(page.glyphs, mark)} {words[mark]}" for mark in marks]
     return page.wrap(page.text(", ".join(meanings), SECONDARY), 0) if meanings else []
 

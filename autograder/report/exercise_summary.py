@@ -84,6 +84,12 @@ def student(report: Report) -> str:
     return one_line(str(report.submission.get("student") or ""))
 
 
+def held_sentence(report: Report) -> str:
+    """Return what was found in a submission of which nothing could be read."""
+    found = [one_line(str(name)) for name in report.submission.get("found") or ()]
+    return f"held, no score: {', '.join(found) or 'it is empty'}"
+
+
 def notes(report: Report) -> list[str]:
     """Return what the intake noted about a submission."""
     entries = report.submission.get("notes") or ()

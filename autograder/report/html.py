@@ -18,7 +18,7 @@ from autograder.report.quantities import points_of
 from autograder.report.states import STATES, state_of
 from autograder.report.todo_view import TodoItem, todo_view
 from autograder.report.why import WhyPage
-from autograder.results.model import CheckResult, ExerciseResult, Picture
+from autograder.results.model import NOT_JUDGED, CheckResult, ExerciseResult, Picture
 
 SIGNS = {"passed": "✓", "failed": "✗", "waiting": "·", "problem": "!"}
 _KINDS = {"passed": "pass", "failed": "fail", "waiting": "wait", "problem": "problem"}
@@ -109,7 +109,7 @@ def _top(state: str, title: str, beside: str) -> str:
 
 
 def _count(exercise: ExerciseResult) -> str:
-    if exercise.status == "grader_error":
+    if exercise.status in NOT_JUDGED:
         return ""  # an exercise that was not judged has no score, not zero
     return ", ".join(filter(None, (count_of(exercise), points_of(exercise.score, exercise.max_score))))
 

@@ -28,6 +28,13 @@ STATES: dict[Status, State] = {
     "waits": State("WAITS", "WAITS", "waiting", "bright_black", "This waits until an earlier part passes."),
     "not_started": State("NOT STARTED", "NEW", "waiting", "bright_black", "You have not written this part yet."),
     "missing": State("MISSING", "MISS", "failed", "red", "The submission does not contain its file."),
+    "held": State(
+        "HELD",
+        "HELD",
+        "problem",
+        "yellow",
+        "No file of the hand-in could be read, so nothing was judged. Your teacher decides.",
+    ),
     "grader_error": State(
         "GRADER PROBLEM",
         "GRADER",

@@ -8,7 +8,11 @@ from autograder.formats import REPORT
 
 SCHEMA = REPORT.number
 
-Status = Literal["pass", "fail", "error", "timeout", "memory", "waits", "not_started", "missing", "grader_error"]
+Status = Literal[
+    "pass", "fail", "error", "timeout", "memory", "waits", "not_started", "missing", "held", "grader_error"
+]
+NOT_JUDGED = frozenset[Status](("held", "grader_error"))
+"""The statuses without a score: no file could be read and nobody has decided yet, or the grader failed."""
 FindingKind = Literal[
     "misconception", "convention", "pattern", "place", "exception", "structure", "forbidden", "device", "dtype"
 ]
@@ -248,6 +252,8 @@ class ExerciseResult:
 class Report:
     """Everything about one submission. `submission` holds student and digest, and notes of the intake.
 
+    If the submission is held, because none of its files could be read, `submission` has the names `found` in it.
+
     `level` is the isolation level: from L3, all layers of the sandbox, to L0, a plain process.
     """
 
@@ -273,6 +279,16 @@ class Report:
     def statuses(self) -> set[Status]:
         """Return the statuses of all exercises."""
         return {exercise.status for exercise in self.exercises}
+
+    @property
+    def is_held(self) -> bool:
+        """Whether no file of the submission could be read, so that a person has to decide."""
+        return "held" in self.statuses
+
+    @property
+    def has_score(self) -> bool:
+        """Whether every exercise was judged. Without that a report has no score, which is not zero."""
+        return self.statuses.isdisjoint(NOT_JUDGED)
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON-ready data, in the shape that is promised."""

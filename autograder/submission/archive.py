@@ -140,7 +140,7 @@ def _listing(archive: zipfile.ZipFile, caps: Caps) -> Listing:
         if path in files:
             listing.notes.append(f"{printable_name(path)} is in the zip more than once; the last one counts")
         if path:
-            files[path] = SubmittedFile(path, partial(_read, archive, entry))
+            files[path] = SubmittedFile(path, partial(_read, archive, entry), size=entry.file_size)
     if len(entries) > caps.entries:
         listing.skip(too_many_entries(len(entries), caps))
     listing.files.extend(files.values())

@@ -19,6 +19,7 @@ from autograder.submission.files import (
     SubmissionError,
     SubmittedFile,
     is_skipped,
+    named_with_size,
     printable,
     too_many_entries,
 )
@@ -64,6 +65,7 @@ class Entry:
                     listing.add(_list_part(part, caps, stack))
                 except SubmissionError as error:  # a report must not contain paths of the grader's machine
                     listing.skip(str(error).replace(printable(part.path), printable(part.path.name)))
+                    listing.closed.append(named_with_size(part.name or part.path.name, _size(part.path)))
             submission = read_listing(self.student, listing, files, caps, self.handout)
         return replace(submission, notes=(*self.notes, *submission.notes))
 
@@ -91,7 +93,8 @@ def _list_part(part: Part, caps: Caps, stack: ExitStack) -> Listing:
         return listing
     if part.name is not None:
         label = part.path.name if part.path.name != part.name else ""
-        file = SubmittedFile(PurePosixPath(part.name), partial(read_plain, part.path), part.rank, label)
+        read = partial(read_plain, part.path)
+        file = SubmittedFile(PurePosixPath(part.name), read, part.rank, label, size=_size(part.path))
         if file.path.suffix.lower() != ".zip":
             return Listing([file])
         inside = stack.enter_context(open_archive(part.path, caps))
@@ -107,6 +110,14 @@ def _list_part(part: Part, caps: Caps, stack: ExitStack) -> Listing:
     if reader is None:
         raise SubmissionError(f"{printable(part.path)} is no longer a folder or a zip; check the path")
     return stack.enter_context(reader(part.path, caps))
+
+
+def _size(path: Path) -> int | None:
+    """Return the size of a plain file; None for anything else."""
+    try:
+        return path.lstat().st_size if kind_of(path) == "file" else None
+    except (FileError, OSError):
+        return None
 
 
 def _stamps(path: Path) -> Iterator[tuple[str, int, int, int, int]]:

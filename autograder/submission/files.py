@@ -50,7 +50,7 @@ class SubmittedFile:
 
     `read` takes a limit in bytes and returns at most as many, or raises `FileError`. Of two files with one name, the
     higher `rank` was handed in later. `label` is its original name if a download changed it. `refused` is the reason
-    why it is never read; it continues a sentence that begins with the file's name.
+    why it is never read; it continues a sentence that begins with the file's name. `size` is in bytes, if it is known.
     """
 
     path: PurePosixPath
@@ -58,6 +58,7 @@ class SubmittedFile:
     rank: int = 0
     label: str = ""
     refused: str = ""
+    size: int | None = None
 
     @property
     def depth(self) -> int:
@@ -69,17 +70,24 @@ class SubmittedFile:
         """Its name, safe to print."""
         return printable_name(self.label or self.path)
 
+    @property
+    def name_and_size(self) -> str:
+        """Its name, with its size if that is known, safe to print."""
+        return named_with_size(self.label or self.path, self.size)
+
 
 @dataclass
 class Listing:
     """The files of a submission in a fixed order, and a note for everything that was skipped.
 
-    `unseen` are the notes about parts that were not opened, which may contain more files.
+    `unseen` are the notes about parts that were not opened, which may contain more files; `closed` are the names and
+    sizes of whole parts, like a broken zip.
     """
 
     files: list[SubmittedFile] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     unseen: list[str] = field(default_factory=list)
+    closed: list[str] = field(default_factory=list)
 
     def skip(self, sentence: str) -> None:
         """Add a note about a part that is not opened."""
@@ -91,6 +99,7 @@ class Listing:
         self.files += other.files
         self.notes += [f"{prefix}{note}" for note in other.notes]
         self.unseen += [f"{prefix}{note}" for note in other.unseen]
+        self.closed += other.closed
 
 
 def refused_file(path: PurePosixPath, why: str, label: str = "") -> SubmittedFile:
@@ -127,3 +136,8 @@ def printable_name(name: object) -> str:
     """Return an untrusted name for display: safe to print, and cut if it is long."""
     text = printable(name)
     return text if len(text) <= 100 else f"{text[:97]}..."
+
+
+def named_with_size(name: object, size: int | None) -> str:
+    """Return an untrusted name with the size of its file, for display."""
+    return f"{printable_name(name)} ({size:,} bytes)" if size is not None else printable_name(name)

@@ -131,14 +131,15 @@ def _entries(top: Path, folder: PurePosixPath, left: int, listing: Listing) -> l
 def _classify(entry: os.DirEntry[str], path: PurePosixPath, listing: Listing, below: list[PurePosixPath]) -> None:
     """Add an entry to the files, to the folders to walk, or to the refused files."""
     try:
-        kind = _kind(entry.stat(follow_symlinks=False))
+        status = entry.stat(follow_symlinks=False)
     except OSError as error:
         listing.files.append(refused_file(path, f"cannot be read ({reason(error)}); check its permissions"))
         return
+    kind = _kind(status)
     if kind == "folder" and not is_skipped(entry.name):
         below.append(path)
     elif kind == "file":
-        listing.files.append(SubmittedFile(path, partial(read_plain, Path(entry.path))))
+        listing.files.append(SubmittedFile(path, partial(read_plain, Path(entry.path)), size=status.st_size))
     elif kind == "link":
         listing.files.append(refused_file(path, LINK))
     elif kind == "other":

@@ -33,6 +33,9 @@ READERS: Mapping[str, Reader] = {".zip": open_archive}
 NOTES = 20
 """Notes of one submission: one that causes more was made to flood the report."""
 
+MOST_FOUND = 10
+"""Files that the page of a student names if none could be read: enough to recognise the wrong upload."""
+
 
 @dataclass(frozen=True)
 class Submission:
@@ -41,7 +44,8 @@ class Submission:
     `files` are the expected names. `digest` depends only on the names and bytes of `sources`, not on their paths.
     `notes` are sentences about files that were chosen or left out, without control characters. `cells` has the cells of
     each source that was made from a notebook. `unread` has a sentence for each expected file that exists and cannot be
-    read. `unseen` is a sentence about a part of the submission that was not opened, in which the others may be.
+    read. `unseen` is a sentence about a part of the submission that was not opened, in which the others may be. If none
+    of the files could be read, `found` has the names and sizes of the files that are there.
     """
 
     student: str
@@ -52,6 +56,12 @@ class Submission:
     cells: Mapping[str, Cells] = field(default_factory=dict)
     unread: Mapping[str, str] = field(default_factory=dict)
     unseen: str = ""
+    found: tuple[str, ...] = ()
+
+    @property
+    def held(self) -> bool:
+        """Whether no expected file could be read, so that a person has to decide what the submission is worth."""
+        return not self.sources
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -131,6 +141,7 @@ def read_listing(student: str, listing: Listing, files: Sequence[str], caps: Cap
         reading.cells,
         reading.unread,
         unseen[0] + more if unseen else "",
+        () if sources else _found(reading.listing),
     )
 
 
@@ -210,6 +221,13 @@ def notebook_of(file: str) -> str:
 def digest(sources: Mapping[str, bytes]) -> str:
     """Return `sha256:...` over the sorted names and the bytes, each preceded by its length."""
     return f"sha256:{digest_of_parts(part for name in sorted(sources) for part in (name.encode(), sources[name]))}"
+
+
+def _found(listing: Listing) -> tuple[str, ...]:
+    """Return the names and sizes of the first files that are there, and the number of the others."""
+    names = [*listing.closed, *(file.name_and_size for file in listing.files)]
+    more = len(names) - MOST_FOUND
+    return (*names[:MOST_FOUND], f"and {more:,} more") if more > 0 else tuple(names)
 
 
 def student_name(path: Path, kind: Kind) -> str:

@@ -16,6 +16,7 @@ KINDS: dict[Status, str] = {
     "waits": "open",
     "not_started": "open",
     "missing": "open",
+    "held": "kit",
     "grader_error": "kit",
 }
 MEANINGS = {

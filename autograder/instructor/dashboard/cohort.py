@@ -82,8 +82,8 @@ class Cohort:
 
     @cached_property
     def scored(self) -> tuple[int, ...]:
-        """The indices of the reports with a score, which are those without a grader error."""
-        return tuple(index for index, report in enumerate(self.reports) if "grader_error" not in report.statuses)
+        """The indices of the reports with a score, which are those that were judged."""
+        return tuple(index for index, report in enumerate(self.reports) if report.has_score)
 
 
 def student_of(report: Report) -> str:

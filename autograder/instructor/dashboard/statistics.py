@@ -11,6 +11,7 @@ from autograder.comparison.arrays import Numbers
 from autograder.instructor.dashboard.clusters import is_unexplained
 from autograder.instructor.dashboard.cohort import STOPPED, TRIED, WRONG, Cohort, Item, Key, checks_of
 from autograder.results import Status
+from autograder.results.model import NOT_JUDGED
 
 FEWEST = 20
 """Discrimination and quintiles need at least this many students: below, one student more or less can turn the sign."""
@@ -50,7 +51,7 @@ def wilson(count: int, of: int) -> tuple[float, float]:
 
 def passing(statuses: Sequence[Status]) -> Share:
     """Return the share that passes, of all that could be graded."""
-    return Share(statuses.count("pass"), len(statuses) - statuses.count("grader_error"))
+    return Share(statuses.count("pass"), sum(status not in NOT_JUDGED for status in statuses))
 
 
 @dataclass(frozen=True)

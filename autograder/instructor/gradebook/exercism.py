@@ -12,7 +12,7 @@ from autograder.results import CheckResult, Report
 MOST_MESSAGE = 65_535
 MOST_OUTPUT = 500
 CUT = "\nOutput was truncated. Please limit to 500 chars"
-NOT_RUN = ("missing", "not_started", "grader_error")
+NOT_RUN = ("missing", "not_started", "held", "grader_error")
 
 
 def exercism(graded: Graded) -> Exporter:

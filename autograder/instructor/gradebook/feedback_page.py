@@ -17,13 +17,16 @@ from autograder.report.html_failure import failure_parts
 from autograder.report.html_page import whole_page
 from autograder.report.html_style import NAME
 from autograder.report.html_text import table, text
+from autograder.report.printable import one_line
 from autograder.report.quantities import listed, plural, points, points_of
 from autograder.report.states import STATES, State, state_of
 from autograder.results import CheckResult, ExerciseResult, Report
+from autograder.results.model import NOT_JUDGED
 
 LONGEST_NAME = 200
 MOST_TITLES = 4
 BY_HAND = "points by hand"
+FAILED = "<p>The grader failed on a part of it. This is no fault of yours; it will be graded again.</p>"
 
 
 def feedback(graded: Graded, mark: Mark) -> str:
@@ -40,7 +43,7 @@ def feedback(graded: Graded, mark: Mark) -> str:
         *(_begin(first) if first is not None else _nothing_left(report)),
         "<h2>Exercises</h2>",
         _overview(graded, report.exercises),
-        *(_exercise(exercise) for exercise in report.exercises),
+        *(_exercise(exercise) for exercise in report.exercises if exercise.status != "held"),
         *_intake(report),
         *_origin(graded, mark, report),
     ]
@@ -54,15 +57,26 @@ def feedback(graded: Graded, mark: Mark) -> str:
 def _score(graded: Graded, mark: Mark, report: Report) -> Iterator[str]:
     if mark.score is None:
         yield '<p class="total">No score yet</p>'
-        yield "<p>The grader failed on a part of it. This is no fault of yours; it will be graded again.</p>"
+        yield from _held(report) if report.is_held else [FAILED]
     else:
         yield f'<p class="total">{points_of(mark.score, graded.policy.maximum)}</p>'
         yield from _sum(mark, report)
     yield from (f"<p>{text(note)}</p>" for note in _notes(mark))
-    if checks := [check for exercise in report.exercises for check in exercise.checks]:
+    if not report.is_held and (checks := [check for exercise in report.exercises for check in exercise.checks]):
         passed = sum(exercise.status == "pass" for exercise in report.exercises)
         done = f"{passed} of {plural(len(report.exercises), 'exercise')}, and {checks_pass(checks)}."
         yield f"<p>{done} No check is hidden: <code>course check</code> runs all of them.</p>"
+
+
+def _held(report: Report) -> Iterator[str]:
+    """Yield what was found in a hand-in of which nothing could be read."""
+    yield "<p>No file of the course could be read in your hand-in, so it has no score. Nobody has decided yet.</p>"
+    found = [one_line(str(name)) for name in report.submission.get("found") or ()]
+    if not found:
+        yield "<p>It is empty.</p>"
+        return
+    yield f"<p>This is in your hand-in:</p><ul>{''.join(f'<li>{text(name)}</li>' for name in found)}</ul>"
+    yield "<p>Send your teacher the files that you meant to hand in. <code>course submit</code> packs them.</p>"
 
 
 def _sum(mark: Mark, report: Report) -> Iterator[str]:
@@ -111,7 +125,7 @@ def _overview(graded: Graded, exercises: Sequence[ExerciseResult]) -> str:
     bonus = graded.policy.grading.bonus
     rows = [
         [
-            f'<a href="#{text(exercise.id)}">{_title(exercise)}</a>',
+            _title(exercise) if exercise.status == "held" else f'<a href="#{text(exercise.id)}">{_title(exercise)}</a>',
             _state(state_of(exercise)),
             f"{_points(exercise)}{', a bonus' if exercise.id in bonus else ''}",
             f"{passing(exercise.checks)} of {len(exercise.checks)}" if exercise.checks else "",
@@ -124,7 +138,7 @@ def _overview(graded: Graded, exercises: Sequence[ExerciseResult]) -> str:
 def _exercise(exercise: ExerciseResult) -> str:
     """Return the card of an exercise, the points of its checks, and the other failures."""
     parts = [exercise_card(exercise, styled=False)]
-    if exercise.status not in ("missing", "not_started") and exercise.checks:
+    if exercise.status not in ("missing", "not_started", "held") and exercise.checks:
         rows = [[text(check.title), _state(STATES[check.status]), _points(check)] for check in exercise.checks]
         is_open = "" if exercise.status == "pass" else " open"
         head = f"Points by check: {checks_pass(exercise.checks)}"
@@ -218,7 +232,7 @@ def _rows(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 def _points(worth: ExerciseResult | CheckResult) -> str:
     """Return the points of an exercise or of a check; nothing if it was not judged."""
-    if worth.status == "grader_error":
+    if worth.status in NOT_JUDGED:
         return ""
     if isinstance(worth, CheckResult) and worth.bonus:
         return f"{points(worth.score)}, a bonus"

@@ -48,6 +48,11 @@ class Mark:
         return self.report is not None and "grader_error" in self.report.statuses
 
     @property
+    def held(self) -> bool:
+        """Whether no file of the submission could be read, and nobody has decided what it is worth."""
+        return self.report is not None and self.report.is_held and self.score is None
+
+    @property
     def score(self) -> int | None:
         """The final score in hundredths; None if the grader failed or the student is missing."""
         return self.final.score if self.final else None
@@ -123,8 +128,8 @@ def named(students: Iterable[str]) -> str:
 
 
 def _mark(policy: Policy, student: str, report: Report, time: datetime | None) -> Mark:
-    failed = "grader_error" in report.statuses
-    return Mark(policy.roster[student], report, final_score(policy, student, time, None if failed else report.score))
+    score = report.score if report.has_score else None
+    return Mark(policy.roster[student], report, final_score(policy, student, time, score))
 
 
 def _reports(course: Course, out: Path, run: Mapping[str, Any]) -> tuple[dict[str, Report], tuple[str, ...]]:
@@ -147,7 +152,7 @@ def _reports(course: Course, out: Path, run: Mapping[str, Any]) -> tuple[dict[st
         if report.submission.get("student") != student:
             raise _stale(out, f"reports/{student}.json is not the report of {student}")
         _check_course(course, files[student], report)
-        score = "" if "grader_error" in report.statuses else f"{report.score / 100:.2f}"
+        score = f"{report.score / 100:.2f}" if report.has_score else ""
         if row.get("score") != score:
             in_table = row.get("score") or "no score"
             raise _stale(out, f"scores.csv has {in_table} for {student}, but the report has {score or 'no score'}")

@@ -75,7 +75,7 @@ def _results(graded: Graded, mark: Mark, seen: Seen) -> dict[str, Any]:
     ]
     failing = (exercise for exercise in exercises if exercise.status == "grader_error")
     failed = [f"{exercise.title}: {STATES['grader_error'].meaning}" for exercise in failing]
-    lines = [UNFINISHED, *failed] if mark.failed else notes(mark)
+    lines = [UNFINISHED, *failed] if mark.failed else [STATES["held"].meaning] if mark.held else notes(mark)
     score = {} if mark.score is None else {"score": mark.score / 100}
     seconds = sum(check.seconds for exercise in exercises for check in exercise.checks)
     return {
@@ -99,7 +99,7 @@ def _test(
     bonus = check.bonus or exercise.id in graded.policy.grading.bonus
     points = {"score": check.score / 100, "max_score": 0 if bonus else check.max_score / 100}
     return {
-        **({} if mark.failed else points),
+        **({} if mark.failed or mark.held else points),
         "status": "passed" if check.status == "pass" else "failed",
         "name": f"{one_line(exercise.title)}: {one_line(check.title)}",
         "number": number,

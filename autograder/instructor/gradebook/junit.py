@@ -46,7 +46,7 @@ def _case(suite: Element, exercise: str, check: CheckResult) -> None:
     if check.status == "pass":
         return
     message = _safe(check_text(check))
-    kind = {"waits": "skipped", "grader_error": "error"}.get(check.status, "failure")
+    kind = {"waits": "skipped", "held": "error", "grader_error": "error"}.get(check.status, "failure")
     outcome = SubElement(case, kind, message=message.split("\n")[0])
     outcome.text = message
     if kind == "skipped":

@@ -11,6 +11,7 @@ from autograder.instructor.gradebook.roster import Student
 from autograder.instructor.gradebook.scores import harmless
 from autograder.report.printable import one_line
 from autograder.results import ExerciseResult
+from autograder.results.model import NOT_JUDGED
 
 
 @dataclass(frozen=True)
@@ -166,7 +167,7 @@ class Rows:
 
     def _score(self, notebook: str, cell: str, result: ExerciseResult) -> None:
         """Add or update a score. A score given by a person counts; they are asked again if ours has changed."""
-        failed = result.status == "grader_error"
+        failed = result.status in NOT_JUDGED
         score = None if failed else result.score / 100
         old = self._grades.get((notebook, cell))
         if old is None:

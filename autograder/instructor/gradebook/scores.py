@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from autograder.instructor.gradebook.policy import Policy, final_score, missing
+from autograder.report.exercise_summary import held_sentence
 from autograder.results import ExerciseResult, Report
+from autograder.results.model import NOT_JUDGED
 from autograder.submission.times import format_time
 
 _AFTER_POLICY = ("handed_in", "days_late", "penalty", "final", "final_max")
@@ -22,7 +24,7 @@ def scores_csv(
 ) -> str:
     """Return the table as CSV text: the scores of the reports, and the final scores by the policy.
 
-    A score is empty, not zero, if the grader failed on it. `absent` students are missing, and their row is empty; by
+    A score is empty, not zero, if the grader failed on it or the submission is held. `absent` students are missing, and their row is empty; by
     default these are the students on the roster without a report.
     """
     policy = policy or Policy()
@@ -43,7 +45,7 @@ def _row(
 ) -> list[object]:
     student = str(report.submission["student"])
     by_id = {exercise.id: exercise for exercise in report.exercises}
-    failed = "grader_error" in report.statuses
+    failed = not report.has_score
     result = final_score(policy, student, handed_in.get(student), None if failed else report.score)
     return [
         harmless(student),
@@ -55,8 +57,12 @@ def _row(
         "" if result.score is None else _points(result.lateness.penalty),
         "" if result.score is None else _points(result.score),
         _points(policy.maximum),
-        harmless(" | ".join((*report.submission.get("notes", ()), *result.notes))),
+        harmless(" | ".join((*_held(report), *report.submission.get("notes", ()), *result.notes))),
     ]
+
+
+def _held(report: Report) -> list[str]:
+    return [held_sentence(report)] if report.is_held else []
 
 
 def harmless(text: str) -> str:
@@ -70,7 +76,7 @@ def plain(cell: str) -> str:
 
 
 def _cell(exercise: ExerciseResult | None) -> str:
-    return "" if exercise is None or exercise.status == "grader_error" else _points(exercise.score)
+    return "" if exercise is None or exercise.status in NOT_JUDGED else _points(exercise.score)
 
 
 def _points(hundredths: int) -> str:

@@ -9,11 +9,11 @@ from threading import Event
 
 from autograder.course import Exercise
 from autograder.course.suite import Suite, suite_digest
-from autograder.instructor.grading.conditions import Conditions
+from autograder.instructor.grading.conditions import Conditions, submission_facts
 from autograder.instructor.grading.index import Row, row_of, stamp_of, state_of
 from autograder.instructor.grading.out import Out
 from autograder.instructor.grading.reports import Stored, read_stored, with_points, write_stored
-from autograder.judge.verdict import failed_result
+from autograder.judge.verdict import failed_result, held_result
 from autograder.results import ExerciseResult, Report
 from autograder.runner.runner import Cancelled, EnvironmentProblem
 from autograder.submission import Entry, Submission
@@ -38,10 +38,11 @@ class CourseChanged(Exception):
 
 @dataclass(frozen=True)
 class Graded:
-    """A submission with a report, and whether the report was kept from an earlier run."""
+    """A submission with a report, how many exercises ran for it, and whether the whole report was kept."""
 
     row: Row
     kept: bool
+    ran: int = 0
 
 
 @dataclass(frozen=True)
@@ -124,13 +125,14 @@ class Bulk:
         digest = self._digest(submission)
         stored = self._stored(entry)
         kept = stored is not None and stored.run == digest and not stored.failed
+        ran = 0
         if stored is None or not kept:
-            report = self._graded(submission, stored, suite, run)
+            report, ran = self._graded(submission, stored, suite, run)
             self._go_on()
             self._same_course()
             stored = Stored(report, digest, self.conditions.of_exercises(submission))
             write_stored(self.out.report(entry.student), stored)
-        return Graded(self._row(entry, stored, stamp), kept)
+        return Graded(self._row(entry, stored, stamp), kept, ran)
 
     def rows(self, entries: Iterable[Entry]) -> Iterator[Row]:
         """Yield the rows of the valid reports, ordered by student."""
@@ -158,7 +160,7 @@ class Bulk:
         return read_stored(self.out.report(entry.student)) if entry.student not in self.anew else None
 
     def _digest(self, submission: Submission) -> str:
-        return self.conditions.run(submission.student, submission.digest, submission.notes)
+        return self.conditions.run(submission)
 
     def _to_run(self, entry: Entry) -> set[str] | None:
         """Return the exercises that must run for a submission; None if its report is valid, which the index records."""
@@ -190,8 +192,10 @@ class Bulk:
             if failed.isdisjoint(needed.id for needed in course.with_needs(course.exercise(id_)))
         }
 
-    def _graded(self, submission: Submission, stored: Stored | None, suite: Suite, run: GradeOne) -> Report:
-        """Return the report of a submission: kept results with their current points, and new results."""
+    def _graded(
+        self, submission: Submission, stored: Stored | None, suite: Suite, run: GradeOne
+    ) -> tuple[Report, int]:
+        """Return the report of a submission, kept results with their current points and new ones; and how many ran."""
         points = {exercise.id: suite.points(exercise) for exercise in suite.exercises}
         kept = {
             id_: with_points(result, points[id_])
@@ -202,18 +206,21 @@ class Bulk:
         new = self._run(submission, wanted, suite, run) if wanted else None
         results = kept | {exercise.id: exercise for exercise in (new.exercises if new is not None else ())}
         made_by = (stored.report if stored is not None and kept else None, new)
-        return Report(
+        report = Report(
             course=self.conditions.course.title,
-            submission={"student": submission.student, "digest": submission.digest, "notes": list(submission.notes)},
+            submission=submission_facts(submission),
             suite=self.conditions.suite,
             device=self.conditions.device,
             isolation=self.conditions.isolation,
             exercises=tuple(results[exercise.id] for exercise in suite.exercises),
             level=min((report.level for report in made_by if report is not None), default=HIGHEST),
         )
+        return report, len(wanted)
 
     def _run(self, submission: Submission, wanted: Sequence[Exercise], suite: Suite, run: GradeOne) -> Report:
         """Run exercises. An unexpected error costs this submission its score until the next run, but not the class."""
+        if submission.held:
+            return _report([held_result(suite, exercise) for exercise in wanted])
         try:
             return run(submission, wanted)
         except (OSError, EnvironmentProblem, Cancelled):
@@ -221,8 +228,7 @@ class Bulk:
         except Exception as error:
             self._go_on()
             text = f"{type(error).__name__}: {error}"
-            results = tuple(failed_result(suite, exercise, text) for exercise in wanted)
-            return Report("", {}, "", "", "", results, level=HIGHEST)
+            return _report([failed_result(suite, exercise, text) for exercise in wanted])
 
     def _next(self, ended: "SimpleQueue[Graded | BaseException]") -> Graded:
         while True:
@@ -241,3 +247,8 @@ class Bulk:
         """Raise `CourseChanged` if the course was changed during the run: a report could mix two versions."""
         if self.conditions.touched() and suite_digest(self.conditions.course) != self.conditions.suite:
             raise CourseChanged(f"the files of the course in {self.conditions.course.root} were changed during grading")
+
+
+def _report(results: Sequence[ExerciseResult]) -> Report:
+    """Return results of exercises for which nothing was run."""
+    return Report("", {}, "", "", "", tuple(results), level=HIGHEST)

@@ -33,9 +33,9 @@ class Conditions:
     intake: str
     files: Mapping[Path, tuple[int, int]]
 
-    def run(self, student: str, digest: str, notes: tuple[str, ...]) -> str:
+    def run(self, submission: Submission) -> str:
         """Return the digest of everything that a student's report depends on."""
-        return _sha256(repr((self.basis, student, digest, notes)).encode())
+        return _sha256(repr((self.basis, *submission_facts(submission).items())).encode())
 
     @cached_property
     def basis(self) -> str:
@@ -72,6 +72,12 @@ class Conditions:
             "runtime": dict(self.runtime),
             "exercises": list(self.exercises),
         }
+
+
+def submission_facts(submission: Submission) -> dict[str, object]:
+    """Return what the report of a submission says about it."""
+    facts = {"student": submission.student, "digest": submission.digest, "notes": list(submission.notes)}
+    return {**facts, **({"found": list(submission.found)} if submission.held else {})}
 
 
 def conditions_of(course: Course, *, seed: int, device: str, isolation: str) -> Conditions:
