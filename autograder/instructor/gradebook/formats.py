@@ -1,7 +1,8 @@
 """The formats of `course export`: which options each takes, and what writes it."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
@@ -9,7 +10,7 @@ from autograder.course import Course
 from autograder.course.names import UsageError
 from autograder.course.storage import write_atomically
 from autograder.instructor.gradebook.graded import Exporter, Graded
-from autograder.report.quantities import plural
+from autograder.report.quantities import listed, plural
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class ExportOptions:
     visibility: str | None = None
     check_visibility: str | None = None
     metadata: Path | None = None
+    kit: Path | None = None
+    platform: str | None = None
 
 
 @dataclass(frozen=True)
@@ -40,7 +43,7 @@ class ExportResult:
 
 
 OPTIONS: Mapping[str, Sequence[str]] = {
-    "into": ("canvas", "moodle"),
+    "into": ("canvas", "moodle", "feedback"),
     "column": ("canvas", "moodle"),
     "scale": ("canvas", "moodle"),
     "assignment": ("nbgrader", "nbgrader-course"),
@@ -49,16 +52,21 @@ OPTIONS: Mapping[str, Sequence[str]] = {
     "visibility": ("gradescope",),
     "check_visibility": ("gradescope",),
     "metadata": ("gradescope",),
+    "kit": ("classroom50-autograder", "prairielearn-grader"),
+    "platform": ("feedback",),
 }
 """The formats that an option is for. Other options are for every format."""
+
+FLAGS: Mapping[str, str] = {"platform": "for"}
+"""The options whose name on the command line is another one than here."""
 
 
 def check_options(options: ExportOptions) -> None:
     """Raise `UsageError` for an option of another format."""
     for option, formats in OPTIONS.items():
         if getattr(options, option) and options.format not in formats:
-            name = option.replace("_", "-")
-            raise UsageError(f"--{name} is for {' and '.join(formats)}, and not for {options.format}; leave it out")
+            name = FLAGS.get(option, option.replace("_", "-"))
+            raise UsageError(f"--{name} is for {listed(formats)}, and not for {options.format}; leave it out")
 
 
 def _scores(options: ExportOptions, graded: Graded) -> ExportResult:
@@ -105,23 +113,34 @@ def _gradescope(options: ExportOptions, graded: Graded) -> ExportResult:
     return _files(options, graded, gradescope(graded, seen), ".json")
 
 
-def _classroom(options: ExportOptions, graded: Graded) -> ExportResult:
-    from autograder.instructor.gradebook.classroom import classroom
+def _classroom50(options: ExportOptions, graded: Graded) -> ExportResult:
+    from autograder.instructor.gradebook.classroom50 import classroom50
 
-    sound = replace(graded, marks=tuple(mark for mark in graded.marks if not mark.failed))
-    return _files(options, sound, classroom(graded), ".json")
-
-
-def _classroom_workflow(options: ExportOptions, graded: Graded) -> ExportResult:
-    from autograder.instructor.gradebook.classroom import workflow
-
-    return _file(options, workflow(graded))
+    return _files(options, graded, classroom50(os.environ), ".json")
 
 
-def _exercism(options: ExportOptions, graded: Graded) -> ExportResult:
-    from autograder.instructor.gradebook.exercism import exercism
+def _prairielearn(options: ExportOptions, graded: Graded) -> ExportResult:
+    from autograder.instructor.gradebook.prairielearn import prairielearn
 
-    return _files(options, graded, exercism(graded), ".json")
+    return _files(options, graded, prairielearn, ".json")
+
+
+def _markdown(options: ExportOptions, graded: Graded) -> ExportResult:
+    from autograder.instructor.gradebook.markdown import markdown
+
+    return _files(options, graded, markdown, ".md")
+
+
+def _annotations(options: ExportOptions, graded: Graded) -> ExportResult:
+    from autograder.instructor.gradebook.workflows import annotations
+
+    return _files(options, graded, annotations, ".txt")
+
+
+def _code_quality(options: ExportOptions, graded: Graded) -> ExportResult:
+    from autograder.instructor.gradebook.workflows import code_quality
+
+    return _files(options, graded, code_quality, ".json")
 
 
 def _junit(options: ExportOptions, graded: Graded) -> ExportResult:
@@ -133,6 +152,14 @@ def _junit(options: ExportOptions, graded: Graded) -> ExportResult:
 def _feedback(options: ExportOptions, graded: Graded) -> ExportResult:
     from autograder.instructor.gradebook.feedback_page import feedback
 
+    if options.platform is not None:
+        from autograder.instructor.gradebook.feedback_zip import write_archive
+
+        sent = write_archive(graded, options.platform, options.into, Path(options.to))
+        line = f"Written: {Path(options.to)}, {plural(sent.pages, 'page')} for {options.platform.capitalize()}"
+        return ExportResult([line], sent.notes, sent.unplaced)
+    if options.into is not None:
+        raise UsageError("--into of course export feedback is for --for canvas; leave it out, or name the platform")
     return _files(options, graded, feedback, ".html")
 
 
@@ -161,6 +188,39 @@ def _nbgrader_course(options: ExportOptions, course: Course) -> ExportResult:
     return ExportResult(lines, [edited] if made.config_kept else [])
 
 
+def _classroom50_autograder(options: ExportOptions, course: Course) -> ExportResult:
+    from autograder.instructor.gradebook.classroom50 import write_autograder
+
+    return _public(options, course, write_autograder)
+
+
+def _prairielearn_grader(options: ExportOptions, course: Course) -> ExportResult:
+    from autograder.instructor.gradebook.prairielearn import write_grader
+
+    return _public(options, course, write_grader)
+
+
+def _public(options: ExportOptions, course: Course, write: Callable[[Course, Path, Path], int]) -> ExportResult:
+    """Write the files of a platform where everybody can read them: they have the student's kit, and no solution."""
+    if options.kit is None:
+        found = f"course export {options.format} needs --kit DIR, the kit that students have"
+        raise UsageError(f"{found}; make one with course release DIR")
+    count = write(course, options.kit, Path(options.to))
+    return ExportResult([f"{plural(count, 'file')} in {options.to}; nothing of the solutions is in them"])
+
+
+def _github_actions(options: ExportOptions, course: Course) -> ExportResult:
+    from autograder.instructor.gradebook.workflows import github_actions
+
+    return _file(options, github_actions(course))
+
+
+def _gitlab_ci(options: ExportOptions, course: Course) -> ExportResult:
+    from autograder.instructor.gradebook.workflows import gitlab_ci
+
+    return _file(options, gitlab_ci(course))
+
+
 def _files(options: ExportOptions, graded: Graded, make: Exporter, suffix: str) -> ExportResult:
     """Write a file for each student with a report; or the one file that is named, if there is one report."""
     to, marks = Path(options.to), graded.with_report
@@ -186,10 +246,12 @@ OF_A_CLASS: Mapping[str, Callable[[ExportOptions, Graded], ExportResult]] = {
     "moodle": _fill,
     "nbgrader": _nbgrader,
     "gradescope": _gradescope,
-    "classroom": _classroom,
-    "classroom-workflow": _classroom_workflow,
-    "exercism": _exercism,
+    "classroom50": _classroom50,
+    "prairielearn": _prairielearn,
     "junit": _junit,
+    "markdown": _markdown,
+    "annotations": _annotations,
+    "code-quality": _code_quality,
     "feedback": _feedback,
 }
 """The formats made of graded reports."""
@@ -197,5 +259,12 @@ OF_A_CLASS: Mapping[str, Callable[[ExportOptions, Graded], ExportResult]] = {
 OF_A_COURSE: Mapping[str, Callable[[ExportOptions, Course], ExportResult]] = {
     "gradescope-autograder": _gradescope_autograder,
     "nbgrader-course": _nbgrader_course,
+    "classroom50-autograder": _classroom50_autograder,
+    "prairielearn-grader": _prairielearn_grader,
+    "github-actions": _github_actions,
+    "gitlab-ci": _gitlab_ci,
 }
 """The formats made of the course alone."""
+
+OF_A_KIT = ("github-actions", "gitlab-ci")
+"""Those of them that need no solutions, so that a kit can write them too."""

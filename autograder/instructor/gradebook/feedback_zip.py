@@ -1,0 +1,128 @@
+"""All feedback pages in one zip, named so that Canvas or Moodle gives each to its student.
+
+Moodle  *Upload multiple feedback files in a zip* takes NAME_PARTICIPANT_assignsubmission_file_/FILE: see
+        is_valid_filename_for_import in mod/assign/feedback/file/importziplib.php.
+Canvas  *Upload submissions* takes NAME_USER_ATTACHMENT_FILE, where ATTACHMENT is a file that the student handed in:
+        see infer_comment_context_from_filename in app/models/abstract_assignment.rb. It shows the comment's file under
+        the name of that attachment, so a page is of the same type: a zip for a zip, else comments or a text cell.
+"""
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder import ending
+from autograder.course.names import UsageError
+from autograder.course.storage import temporary_beside
+from autograder.instructor.gradebook.feedback_page import feedback
+from autograder.instructor.gradebook.graded import ExportError, Graded, Mark, named
+from autograder.instructor.gradebook.markdown import markdown
+from autograder.instructor.gradebook.matching import with_moodle_id
+from autograder.report.quantities import plural
+from autograder.submission import canvas
+from autograder.submission.files import printable
+from autograder.submission.names import Clue
+
+TIME = (1980, 1, 1, 0, 0, 0)
+"""The same time for every page, so that equal pages give an equal zip."""
+
+PAGE = "feedback.html"
+TYPES = (".zip", ".py", ".ipynb")
+"""The types of attachments that a page can have, the best first."""
+
+
+@dataclass(frozen=True)
+class Archive:
+    """The number of pages in the zip, notes about the others, and how many others there are."""
+
+    pages: int
+    notes: Sequence[str] = ()
+    unplaced: int = 0
+
+
+def write_archive(graded: Graded, platform: str, into: Path | None, to: Path) -> Archive:
+    """Write the zip for `canvas` or `moodle`. `into` is the download of Canvas: the folder, or its submissions.zip."""
+    if to.suffix != ".zip":
+        raise ExportError(f"{printable(to)} is not the name of a zip, expected one like feedback.zip")
+    if (platform == "canvas") != (into is not None):
+        needs = (
+            "needs --into FILE, the submissions.zip that you downloaded there" if into is None else "takes no --into"
+        )
+        raise UsageError(f"course export feedback --for {platform} {needs}")
+    uploads = _uploads(graded, into) if into is not None else {}
+    files: dict[str, bytes] = {}
+    without = []
+    for mark in graded.with_report:
+        found = _canvas(graded, mark, uploads.get(mark.student)) if into is not None else _moodle(graded, mark)
+        files |= found
+        without += [] if found else [mark.student]
+    with ending.temporary(lambda: temporary_beside(to)) as temporary:
+        temporary.write_bytes(zipped(files))
+        temporary.chmod(0o644)
+        temporary.replace(to)
+    if not without:
+        return Archive(len(files))
+    hint = f"no file of theirs in {into}" if into else "no participant number; give it as lms_id in roster.csv"
+    return Archive(len(files), (f"{plural(len(without), 'page')} left out: {named(without)}; {hint}",), len(without))
+
+
+def zipped(files: Mapping[str, bytes]) -> bytes:
+    """Return a zip of files; the same files give the same bytes."""
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(zipfile.ZipInfo(name, TIME), data, zipfile.ZIP_DEFLATED)
+    return stream.getvalue()
+
+
+def _moodle(graded: Graded, mark: Mark) -> dict[str, bytes]:
+    row = with_moodle_id(mark.row)
+    if not (row.lms_id.isascii() and row.lms_id.isdigit()):
+        return {}
+    return {f"{_letters(row.name)}_{row.lms_id}_assignsubmission_file_/{PAGE}": feedback(graded, mark).encode()}
+
+
+def _canvas(graded: Graded, mark: Mark, upload: canvas.Upload | None) -> dict[str, bytes]:
+    if upload is None:
+        return {}
+    kind = Path(upload.rest).suffix.lower()
+    if kind == ".zip":
+        data = zipped({PAGE: feedback(graded, mark).encode()})
+    elif kind == ".py":
+        data = "".join(f"# {line}".rstrip() + "\n" for line in markdown(graded, mark).splitlines()).encode()
+    else:
+        cell = {"cell_type": "markdown", "id": "feedback", "metadata": {}, "source": markdown(graded, mark)}
+        data = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}).encode()
+    return {f"{_letters(mark.row.name)}_{upload.user}_{upload.file}_feedback{kind}": data}
+
+
+def _uploads(graded: Graded, into: Path) -> dict[str, canvas.Upload]:
+    """Return the attachment of each student that the page replaces: the last one of the best type."""
+    try:
+        names = [file.name for file in into.iterdir()] if into.is_dir() else zipfile.ZipFile(into).namelist()
+    except (OSError, zipfile.BadZipFile):
+        wanted = "the submissions.zip that Canvas gave you, or the folder with its files"
+        raise ExportError(f"{printable(into)} cannot be read, expected {wanted}; download it again") from None
+    best: dict[str, canvas.Upload] = {}
+    for name in names:
+        readings = canvas.uploads(name.rpartition("/")[2])
+        if len(readings) != 1 or Path(readings[0].rest).suffix.lower() not in TYPES or not readings[0].user.isdigit():
+            continue
+        (upload,) = readings
+        owners = graded.policy.roster.find(Clue(upload.user, name=upload.name, lms_id=upload.user)) or (upload.user,)
+        if len(owners) == 1 and _rank(upload) > _rank(best.get(owners[0])):
+            best[owners[0]] = upload
+    return best
+
+
+def _rank(upload: canvas.Upload | None) -> tuple[int, int]:
+    return (-TYPES.index(Path(upload.rest).suffix.lower()), upload.file) if upload else (-len(TYPES), 0)
+
+
+def _letters(name: str) -> str:
+    """Return a name without `_`, digits and punctuation: both platforms read the numbers behind it."""
+    return " ".join(re.sub(r"[\W\d_]+", " ", name).split()) or "student"
