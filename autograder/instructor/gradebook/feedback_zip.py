@@ -11,18 +11,16 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from pathlib import Path
 
 from autograder import ending
 from autograder.course.names import UsageError
 from autograder.course.storage import temporary_beside
 from autograder.instructor.gradebook.feedback_page import feedback
-from autograder.instructor.gradebook.graded import ExportError, Graded, Mark, named
+from autograder.instructor.gradebook.graded import ExportError, Graded, Mark
 from autograder.instructor.gradebook.markdown import markdown
 from autograder.instructor.gradebook.matching import with_moodle_id
-from autograder.report.quantities import plural
 from autograder.submission import canvas
 from autograder.submission.files import printable
 from autograder.submission.names import Clue
@@ -35,17 +33,11 @@ TYPES = (".zip", ".py", ".ipynb")
 """The types of attachments that a page can have, the best first."""
 
 
-@dataclass(frozen=True)
-class Archive:
-    """The number of pages in the zip, notes about the others, and how many others there are."""
+def write_archive(graded: Graded, platform: str, into: Path | None, to: Path) -> tuple[int, list[str]]:
+    """Write the zip for `canvas` or `moodle`. Return the number of pages, and the students whose page has no place.
 
-    pages: int
-    notes: Sequence[str] = ()
-    unplaced: int = 0
-
-
-def write_archive(graded: Graded, platform: str, into: Path | None, to: Path) -> Archive:
-    """Write the zip for `canvas` or `moodle`. `into` is the download of Canvas: the folder, or its submissions.zip."""
+    `into` is the download of Canvas: the folder, or its submissions.zip.
+    """
     if to.suffix != ".zip":
         raise ExportError(f"{printable(to)} is not the name of a zip, expected one like feedback.zip")
     if (platform == "canvas") != (into is not None):
@@ -64,10 +56,7 @@ def write_archive(graded: Graded, platform: str, into: Path | None, to: Path) ->
         temporary.write_bytes(zipped(files))
         temporary.chmod(0o644)
         temporary.replace(to)
-    if not without:
-        return Archive(len(files))
-    hint = f"no file of theirs in {into}" if into else "no participant number; give it as lms_id in roster.csv"
-    return Archive(len(files), (f"{plural(len(without), 'page')} left out: {named(without)}; {hint}",), len(without))
+    return len(files), without
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:

@@ -3,13 +3,14 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import cast
 
 from autograder.course import Course
 from autograder.course.names import UsageError
 from autograder.course.storage import write_atomically
-from autograder.instructor.gradebook.graded import Exporter, Graded
+from autograder.instructor.gradebook.graded import Exporter, Graded, named
 from autograder.report.quantities import listed, plural
 
 
@@ -119,48 +120,24 @@ def _classroom50(options: ExportOptions, graded: Graded) -> ExportResult:
     return _files(options, graded, classroom50(os.environ), ".json")
 
 
-def _prairielearn(options: ExportOptions, graded: Graded) -> ExportResult:
-    from autograder.instructor.gradebook.prairielearn import prairielearn
-
-    return _files(options, graded, prairielearn, ".json")
-
-
-def _markdown(options: ExportOptions, graded: Graded) -> ExportResult:
-    from autograder.instructor.gradebook.markdown import markdown
-
-    return _files(options, graded, markdown, ".md")
-
-
-def _annotations(options: ExportOptions, graded: Graded) -> ExportResult:
-    from autograder.instructor.gradebook.workflows import annotations
-
-    return _files(options, graded, annotations, ".txt")
-
-
-def _code_quality(options: ExportOptions, graded: Graded) -> ExportResult:
-    from autograder.instructor.gradebook.workflows import code_quality
-
-    return _files(options, graded, code_quality, ".json")
-
-
-def _junit(options: ExportOptions, graded: Graded) -> ExportResult:
-    from autograder.instructor.gradebook.junit import junit
-
-    return _files(options, graded, junit, ".xml")
-
-
 def _feedback(options: ExportOptions, graded: Graded) -> ExportResult:
     from autograder.instructor.gradebook.feedback_page import feedback
 
     if options.platform is not None:
-        from autograder.instructor.gradebook.feedback_zip import write_archive
-
-        sent = write_archive(graded, options.platform, options.into, Path(options.to))
-        line = f"Written: {Path(options.to)}, {plural(sent.pages, 'page')} for {options.platform.capitalize()}"
-        return ExportResult([line], sent.notes, sent.unplaced)
+        return _archive(options, graded, options.platform)
     if options.into is not None:
         raise UsageError("--into of course export feedback is for --for canvas; leave it out, or name the platform")
     return _files(options, graded, feedback, ".html")
+
+
+def _archive(options: ExportOptions, graded: Graded, platform: str) -> ExportResult:
+    from autograder.instructor.gradebook.feedback_zip import write_archive
+
+    pages, without = write_archive(graded, platform, options.into, Path(options.to))
+    reason = f"no file of theirs in {options.into}" if options.into else "no participant number in roster.csv (lms_id)"
+    notes = [f"{plural(len(without), 'page')} left out: {named(without)}; {reason}"] if without else []
+    line = f"Written: {Path(options.to)}, {plural(pages, 'page')} for {platform.capitalize()}"
+    return ExportResult([line], notes, len(without))
 
 
 def _gradescope_autograder(options: ExportOptions, course: Course) -> ExportResult:
@@ -209,16 +186,15 @@ def _public(options: ExportOptions, course: Course, write: Callable[[Course, Pat
     return ExportResult([f"{plural(count, 'file')} in {options.to}; nothing of the solutions is in them"])
 
 
-def _github_actions(options: ExportOptions, course: Course) -> ExportResult:
-    from autograder.instructor.gradebook.workflows import github_actions
+def _each(module: str, make: str, suffix: str) -> Callable[[ExportOptions, Graded], ExportResult]:
+    """Return the writer of a file for each student, with a function of a module that is loaded when it is needed."""
+    name = f"{__package__}.{module}"
+    return lambda options, graded: _files(options, graded, getattr(import_module(name), make), suffix)
 
-    return _file(options, github_actions(course))
 
-
-def _gitlab_ci(options: ExportOptions, course: Course) -> ExportResult:
-    from autograder.instructor.gradebook.workflows import gitlab_ci
-
-    return _file(options, gitlab_ci(course))
+def _workflow(make: str) -> Callable[[ExportOptions, Course], ExportResult]:
+    name = f"{__package__}.workflows"
+    return lambda options, course: _file(options, getattr(import_module(name), make)(course))
 
 
 def _files(options: ExportOptions, graded: Graded, make: Exporter, suffix: str) -> ExportResult:
@@ -247,11 +223,11 @@ OF_A_CLASS: Mapping[str, Callable[[ExportOptions, Graded], ExportResult]] = {
     "nbgrader": _nbgrader,
     "gradescope": _gradescope,
     "classroom50": _classroom50,
-    "prairielearn": _prairielearn,
-    "junit": _junit,
-    "markdown": _markdown,
-    "annotations": _annotations,
-    "code-quality": _code_quality,
+    "prairielearn": _each("prairielearn", "prairielearn", ".json"),
+    "junit": _each("junit", "junit", ".xml"),
+    "markdown": _each("markdown", "markdown", ".md"),
+    "annotations": _each("workflows", "annotations", ".txt"),
+    "code-quality": _each("workflows", "code_quality", ".json"),
     "feedback": _feedback,
 }
 """The formats made of graded reports."""
@@ -261,8 +237,8 @@ OF_A_COURSE: Mapping[str, Callable[[ExportOptions, Course], ExportResult]] = {
     "nbgrader-course": _nbgrader_course,
     "classroom50-autograder": _classroom50_autograder,
     "prairielearn-grader": _prairielearn_grader,
-    "github-actions": _github_actions,
-    "gitlab-ci": _gitlab_ci,
+    "github-actions": _workflow("github_actions"),
+    "gitlab-ci": _workflow("gitlab_ci"),
 }
 """The formats made of the course alone."""
 

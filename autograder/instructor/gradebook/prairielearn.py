@@ -1,15 +1,13 @@
-"""PrairieLearn: results.json of an external grader, and the image and the question that make it.
+"""PrairieLearn: results.json of an external grader, and the image that makes it.
 
 https://docs.prairielearn.com/externalGrading/; apps/prairielearn/src/lib/externalGraderCommon.ts reads the file.
 """
 
-import html
 import json
-import uuid
 from pathlib import Path
 from typing import Any
 
-from autograder.course import Course, read_course
+from autograder.course import Course
 from autograder.instructor.gradebook.feedback import check_text, notes
 from autograder.instructor.gradebook.graded import ExportError, Graded, Mark
 from autograder.instructor.gradebook.public_kit import public_kit, write_files
@@ -18,16 +16,11 @@ from autograder.report.exercise_summary import notes as intake_notes
 from autograder.report.exercise_summary import number
 from autograder.report.printable import one_line
 from autograder.results import CheckResult, ExerciseResult, Report
-from autograder.submission.submission import notebook_of
 
 MOST_CHARACTERS = 200_000
 """In all messages together: PrairieLearn refuses a file of more than 1 MiB, and a character has up to four bytes."""
 
 LONGEST = 2_000
-TIMEOUT = 600
-"""Seconds: the most that PrairieLearn allows."""
-
-IMAGE = "YOUR-NAME/course-grader"
 
 
 def prairielearn(graded: Graded, mark: Mark) -> str:
@@ -55,29 +48,10 @@ def prairielearn(graded: Graded, mark: Mark) -> str:
 
 
 def write_grader(course: Course, kit: Path, to: Path) -> int:
-    """Write the image's Dockerfile and entrypoint, the kit, and a question. Return the number of files."""
-    files = public_kit(course, kit)
+    """Write the Dockerfile and the entrypoint of the image, and the kit. Return the number of files."""
     index = TORCH_INDEX if course.computes_with_tensors else ""
-    public = read_course(kit)
-    title = one_line(public.title)
-    question = {
-        "uuid": str(uuid.uuid5(uuid.NAMESPACE_URL, f"{title}\n{' '.join(public.files)}")),
-        "title": title,
-        "topic": "Autograder",
-        "tags": ["code"],
-        "type": "v3",
-        "singleVariant": True,
-        "gradingMethod": "External",
-        "externalGradingOptions": {"image": IMAGE, "timeout": TIMEOUT},
-    }
-    names = ", ".join([*public.files, *map(notebook_of, public.files)])
-    scripts = {
-        "Dockerfile": _DOCKERFILE.replace("INDEX", index),
-        "grade.sh": _GRADE,
-        "question/info.json": _text(question),
-        "question/question.html": _QUESTION.replace("TITLE", html.escape(title)).replace("FILES", names),
-    }
-    return write_files(to, {**scripts, **files})
+    scripts = {"Dockerfile": _DOCKERFILE.replace("INDEX", index), "grade.sh": _GRADE}
+    return write_files(to, {**scripts, **public_kit(course, kit)})
 
 
 def _nothing(report: Report) -> list[str]:
@@ -129,20 +103,8 @@ export HOME="$work" TMPDIR="$work" PYTHONDONTWRITEBYTECODE=1
 status=0
 $as python -m autograder check "$@" --plain --no-questions --submission "$work/student" --json "$work/report.json" \\
   > "$work/log" || status=$?
-[ "$status" -le 1 ] || exit "$status"  # the checks could not run: no score
+[ "$status" -le 1 ] && [ -s "$work/report.json" ] || exit 4  # the checks could not run: no score
 rm -rf "$grade/results"
 mkdir -p "$grade/results"
 python -m autograder export prairielearn "$work/report.json" --to "$grade/results/results.json"
-"""
-
-_QUESTION = """\
-<pl-question-panel>
-  <p>TITLE: upload the exercises that you have written.</p>
-  <pl-file-upload optional-file-names="FILES"></pl-file-upload>
-</pl-question-panel>
-
-<pl-submission-panel>
-  <pl-external-grader-results></pl-external-grader-results>
-  <pl-file-preview></pl-file-preview>
-</pl-submission-panel>
 """
