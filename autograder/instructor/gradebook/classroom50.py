@@ -11,6 +11,7 @@ from typing import Any
 
 from autograder.course import Course
 from autograder.instructor.gradebook.graded import Exporter, ExportError, Graded, Mark
+from autograder.instructor.gradebook.markdown import why_no_score
 from autograder.instructor.gradebook.public_kit import MEGABYTE, public_kit, write_files
 from autograder.instructor.gradebook.workflows import TORCH_INDEX
 from autograder.report.exercise_summary import number
@@ -35,8 +36,9 @@ def classroom50(environment: Mapping[str, str]) -> Exporter:
     """Return the exporter of result.json, for the submission that the runner's environment describes."""
 
     def results(graded: Graded, mark: Mark) -> str:
-        if mark.failed or mark.report is None or mark.score is None:
-            raise ExportError(f"the grader failed on {mark.student}, so there is no score to report; run it again")
+        assert mark.report is not None
+        if mark.score is None:
+            raise ExportError(f"{mark.student} has no score to report. {why_no_score(mark.report)}")
         data = _identity(environment)
         tests = [_test(exercise, exercise.id in graded.policy.grading.bonus) for exercise in mark.report.exercises]
         maximum = graded.policy.maximum

@@ -20,8 +20,8 @@ def markdown(graded: Graded, mark: Mark) -> str:
     assert report is not None
     score = f": {points_of(mark.score, graded.policy.maximum)}" if mark.score is not None else ""
     lines = [f"## {_plain(report.course)}{score}", "", *(f"{_plain(note)}\n" for note in notes(mark))]
-    if mark.failed:
-        lines += [STATES["grader_error"].meaning, ""]
+    if mark.score is None:
+        lines += [why_no_score(report), ""]
     lines += ["| exercise | result | points |", "|---|---|--:|", *map(_row, report.exercises)]
     size, failures = sum(map(len, lines)), failing(report)
     sections = [_section(exercise, check) for exercise, check in failures]
@@ -30,6 +30,14 @@ def markdown(graded: Graded, mark: Mark) -> str:
     if left := len(failures) - len(sections):
         sections.append(f"\n`course check` shows {plural(left, 'more failure')}.")
     return "\n".join([*lines, *sections]) + "\n"
+
+
+def why_no_score(report: Report) -> str:
+    """Return why a report has no score, for a student."""
+    problems = (
+        state.meaning for status, state in STATES.items() if state.mark == "problem" and status in report.statuses
+    )
+    return next(problems, "Nobody has decided on a score yet.")
 
 
 def failing(report: Report) -> list[tuple[ExerciseResult, CheckResult]]:

@@ -10,6 +10,7 @@ from typing import Any
 from autograder.course import Course
 from autograder.instructor.gradebook.feedback import check_text, notes
 from autograder.instructor.gradebook.graded import ExportError, Graded, Mark
+from autograder.instructor.gradebook.markdown import why_no_score
 from autograder.instructor.gradebook.public_kit import public_kit, write_files
 from autograder.instructor.gradebook.workflows import TORCH_INDEX
 from autograder.report.exercise_summary import notes as intake_notes
@@ -26,8 +27,9 @@ LONGEST = 2_000
 def prairielearn(graded: Graded, mark: Mark) -> str:
     """Return results.json. A submission without any file of the course is not gradable: it costs no attempt."""
     report = mark.report
-    if mark.failed or report is None or mark.score is None:
-        raise ExportError(f"the grader failed on {mark.student}, so there is no score to report; run it again")
+    assert report is not None
+    if mark.score is None:
+        raise ExportError(f"{mark.student} has no score to report. {why_no_score(report)}")
     if report.statuses == {"missing"}:
         return _text({"gradable": False, "format_errors": _nothing(report)})
     longest = min(LONGEST, MOST_CHARACTERS // max(1, sum(len(exercise.checks) for exercise in report.exercises)))

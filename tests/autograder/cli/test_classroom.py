@@ -291,7 +291,7 @@ def test_each_gets_a_page_that_says_why(story: Story, reports: dict[str, Any]) -
     assert set(pages) == {"ada", "ben", "cem"}
     ada = pages["ada"]
     assert "Feedback for Ada Lovelace: " in ada
-    assert f"{reports['ada']['score'] / 100:g} of 100 points" in ada
+    assert f"{reports['ada']['score'] / 100:g} of 200 points" in ada
     assert "The scores are not divided by √K." in ada
     assert "scores = <u>query @ key.mT</u>" in ada
     for student, page in pages.items():
