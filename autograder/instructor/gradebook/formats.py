@@ -125,8 +125,10 @@ def _feedback(options: ExportOptions, graded: Graded) -> ExportResult:
 
     if options.platform is not None:
         return _archive(options, graded, options.platform)
-    if options.into is not None:
-        raise UsageError("--into of course export feedback is for --for canvas; leave it out, or name the platform")
+    if options.into is not None or Path(options.to).suffix == ".zip":
+        raise UsageError(
+            "course export feedback writes a zip, and takes --into, with --for canvas or --for moodle only"
+        )
     return _files(options, graded, feedback, ".html")
 
 
@@ -212,6 +214,7 @@ def _files(options: ExportOptions, graded: Graded, make: Exporter, suffix: str) 
 
 
 def _file(options: ExportOptions, text: str) -> ExportResult:
+    Path(options.to).parent.mkdir(parents=True, exist_ok=True)
     write_atomically(Path(options.to), text)
     return ExportResult([f"Written: {Path(options.to)}"])
 

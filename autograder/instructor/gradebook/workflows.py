@@ -111,7 +111,7 @@ jobs:
           test "$status" -le 1 || exit "$status"  # the checks could not run
           course export markdown report.json --to summary.md
           course export annotations report.json --to annotations.txt
-          cat summary.md >> "$GITHUB_STEP_SUMMARY"
+          tee --append "$GITHUB_STEP_SUMMARY" < summary.md
           cat annotations.txt
           echo "status=$status" >> "$GITHUB_OUTPUT"
       - name: Comment on the pull request

@@ -149,7 +149,7 @@ def test_the_command_writes_the_zip_and_names_who_is_left_out(course: Path, subm
     for arguments, sentence in (
         (("--for", "canvas"), "--for canvas needs --into FILE, the submissions.zip that you downloaded there"),
         (("--for", "moodle", "--into", "x"), "--for moodle takes no --into"),
-        (("--into", "x"), "--into of course export feedback is for --for canvas"),
+        ((), "course export feedback takes a zip and --into only with --for canvas or --for moodle"),
     ):
         done = tiny.run_course(course, *wanted, *arguments)
         assert done.returncode == 2
