@@ -11,7 +11,6 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Mapping
 from pathlib import Path
 
 from autograder import ending
@@ -46,47 +45,46 @@ def write_archive(graded: Graded, platform: str, into: Path | None, to: Path) ->
         )
         raise UsageError(f"course export feedback --for {platform} {needs}")
     uploads = _uploads(graded, into) if into is not None else {}
-    files: dict[str, bytes] = {}
     without = []
-    for mark in graded.with_report:
-        found = _canvas(graded, mark, uploads.get(mark.student)) if into is not None else _moodle(graded, mark)
-        files |= found
-        without += [] if found else [mark.student]
     with ending.temporary(lambda: temporary_beside(to)) as temporary:
-        temporary.write_bytes(zipped(files))
+        with zipfile.ZipFile(temporary, "w") as archive:
+            for mark in graded.with_report:
+                found = _canvas(graded, mark, uploads.get(mark.student)) if into is not None else _moodle(graded, mark)
+                if found is None:
+                    without.append(mark.student)
+                else:
+                    _add(archive, *found)
         temporary.chmod(0o644)
         temporary.replace(to)
-    return len(files), without
+    return len(graded.with_report) - len(without), without
 
 
-def zipped(files: Mapping[str, bytes]) -> bytes:
-    """Return a zip of files; the same files give the same bytes."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            archive.writestr(zipfile.ZipInfo(name, TIME), data, zipfile.ZIP_DEFLATED)
-    return stream.getvalue()
+def _add(archive: zipfile.ZipFile, name: str, data: bytes) -> None:
+    archive.writestr(zipfile.ZipInfo(name, TIME), data, zipfile.ZIP_DEFLATED)
 
 
-def _moodle(graded: Graded, mark: Mark) -> dict[str, bytes]:
+def _moodle(graded: Graded, mark: Mark) -> tuple[str, bytes] | None:
     row = with_moodle_id(mark.row)
     if not (row.lms_id.isascii() and row.lms_id.isdigit()):
-        return {}
-    return {f"{_letters(row.name)}_{row.lms_id}_assignsubmission_file_/{PAGE}": feedback(graded, mark).encode()}
+        return None
+    return f"{_letters(row.name)}_{row.lms_id}_assignsubmission_file_/{PAGE}", feedback(graded, mark).encode()
 
 
-def _canvas(graded: Graded, mark: Mark, upload: canvas.Upload | None) -> dict[str, bytes]:
+def _canvas(graded: Graded, mark: Mark, upload: canvas.Upload | None) -> tuple[str, bytes] | None:
     if upload is None:
-        return {}
+        return None
     kind = Path(upload.rest).suffix.lower()
     if kind == ".zip":
-        data = zipped({PAGE: feedback(graded, mark).encode()})
+        stream = io.BytesIO()
+        with zipfile.ZipFile(stream, "w") as archive:
+            _add(archive, PAGE, feedback(graded, mark).encode())
+        data = stream.getvalue()
     elif kind == ".py":
         data = "".join(f"# {line}".rstrip() + "\n" for line in markdown(graded, mark).splitlines()).encode()
     else:
         cell = {"cell_type": "markdown", "id": "feedback", "metadata": {}, "source": markdown(graded, mark)}
         data = json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": {}, "cells": [cell]}).encode()
-    return {f"{_letters(mark.row.name)}_{upload.user}_{upload.file}_feedback{kind}": data}
+    return f"{_letters(mark.row.name)}_{upload.user}_{upload.file}_feedback{kind}", data
 
 
 def _uploads(graded: Graded, into: Path) -> dict[str, canvas.Upload]:

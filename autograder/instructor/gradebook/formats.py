@@ -126,9 +126,7 @@ def _feedback(options: ExportOptions, graded: Graded) -> ExportResult:
     if options.platform is not None:
         return _archive(options, graded, options.platform)
     if options.into is not None or Path(options.to).suffix == ".zip":
-        raise UsageError(
-            "course export feedback writes a zip, and takes --into, with --for canvas or --for moodle only"
-        )
+        raise UsageError("course export feedback takes a zip and --into only with --for canvas or --for moodle")
     return _files(options, graded, feedback, ".html")
 
 
