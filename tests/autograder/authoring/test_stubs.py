@@ -47,8 +47,8 @@ def test_several_regions_of_a_function_each_become_an_error_with_their_indentati
 
 def test_methods_of_the_solution_alone_are_left_out_of_the_class() -> None:
     text = (
-        f"class Box:\n    {BEGIN}\n    size = 3\n    {END}\n\n    def put(self, x):\n        {BEGIN}\n        self.x = x\n"
-        f"        {END}\n\n    {BEGIN}\n    def secret(self):\n        return 1\n    {END}\n"
+        f"class Box:\n    {BEGIN}\n    size = 3\n    {END}\n\n    def put(self, x):\n        {BEGIN}\n"
+        f"        self.x = x\n        {END}\n\n    {BEGIN}\n    def secret(self):\n        return 1\n    {END}\n"
     )
     assert stub(text) == ('class Box:\n\n    def put(self, x):\n        raise NotImplementedError("ex07: Box.put")\n')
 
