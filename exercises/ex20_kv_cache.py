@@ -85,7 +85,6 @@ class KVCache:
         # TODO ex20: store max_len, and begin with no token.
         raise NotImplementedError("ex20: KVCache.__init__")
 
-    raise NotImplementedError("ex20: KVCache.__init__")
     def update(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Append key (B, G, T, K) and value (B, G, T, Kv); return all so far.
 

@@ -119,7 +119,6 @@ class RollingKVCache:
         # TODO ex21: store both numbers, and begin with no token.
         raise NotImplementedError("ex21: RollingKVCache.__init__")
 
-    raise NotImplementedError("ex21: RollingKVCache.__init__")
     def update(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
         """Append key (B, G, T, K) and value (B, G, T, Kv); return what was held and the new ones.
 

@@ -117,12 +117,14 @@ def _readme(course: Course) -> str:
 
 
 def _public_toml(course: Course) -> bytes:
-    """Return course.toml without what students do not get, and with what the class takes."""
+    """Return course.toml with what the class takes, and with no more of [grading] than which exercises are a bonus."""
     file = course.root / "course.toml"
+    bonus = [exercise.id for exercise in course.exercises if course.grading and exercise.id in course.grading.bonus]
     try:
-        return with_take(without_tables(file.read_text("utf-8"), ["grading"]), course.take).encode()
+        text = with_take(without_tables(file.read_text("utf-8"), ["grading"]), course.take)
     except TableError as error:
         raise ReleaseError(f"{file}: {error}") from error
+    return (f"{text}\n[grading]\nbonus = {json.dumps(bonus)}\n" if bonus else text).encode()
 
 
 def write_kit(files: Mapping[str, bytes], folder: Path) -> None:

@@ -19,7 +19,7 @@ EXERCISE = "an exercise: 5, 05, ex05, attention or ex05_attention"
 ROSTER = "the list of the class (default: roster.csv in the course's folder)"
 JOBS = "run N at a time (default: one per core)"
 LAYOUT = "the layout of DIR (default: recognised from its entries)"
-LAYOUTS = ("plain", "canvas", "moodle", "classroom", "nbgrader")
+LAYOUTS = ("plain", "canvas", "moodle", "clones", "nbgrader")
 GRADES = "the folder that `course grade` wrote"
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[Parser]"

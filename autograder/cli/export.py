@@ -9,7 +9,14 @@ from autograder.course import find_course, read_course
 from autograder.course.kit_files import refuse_kit
 from autograder.course.names import UsageError
 from autograder.exits import GRADER, PASS
-from autograder.instructor.gradebook.formats import OF_A_CLASS, OF_A_COURSE, ExportOptions, ExportResult, check_options
+from autograder.instructor.gradebook.formats import (
+    OF_A_CLASS,
+    OF_A_COURSE,
+    OF_A_KIT,
+    ExportOptions,
+    ExportResult,
+    check_options,
+)
 from autograder.instructor.gradebook.graded import Graded, named, read_graded
 from autograder.instructor.gradebook.roster import read_roster
 from autograder.report.quantities import plural
@@ -24,7 +31,8 @@ def export(options: argparse.Namespace) -> int:
         if options.out is not None:
             found = f"course export {wanted.format} takes no OUT, since it is made of the course"
             raise UsageError(f"{found}; leave it out")
-        refuse_kit(course, f"export {wanted.format}")
+        if wanted.format not in OF_A_KIT:
+            refuse_kit(course, f"export {wanted.format}")
         _show(OF_A_COURSE[wanted.format](wanted, course))
         return PASS
     if options.out is None:

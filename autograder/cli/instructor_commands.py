@@ -22,7 +22,8 @@ from autograder.cli.arguments import (
 
 EXPORTS = (
     *("scores", "canvas", "moodle", "nbgrader", "nbgrader-course", "gradescope", "gradescope-autograder"),
-    *("classroom", "classroom-workflow", "exercism", "junit", "feedback"),
+    *("classroom50", "classroom50-autograder", "prairielearn", "prairielearn-grader"),
+    *("github-actions", "gitlab-ci", "annotations", "code-quality", "markdown", "junit", "feedback"),
 )
 VISIBILITY = ("visible", "after_due_date", "after_published", "hidden")
 ONE_STUDENT = "only this student; repeatable"
@@ -114,6 +115,13 @@ def _add_gradebook_options(parser: argparse.ArgumentParser) -> None:
     add("--visibility", choices=VISIBILITY, help="when students see their results (default: visible)")
     add("--check-visibility", choices=VISIBILITY, help="when students see each check (default: with the results)")
     add("--metadata", type=Path, metavar="FILE", help="the submission_metadata.json with the student and the time")
+    add = parser.add_argument_group("classroom50-autograder, prairielearn-grader").add_argument
+    add("--kit", type=Path, metavar="DIR", help="the kit that students have, made by course release")
+    add = parser.add_argument_group("feedback").add_argument
+    platforms = ("canvas", "moodle")
+    add(
+        "--for", dest="platform", choices=platforms, help="one zip to upload there; canvas needs --into submissions.zip"
+    )
 
 
 def _add_dashboard(commands: Commands) -> None:

@@ -21,10 +21,12 @@ class StubError(Exception):
 def make_stub(solution: str, exercise: Exercise) -> str:
     """Return the stub of a solution's text.
 
-    An indented region becomes `raise NotImplementedError("ex05: NAME")`; a region at the margin is omitted.
+    A region inside a function becomes `raise NotImplementedError("ex05: NAME")`. A region elsewhere, with helpers or
+    methods of the solution's own, is omitted: a module or class that raises could not be imported.
     """
     lines: list[str] = []
     owner, function, begun = "", "", 0
+    margin: int | None = None  # of the function that the line may belong to
     for number, line in enumerate(solution.splitlines(), 1):
         mark = line.strip()
         if mark == BEGIN:
@@ -32,7 +34,7 @@ def make_stub(solution: str, exercise: Exercise) -> str:
                 raise StubError(f"{exercise.file}:{number}: this region begins inside the region of line {begun}")
             begun = number
             indent = line[: len(line) - len(line.lstrip())]
-            if indent:
+            if margin is not None and len(indent) > margin:
                 lines.append(f'{indent}raise NotImplementedError("{exercise.id[:4]}: {function}")')
         elif mark == END:
             if not begun:
@@ -41,6 +43,7 @@ def make_stub(solution: str, exercise: Exercise) -> str:
         elif not begun:
             if match := DEFINITION.match(line):
                 indent, kind, name = match.groups()
+                margin = len(indent) if kind == "def" else None
                 owner = name if kind == "class" else owner if indent else ""
                 function = f"{owner}.{name}" if indent and owner else name
             lines.append(line)

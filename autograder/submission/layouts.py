@@ -2,8 +2,8 @@
 
 canvas     Flat files, whose names `canvas.py` reads.
 moodle     Folders or flat files, whose names `moodle.py` reads.
-classroom  Clones `ASSIGNMENT-LOGIN` in `ASSIGNMENT-submissions`, as `gh classroom clone student-repos` makes them: see
-           https://github.com/github/gh-classroom/blob/main/cmd/gh-classroom/clone/student-repos/student-repos.go
+clones     Clones of git repositories, `ASSIGNMENT-LOGIN` or `CLASSROOM-ASSIGNMENT-LOGIN`: the part that all names share
+           is not the login, nor is the ASSIGNMENT of a folder `ASSIGNMENT-submissions`.
 nbgrader   STUDENT/ASSIGNMENT/, in it timestamp.txt such as `2015-02-01 09:28:58.749302 America/Los_Angeles`.
 plain      A folder or a zip for each student.
 """
@@ -23,7 +23,7 @@ from autograder.submission.git import commit_time
 from autograder.submission.names import Clue, casefolded
 from autograder.submission.times import format_time, parse_time
 
-LAYOUTS = ("plain", "canvas", "moodle", "classroom", "nbgrader")
+LAYOUTS = ("plain", "canvas", "moodle", "clones", "nbgrader")
 
 _CANVAS_COPY = re.compile(r"(.*)-\d{1,4}(\.\w+)")
 _ATTEMPT = re.compile(r"(.*?)[ _-]?(?:\((\d{1,4})\)|[_ -](?:attempt|v)?[_ -]?(\d{1,4}))", re.IGNORECASE)
@@ -136,7 +136,7 @@ def _by_owner(
     return grouped
 
 
-def _read_classroom(folder: ClassFolder, result: LayoutResult) -> None:
+def _read_clones(folder: ClassFolder, result: LayoutResult) -> None:
     """Read clones. The student's own machine wrote the time of a commit, so a note calls it their claim."""
     prefix = f"{folder.name.removesuffix('-submissions')}-" if folder.name.endswith("-submissions") else ""
     shared = _common_prefix([item.name for item in folder.items if item.kind == "folder"])
@@ -178,7 +178,7 @@ def _read_nbgrader(folder: ClassFolder, result: LayoutResult) -> None:
 _READERS: Mapping[str, Callable[[ClassFolder, LayoutResult], None]] = {
     "plain": _read_plain,
     "moodle": _read_moodle,
-    "classroom": _read_classroom,
+    "clones": _read_clones,
     "nbgrader": _read_nbgrader,
 }
 

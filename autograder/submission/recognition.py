@@ -167,6 +167,6 @@ _BY_NAME = (
     _Sign("canvas", _is_canvas, "are named as in a download of Canvas, NAME_ID_ID_FILE", "are not"),
 )
 _BY_CONTENT = (
-    _Sign("classroom", _is_clone, "hold a .git folder, as clones of GitHub Classroom do", "do not"),
+    _Sign("clones", _is_clone, "hold a .git folder, as clones of repositories do", "do not"),
     _Sign("nbgrader", _is_stamped, f"hold {STAMP} beside the work, as in nbgrader's STUDENT/ASSIGNMENT", "do not"),
 )

@@ -176,7 +176,7 @@ def test_held(impl, given):
     seen = {}
     for sinks in (0, 2):
         cache, text = impl.RollingKVCache(window=M, sinks=sinks), 0
-        beyond, differs, lacks, repeated = 0, [cache.held], 0, 0
+        beyond, differs, lacks, repeated = 0, [cache.held], 0, []
         for length in (1, 1, 1, 1, 1, T, 1, 3, 2 * T, 1):
             held = cache.held
             key, value = new_tokens(given, length)
@@ -184,7 +184,7 @@ def test_held(impl, given):
             text += length
             keys, _ = cache.update(key, value=value)
             differs.append(keys.size(2) - held - length)
-            repeated += int((keys[0, 0, :, 0].diff() <= 0).sum())
+            repeated.append(int((keys[0, 0, :, 0].diff() <= 0).sum()))
             beyond += max(0, cache.held - (M + sinks))
             lacks += max(0, min(cache.length, M - 1 + sinks) - cache.held)
         seen[f"{sinks} sinks"] = {

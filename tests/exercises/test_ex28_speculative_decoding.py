@@ -292,14 +292,18 @@ def logits_with(given, places, probabilities, temperature):
 )
 def test_shares(impl, given):
     V, torch, seen = given.size("V"), given.torch, {}
-    for temperature in (1.0, 4.0):
+    unlike, alike = ((0.4, 0.4, 0.2), (0.2, 0.2, 0.6)), ((0.2, 0.6, 0.2), (0.2, 0.6, 0.2))
+    for pair, temperature in ((unlike, 1.0), (unlike, 4.0), (alike, 1.0)):
         places = given.normal(V).argsort()[:3]
-        target, _ = language_model(given, logits=logits_with(given, places, (0.4, 0.4, 0.2), temperature))
-        draft, _ = language_model(given, logits=logits_with(given, places, (0.2, 0.2, 0.6), temperature))
+        target, draft = (
+            language_model(given, logits=logits_with(given, places, probabilities, temperature))[0]
+            for probabilities in pair
+        )
         options = {} if temperature == 1 else {"temperature": temperature}
         ids = impl.speculative_generate(target, draft, places[None, :1], max_new_tokens=600, num_drafted=5, **options)
         counts = torch.nn.functional.one_hot(ids[0, 1:], V).sum(dim=0)
-        seen[f"shares in fifths at temperature {temperature:g}"] = (counts / counts.sum() * 5).round().long()
+        both = "a draft like the target" if pair == alike else "another draft"
+        seen[f"shares in fifths at temperature {temperature:g}, {both}"] = (counts / counts.sum() * 5).round().long()
     return seen
 
 

@@ -1,10 +1,5 @@
-"""The plain text of a mark: its checks that do not pass, and what the class adds to it; and the code of the checks."""
+"""The plain text of a mark: its checks that do not pass, and what the class adds to it."""
 
-import ast
-from collections.abc import Mapping
-from dataclasses import dataclass
-
-from autograder.course import Course
 from autograder.instructor.gradebook.graded import Mark
 from autograder.report.exercise_summary import checks_pass
 from autograder.report.failure_text import failure_text
@@ -13,33 +8,6 @@ from autograder.report.printable import one_line
 from autograder.report.quantities import points_of
 from autograder.report.states import STATES, state_of
 from autograder.results import CheckResult, ExerciseResult
-
-
-@dataclass(frozen=True)
-class CheckSource:
-    """The code of a check, and its file and line from the root of the course."""
-
-    file: str
-    line: int
-    code: str
-
-
-def check_sources(course: Course) -> Mapping[tuple[str, str], CheckSource]:
-    """Return the source of each check, by exercise and check. The files are read, not run."""
-    sources = {}
-    for exercise in course.exercises:
-        file = course.checks_file(exercise)
-        try:
-            text = file.read_text("utf-8")
-            tree = ast.parse(text)
-        except (OSError, ValueError, SyntaxError):
-            continue
-        name = file.relative_to(course.root).as_posix()
-        for node in tree.body:
-            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
-                code = ast.get_source_segment(text, node) or ""
-                sources[exercise.id, node.name.removeprefix("test_")] = CheckSource(name, node.lineno, code)
-    return sources
 
 
 def check_text(check: CheckResult) -> str:

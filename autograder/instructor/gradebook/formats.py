@@ -1,15 +1,17 @@
 """The formats of `course export`: which options each takes, and what writes it."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import cast
 
 from autograder.course import Course
 from autograder.course.names import UsageError
 from autograder.course.storage import write_atomically
-from autograder.instructor.gradebook.graded import Exporter, Graded
-from autograder.report.quantities import plural
+from autograder.instructor.gradebook.graded import Exporter, Graded, named
+from autograder.report.quantities import listed, plural
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class ExportOptions:
     visibility: str | None = None
     check_visibility: str | None = None
     metadata: Path | None = None
+    kit: Path | None = None
+    platform: str | None = None
 
 
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class ExportResult:
 
 
 OPTIONS: Mapping[str, Sequence[str]] = {
-    "into": ("canvas", "moodle"),
+    "into": ("canvas", "moodle", "feedback"),
     "column": ("canvas", "moodle"),
     "scale": ("canvas", "moodle"),
     "assignment": ("nbgrader", "nbgrader-course"),
@@ -49,16 +53,21 @@ OPTIONS: Mapping[str, Sequence[str]] = {
     "visibility": ("gradescope",),
     "check_visibility": ("gradescope",),
     "metadata": ("gradescope",),
+    "kit": ("classroom50-autograder", "prairielearn-grader"),
+    "platform": ("feedback",),
 }
 """The formats that an option is for. Other options are for every format."""
+
+FLAGS: Mapping[str, str] = {"platform": "for"}
+"""The options whose name on the command line is another one than here."""
 
 
 def check_options(options: ExportOptions) -> None:
     """Raise `UsageError` for an option of another format."""
     for option, formats in OPTIONS.items():
         if getattr(options, option) and options.format not in formats:
-            name = option.replace("_", "-")
-            raise UsageError(f"--{name} is for {' and '.join(formats)}, and not for {options.format}; leave it out")
+            name = FLAGS.get(option, option.replace("_", "-"))
+            raise UsageError(f"--{name} is for {listed(formats)}, and not for {options.format}; leave it out")
 
 
 def _scores(options: ExportOptions, graded: Graded) -> ExportResult:
@@ -105,35 +114,30 @@ def _gradescope(options: ExportOptions, graded: Graded) -> ExportResult:
     return _files(options, graded, gradescope(graded, seen), ".json")
 
 
-def _classroom(options: ExportOptions, graded: Graded) -> ExportResult:
-    from autograder.instructor.gradebook.classroom import classroom
+def _classroom50(options: ExportOptions, graded: Graded) -> ExportResult:
+    from autograder.instructor.gradebook.classroom50 import classroom50
 
-    sound = replace(graded, marks=tuple(mark for mark in graded.marks if not mark.failed))
-    return _files(options, sound, classroom(graded), ".json")
-
-
-def _classroom_workflow(options: ExportOptions, graded: Graded) -> ExportResult:
-    from autograder.instructor.gradebook.classroom import workflow
-
-    return _file(options, workflow(graded))
-
-
-def _exercism(options: ExportOptions, graded: Graded) -> ExportResult:
-    from autograder.instructor.gradebook.exercism import exercism
-
-    return _files(options, graded, exercism(graded), ".json")
-
-
-def _junit(options: ExportOptions, graded: Graded) -> ExportResult:
-    from autograder.instructor.gradebook.junit import junit
-
-    return _files(options, graded, junit, ".xml")
+    return _files(options, graded, classroom50(os.environ), ".json")
 
 
 def _feedback(options: ExportOptions, graded: Graded) -> ExportResult:
     from autograder.instructor.gradebook.feedback_page import feedback
 
+    if options.platform is not None:
+        return _archive(options, graded, options.platform)
+    if options.into is not None or Path(options.to).suffix == ".zip":
+        raise UsageError("course export feedback takes a zip and --into only with --for canvas or --for moodle")
     return _files(options, graded, feedback, ".html")
+
+
+def _archive(options: ExportOptions, graded: Graded, platform: str) -> ExportResult:
+    from autograder.instructor.gradebook.feedback_zip import write_archive
+
+    pages, without = write_archive(graded, platform, options.into, Path(options.to))
+    reason = f"no file of theirs in {options.into}" if options.into else "no participant number in roster.csv (lms_id)"
+    notes = [f"{plural(len(without), 'page')} left out: {named(without)}; {reason}"] if without else []
+    line = f"Written: {Path(options.to)}, {plural(pages, 'page')} for {platform.capitalize()}"
+    return ExportResult([line], notes, len(without))
 
 
 def _gradescope_autograder(options: ExportOptions, course: Course) -> ExportResult:
@@ -161,6 +165,38 @@ def _nbgrader_course(options: ExportOptions, course: Course) -> ExportResult:
     return ExportResult(lines, [edited] if made.config_kept else [])
 
 
+def _classroom50_autograder(options: ExportOptions, course: Course) -> ExportResult:
+    from autograder.instructor.gradebook.classroom50 import write_autograder
+
+    return _public(options, course, write_autograder)
+
+
+def _prairielearn_grader(options: ExportOptions, course: Course) -> ExportResult:
+    from autograder.instructor.gradebook.prairielearn import write_grader
+
+    return _public(options, course, write_grader)
+
+
+def _public(options: ExportOptions, course: Course, write: Callable[[Course, Path, Path], int]) -> ExportResult:
+    """Write the files of a platform where everybody can read them: they have the student's kit, and no solution."""
+    if options.kit is None:
+        found = f"course export {options.format} needs --kit DIR, the kit that students have"
+        raise UsageError(f"{found}; make one with course release DIR")
+    count = write(course, options.kit, Path(options.to))
+    return ExportResult([f"{plural(count, 'file')} in {options.to}; nothing of the solutions is in them"])
+
+
+def _each(module: str, make: str, suffix: str) -> Callable[[ExportOptions, Graded], ExportResult]:
+    """Return the writer of a file for each student, with a function of a module that is loaded when it is needed."""
+    name = f"{__package__}.{module}"
+    return lambda options, graded: _files(options, graded, getattr(import_module(name), make), suffix)
+
+
+def _workflow(make: str) -> Callable[[ExportOptions, Course], ExportResult]:
+    name = f"{__package__}.workflows"
+    return lambda options, course: _file(options, getattr(import_module(name), make)(course))
+
+
 def _files(options: ExportOptions, graded: Graded, make: Exporter, suffix: str) -> ExportResult:
     """Write a file for each student with a report; or the one file that is named, if there is one report."""
     to, marks = Path(options.to), graded.with_report
@@ -176,6 +212,7 @@ def _files(options: ExportOptions, graded: Graded, make: Exporter, suffix: str) 
 
 
 def _file(options: ExportOptions, text: str) -> ExportResult:
+    Path(options.to).parent.mkdir(parents=True, exist_ok=True)
     write_atomically(Path(options.to), text)
     return ExportResult([f"Written: {Path(options.to)}"])
 
@@ -186,10 +223,12 @@ OF_A_CLASS: Mapping[str, Callable[[ExportOptions, Graded], ExportResult]] = {
     "moodle": _fill,
     "nbgrader": _nbgrader,
     "gradescope": _gradescope,
-    "classroom": _classroom,
-    "classroom-workflow": _classroom_workflow,
-    "exercism": _exercism,
-    "junit": _junit,
+    "classroom50": _classroom50,
+    "prairielearn": _each("prairielearn", "prairielearn", ".json"),
+    "junit": _each("junit", "junit", ".xml"),
+    "markdown": _each("markdown", "markdown", ".md"),
+    "annotations": _each("workflows", "annotations", ".txt"),
+    "code-quality": _each("workflows", "code_quality", ".json"),
     "feedback": _feedback,
 }
 """The formats made of graded reports."""
@@ -197,5 +236,12 @@ OF_A_CLASS: Mapping[str, Callable[[ExportOptions, Graded], ExportResult]] = {
 OF_A_COURSE: Mapping[str, Callable[[ExportOptions, Course], ExportResult]] = {
     "gradescope-autograder": _gradescope_autograder,
     "nbgrader-course": _nbgrader_course,
+    "classroom50-autograder": _classroom50_autograder,
+    "prairielearn-grader": _prairielearn_grader,
+    "github-actions": _workflow("github_actions"),
+    "gitlab-ci": _workflow("gitlab_ci"),
 }
 """The formats made of the course alone."""
+
+OF_A_KIT = ("github-actions", "gitlab-ci")
+"""Those of them that need no solutions, so that a kit can write them too."""

@@ -57,7 +57,7 @@ class _Index:
     """The students by number, id, login, address and name."""
 
     def __init__(self, marks: Sequence[Mark]) -> None:
-        rows = [_with_moodle_id(mark.row) for mark in marks]
+        rows = [with_moodle_id(mark.row) for mark in marks]
         self._names = Roster(tuple(rows))
         self._numbers: dict[str, set[str]] = defaultdict(set)
         self._strong: dict[str, set[str]] = defaultdict(set)
@@ -73,7 +73,7 @@ class _Index:
         return tuple(sorted(numbers | strong)) or (self._names.find(Clue("", name=person.name)) if person.name else ())
 
 
-def _with_moodle_id(row: Student) -> Student:
+def with_moodle_id(row: Student) -> Student:
     """Return a row with the name and number of an id from a Moodle download, like `Ada Lovelace_123`."""
     name, separator, number = row.student.rpartition("_")
     if row.name or row.lms_id or not (separator and number.isascii() and number.isdigit()):

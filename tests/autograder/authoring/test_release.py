@@ -91,6 +91,15 @@ def test_of_course_toml_only_what_is_the_instructors_is_missing(course: Path, ke
     assert set(tomllib.loads(made["pyproject.toml"].decode())["tool"]) == {"hatch"}
 
 
+def test_a_kit_knows_its_bonus_exercises_and_nothing_else_of_the_policy(course: Path, key_cache: Path) -> None:
+    own = f'[grading]\ndue = 2026-03-01T23:59:00Z\nbonus = ["{tiny.FIRST}"]\n\n'
+    tiny.replaced(course / "course.toml", "[limits]", f"{own}[limits]")
+    suite = tiny.suite_at(course)
+    with Keys(suite, seed=SEED, cache=key_cache) as keys:
+        made = kit_of(suite.course, suite, keys)
+    assert tomllib.loads(made["course.toml"].decode())["grading"] == {"bonus": [tiny.FIRST]}
+
+
 def test_a_table_that_cannot_be_left_out_is_no_silent_leak() -> None:
     assert without_tables("[a]\nx = 1\n[a.b]\ny = 2\n[c]\nz = 3\n", ["a"]) == "[c]\nz = 3\n"
     assert without_tables('a = 1\n\n# of b\n["b"]\nx = 2\n', ["b"]) == "a = 1\n"

@@ -9,6 +9,7 @@ from autograder.course import Exercise
 from autograder.course.stubs import BEGIN, END, StubError, make_stub, stale_stubs
 from tests.support import tiny
 
+MODULE_OR_CLASS = (ast.Module, ast.ClassDef)
 EXERCISE = Exercise("ex07_example", "example", 100, (), {}, ())
 
 
@@ -42,6 +43,20 @@ def test_several_regions_of_a_function_each_become_an_error_with_their_indentati
     lines = stub(text).splitlines()
     assert [line[: len(line) - len(line.lstrip())] for line in lines if "raise" in line] == ["        ", "    "]
     ast.parse(stub(text))
+
+
+def test_methods_of_the_solution_alone_are_left_out_of_the_class() -> None:
+    text = (
+        f"class Box:\n    {BEGIN}\n    size = 3\n    {END}\n\n    def put(self, x):\n        {BEGIN}\n"
+        f"        self.x = x\n        {END}\n\n    {BEGIN}\n    def secret(self):\n        return 1\n    {END}\n"
+    )
+    assert stub(text) == ('class Box:\n\n    def put(self, x):\n        raise NotImplementedError("ex07: Box.put")\n')
+
+
+@pytest.mark.parametrize("file", sorted((tiny.REPOSITORY / "exercises").glob("ex*.py")), ids=lambda file: file.stem)
+def test_a_stub_of_the_course_raises_in_functions_only(file: Path) -> None:
+    bodies = [node.body for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, MODULE_OR_CLASS)]
+    assert not any(isinstance(statement, ast.Raise) for body in bodies for statement in body)
 
 
 def test_a_file_without_regions_is_its_own_stub() -> None:

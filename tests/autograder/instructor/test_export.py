@@ -11,8 +11,6 @@ from xml.etree import ElementTree
 import pytest
 
 from autograder.course import read_course
-from autograder.instructor.gradebook.classroom import _harmless, classroom, workflow
-from autograder.instructor.gradebook.exercism import exercism
 from autograder.instructor.gradebook.feedback_page import feedback
 from autograder.instructor.gradebook.graded import ExportError, Graded, handed_in_times, read_graded
 from autograder.instructor.gradebook.gradescope import Seen, gradescope, unfinished
@@ -147,7 +145,10 @@ def test_a_report_that_the_table_has_not_is_left_out_and_named(own: Path) -> Non
         (("scores", "../out", "--to", "x.csv", "--student", "bop"), "there is no student bop; did you mean bob?"),
         (("scores", "--to", "x.csv"), "course export scores needs OUT"),
         (("canvas", "../out", "--to", "x.csv"), "course export canvas needs --into FILE"),
-        (("junit", "../out", "--to", "x", "--into", "x.csv"), "--into is for canvas and moodle, and not for junit"),
+        (
+            ("junit", "../out", "--to", "x", "--into", "x.csv"),
+            "for canvas, moodle and feedback, and not for junit",
+        ),
         (("junit", "../out", "--to", "x.xml"), "x.xml is one file, and there are 5 reports"),
         (("gradescope-autograder", "../out", "--to", "x.zip"), "takes no OUT"),
         (("scores", "../nothing", "--to", "x.csv"), "../nothing has no reports"),
@@ -197,80 +198,9 @@ def test_a_bonus_is_worth_nothing_and_earns_points(own: Path) -> None:
     graded = examples.read(own)
     first = results(graded, gradescope(graded, Seen()), "ada")["tests"][0]
     assert (first["score"], first["max_score"]) == (17.14, 0)
-    runners = results(graded, classroom(graded), "bob")
-    counted = [each for each in runners.values() if each["max_score"]]
-    assert sum(each["max_score"] for each in counted) == pytest.approx(60)
-    assert sum(test["score"] for each in counted for test in each["tests"]) == pytest.approx(71.43)
-    assert {each["status"] for each in runners.values()} == {"pass"}, "a bonus that is not earned fails no job"
 
 
-# GitHub Classroom.
-
-
-def test_each_runner_says_the_same_by_its_sum_and_by_its_share_of_passes(graded: Graded) -> None:
-    for student in ("ada", "bob", "eve", "=cmd"):
-        for runner in results(graded, classroom(graded), student).values():
-            share = sum(each["status"] == "pass" for each in runner["tests"]) / len(runner["tests"])
-            assert sum(each["score"] for each in runner["tests"]) == pytest.approx(
-                share * runner["max_score"], abs=0.02
-            )
-
-
-def test_classroom_tells_where_each_check_is_written(course: Path, graded: Graded) -> None:
-    for runner in results(graded, classroom(graded), "bob").values():
-        assert runner["version"] == 3
-        for test in runner["tests"]:
-            line = (course / test["filename"]).read_text("utf-8").splitlines()[test["line_no"] - 1]
-            assert line.startswith("def test_")
-
-
-@pytest.mark.worker
-def test_the_workflow_of_nobodys_report_is_refused(course: Path) -> None:
-    status, said = exported(course, "classroom-workflow", "../out", "--to", "x.yml", "--student", "zoe")
-    assert status == 2
-    assert "zoe handed in nothing, expected one report at least; leave --student out" in said
-
-
-def test_classroom_reports_nothing_where_the_grader_failed(graded: Graded) -> None:
-    with pytest.raises(ExportError, match="the grader failed on fay"):
-        results(graded, classroom(graded), "fay")
-
-
-def test_a_students_words_are_no_command_of_a_workflow(graded: Graded) -> None:
-    for runner in results(graded, classroom(graded), "eve").values():
-        for test in runner["tests"]:
-            assert "::" not in test["message"] + test["name"]
-    for colons in ("::", ":::error::", "::::"):
-        assert "::" not in _harmless(colons)
-
-
-def test_the_workflow_reports_exactly_the_runners_there_are(graded: Graded) -> None:
-    text = workflow(graded)
-    runners = results(graded, classroom(graded), "ada")
-    assert f"runners: {','.join(runners)}\n" in text
-    assert re.fullmatch(r"([a-zA-Z0-9]+,)*[a-zA-Z0-9]+", ",".join(runners))
-    for name in runners:
-        assert f"{name.upper()}_RESULTS: ${{{{ steps.grade.outputs.{name} }}}}" in text
-    assert "permissions:\n  checks: write\n  actions: read\n  contents: read\n" in text
-    assert "  run-autograding-tests:\n" in text
-
-
-# Exercism and JUnit.
-
-
-def test_exercism_has_every_check_with_its_code(graded: Graded) -> None:
-    found = results(graded, exercism(graded), "bob")
-    assert (found["version"], found["status"], len(found["tests"])) == (3, "fail", 9)
-    assert [each["task_id"] for each in found["tests"]] == [1] * 4 + [2] * 5
-    assert found["tests"][0]["test_code"].startswith("def test_values(impl, given):")
-    assert found["tests"][0]["output"] == "seen\n"
-    assert all(("message" in each) == (each["status"] != "pass") for each in found["tests"])
-
-
-def test_exercism_has_an_error_with_a_message_where_the_grader_failed(graded: Graded) -> None:
-    found = results(graded, exercism(graded), "fay")
-    assert found["status"] == "error"
-    assert found["message"]
+# JUnit.
 
 
 def test_junit_counts_as_pytest_does_and_has_the_points(graded: Graded) -> None:
@@ -290,12 +220,10 @@ def test_junit_counts_as_pytest_does_and_has_the_points(graded: Graded) -> None:
 # A student's words.
 
 
-@pytest.mark.parametrize("name", ["gradescope", "classroom", "exercism", "junit", "feedback"])
+@pytest.mark.parametrize("name", ["gradescope", "junit", "feedback"])
 def test_what_is_invisible_in_a_students_words_is_written_out(graded: Graded, name: str) -> None:
     make = {
         "gradescope": gradescope(graded, Seen()),
-        "classroom": classroom(graded),
-        "exercism": exercism(graded),
         "junit": junit,
         "feedback": feedback,
     }

@@ -138,12 +138,12 @@ def cloned(folder: Path, at: int, commits: int = 1) -> Path:
 
 
 @pytest.mark.worker
-def test_the_clones_of_a_classroom_are_recognised_with_the_times_of_their_last_commits(tmp_path: Path) -> None:
+def test_clones_are_recognised_with_the_times_of_their_last_commits(tmp_path: Path) -> None:
     top = tmp_path / "hw-submissions"
     cloned(top / "hw-ada-k", 1_700_000_000)
     cloned(top / "hw-ada-b", 1_700_000_500)
     found = list_submissions(top, FILES)
-    assert found.layout == "classroom"
+    assert found.layout == "clones"
     assert [entry.student for entry in found.entries] == ["ada-b", "ada-k"]
     assert [entry.handed_in.timestamp() for entry in found.entries if entry.handed_in] == [1_700_000_500, 1_700_000_000]
     assert found.entries[0].notes == (

@@ -1,0 +1,126 @@
+"""Classroom 50: result.json of classroom50/result/v1, and the folder that grades with the student's kit.
+
+https://github.com/foundation50/classroom50/wiki/Advanced-Autograding and schemas/result-v1.schema.json there.
+"""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from autograder.course import Course
+from autograder.instructor.gradebook.graded import Exporter, ExportError, Graded, Mark
+from autograder.instructor.gradebook.markdown import why_no_score
+from autograder.instructor.gradebook.public_kit import MEGABYTE, public_kit, write_files
+from autograder.instructor.gradebook.workflows import TORCH_INDEX
+from autograder.report.exercise_summary import number
+from autograder.report.printable import one_line
+from autograder.results import ExerciseResult
+from autograder.submission.git import commit_time
+
+FIELDS = {
+    "classroom": "CLASSROOM",
+    "assignment": "ASSIGNMENT",
+    "submission": "SUBMISSION_TAG",
+    "commit": "COMMIT_URL",
+    "release": "RELEASE_URL",
+}
+"""The fields that are copied from the runner's environment."""
+
+MOST_BYTES = 10 * MEGABYTE
+"""The runner fetches no larger folder of an assignment."""
+
+
+def classroom50(environment: Mapping[str, str]) -> Exporter:
+    """Return the exporter of result.json, for the submission that the runner's environment describes."""
+
+    def results(graded: Graded, mark: Mark) -> str:
+        assert mark.report is not None
+        if mark.score is None:
+            raise ExportError(f"{mark.student} has no score to report. {why_no_score(mark.report)}")
+        data = _identity(environment)
+        tests = [_test(exercise, exercise.id in graded.policy.grading.bonus) for exercise in mark.report.exercises]
+        maximum = graded.policy.maximum
+        data |= {"score": min(max(mark.score, 0), maximum), "max-score": maximum, "tests": tests}
+        return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+
+    return results
+
+
+def write_autograder(course: Course, kit: Path, to: Path) -> int:
+    """Write the folder of an assignment: autograder.py, the kit, and the runtime. Return the number of files."""
+    index = TORCH_INDEX if course.computes_with_tensors else ""
+    runtime = {"runs-on": "ubuntu-latest", "python": "3.12"}
+    files: dict[str, bytes | str] = {
+        "autograder.py": _AUTOGRADER.replace("INDEX", index),
+        "runtime.json": f"{json.dumps(runtime, indent=1)}\n",
+        **public_kit(course, kit),
+    }
+    return write_files(to, files, MOST_BYTES)
+
+
+def _identity(environment: Mapping[str, str]) -> dict[str, Any]:
+    owner = environment.get("OWNER") or environment.get("USERNAME") or ""
+    found = {field: environment.get(name, "") for field, name in FIELDS.items()} | {"owner": owner}
+    names = {**FIELDS, "owner": "OWNER"}
+    missing = [names[field] for field, value in found.items() if not value]
+    if missing:
+        raise ExportError(
+            f"the environment has no {missing[0]}, expected what Classroom 50's runner sets; "
+            "this format is written by autograder.py of course export classroom50-autograder"
+        )
+    time = commit_time(Path(environment.get("GITHUB_WORKSPACE") or ".")) or datetime.now(UTC)
+    return {
+        "schema": "classroom50/result/v1",
+        **found,
+        "assignment_type": environment.get("ASSIGNMENT_TYPE") or "individual",
+        "review": environment.get("REVIEW_URL") or found["commit"],
+        "datetime": f"{time:%Y-%m-%dT%H:%M:%SZ}",
+    }
+
+
+def _test(exercise: ExerciseResult, bonus: bool) -> dict[str, Any]:
+    """Return one exercise in hundredths of a point. A score above the maximum is refused, so a bonus raises both."""
+    return {
+        "test-name": f"{number(exercise.id)} {one_line(exercise.title)}{' (bonus)' if bonus else ''}",
+        "passed": exercise.status == "pass",
+        "score": exercise.score,
+        "max-score": max(exercise.max_score, exercise.score),
+    }
+
+
+_AUTOGRADER = '''\
+"""Grade the submission in this folder with the kit beside this file, for Classroom 50.
+
+Made by `course export classroom50-autograder`. Everybody can read these files: the kit has no solution.
+"""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+KIT = Path(__file__).resolve().parent / "kit"
+SUBMISSION = Path.cwd()
+os.environ.setdefault("PIP_EXTRA_INDEX_URL", "INDEX")
+
+
+def run(*command, allowed=(0,)):
+    """Run a module of Python in the kit; end with another status than 0 if it fails, so that no score counts."""
+    status = subprocess.run([sys.executable, "-m", *map(str, command)], cwd=KIT, check=False).returncode
+    if status not in allowed:
+        sys.exit(status or 1)
+
+
+with tempfile.TemporaryDirectory() as folder:
+    report = Path(folder) / "report.json"
+    run("pip", "install", "--quiet", "--constraint", "constraints.txt", "--editable", ".")
+    checks = ("--all", "--plain", "--no-questions", "--submission", SUBMISSION, "--json", report)
+    run("autograder", "check", *checks, allowed=(0, 1))
+    run("autograder", "export", "classroom50", report, "--to", Path(folder) / "result.json")
+    run("autograder", "export", "markdown", report, "--to", Path(folder) / "release-body.md")
+    for name in ("release-body.md", "result.json"):
+        (SUBMISSION / name).write_bytes((Path(folder) / name).read_bytes())
+'''

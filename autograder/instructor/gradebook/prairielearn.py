@@ -1,0 +1,112 @@
+"""PrairieLearn: results.json of an external grader, and the image that makes it.
+
+https://docs.prairielearn.com/externalGrading/; apps/prairielearn/src/lib/externalGraderCommon.ts reads the file.
+"""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from autograder.course import Course
+from autograder.instructor.gradebook.feedback import check_text, notes
+from autograder.instructor.gradebook.graded import ExportError, Graded, Mark
+from autograder.instructor.gradebook.markdown import why_no_score
+from autograder.instructor.gradebook.public_kit import public_kit, write_files
+from autograder.instructor.gradebook.workflows import TORCH_INDEX
+from autograder.report.exercise_summary import notes as intake_notes
+from autograder.report.exercise_summary import number
+from autograder.report.printable import one_line
+from autograder.results import CheckResult, ExerciseResult, Report
+
+MOST_CHARACTERS = 200_000
+"""In all messages together: PrairieLearn refuses a file of more than 1 MiB, and a character has up to four bytes."""
+
+LONGEST = 2_000
+
+
+def prairielearn(graded: Graded, mark: Mark) -> str:
+    """Return results.json. A submission without any file of the course is not gradable: it costs no attempt."""
+    report = mark.report
+    assert report is not None
+    if mark.score is None:
+        raise ExportError(f"{mark.student} has no score to report. {why_no_score(report)}")
+    if report.statuses == {"missing"}:
+        return _text({"gradable": False, "format_errors": _nothing(report)})
+    longest = min(LONGEST, MOST_CHARACTERS // max(1, sum(len(exercise.checks) for exercise in report.exercises)))
+    bonus = graded.policy.grading.bonus
+    # A question may ask for one exercise only: then the report has only that one.
+    maximum = sum(one.max_score for one in report.exercises if one.id not in bonus) or report.max_score or 1
+    results = {
+        "gradable": True,
+        "score": min(max(mark.score / maximum, 0.0), 1.0),
+        "message": "\n".join(notes(mark)),
+        "tests": [
+            _test(exercise, check, exercise.id in bonus, longest)
+            for exercise in report.exercises
+            for check in exercise.checks
+        ],
+    }
+    return _text(results)
+
+
+def write_grader(course: Course, kit: Path, to: Path) -> int:
+    """Write the Dockerfile and the entrypoint of the image, and the kit. Return the number of files."""
+    index = TORCH_INDEX if course.computes_with_tensors else ""
+    scripts = {"Dockerfile": _DOCKERFILE.replace("INDEX", index), "grade.sh": _GRADE}
+    return write_files(to, {**scripts, **public_kit(course, kit)})
+
+
+def _nothing(report: Report) -> list[str]:
+    files = f"{report.exercises[0].id}.py" if report.exercises else "a file of the course"
+    return [f"No file of the course was found. Upload your exercises, such as {files}.", *intake_notes(report)]
+
+
+def _test(exercise: ExerciseResult, check: CheckResult, bonus: bool, longest: int) -> dict[str, Any]:
+    """Return one check. Points are shown only if every test has both; one with a maximum of 0 is a bonus."""
+    return {
+        "name": f"{number(exercise.id)} {one_line(exercise.title)}: {one_line(check.title)}",
+        "points": check.score / 100,
+        "max_points": 0 if bonus else check.max_score / 100,
+        "message": check_text(check)[:longest],
+    }
+
+
+def _text(data: dict[str, Any]) -> str:
+    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+
+
+_DOCKERFILE = """\
+# Made by `course export prairielearn-grader`. It has the student's kit and no solution, so the image may be public.
+FROM python:3.12-slim
+COPY kit /course/kit
+ARG PIP_EXTRA_INDEX_URL=INDEX
+RUN python -m pip install --no-cache-dir --constraint /course/kit/constraints.txt --editable /course/kit
+COPY grade.sh /course/grade.sh
+ENTRYPOINT ["/course/grade.sh"]
+"""
+
+_GRADE = """\
+#!/bin/sh
+# Grades /grade/student with the kit, as a user without rights, and then writes /grade/results/results.json.
+# Arguments are the exercises to check, for a question about one: /course/grade.sh 05. Without any, all are checked.
+set -eu
+grade="${GRADE_ROOT:-/grade}"
+cd "${COURSE_KIT:-/course/kit}"
+[ $# -gt 0 ] || set -- --all
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+cp -R "$grade/student" "$work/student"
+as=""
+if [ "$(id -u)" = 0 ]; then
+  chown -R 65534:65534 "$work"
+  as="setpriv --reuid=65534 --regid=65534 --clear-groups"
+fi
+export HOME="$work" TMPDIR="$work" PYTHONDONTWRITEBYTECODE=1
+status=0
+$as python -m autograder check "$@" --plain --no-questions --submission "$work/student" --json "$work/report.json" \\
+  > "$work/log" || status=$?
+[ "$status" -le 1 ] && [ -s "$work/report.json" ] || exit 4  # the checks could not run: no score
+rm -rf "$grade/results"
+mkdir -p "$grade/results"
+python -m autograder export prairielearn "$work/report.json" --to "$grade/results/results.json"
+"""

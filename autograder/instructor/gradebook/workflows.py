@@ -1,0 +1,162 @@
+"""Checks in a student's repository: the workflows for GitHub and GitLab, and the lines that they mark."""
+
+import hashlib
+import json
+import re
+
+from autograder.course import Course
+from autograder.instructor.gradebook.graded import Graded, Mark
+from autograder.instructor.gradebook.markdown import failing
+from autograder.report.exercise_summary import message_of, number
+from autograder.report.printable import one_line
+from autograder.results import CheckResult, ExerciseResult
+from autograder.submission.own_work import NOTEBOOKS
+
+TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
+"""An index with builds of torch without CUDA: they save gigabytes."""
+
+
+def annotations(graded: Graded, mark: Mark) -> str:
+    """Return one workflow command of GitHub Actions for the first failure of each exercise. A log prints them.
+
+    https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
+    """
+    lines = []
+    for exercise, check in _failing(mark):
+        file, line = _position(graded.course, check, exercise.id)
+        title = f"Exercise {number(exercise.id)}: {one_line(check.title)}"
+        fields = {"file": file, **({"line": str(line)} if line else {}), "title": title}
+        properties = ",".join(f"{name}={_escaped(value, ':,')}" for name, value in fields.items())
+        lines.append(f"::error {properties}::{_escaped(message_of(check.status, check.finding))}\n")
+    return "".join(lines)
+
+
+def code_quality(graded: Graded, mark: Mark) -> str:
+    """Return GitLab's Code Quality report: the first failure of each exercise at its line.
+
+    https://docs.gitlab.com/ci/testing/code_quality/#code-quality-report-format
+    """
+    entries = []
+    for exercise, check in _failing(mark):
+        file, line = _position(graded.course, check, exercise.id)
+        name = f"{exercise.id}/{check.id}"
+        entries.append(
+            {
+                "description": f"{one_line(check.title)}: {message_of(check.status, check.finding)}",
+                "check_name": name,
+                "fingerprint": hashlib.sha256(name.encode()).hexdigest(),
+                "severity": "major",
+                "location": {"path": file, "lines": {"begin": line or 1}},
+            }
+        )
+    return json.dumps(entries, indent=1, ensure_ascii=False) + "\n"
+
+
+def github_actions(course: Course) -> str:
+    """Return the text of a workflow file for GitHub Actions."""
+    index = f" || '{TORCH_INDEX}'" if course.computes_with_tensors else ""
+    return _GITHUB.replace(" || 'INDEX'", index)
+
+
+def gitlab_ci(course: Course) -> str:
+    """Return the text of a .gitlab-ci.yml."""
+    variables = f"  variables:\n    PIP_EXTRA_INDEX_URL: {TORCH_INDEX}\n" if course.computes_with_tensors else ""
+    return _GITLAB.replace("  VARIABLES\n", variables)
+
+
+def _failing(mark: Mark) -> list[tuple[ExerciseResult, CheckResult]]:
+    assert mark.report is not None
+    return failing(mark.report)
+
+
+def _position(course: Course, check: CheckResult, exercise: str) -> tuple[str, int | None]:
+    """Return the file and the line of a failure, from the root of the repository. A line of a cell is not one."""
+    place = check.finding.place if check.finding else None
+    name = one_line(place.file).rpartition("/")[2] if place else f"{exercise}.py"
+    folder = course.exercises_dir.relative_to(course.root).as_posix()
+    path = f"{folder}/{NOTEBOOKS}/{name}" if name.endswith(".ipynb") else f"{folder}/{name}"
+    return path, place.line if place and place.cell is None else None
+
+
+def _escaped(text: str, more: str = "") -> str:
+    """Return text that cannot end a workflow command or one of its properties."""
+    return re.sub(f"[%\r\n{more}]", lambda match: f"%{ord(match[0]):02X}", text)
+
+
+_GITHUB = """\
+# Made by `course export github-actions`. It goes to .github/workflows/course.yml of a student's repository.
+name: Course
+on: [push, workflow_dispatch]
+permissions:
+  contents: read
+  pull-requests: write  # for the comment
+jobs:
+  check:
+    runs-on: ubuntu-latest
+    timeout-minutes: 30
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with:
+          python-version: "3.12"
+      - name: Install the course
+        env:  # a variable of the repository or the organisation may name another index
+          PIP_EXTRA_INDEX_URL: ${{ vars.PIP_EXTRA_INDEX_URL || 'INDEX' }}
+        run: python -m pip install --quiet --constraint constraints.txt --editable .
+      - name: Check every exercise
+        id: check
+        run: |
+          status=0
+          course check --all --plain --no-questions --json report.json > /dev/null || status=$?
+          test "$status" -le 1 || exit "$status"  # the checks could not run
+          course export markdown report.json --to summary.md
+          course export annotations report.json --to annotations.txt
+          tee --append "$GITHUB_STEP_SUMMARY" < summary.md
+          cat annotations.txt
+          echo "status=$status" >> "$GITHUB_OUTPUT"
+      - name: Comment on the pull request
+        continue-on-error: true  # the token may have no right to comment
+        env:
+          GH_TOKEN: ${{ github.token }}
+        run: |
+          number="$(gh pr list --head "$GITHUB_REF_NAME" --json number --jq '.[0].number // empty')"
+          test -z "$number" || gh pr comment "$number" --edit-last --create-if-none --body-file summary.md
+      - name: Result
+        run: exit ${{ steps.check.outputs.status }}
+"""
+
+_GITLAB = """\
+# Made by `course export gitlab-ci`. It goes to .gitlab-ci.yml of a student's repository.
+# To comment on a merge request, set the CI/CD variable COURSE_TOKEN: a project access token with the scope api.
+check:
+  image: python:3.12
+  timeout: 30 minutes
+  VARIABLES
+  rules:
+    - if: $CI_PIPELINE_SOURCE == "merge_request_event"
+    - if: $CI_COMMIT_BRANCH && $CI_OPEN_MERGE_REQUESTS
+      when: never
+    - if: $CI_COMMIT_BRANCH
+  script:
+    - python -m pip install --quiet --constraint constraints.txt --editable .
+    - |
+      status=0
+      course check --all --plain --no-questions --json report.json > /dev/null || status=$?
+      test "$status" -le 1 || exit "$status"  # the checks could not run
+      course export markdown report.json --to summary.md
+      course export code-quality report.json --to code-quality.json
+      course export junit report.json --to junit.xml
+      cat summary.md
+      if [ -n "${COURSE_TOKEN:-}" ] && [ -n "${CI_MERGE_REQUEST_IID:-}" ]; then
+        notes="$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests/$CI_MERGE_REQUEST_IID/notes"
+        curl --silent --show-error --fail --output /dev/null --header "PRIVATE-TOKEN: $COURSE_TOKEN" \\
+          --data-urlencode "body@summary.md" "$notes" || echo "the token has no right to comment"
+      fi
+      exit "$status"
+  artifacts:
+    when: always
+    paths: [summary.md]
+    reports:
+      codequality: code-quality.json
+      junit: junit.xml
+"""
