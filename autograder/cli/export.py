@@ -42,7 +42,7 @@ def export(options: argparse.Namespace) -> int:
     _show(exported)
     for sentence in _without_score(graded):
         warn(sentence)
-    return GRADER if exported.unplaced or any(mark.failed for mark in graded.marks) else PASS
+    return GRADER if exported.unplaced or any(mark.failed or mark.held for mark in graded.marks) else PASS
 
 
 def _show(exported: ExportResult) -> None:
@@ -59,6 +59,10 @@ def _without_score(graded: Graded) -> Iterator[str]:
     failed = [mark.student for mark in graded.marks if mark.failed]
     if missing:
         yield f"{plural(len(missing), 'student')} handed in nothing, and no score is written: {named(missing)}"
+    if held := [mark.student for mark in graded.marks if mark.held]:
+        count = plural(len(held), "student")
+        fix = "replace it or take it out, and run course grade again"
+        yield f"the hand-in of {count} could not be read, and no score is written: {named(held)}; {fix}"
     if failed:
         count = plural(len(failed), "student")
         yield f"the grader failed on {count}, and no score is written: {named(failed)}; run course grade again"

@@ -20,6 +20,7 @@ from autograder.instructor.grading.out import Busy, Out
 from autograder.instructor.grading.reports import read_stored
 from autograder.instructor.grading.selection import choose_students, grading_course, grading_seed
 from autograder.learner.checking import normalize_device
+from autograder.report.quantities import plural
 from autograder.results import Report
 from autograder.submission import list_submissions
 
@@ -60,7 +61,8 @@ def grade(options: argparse.Namespace) -> int:
         return _fail(ENVIRONMENT, str(error))
     except OSError as error:
         return _fail(ENVIRONMENT, f"{error.filename or options.out} cannot be written to: {error.strerror}")
-    return GRADER if outcome.counts["failed"] or found.problems else PASS
+    held = any(report.is_held for report in outcome.reports)
+    return GRADER if outcome.counts["failed"] or held or found.problems else PASS
 
 
 def _fail(status: int, sentence: str) -> int:
@@ -79,12 +81,17 @@ def _show(options: argparse.Namespace, out: Out, outcome: Outcome) -> None:
         return
     _show_class(options, out, outcome.reports)
     print(f"\n{_counts(outcome.counts)}")
+    if held := [report for report in outcome.reports if report.is_held]:
+        one = len(held) == 1
+        found = f"{plural(len(held), 'submission')} {'has' if one else 'have'} no file that could be read"
+        print(f"{found}, and {'is' if one else 'are'} held back without a score, see above")
     print(f"Reports are in {out.reports}, the table in {outcome.table}")
 
 
 def _counts(counts: Counter[str]) -> str:
     graded, kept, failed = (counts[name] for name in ("graded", "kept", "failed"))
-    return f"{graded:,} graded, {kept:,} kept from before, {failed:,} the grader failed on"
+    again = f", {counts['counted']:,} with points counted again" if counts["counted"] else ""
+    return f"{graded:,} graded, {kept:,} kept from before{again}, {failed:,} the grader failed on"
 
 
 def _show_class(options: argparse.Namespace, out: Out, summaries: Sequence[Report]) -> None:

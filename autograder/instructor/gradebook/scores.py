@@ -24,8 +24,8 @@ def scores_csv(
 ) -> str:
     """Return the table as CSV text: the scores of the reports, and the final scores by the policy.
 
-    A score is empty, not zero, if the grader failed on it or the submission is held. `absent` students are missing, and their row is empty; by
-    default these are the students on the roster without a report.
+    A score is empty, not zero, if the grader failed on it or the submission is held. `absent` students are missing, and
+    their row is empty; by default these are the students on the roster without a report.
     """
     policy = policy or Policy()
     if absent is None:

@@ -192,9 +192,7 @@ class Bulk:
             if failed.isdisjoint(needed.id for needed in course.with_needs(course.exercise(id_)))
         }
 
-    def _graded(
-        self, submission: Submission, stored: Stored | None, suite: Suite, run: GradeOne
-    ) -> tuple[Report, int]:
+    def _graded(self, submission: Submission, stored: Stored | None, suite: Suite, run: GradeOne) -> tuple[Report, int]:
         """Return the report of a submission, kept results with their current points and new ones; and how many ran."""
         points = {exercise.id: suite.points(exercise) for exercise in suite.exercises}
         kept = {

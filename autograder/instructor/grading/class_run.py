@@ -135,7 +135,8 @@ class ClassRun:
             rate = Rate(len(plan.open), jobs)
 
             def on_progress(graded: Graded) -> None:
-                self.counts["kept" if graded.kept else "graded"] += 1
+                self.counts["kept" if graded.kept or not graded.ran else "graded"] += 1
+                self.counts["counted"] += not graded.kept and not graded.ran
                 self.counts["failed"] += graded.row.failed
                 rate.count()
                 self.progress.on_graded(rate)
@@ -176,7 +177,8 @@ class ClassRun:
 
     def _stopped(self, reason: str) -> str:
         kept = "their reports are whole, and the same command goes on from there"
-        return f"stopped after {self.counts.total():,} of {self._total:,} submissions: {reason}; {kept}"
+        done = self.counts["graded"] + self.counts["kept"]
+        return f"stopped after {done:,} of {self._total:,} submissions: {reason}; {kept}"
 
 
 def _prepare(grader: Grader, plan: Plan) -> None:
