@@ -202,6 +202,7 @@ def _wait_for_another(ours: socket.socket, caught: list[signal.Signals]) -> None
 def _end(status: int) -> NoReturn:
     try:
         _gate.acquire(timeout=GATE_SECONDS)
+        say = _says[-1]  # to leave may end the work that this sentence is about
         _all_within(LEAVE_SECONDS, [*_leaving, lambda: sys.stdout.flush()])
         processes = [*_processes]
         for process in processes:
@@ -210,7 +211,7 @@ def _end(status: int) -> NoReturn:
         for path in [*_temporary]:
             _remove(path)
         with contextlib.suppress(Exception):
-            os.write(2, f"{chr(10) if os.isatty(2) else ''}course: {_says[-1]()}\n".encode())
+            os.write(2, f"{chr(10) if os.isatty(2) else ''}course: {say()}\n".encode())
     finally:
         os._exit(status)
 

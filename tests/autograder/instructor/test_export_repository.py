@@ -148,7 +148,7 @@ def test_classroom50_grades_a_repository_with_the_kit_of_the_class(home: Path, t
     with tarfile.open(tmp_path / "bundle.tar.gz", "w:gz") as bundle:
         bundle.add(tmp_path / "made", ".")
     with tarfile.open(tmp_path / "bundle.tar.gz") as bundle:
-        bundle.extractall(tmp_path / "bundle", filter="data")
+        bundle.extractall(tmp_path / "bundle")
     checkout = tmp_path / "checkout"
     shutil.copytree(home / "repository", checkout)
     for file in checkout.rglob("test_ex*.py"):
