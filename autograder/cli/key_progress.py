@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 
+from autograder.cli.progress_line import is_due
 from autograder.report.exercise_summary import number
 
 QUIET_SECONDS = 2.0
@@ -16,7 +17,7 @@ EVERY_SECONDS = 0.1
 
 
 class KeyProgress:
-    """A line on a terminal's stderr that disappears at the end; with `plain`, one sentence after two seconds."""
+    """A line on a terminal's stderr that disappears at the end; a sentence now and then in a log, and with `plain`."""
 
     def __init__(self, *, plain: bool) -> None:
         self.plain = plain
@@ -24,7 +25,7 @@ class KeyProgress:
         self._started = time.monotonic()
         self._last_shown = 0.0
         self._width = 0
-        self._has_printed = False
+        self._has_printed = not plain
         self._closed = False
 
     def on_progress(self, exercise: str, done: int, total: int) -> None:
@@ -32,9 +33,9 @@ class KeyProgress:
         with self._lock:
             if self._closed or sys.stderr is None:
                 return
-            if self.plain:
-                self._print_once(exercise, total)
-            elif sys.stderr.isatty() and (done == total or time.monotonic() - self._last_shown > EVERY_SECONDS):
+            if self.plain or not sys.stderr.isatty():
+                self._print(exercise, done, total)
+            elif done == total or time.monotonic() - self._last_shown > EVERY_SECONDS:
                 text = f"{number(exercise)} comparing with known mistakes: {done} of {total}, once per exercise"
                 text = text[: shutil.get_terminal_size().columns - 1]
                 _write(f"\r{text.ljust(self._width)}")
@@ -48,10 +49,12 @@ class KeyProgress:
                 _write(f"\r{' ' * self._width}\r")
             self._width = 0
 
-    def _print_once(self, exercise: str, total: int) -> None:
+    def _print(self, exercise: str, done: int, total: int) -> None:
         if not self._has_printed and time.monotonic() - self._started > QUIET_SECONDS:
             _write(f"Exercise {number(exercise)}: comparing with {total} known mistakes, once per exercise.\n")
             self._has_printed = True
+        elif self._has_printed and is_due():
+            _write(f"Exercise {number(exercise)}: {done} of {total} known mistakes compared.\n")
 
 
 def _write(text: str) -> None:

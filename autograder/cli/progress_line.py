@@ -1,4 +1,4 @@
-"""A line that counts on stderr: redrawn on a terminal, once a minute in a log."""
+"""A line that counts on stderr: redrawn on a terminal, and a new line now and then in a log."""
 
 import sys
 import time
@@ -6,21 +6,31 @@ import time
 from autograder.cli.screen import warn
 from autograder.instructor.grading.rate import Rate
 
-QUIET_SECONDS = 60.0
-"""A log, of a batch job say, gets a line this often."""
+LOG_SECONDS = 10.0
+"""A log, of a batch job say, gets at most one line in this time, and none of work that is done sooner."""
+
+_last_line = [time.monotonic()]
+
+
+def is_due() -> bool:
+    """Return whether a log may get a line now; if so, the next one has to wait."""
+    now = time.monotonic()
+    if now - _last_line[0] < LOG_SECONDS:
+        return False
+    _last_line[0] = now
+    return True
 
 
 def show_count(text: str, *, last: bool) -> None:
-    """Redraw a line on a terminal; print nothing elsewhere."""
+    """Redraw a line on a terminal; elsewhere print one now and then."""
     if sys.stderr.isatty():
         print(f"\r{text:<60}", end="\n" if last else "", file=sys.stderr, flush=True)
+    elif not last and is_due():
+        print(text, file=sys.stderr, flush=True)
 
 
 class GradingProgress:
     """Prints on stderr how far the grading of a class is."""
-
-    def __init__(self) -> None:
-        self._last_line = time.monotonic()
 
     def notify(self, sentence: str) -> None:
         """Print a sentence."""
@@ -28,13 +38,8 @@ class GradingProgress:
 
     def on_keys(self, found: int, total: int) -> None:
         """Show how many answer keys are there."""
-        show_count(f"answer keys: {found} of {total}", last=found == total)
+        show_count(f"answer keys for this seed: {found} of {total}, made once", last=found == total)
 
     def on_graded(self, rate: Rate) -> None:
         """Show how many submissions are graded, how fast, and how long the rest takes."""
-        last = rate.done == rate.total
-        if sys.stderr.isatty():
-            show_count(str(rate), last=last)
-        elif not last and time.monotonic() - self._last_line >= QUIET_SECONDS:
-            self._last_line = time.monotonic()
-            print(rate, file=sys.stderr, flush=True)
+        show_count(str(rate), last=rate.done == rate.total)

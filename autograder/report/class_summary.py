@@ -17,6 +17,7 @@ class ClassSummary:
     """A class in numbers: points in hundredths, misconceptions as `(name, id, students)`, and `(student, why)`."""
 
     submissions: int
+    without_score: int
     full: int
     mean: float
     max_score: int
@@ -27,6 +28,8 @@ class ClassSummary:
     def sentence(self) -> str:
         """Return how many were graded, how many have full marks, and the mean."""
         count = plural(self.submissions, "submission")
+        if self.without_score:
+            count = f"{count}, {self.without_score} without a score"
         return f"{count}, {self.full} with full marks, mean {self.mean / 100:.1f} of {points(self.max_score)} points"
 
 
@@ -42,6 +45,7 @@ def summarize(reports: Sequence[Report]) -> ClassSummary:
     ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return ClassSummary(
         submissions=len(reports),
+        without_score=len(reports) - len(marked),
         full=sum(0 < report.max_score <= report.score for report in reports),
         mean=sum(report.score for report in marked) / len(marked) if marked else 0.0,
         max_score=max((report.max_score for report in reports), default=0),

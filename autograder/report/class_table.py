@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.text import Text
 
 from autograder.report.class_summary import ClassSummary, summarize
-from autograder.report.exercise_summary import number, student
+from autograder.report.exercise_summary import number, student, total_of
 from autograder.report.layout import SECONDARY, Page, blocks, breadth, columns
 from autograder.report.quantities import points
 from autograder.report.states import IN_PROGRESS, STATES, state_of
@@ -46,7 +46,9 @@ def _spread(page: Page, reports: Sequence[Report], ids: Sequence[str], short: bo
     for report in reports:
         exercises = {exercise.id: exercise for exercise in report.exercises}
         cells = [_cell(page, exercises.get(key), short) for key in ids]
-        rows.append([page.cut(page.text(student(report)), _WIDE_NAME), *cells, page.text(points(report.score), "bold")])
+        rows.append(
+            [page.cut(page.text(student(report)), _WIDE_NAME), *cells, page.text(total_of(report, of=False), "bold")]
+        )
     best = [page.text(points(_best(reports, key)), SECONDARY) for key in ids]
     total = page.text(points(max(report.max_score for report in reports)), SECONDARY)
     last = [page.text("of", SECONDARY), *best, total]
@@ -61,7 +63,7 @@ def _compact(page: Page, reports: Sequence[Report], ids: Sequence[str]) -> list[
         exercises = {exercise.id: exercise for exercise in report.exercises}
         marks = Text.assemble(*(_sign(page, exercises.get(key)) for key in ids))
         rows.append(
-            [page.cut(page.text(student(report)), _NARROW_NAME), marks, page.text(points(report.score), "bold")]
+            [page.cut(page.text(student(report)), _NARROW_NAME), marks, page.text(total_of(report, of=False), "bold")]
         )
     return columns([head, *rows], (False, False, True))
 

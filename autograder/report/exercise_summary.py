@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from autograder.report.printable import one_line
-from autograder.report.quantities import listed, ordinal, plural, points_of, seconds
+from autograder.report.quantities import listed, ordinal, plural, points, points_of, seconds
 from autograder.report.states import STATES, state_of
 from autograder.results.model import CheckResult, ExerciseResult, Finding, Report, Status
 
@@ -82,6 +82,13 @@ def shown_first(report: Report) -> ExerciseResult | None:
 def student(report: Report) -> str:
     """Return the student's name, or nothing for a self-check."""
     return one_line(str(report.submission.get("student") or ""))
+
+
+def total_of(report: Report, *, of: bool = True) -> str:
+    """Return the points of a report, of how many; `no score` if a part was not judged: that is not zero."""
+    if not report.has_score:
+        return "no score"
+    return points_of(report.score, report.max_score) if of else points(report.score)
 
 
 def held_sentence(report: Report) -> str:

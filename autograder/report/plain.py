@@ -16,6 +16,7 @@ from autograder.report.exercise_summary import (
     shown_first,
     spoken,
     student,
+    total_of,
 )
 from autograder.report.failure_view import Command, FailureView, count_of, failure_view, have_run
 from autograder.report.glyphs import ASCII
@@ -27,7 +28,7 @@ from autograder.report.prints import MOST_LINES, PrintPart, fitting_parts, print
 from autograder.report.quantities import listed, plural, points_of
 from autograder.report.states import state_of
 from autograder.report.todo_view import TodoView, todo_view
-from autograder.results.model import ExerciseResult, Report
+from autograder.results.model import NOT_JUDGED, ExerciseResult, Report
 
 _MOST_UNUSED = 3
 _TODO_WORDS = {"passed": "Passes", "failed": "Fails", "waiting": "Written"}
@@ -73,7 +74,7 @@ def class_sentences(reports: Sequence[Report]) -> list[str]:
     """Return a sentence for each student and exercise, and the summary of the class."""
     lines = []
     for report in reports:
-        lines.append(f"{student(report)}: {points_of(report.score, report.max_score)}.")
+        lines.append(f"{student(report)}: {total_of(report)}.")
         lines += [f"{student(report)}. {_summary(exercise)}" for exercise in report.exercises]
     summary = summarize(reports)
     lines.append(f"Class: {summary.sentence}.")
@@ -128,9 +129,12 @@ def ended(sentence: str) -> str:
 
 def _summary(exercise: ExerciseResult) -> str:
     """Return one exercise in one line."""
-    score = points_of(exercise.score, exercise.max_score)
-    facts = filter(None, (checks_pass(exercise.checks), score))
-    return f"Exercise {number(exercise.id)}, {exercise.title}: {state_of(exercise).word}. {', '.join(facts)}."
+    score = "" if exercise.status in NOT_JUDGED else points_of(exercise.score, exercise.max_score)
+    checks = "" if exercise.status == "held" else checks_pass(exercise.checks)
+    facts = ", ".join(filter(None, (checks, score)))
+    return (
+        f"Exercise {number(exercise.id)}, {exercise.title}: {state_of(exercise).word}.{f' {facts}.' if facts else ''}"
+    )
 
 
 def _title(exercise: ExerciseResult) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.cli import key_progress
+from autograder.cli import key_progress, progress_line
 from autograder.cli.key_progress import KeyProgress
 from autograder.course.misconceptions import CATALOGUE, catalogue
 from autograder.judge.grader import Grader
@@ -486,9 +486,15 @@ def test_a_terminal_shows_the_progress_of_answer_keys(monkeypatch: pytest.Monkey
     text = "01 comparing with known mistakes: {} of 9, once per exercise"
     three, four = text.format(3), text.format(4)
     assert waited(monkeypatch, terminal=True, plain=False) == f"\r{three}\r{four}\r{' ' * len(four)}\r"
+    monkeypatch.setattr(progress_line, "_last_line", [time.monotonic()])
     assert waited(monkeypatch, terminal=False, plain=False) == ""
     sentence = "Exercise 01: comparing with 9 known mistakes, once per exercise.\n"
     assert waited(monkeypatch, terminal=False, plain=True) == sentence
+
+
+def test_a_log_gets_at_most_one_line_in_ten_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress_line, "_last_line", [time.monotonic() - progress_line.LOG_SECONDS])
+    assert waited(monkeypatch, terminal=False, plain=False) == "Exercise 01: 3 of 9 known mistakes compared.\n"
 
 
 def test_a_sentence_about_answer_keys_comes_only_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,9 @@ def test_what_cannot_be_read_has_no_score_and_nobody_gets_a_zero(school: Path) -
 
 def test_the_class_says_what_was_found_in_each(school: Path) -> None:
     said = (school / "first").read_text()
-    assert "broken.zip (20 bytes)" in said
+    assert "broken.zip (21 bytes)" in said
+    assert "broken: no score." in said
+    assert "0 of" not in said.split("good")[0]
     assert "held, no score: it is empty" in said
     assert "essay.docx (8 bytes), photo.jpg (4 bytes)" in said
     assert "3 submissions have no file that could be read, and are held back without a score" in said

@@ -337,3 +337,37 @@ def test_a_bonus_exercise_is_worth_nothing_there(tmp_path: Path) -> None:
     book = json.loads((course / "nb" / "source" / ASSIGNMENT / BOOKS[SECOND.id]).read_text("utf-8"))
     [check] = marked(book, "grade")
     assert (check["source"], check["metadata"]["nbgrader"]["points"]) == (['check("ex02");'], 0.0)
+
+
+@pytest.mark.slow
+def test_points_that_change_after_the_class_was_collected_keep_what_was_submitted(
+    tmp_path: Path, key_cache: Path
+) -> None:
+    course = tiny.copied(tmp_path / "course", key_cache)
+    folder = course / "build" / "nbgrader"
+    release = ("export", "nbgrader-course", "--to", str(folder), "--assignment", ASSIGNMENT)
+    assert tiny.run_course(course, *release).returncode == 0
+    nbgrader(folder, "generate_assignment", ASSIGNMENT)
+    handed_in(folder, "ada", {FIRST.id: right(tiny.MEAN), SECOND.id: right(tiny.POWER)})
+    before = (folder / "submitted" / "ada" / ASSIGNMENT / BOOKS[FIRST.id]).read_bytes()
+    grade = ("grade", str(folder / "submitted"), "--layout", "nbgrader", "--out", "out", "--seed", "5", *tiny.TRUSTED)
+    export = ("export", "nbgrader", "out", "--to", f"sqlite:///{folder}/gradebook.db", "--assignment", ASSIGNMENT)
+    for command in (grade, export):
+        done = tiny.run_course(course, *command)
+        assert done.returncode == 0, done.stderr
+    assert marks(folder)["ada"] == {FIRST.id: 40.0, SECOND.id: 60.0}
+    settings = course / "course.toml"
+    settings.write_text(
+        settings.read_text("utf-8").replace("points = 40", "points = 30").replace("points = 60", "points = 70")
+    )
+    done = tiny.run_course(course, *grade)
+    assert "0 graded, 1 kept from before, 1 with points counted again" in done.stdout
+    done = tiny.run_course(course, *export)
+    assert done.returncode == 2
+    assert "what students submitted stays as it is" in done.stderr
+    assert tiny.run_course(course, *release).returncode == 0
+    nbgrader(folder, "generate_assignment", ASSIGNMENT, "--force")
+    done = tiny.run_course(course, *export)
+    assert done.returncode == 0, done.stderr
+    assert marks(folder)["ada"] == {FIRST.id: 30.0, SECOND.id: 70.0}
+    assert (folder / "submitted" / "ada" / ASSIGNMENT / BOOKS[FIRST.id]).read_bytes() == before
