@@ -14,6 +14,7 @@ from autograder.course.names import UsageError
 from autograder.exits import ENVIRONMENT, GRADER, PASS
 from autograder.instructor.gradebook.policy import policy_of
 from autograder.instructor.gradebook.roster import Roster, read_roster
+from autograder.instructor.grading.accepted import read_accepted
 from autograder.instructor.grading.class_run import ClassRun, Interrupted, Outcome, RunOptions
 from autograder.instructor.grading.conditions import conditions_of
 from autograder.instructor.grading.out import Busy, Out
@@ -41,10 +42,12 @@ def grade(options: argparse.Namespace) -> int:
         warn(sentence)
     if not found.entries:
         raise UsageError(f"{options.folder} holds no submissions: expected a folder or a zip for each student")
-    entries = list(found.entries)
+    entries, unknown = read_accepted(course).apply(found.entries, roster, handout_of(course))
+    for sentence in unknown:
+        warn(sentence)
     if (shard := options.shard) is not None:
         roster = Roster(tuple(student for student in roster.students if shard.has(student.student)))
-        entries = [entry for entry in entries if shard.has(entry.student)]
+        entries = tuple(entry for entry in entries if shard.has(entry.student))
     chosen = choose_students(entries, options.students)
     seed = grading_seed(course, options.seed, options.out)
     conditions = conditions_of(course, seed=seed, device=device, isolation=options.isolation)
@@ -62,7 +65,7 @@ def grade(options: argparse.Namespace) -> int:
     except OSError as error:
         return _fail(ENVIRONMENT, f"{error.filename or options.out} cannot be written to: {error.strerror}")
     held = any(report.is_held for report in outcome.reports)
-    return GRADER if outcome.counts["failed"] or held or found.problems else PASS
+    return GRADER if outcome.counts["failed"] or held or found.problems or unknown else PASS
 
 
 def _fail(status: int, sentence: str) -> int:

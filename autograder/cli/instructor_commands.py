@@ -33,6 +33,7 @@ def add_instructor_commands(commands: Commands) -> None:
     """Add the commands to grade a class and to write a course."""
     commands.group = "Grade a class"
     _add_grade(commands)
+    _add_accept(commands)
     _add_merge(commands)
     _add_export(commands)
     _add_dashboard(commands)
@@ -71,6 +72,27 @@ def _add_grade(commands: Commands) -> None:
     add("--isolation", choices=["process", "sandbox"], default="sandbox", help=does)
     add("--sandbox", type=shlex.split, metavar="COMMAND", help="a command that runs the worker in a container")
     add_run(parser, "a secret one, made once and kept in .course")
+
+
+def _add_accept(commands: Commands) -> None:
+    parser = commands.add(
+        "accept",
+        "accept.accept_file",
+        "use a corrected or renamed file of one student",
+        "The file is copied to accepted/ beside course.toml, and accepted/log.csv says who, when and why. The next "
+        "`course grade` uses it instead of the student's own. What was handed in stays as it is.",
+    )
+    add = parser.add_argument
+    add("student", nargs="?", metavar="STUDENT", help="the id of the student")
+    add("file", type=Path, nargs="?", metavar="FILE", help="a file of the course, or a whole hand-in: folder or zip")
+    add("--reason", metavar="TEXT", help="why: the student reads it")
+    add("--as", dest="name", metavar="NAME", help="the file of the course that it is (default: its own name)")
+    add("--by", metavar="NAME", help="who accepts it (default: git's user.name, or your login)")
+    add("--assignment", metavar="ID", help="only for this assignment (default: all)")
+    add("--withdraw", action="store_true", help="from now on, the student's own hand-in counts again")
+    add("--list", action="store_true", help="list what is accepted, and do nothing")
+    add("--course", type=Path, metavar="DIR", help="the course (default: the one you are in)")
+    add("--roster", type=Path, metavar="FILE", help=ROSTER)
 
 
 def _add_merge(commands: Commands) -> None:

@@ -46,7 +46,9 @@ class Part:
 class Entry:
     """The submission of one student that counts: its location, and when it was handed in (UTC) if that is known.
 
-    `student` names the report. `notes` are sentences about how the submission was chosen.
+    `student` names the report. `notes` are sentences about how the submission was chosen. `accepted` are single files
+    that take the place of those with their names, also of a notebook in the place of a module; `decisions` say who
+    accepted what, and why.
     """
 
     student: str
@@ -55,6 +57,8 @@ class Entry:
     notes: tuple[str, ...] = ()
     parts: tuple[Part, ...] = ()
     handout: Handout = NO_HANDOUT
+    accepted: tuple[Part, ...] = ()
+    decisions: tuple[str, ...] = ()
 
     def read(self, files: Sequence[str], caps: Caps) -> Submission:
         """Return the submission. If it cannot be read at all, it has no files, and a note that says why."""
@@ -66,17 +70,21 @@ class Entry:
                 except SubmissionError as error:  # a report must not contain paths of the grader's machine
                     listing.skip(str(error).replace(printable(part.path), printable(part.path.name)))
                     listing.closed.append(named_with_size(part.name or part.path.name, _size(part.path)))
+            for part in self.accepted:
+                listing.replace(part.name or "", _list_part(part, caps, stack))
             submission = read_listing(self.student, listing, files, caps, self.handout)
-        return replace(submission, notes=(*self.notes, *submission.notes))
+        return replace(submission, notes=(*self.decisions, *self.notes, *submission.notes))
 
     def stamp(self) -> str:
         """Return a digest of names, sizes and times of everything to read: if it is equal, nothing has changed.
 
         It opens no file, follows no link, and visits no more files and folders than reading does.
         """
-        state = hashlib.sha256(repr((self.student, self.handed_in, self.notes)).encode("utf-8", "surrogatepass"))
+        state = hashlib.sha256(
+            repr((self.student, self.handed_in, self.notes, self.decisions)).encode("utf-8", "surrogatepass")
+        )
         state.update(self.handout.digest.encode())
-        for part in self.parts or (Part(self.path),):
+        for part in (*(self.parts or (Part(self.path),)), *self.accepted):
             inside = [(str(file.path), file.rank, file.label) for file in part.files or ()]
             state.update(repr((str(part.path), part.name, part.rank, inside)).encode("utf-8", "surrogatepass"))
             for line in islice(_stamps(part.path), _CAPS.entries):

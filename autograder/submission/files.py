@@ -94,6 +94,13 @@ class Listing:
         self.notes.append(sentence)
         self.unseen.append(sentence)
 
+    def replace(self, name: str, other: "Listing") -> None:
+        """Put another listing in the place of a file and of the notebook, or module, with the same stem."""
+        stem = PurePosixPath(name).stem
+        same = {f"{stem}.py", f"{stem}.ipynb"}
+        self.files = [file for file in self.files if file.path.name not in same] + other.files
+        self.notes += other.notes
+
     def add(self, other: "Listing", prefix: str = "") -> None:
         """Add another listing, with a prefix before its notes."""
         self.files += other.files

@@ -141,7 +141,7 @@ def read_listing(student: str, listing: Listing, files: Sequence[str], caps: Cap
         reading.cells,
         reading.unread,
         unseen[0] + more if unseen else "",
-        () if sources else _found(reading.listing),
+        () if sources else _named_files(reading.listing),
     )
 
 
@@ -223,7 +223,7 @@ def digest(sources: Mapping[str, bytes]) -> str:
     return f"sha256:{digest_of_parts(part for name in sorted(sources) for part in (name.encode(), sources[name]))}"
 
 
-def _found(listing: Listing) -> tuple[str, ...]:
+def _named_files(listing: Listing) -> tuple[str, ...]:
     """Return the names and sizes of the first files that are there, and the number of the others."""
     names = [*listing.closed, *(file.name_and_size for file in listing.files)]
     more = len(names) - MOST_FOUND

@@ -40,6 +40,7 @@ def feedback(graded: Graded, mark: Mark) -> str:
     first = next_of(graded.course, report.exercises)
     main = [
         *_score(graded, mark, report),
+        *(_changed(mark.before, report) if mark.before is not None else ()),
         *(_begin(first) if first is not None else _nothing_left(report)),
         "<h2>Exercises</h2>",
         _overview(graded, report.exercises),
@@ -77,6 +78,23 @@ def _held(report: Report) -> Iterator[str]:
         return
     yield f"<p>This is in your hand-in:</p><ul>{''.join(f'<li>{text(name)}</li>' for name in found)}</ul>"
     yield "<p>Send your teacher the files that you meant to hand in. <code>course submit</code> packs them.</p>"
+
+
+def _changed(earlier: Report, report: Report) -> Iterator[str]:
+    """Yield which exercises are judged differently since a file was accepted."""
+    old = {exercise.id: exercise for exercise in earlier.exercises}
+    rows = [
+        [_title(now), _result(was), _result(now)]
+        for now in report.exercises
+        if (was := old.get(now.id)) is not None and (was.score, was.status) != (now.score, now.status)
+    ]
+    yield "<h2>What changed</h2>"
+    yield "<p>A file was accepted after the hand-in, and the exercises were judged again.</p>"
+    yield _rows(["exercise", "before", "now"], rows) if rows else "<p>No exercise has another result.</p>"
+
+
+def _result(exercise: ExerciseResult) -> str:
+    return _points(exercise) or state_of(exercise).word
 
 
 def _sum(mark: Mark, report: Report) -> Iterator[str]:

@@ -14,7 +14,7 @@ from autograder.course.nearest import nearest
 from autograder.instructor.gradebook.policy import Final, Policy, final_score, missing, policy_of
 from autograder.instructor.gradebook.roster import Roster, Student
 from autograder.instructor.gradebook.scores import plain
-from autograder.instructor.grading.out import read_run
+from autograder.instructor.grading.out import before, read_run
 from autograder.report.quantities import listed, plural
 from autograder.results import Report
 from autograder.results.reading import UnknownFormat, read_report
@@ -32,11 +32,15 @@ class ExportError(UsageError):
 
 @dataclass(frozen=True)
 class Mark:
-    """One student of the class with the row of the roster. A missing student has neither `report` nor `final`."""
+    """One student of the class with the row of the roster. A missing student has neither `report` nor `final`.
+
+    `before` is the report from before a file was accepted, if that changed the submission.
+    """
 
     row: Student
     report: Report | None = None
     final: Final | None = None
+    before: Report | None = None
 
     @property
     def student(self) -> str:
@@ -102,7 +106,10 @@ def read_graded(course: Course, roster: Roster, out: Path, students: Sequence[st
     run = read_run(out) or {}
     reports, notes = _reports(course, out, run)
     times = handed_in_times(out)
-    marks = [_mark(policy, student, report, times.get(student)) for student, report in reports.items()]
+    marks = [
+        replace(_mark(policy, student, report, times.get(student)), before=_before(out, student, report))
+        for student, report in reports.items()
+    ]
     marks += [Mark(roster[student]) for student in missing(policy, reports)]
     return Graded(course, policy, _chosen(marks, students), notes, run)
 
@@ -130,6 +137,14 @@ def named(students: Iterable[str]) -> str:
 def _mark(policy: Policy, student: str, report: Report, time: datetime | None) -> Mark:
     score = report.score if report.has_score else None
     return Mark(policy.roster[student], report, final_score(policy, student, time, score))
+
+
+def _before(out: Path, student: str, report: Report) -> Report | None:
+    """Return the report from before a file was accepted, unless it is of the same submission."""
+    file = before(out, student)
+    earlier = _read(file) if file.is_file() else None
+    same = earlier is None or earlier.submission.get("digest") == report.submission.get("digest")
+    return None if same else earlier
 
 
 def _reports(course: Course, out: Path, run: Mapping[str, Any]) -> tuple[dict[str, Report], tuple[str, ...]]:

@@ -158,7 +158,8 @@ def _cells(rows: Rows, graded: Graded, exercise: str) -> Cells:
         raise ExportError(
             f"the cell {cells.grade.name} of the notebook {exercise} has {cells.grade.max_score:g} points in the "
             f"gradebook, and the exercise has {worth:g}; run course export nbgrader-course, nbgrader "
-            "generate_assignment --force and this export again: what students submitted stays as it is, and gets its new points"
+            "generate_assignment --force and this export again: what students submitted stays as it is, and gets "
+            "its new points"
         )
     return cells
 

@@ -101,6 +101,8 @@ class ClassRun:
                 plan, wanted = self._plan(bulk, entries, chosen)
                 if plan.open:
                     self.out.note_run(run)
+                for student in (entry.student for entry in wanted if entry.decisions):
+                    self.out.keep_before(student, self.out.report(student))
                 if wanted:
                     self._grade(bulk, replace(plan, open=tuple(wanted)))
             except (OSError, CourseChanged) as error:

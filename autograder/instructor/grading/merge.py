@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from autograder.instructor.grading.index import Row, row_of, state_of
-from autograder.instructor.grading.out import Out, read_run
+from autograder.instructor.grading.out import Out, before, read_run
 from autograder.instructor.grading.reports import stored_in, write_file
 from autograder.instructor.grading.shards import read_shard
 
@@ -66,6 +66,7 @@ def merge(out: Out, folders: Sequence[Path], run: Mapping[str, Any]) -> list[Row
             if stored is None or stored.report.suite != run["suite"]:
                 raise MergeError(f"{file} is damaged or of another run; run the same course grade on {folder} again")
             write_file(out.report(student), text.decode())
+            out.keep_before(student, before(folder, student))
             row = row_of(stored, stamp="", file=state_of(out.report(student)), basis="")
             out.index.put(row)
             rows.append(row)

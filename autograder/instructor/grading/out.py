@@ -53,6 +53,13 @@ class Out:
         """Return the path of a student's report, written or not."""
         return self.reports / f"{student}.json"
 
+    def keep_before(self, student: str, report: Path) -> None:
+        """Keep the report from before a file was accepted, if there is one and none is kept yet. Raises OSError."""
+        kept = before(self.root, student)
+        if report.is_file() and not kept.exists():
+            kept.parent.mkdir(exist_ok=True)
+            write_file(kept, report.read_text("utf-8"))
+
     def note_run(self, run: Mapping[str, object]) -> None:
         """Write run.json, which lists the students once all have reports. Raises OSError."""
         write_file(self.root / "run.json", json.dumps(run, indent=1, ensure_ascii=False) + "\n")
@@ -70,6 +77,11 @@ class Out:
                 # The names that an atomic write gives to its temporary files.
                 if re.fullmatch(rf"\.({names})-[a-z0-9_]{{8}}", file.name):
                     file.unlink(missing_ok=True)
+
+
+def before(root: Path, student: str) -> Path:
+    """Return the path of the report that a student had before a file was accepted, written or not."""
+    return root / "before" / f"{student}.json"
 
 
 def read_run(root: Path) -> Mapping[str, Any] | None:

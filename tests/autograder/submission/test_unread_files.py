@@ -126,7 +126,7 @@ def test_unread_files_of_a_class_are_reported_and_a_second_run_sees_changes(tmp_
     course = tiny.copied(tmp_path / "course", key_cache)
     (tmp_path / "class").mkdir()
     zipped(tmp_path / "class" / "ada.zip", {FIRST: b"#" * (LIMIT + 1), SECOND: tiny.POWER_ALONE.encode()})
-    (tmp_path / "class" / "bob.zip").write_bytes(b"PK\3\4")
+    zipped(tmp_path / "class" / "bob.zip", {"more.zip": b"PK\3\4", SECOND: tiny.POWER_ALONE.encode()})
     zipped(tmp_path / "class" / "cem.zip", {name: (tiny.ROOT / "solutions" / name).read_bytes() for name in tiny.FILES})
     command = ("grade", str(tmp_path / "class"), "--out", "out", "--jobs", "1", "--seed", str(tiny.COURSE.seed))
 
@@ -140,7 +140,7 @@ def test_unread_files_of_a_class_are_reported_and_a_second_run_sees_changes(tmp_
         report = json.loads((course / "out" / "reports" / f"{student}.json").read_text("utf-8"))
         return str(report["exercises"][0]["checks"][0]["finding"]["message"])
 
-    assert [row["score"] for row in run().values()] == ["60.00", "0.00", "100.00"]
+    assert [row["score"] for row in run().values()] == ["60.00", "60.00", "100.00"]
     assert finding("ada").startswith(f"{FIRST} has 262,145 bytes, more than the 64 KiB a file may have")
     assert finding("bob") == f"{FIRST} was not found, and a part of the submission could not be read."
     zipped(tmp_path / "class" / "ada.zip", {SECOND: tiny.POWER_ALONE.encode()})

@@ -1,0 +1,49 @@
+"""`course accept`: use a corrected or renamed file of a student, and say who accepted it and why."""
+
+import argparse
+
+from autograder.course import Course, find_course, read_course
+from autograder.course.kit_files import refuse_kit
+from autograder.course.names import UsageError
+from autograder.exits import PASS
+from autograder.instructor.author import author
+from autograder.instructor.gradebook.roster import read_roster
+from autograder.instructor.grading.accepted import FOLDER, accept, read_accepted, withdraw
+from autograder.report.printable import one_line
+
+_FORM = "write course accept STUDENT FILE --reason TEXT"
+
+
+def accept_file(options: argparse.Namespace) -> int:
+    """Run the command. Raises `UsageError`, and then nothing is accepted."""
+    course = read_course(find_course(options.course))
+    refuse_kit(course, "accept")
+    if options.list:
+        return _list(course, options)
+    if options.student is None or not (reason := one_line(options.reason or "").strip()):
+        missing = "--reason TEXT, which the student reads" if options.student else "student"
+        raise UsageError(f"course accept has no {missing}; {_FORM}")
+    by = author(options.by)
+    common = {"name": options.name or "", "assignment": options.assignment or "", "reason": reason, "by": by}
+    if options.withdraw:
+        for gone in withdraw(course, options.student, **common):
+            print(f"{gone.name or 'the other hand-in'} of {gone.student} no longer counts")
+    elif options.file is None:
+        raise UsageError(f"course accept has no file; {_FORM}")
+    else:
+        roster = read_roster(course, options.roster)
+        done = accept(course, roster, options.student, options.file, **common)
+        print(f"{done.name or 'The hand-in'} of {done.student} is accepted by {by} and kept in {FOLDER}/{done.file}")
+    print("The next `course grade` uses it: the same command grades this student again")
+    return PASS
+
+
+def _list(course: Course, options: argparse.Namespace) -> int:
+    accepted = read_accepted(course, options.assignment or "").decisions
+    shown = {student: accepted[student] for student in accepted if options.student in (None, student)}
+    for student, decisions in shown.items():
+        for decision in decisions:
+            print(f"{one_line(student)}: {one_line(decision.note)}")
+    if not shown:
+        print("Nothing is accepted")
+    return PASS
