@@ -56,6 +56,8 @@ def _without_score(graded: Graded) -> Iterator[str]:
     """Yield the notes on a class, and which students have no score in the export."""
     yield from graded.notes
     missing = [mark.student for mark in graded.marks if mark.report is None]
+    if excused := [mark.student for mark in graded.marks if mark.excused]:
+        yield f"{plural(len(excused), 'student')} excused, and no score is written: {named(excused)}"
     failed = [mark.student for mark in graded.marks if mark.failed]
     if missing:
         yield f"{plural(len(missing), 'student')} handed in nothing, and no score is written: {named(missing)}"

@@ -12,6 +12,7 @@ from autograder.cli.screen import make_console, warn
 from autograder.course import read_course
 from autograder.course.names import UsageError
 from autograder.exits import ENVIRONMENT, GRADER, PASS
+from autograder.instructor.gradebook.adjustments import read_adjustments
 from autograder.instructor.gradebook.policy import policy_of
 from autograder.instructor.gradebook.roster import Roster, read_roster
 from autograder.instructor.grading.accepted import read_accepted
@@ -48,16 +49,15 @@ def grade(options: argparse.Namespace) -> int:
     if (shard := options.shard) is not None:
         roster = Roster(tuple(student for student in roster.students if shard.has(student.student)))
         entries = tuple(entry for entry in entries if shard.has(entry.student))
+    policy = policy_of(course, roster, read_adjustments(course, roster))
     chosen = choose_students(entries, options.students)
     seed = grading_seed(course, options.seed, options.out)
     conditions = conditions_of(course, seed=seed, device=device, isolation=options.isolation)
     settings = RunOptions(options.jobs, options.sandbox, options.scheduler, shard, options.force, options.retry_errors)
     try:
         with Out(options.out) as out:
-            outcome = ClassRun(out, conditions, settings, GradingProgress()).run(
-                entries, chosen, policy_of(course, roster)
-            )
-            _show(options, out, outcome)
+            outcome = ClassRun(out, conditions, settings, GradingProgress()).run(entries, chosen, policy)
+            _show(options, out, outcome, policy.maximum)
     except Interrupted as error:
         return _fail(GRADER, str(error))
     except Busy as error:
@@ -74,7 +74,7 @@ def _fail(status: int, sentence: str) -> int:
     return status
 
 
-def _show(options: argparse.Namespace, out: Out, outcome: Outcome) -> None:
+def _show(options: argparse.Namespace, out: Out, outcome: Outcome, maximum: int) -> None:
     """Print the class, the counts, and where the reports are."""
     if outcome.left:
         print(_counts(outcome.counts))
@@ -82,7 +82,7 @@ def _show(options: argparse.Namespace, out: Out, outcome: Outcome) -> None:
         unchanged = f"so scores.csv is left as it was: run it without {option}"
         print(f"{outcome.left} others have no report that stands, {unchanged}")
         return
-    _show_class(options, out, outcome.reports)
+    _show_class(options, out, outcome.reports, maximum)
     print(f"\n{_counts(outcome.counts)}")
     if held := [report for report in outcome.reports if report.is_held]:
         one = len(held) == 1
@@ -97,7 +97,7 @@ def _counts(counts: Counter[str]) -> str:
     return f"{graded:,} graded, {kept:,} kept from before{again}, {failed:,} the grader failed on"
 
 
-def _show_class(options: argparse.Namespace, out: Out, summaries: Sequence[Report]) -> None:
+def _show_class(options: argparse.Namespace, out: Out, summaries: Sequence[Report], maximum: int) -> None:
     """Print the first students of the class; only their reports are read again."""
     from autograder.report.glyphs import glyphs_for
     from autograder.report.terminal import render_class
@@ -105,4 +105,4 @@ def _show_class(options: argparse.Namespace, out: Out, summaries: Sequence[Repor
     files = [out.report(str(summary.submission["student"])) for summary in summaries[:MOST_ROWS]]
     reports = [stored.report for file in files if (stored := read_stored(file)) is not None]
     console = make_console(options)
-    render_class(console, reports, glyphs=glyphs_for(console.encoding), plain=options.plain)
+    render_class(console, reports, glyphs=glyphs_for(console.encoding), plain=options.plain, maximum=maximum)

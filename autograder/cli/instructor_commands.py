@@ -20,6 +20,7 @@ from autograder.cli.arguments import (
     shard,
 )
 
+KINDS = ("points", "add", "excused", "extension", "comment", "withdraw")
 EXPORTS = (
     *("scores", "canvas", "moodle", "nbgrader", "nbgrader-course", "gradescope", "gradescope-autograder"),
     *("classroom50", "classroom50-autograder", "prairielearn", "prairielearn-grader"),
@@ -34,6 +35,7 @@ def add_instructor_commands(commands: Commands) -> None:
     commands.group = "Grade a class"
     _add_grade(commands)
     _add_accept(commands)
+    _add_adjust(commands)
     _add_merge(commands)
     _add_export(commands)
     _add_dashboard(commands)
@@ -91,6 +93,31 @@ def _add_accept(commands: Commands) -> None:
     add("--assignment", metavar="ID", help="only for this assignment (default: all)")
     add("--withdraw", action="store_true", help="from now on, the student's own hand-in counts again")
     add("--list", action="store_true", help="list what is accepted, and do nothing")
+    add("--course", type=Path, metavar="DIR", help="the course (default: the one you are in)")
+    add("--roster", type=Path, metavar="FILE", help=ROSTER)
+
+
+def _add_adjust(commands: Commands) -> None:
+    parser = commands.add(
+        "adjust",
+        "adjust.adjust",
+        "note a decision about a mark: points, excused, time, a comment",
+        f"KIND is one of: {', '.join(KINDS)}. EXERCISE may be * for all together. The row is added to "
+        "adjustments.csv beside course.toml, which counts when marks are read: nothing is graded again. A later row of "
+        "the same student and exercise replaces an earlier one; add and comment count beside each other.",
+    )
+    add = parser.add_argument
+    add("student", nargs="?", metavar="STUDENT", help="the id of the student")
+    add("exercise", nargs="?", metavar="EX", help=f"{EXERCISE}, or * for all together")
+    add("kind", nargs="?", metavar="KIND", help="what is decided")
+    add("value", nargs="?", metavar="VALUE", help="points, or days or a time of an extension")
+    add("--text", metavar="TEXT", help="why: the student reads it")
+    add("--by", metavar="NAME", help="who decides (default: git's user.name, or your login)")
+    add("--list", action="store_true", help="list what counts, of all or of one student, and do nothing")
+    add("--merge", type=Path, metavar="FILE", help="add the rows of another grader's adjustments.csv")
+    add("--keep", choices=("mine", "theirs"), help="what counts where --merge finds two decisions")
+    add("--from-nbgrader", metavar="URL", help="take over what people entered in nbgrader's database")
+    add("--assignment", metavar="NAME", help="its name in nbgrader (default: the course's folder)")
     add("--course", type=Path, metavar="DIR", help="the course (default: the one you are in)")
     add("--roster", type=Path, metavar="FILE", help=ROSTER)
 

@@ -6,6 +6,7 @@ from autograder.cli.screen import warn
 from autograder.course import find_course, read_course
 from autograder.course.names import UsageError
 from autograder.exits import ENVIRONMENT, GRADER, PASS
+from autograder.instructor.gradebook.adjustments import read_adjustments
 from autograder.instructor.gradebook.policy import policy_of
 from autograder.instructor.gradebook.roster import read_roster
 from autograder.instructor.gradebook.scores import scores_csv
@@ -16,11 +17,12 @@ from autograder.instructor.grading.out import Busy, Out
 def merge_shards(options: argparse.Namespace) -> int:
     """Run the command. A second run changes nothing. The scores follow the rules of the course and its roster."""
     course = read_course(find_course())
+    roster = read_roster(course, options.roster)
     try:
         run = read_shards(options.shards, options.out)
         with Out(options.out) as out:
             rows = merge(out, options.shards, run)
-            policy = policy_of(course, read_roster(course, options.roster))
+            policy = policy_of(course, roster, read_adjustments(course, roster))
             summaries = [row.summary for row in rows]
             out.write_scores(scores_csv(summaries, run["exercises"], policy, handed_in_of(run)))
             out.note_run(run)
@@ -32,4 +34,4 @@ def merge_shards(options: argparse.Namespace) -> int:
     failed = sum(row.failed for row in rows)
     print(f"{len(rows):,} reports from {len(options.shards)} folders, {failed:,} of them the grader failed on")
     print(f"Reports are in {out.reports}, the table in {options.out / 'scores.csv'}")
-    return GRADER if failed else PASS
+    return GRADER if failed or any(row.summary.is_held for row in rows) else PASS

@@ -3,13 +3,17 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
+from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from autograder.course.model import Grading
 from autograder.course.nearest import nearest
 from autograder.course.section import Section, as_integer, as_number, as_text, as_texts, quoted
 
-KEYS = ("due", "time_zone", "grace_minutes", "late_percent", "late_of", "late_most", "late_days", "bonus")
+KEYS = (
+    *("due", "time_zone", "grace_minutes", "late_percent", "late_of", "late_most", "late_days"),
+    *("bonus", "drop_lowest", "curve"),
+)
 """The keys of [grading] in course.toml."""
 
 _LONGEST_GRACE = 7 * 24 * 60  # minutes: a week
@@ -40,7 +44,9 @@ def read_grading(top: Section, ids: Sequence[str], taken: Sequence[str]) -> Grad
         late_of="score" if late_of == "score" else "max",
         late_most=_percent(section, "late_most") or Decimal(100),
         late_days=days,
-        bonus=_bonus(section, ids, taken),
+        bonus=(bonus := _bonus(section, ids, taken)),
+        drop_lowest=_drop_lowest(section, len(set(taken or ids) - set(bonus))),
+        curve=_curve(section),
     )
 
 
@@ -81,6 +87,45 @@ def _bonus(section: Section, ids: Sequence[str], taken: Sequence[str]) -> tuple[
     if taken and set(bonus) >= set(taken):
         section.note("bonus", "bonus lists every exercise, so the maximum would be 0; remove at least one")
     return bonus
+
+
+def _drop_lowest(section: Section, count: int) -> int:
+    dropped = section.value("drop_lowest", "a number of exercises, like 1", _as_days, required=False) or 0
+    if dropped >= max(count, 1):
+        section.note("drop_lowest", f"drop_lowest is {dropped}, and {count} exercises count; expected fewer")
+    return dropped
+
+
+def _curve(section: Section) -> tuple[tuple[Decimal, Decimal], ...]:
+    """Return the points of a curve; each score has one value, and a better score never has a lower one."""
+    expected = "pairs of percent, from score to mark, like [[0, 0], [50, 60], [100, 100]]"
+    curve = section.value("curve", expected, _as_pairs, required=False) or ()
+    if curve:
+        scores, marks = zip(*curve, strict=True)
+        if scores[0] != 0 or scores[-1] != 100 or any(low >= high for low, high in pairwise(scores)):
+            section.note("curve", "the scores of curve, the first of each pair, must rise from 0 to 100")
+        if any(low > high for low, high in pairwise(marks)):
+            section.note("curve", "a better score has a lower mark in curve; expected marks that never fall")
+    return curve
+
+
+def _as_pairs(value: object) -> tuple[tuple[Decimal, Decimal], ...] | None:
+    if not isinstance(value, list) or len(value) < 2 or any(not isinstance(pair, list) for pair in value):
+        return None
+    pairs = [tuple(map(_as_share, pair)) for pair in value]
+    return tuple((a, b) for a, b in pairs if a is not None and b is not None) if _whole(pairs) else None
+
+
+def _whole(pairs: Sequence[tuple[Decimal | None, ...]]) -> bool:
+    return all(len(pair) == 2 and None not in pair for pair in pairs)
+
+
+def _as_share(value: object) -> Decimal | None:
+    """Return a percentage from 0 to 200: a curve may lead above the maximum."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return None
+    share = Decimal(str(value))
+    return share if 0 <= share <= 200 else None
 
 
 def _as_zone(value: object) -> tzinfo | None:

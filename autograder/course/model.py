@@ -80,7 +80,9 @@ class Grading:
 
     `due` is a local time of `zone`. Each started day after it, plus the minutes of grace, costs `late_percent` of the
     maximum or of the student's own score, at most `late_most` percent. After `late_days` such days nothing counts.
-    Points of a `bonus` exercise add to the score, but not to the maximum.
+    Points of a `bonus` exercise add to the score, but not to the maximum. The `drop_lowest` exercises with the lowest
+    share of their points do not count. `curve` maps percent of the maximum to percent, in straight lines between its
+    points; without any the score stays as it is.
     """
 
     due: datetime | None = None
@@ -91,6 +93,8 @@ class Grading:
     late_most: Decimal = Decimal(100)
     late_days: int | None = None
     bonus: tuple[str, ...] = ()
+    drop_lowest: int = 0
+    curve: tuple[tuple[Decimal, Decimal], ...] = ()
 
 
 Value = str | int | float

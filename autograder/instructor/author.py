@@ -1,9 +1,11 @@
-"""Who decides: the name that is written beside a decision about a student's work, and shown to the student."""
+"""Who decides, and when: both are written beside a decision about a student's work, and the student reads them."""
 
 import getpass
 import subprocess
+from datetime import UTC, datetime
 
 from autograder import ending
+from autograder.course import Course
 
 _SECONDS = 5.0
 
@@ -17,3 +19,8 @@ def author(named: str | None) -> str:
     except (OSError, subprocess.TimeoutExpired):
         found = ""
     return found or getpass.getuser()
+
+
+def now(course: Course) -> str:
+    """Return the time of a decision, in the time zone of the course."""
+    return f"{datetime.now(course.grading.zone if course.grading else UTC):%Y-%m-%d %H:%M}"

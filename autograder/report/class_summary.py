@@ -33,8 +33,12 @@ class ClassSummary:
         return f"{count}, {self.full} with full marks, mean {self.mean / 100:.1f} of {points(self.max_score)} points"
 
 
-def summarize(reports: Sequence[Report]) -> ClassSummary:
-    """Summarise a class. A misconception counts once a student; the most frequent comes first."""
+def summarize(reports: Sequence[Report], maximum: int | None = None) -> ClassSummary:
+    """Summarise a class. A misconception counts once a student; the most frequent comes first.
+
+    `maximum` leaves out the points of bonus exercises; without it, it is that of the reports.
+    """
+    most = max((report.max_score for report in reports), default=0) if maximum is None else maximum
     names: dict[str, str] = {}
     counts: Counter[str] = Counter()
     for report in reports:
@@ -46,9 +50,9 @@ def summarize(reports: Sequence[Report]) -> ClassSummary:
     return ClassSummary(
         submissions=len(reports),
         without_score=len(reports) - len(marked),
-        full=sum(0 < report.max_score <= report.score for report in reports),
+        full=sum(0 < most <= report.score for report in marked),
         mean=sum(report.score for report in marked) / len(marked) if marked else 0.0,
-        max_score=max((report.max_score for report in reports), default=0),
+        max_score=most,
         misconceptions=tuple((names[key], key, count) for key, count in ordered),
         need_a_look=tuple((student(report), why) for report in reports for why in _reasons(report)),
     )

@@ -16,10 +16,10 @@ _MOST_LOOKS = 20
 _WIDE_NAME, _NARROW_NAME = 24, 18
 
 
-def class_lines(page: Page, reports: Sequence[Report]) -> list[Text]:
+def class_lines(page: Page, reports: Sequence[Report], maximum: int | None = None) -> list[Text]:
     """Return the table and its summary."""
-    summary = summarize(reports)
-    parts = (_table(page, reports), page.wrap(page.text(summary.sentence, "bold"), 0))
+    summary = summarize(reports, maximum)
+    parts = (_table(page, reports, summary.max_score), page.wrap(page.text(summary.sentence, "bold"), 0))
     return blocks((*parts, _misconceptions(page, summary), _looks(page, summary)))
 
 
@@ -28,19 +28,19 @@ def exercise_ids(reports: Sequence[Report]) -> list[str]:
     return sorted({exercise.id for report in reports for exercise in report.exercises})
 
 
-def _table(page: Page, reports: Sequence[Report]) -> list[Text]:
+def _table(page: Page, reports: Sequence[Report], maximum: int) -> list[Text]:
     """Return the table with whole words; on a narrow page with short words, or with marks, and a legend."""
     if not reports:
         return []
     ids = exercise_ids(reports)
     for short in (False, True):
-        lines = _spread(page, reports, ids, short)
+        lines = _spread(page, reports, ids, short, maximum)
         if breadth(lines) <= page.width:
             return lines + (_legend(page, reports, short=True) if short else [])
     return _compact(page, reports, ids) + _legend(page, reports, short=False)
 
 
-def _spread(page: Page, reports: Sequence[Report], ids: Sequence[str], short: bool) -> list[Text]:
+def _spread(page: Page, reports: Sequence[Report], ids: Sequence[str], short: bool, maximum: int) -> list[Text]:
     head = [page.text(word, SECONDARY) for word in ("student", *map(number, ids), "total")]
     rows = []
     for report in reports:
@@ -50,7 +50,7 @@ def _spread(page: Page, reports: Sequence[Report], ids: Sequence[str], short: bo
             [page.cut(page.text(student(report)), _WIDE_NAME), *cells, page.text(total_of(report, of=False), "bold")]
         )
     best = [page.text(points(_best(reports, key)), SECONDARY) for key in ids]
-    total = page.text(points(max(report.max_score for report in reports)), SECONDARY)
+    total = page.text(points(maximum), SECONDARY)
     last = [page.text("of", SECONDARY), *best, total]
     return columns([head, *rows, last], (False, *(True for _ in ids), True))
 

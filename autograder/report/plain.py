@@ -70,13 +70,13 @@ def report_sentences(report: Report, next_commands: Sequence[Command]) -> list[s
     return lines + [f"Note: {ended(note)}" for note in notes(report)] + next_sentences(next_commands)
 
 
-def class_sentences(reports: Sequence[Report]) -> list[str]:
+def class_sentences(reports: Sequence[Report], maximum: int | None = None) -> list[str]:
     """Return a sentence for each student and exercise, and the summary of the class."""
     lines = []
     for report in reports:
         lines.append(f"{student(report)}: {total_of(report)}.")
         lines += [f"{student(report)}. {_summary(exercise)}" for exercise in report.exercises]
-    summary = summarize(reports)
+    summary = summarize(reports, maximum)
     lines.append(f"Class: {summary.sentence}.")
     lines += [
         f"Misconception: {name}, {key}, {count} of {plural(summary.submissions, 'student')}."

@@ -87,13 +87,15 @@ def render_report(
     page.show(blocks(parts))
 
 
-def render_class(console: Console, reports: Sequence[Report], *, glyphs: Glyphs, plain: bool = False) -> None:
-    """Show a graded class: points by student and exercise, and a summary."""
+def render_class(
+    console: Console, reports: Sequence[Report], *, glyphs: Glyphs, plain: bool = False, maximum: int | None = None
+) -> None:
+    """Show a graded class: points by student and exercise, and a summary. `maximum` leaves out bonus exercises."""
     if plain or console.width < NARROWEST:
-        sentences.show(console, sentences.class_sentences(reports))
+        sentences.show(console, sentences.class_sentences(reports, maximum))
         return
     page = Page.on(console, glyphs, widest=console.width)
-    page.show(class_lines(page, reports))
+    page.show(class_lines(page, reports, maximum))
 
 
 def _view(exercise: ExerciseResult, hints_shown: int = 1, next_commands: Sequence[Command] = ()) -> FailureView | None:

@@ -8,7 +8,7 @@ from autograder.instructor.gradebook.feedback import check_text, notes
 from autograder.instructor.gradebook.feedback_next import Next, named, next_of
 from autograder.instructor.gradebook.feedback_style import STYLE
 from autograder.instructor.gradebook.graded import Graded, Mark
-from autograder.instructor.gradebook.policy import deadline
+from autograder.instructor.gradebook.policy import BY_HAND, CHECKS, deadline
 from autograder.report.exercise_summary import checks_pass, message_of, number, passing
 from autograder.report.exercise_summary import notes as notes_of_intake
 from autograder.report.failure_view import failure_view
@@ -25,7 +25,6 @@ from autograder.results.model import NOT_JUDGED
 
 LONGEST_NAME = 200
 MOST_TITLES = 4
-BY_HAND = "points by hand"
 FAILED = "<p>The grader failed on a part of it. This is no fault of yours; it will be graded again.</p>"
 
 
@@ -57,11 +56,11 @@ def feedback(graded: Graded, mark: Mark) -> str:
 
 def _score(graded: Graded, mark: Mark, report: Report) -> Iterator[str]:
     if mark.score is None:
-        yield '<p class="total">No score yet</p>'
-        yield from _held(report) if report.is_held else [FAILED]
+        yield f'<p class="total">{"Excused" if mark.excused else "No score yet"}</p>'
+        yield from _held(report) if mark.held else [FAILED] if mark.failed else []
     else:
         yield f'<p class="total">{points_of(mark.score, graded.policy.maximum)}</p>'
-        yield from _sum(mark, report)
+        yield from _sum(mark)
     yield from (f"<p>{text(note)}</p>" for note in _notes(mark))
     if not report.is_held and (checks := [check for exercise in report.exercises for check in exercise.checks]):
         passed = sum(exercise.status == "pass" for exercise in report.exercises)
@@ -97,26 +96,23 @@ def _result(exercise: ExerciseResult) -> str:
     return _points(exercise) or state_of(exercise).word
 
 
-def _sum(mark: Mark, report: Report) -> Iterator[str]:
+def _sum(mark: Mark) -> Iterator[str]:
     """Yield the parts of the score if it is not simply the sum of the checks."""
     assert mark.final is not None
     assert mark.score is not None
-    rows = [["checks", points(report.score)]]
-    if mark.final.lateness.penalty:
-        rows.append([text(mark.final.lateness.sentence), _signed(-mark.final.lateness.penalty)])
-    if mark.row.points:
-        rows.append([BY_HAND, _signed(mark.row.points)])
-    if len(rows) > 1:
-        rows.append(["<strong>score</strong>", f"<strong>{points(mark.score)}</strong>"])
-        yield _rows(["part of the score", "points"], rows)
+    first, *others = [[text(label), _signed(change)] for label, change in mark.final.steps]
+    if others or mark.final.steps[0][0] != CHECKS:
+        first = [first[0], points(mark.final.steps[0][1])]
+        total = ["<strong>score</strong>", f"<strong>{points(mark.score)}</strong>"]
+        yield _rows(["part of the score", "points"], [first, *others, total])
 
 
 def _notes(mark: Mark) -> list[str]:
     """Return how the class changes the score, without what the table of its parts says already."""
     if mark.final is None:
         return []
-    late = mark.final.lateness.sentence if mark.final.lateness.penalty else ""
-    left = tuple(note for note in mark.final.notes if note != late and not note.endswith(BY_HAND))
+    said = {label for label, _ in mark.final.steps} if len(mark.final.steps) > 1 else set()
+    left = tuple(note for note in mark.final.notes if note not in said and not note.endswith(BY_HAND))
     return notes(replace(mark, final=replace(mark.final, notes=left)))
 
 

@@ -27,6 +27,9 @@ MOODLE = {
     "strong": ("ID number", "Username", "Email address"),
     "name": ("Full name",),
 }
+EXCUSED = "EX"
+"""What Canvas reads as excused."""
+
 FEEDBACK = "Feedback comments"
 MOST_FEEDBACK = 2000
 """Characters of a comment: Moodle shows it in a cell of a table, and mails it."""
@@ -61,13 +64,13 @@ def fill(graded: Graded, system: System, file: Path, column: str | None, scale: 
     cells: dict[tuple[int, int], str] = {}
     short: list[str] = []
     for row, mark in matches.marks.items():
-        if mark.score is None:
+        if mark.score is None and not (mark.excused and system == "canvas"):
             continue
         if max(grades, feedback or 0) >= len(sheet.rows[row]):
             short.append(mark.student)
             continue
-        cells[row, grades] = _number(mark.score, factor, comma)
-        if feedback is not None:
+        cells[row, grades] = EXCUSED if mark.score is None else _number(mark.score, factor, comma)
+        if feedback is not None and mark.score is not None:
             cells[row, feedback] = _feedback(graded, mark, points(mark.score))
     problems = [f"{printable(file.name)} has too few cells in the row of {printable(student)}" for student in short]
     placed = sum(column == grades for _, column in cells)
@@ -205,8 +208,8 @@ def _feedback(graded: Graded, mark: Mark, score: str) -> str:
 
     It begins with a fixed word, so that no spreadsheet takes it for a formula. Exercises with a finding come first.
     """
-    assert mark.report is not None
-    failing = sorted((exercise for exercise in mark.report.exercises if exercise.status != "pass"), key=is_unwritten)
+    results = mark.report.exercises if mark.report is not None else ()
+    failing = sorted((exercise for exercise in results if exercise.status != "pass"), key=is_unwritten)
     lines = [f"Score: {score} of {points(graded.policy.maximum)} points.", *notes(mark)]
     for exercise in failing:
         lines += f"{one_line(exercise.title)}: {summary(exercise)}".splitlines()

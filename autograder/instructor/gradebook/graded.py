@@ -11,7 +11,8 @@ from typing import Any
 from autograder.course import Course
 from autograder.course.names import UsageError
 from autograder.course.nearest import nearest
-from autograder.instructor.gradebook.policy import Final, Policy, final_score, missing, policy_of
+from autograder.instructor.gradebook.adjustments import FILE, read_adjustments
+from autograder.instructor.gradebook.policy import Final, Policy, final_of, missing, policy_of
 from autograder.instructor.gradebook.roster import Roster, Student
 from autograder.instructor.gradebook.scores import plain
 from autograder.instructor.grading.out import before, read_run
@@ -49,12 +50,17 @@ class Mark:
     @property
     def failed(self) -> bool:
         """Whether the grader failed on a part of the submission, so that it has no score."""
-        return self.report is not None and "grader_error" in self.report.statuses
+        return self.report is not None and "grader_error" in self.report.statuses and self.score is None
+
+    @property
+    def excused(self) -> bool:
+        """Whether everything is excused, so that there is no score, and nothing is missing."""
+        return self.final is not None and self.final.excused
 
     @property
     def held(self) -> bool:
         """Whether no file of the submission could be read, and nobody has decided what it is worth."""
-        return self.report is not None and self.report.is_held and self.score is None
+        return self.report is not None and self.report.is_held and self.score is None and not self.excused
 
     @property
     def score(self) -> int | None:
@@ -98,7 +104,7 @@ def read_graded(course: Course, roster: Roster, out: Path, students: Sequence[st
 
     With `students`, only those. Raises `ExportError` if there is no class, or reports and table are of different runs.
     """
-    policy = policy_of(course, roster)
+    policy = policy_of(course, roster, read_adjustments(course, roster))
     if out.is_file():
         report = _read(out)
         _check_course(course, out, report)
@@ -110,7 +116,10 @@ def read_graded(course: Course, roster: Roster, out: Path, students: Sequence[st
         replace(_mark(policy, student, report, times.get(student)), before=_before(out, student, report))
         for student, report in reports.items()
     ]
-    marks += [Mark(roster[student]) for student in missing(policy, reports)]
+    marks += [_absent(policy, student) for student in missing(policy, reports)]
+    known = {mark.student for mark in marks}
+    if nowhere := [student for student in policy.adjustments.students if student not in known]:
+        notes = (*notes, f"{FILE} has students without a submission, left out: {named(nowhere)}")
     return Graded(course, policy, _chosen(marks, students), notes, run)
 
 
@@ -135,8 +144,13 @@ def named(students: Iterable[str]) -> str:
 
 
 def _mark(policy: Policy, student: str, report: Report, time: datetime | None) -> Mark:
-    score = report.score if report.has_score else None
-    return Mark(policy.roster[student], report, final_score(policy, student, time, score))
+    return Mark(policy.roster[student], report, final_of(policy, student, time, report))
+
+
+def _absent(policy: Policy, student: str) -> Mark:
+    """Return the mark of a student without a report, who has a final score only if somebody gave one."""
+    final = final_of(policy, student, None, None)
+    return Mark(policy.roster[student], None, final if final.adjustments else None)
 
 
 def _before(out: Path, student: str, report: Report) -> Report | None:

@@ -110,7 +110,8 @@ cp -R solutions "$work/class/solutions"
 "$python" -m autograder grade "$work/class" --layout plain --out "$work/out" --isolation "${COURSE_ISOLATION:-sandbox}"
 "$python" -c "import csv, sys
 row = next(csv.DictReader(open(sys.argv[1], newline='')))
-sys.exit(0 if row['score'] == row['max_score'] else 'the solutions do not get full marks here')" "$work/out/scores.csv"
+missed = float(row['score']) < float(row['max_score'])
+sys.exit(missed and 'the solutions do not get full marks here')" "$work/out/scores.csv"
 chmod -R go-rwx "$root/source"
 chmod go+rx "$root/source" "$root/source/autograder"  # the user of the sandbox reads only the worker
 chmod -R go+rX autograder/__init__.py autograder/checks autograder/protocol autograder/worker

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from autograder.instructor.gradebook.adjustments import NBGRADER
 from autograder.instructor.gradebook.feedback import notes, summary
 from autograder.instructor.gradebook.graded import ExportError, Mark
 from autograder.instructor.gradebook.roster import Student
@@ -199,8 +200,9 @@ class Rows:
 def penalties(mark: Mark) -> dict[str, int]:
     """Return the penalty of each exercise, in hundredths, that makes nbgrader's score the final one.
 
-    The late penalty is divided in proportion to the scores, so no exercise falls below 0. Points by hand are a negative
-    penalty of the first exercise, because nbgrader has no field for them.
+    The late penalty is divided in proportion to the scores, so no exercise falls below 0. What a person decided is a
+    negative penalty of the first exercise, because nbgrader has no field for it; what came from nbgrader is there
+    already.
     """
     exercises = mark.report.exercises if mark.report else ()
     cost = mark.final.lateness.penalty if mark.final else 0
@@ -212,8 +214,15 @@ def penalties(mark: Mark) -> dict[str, int]:
         shares[exercise.id] = cost * after // total - cost * before // total if cost else 0
         before = after
     if exercises and mark.score is not None:
-        shares[exercises[0].id] -= mark.row.points
+        shares[exercises[0].id] += total - cost - mark.score + _from_nbgrader(mark)
     return shares
+
+
+def _from_nbgrader(mark: Mark) -> int:
+    """Return what adjustments from nbgrader change."""
+    final = mark.final
+    own = {row.sentence for row in final.adjustments if row.by == NBGRADER} if final else set()
+    return sum(change for label, change in final.steps if label in own) if final else 0
 
 
 _TABLES = ("Student", "SubmittedAssignment", "SubmittedNotebook", "Grade", "Comment")

@@ -1,23 +1,41 @@
-"""The grading policy as pure functions: late penalties, bonus exercises, points added by hand."""
+"""The grading policy as pure functions: what exercises count, late penalties, points added by hand, the curve."""
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_DOWN, Decimal
+from fractions import Fraction
+from itertools import pairwise
+from math import floor
 
 from autograder.course import Course, Grading
+from autograder.instructor.gradebook.adjustments import WHOLE, Adjustment, Adjustments
 from autograder.instructor.gradebook.roster import Roster
-from autograder.report.quantities import plural
+from autograder.report.exercise_summary import number
+from autograder.report.quantities import listed, plural, points
+from autograder.results import ExerciseResult, Report
+from autograder.results.model import NOT_JUDGED
 from autograder.submission.times import to_utc
+
+BY_HAND = "points by hand"
+"""What the points of the roster are called."""
+
+CHECKS = "checks"
+"""What the sum of the checks is called."""
 
 
 @dataclass(frozen=True, eq=False)
 class Policy:
-    """The rules of a course for a class; `maximum` is the sum of all exercises except bonus ones, in hundredths."""
+    """The rules of a course for a class. `worth` are the points of each exercise, in hundredths and in order.
+
+    `maximum` is their sum without bonus exercises: the one maximum of every table, page and export.
+    """
 
     grading: Grading = field(default_factory=Grading)
     maximum: int = 10_000
     roster: Roster = field(default_factory=Roster)
+    adjustments: Adjustments = field(default_factory=Adjustments)
+    worth: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -31,20 +49,136 @@ class Lateness:
 
 @dataclass(frozen=True)
 class Final:
-    """The final score for the gradebook, in hundredths; None, which is not zero, if the grader failed."""
+    """The final score for the gradebook, in hundredths; None, which is not zero, if there is none.
+
+    There is none if the grader failed, nothing could be read, nothing was handed in, or everything is `excused`.
+    `steps` lead from the checks to the score: what changes it, and by how much; they add up to it. `adjustments` are
+    those of the student that count.
+    """
 
     score: int | None
     handed_in: datetime | None
     lateness: Lateness
     notes: tuple[str, ...]
+    steps: tuple[tuple[str, int], ...] = ()
+    adjustments: tuple[Adjustment, ...] = ()
+    excused: bool = False
 
 
-def policy_of(course: Course, roster: Roster) -> Policy:
-    """Return the policy of a course; without [grading] it changes no score."""
+def policy_of(course: Course, roster: Roster, adjustments: Adjustments | None = None) -> Policy:
+    """Return the policy of a course; without [grading] and adjustments it changes no score."""
     grading = course.grading or Grading()
-    return Policy(
-        grading, sum(exercise.points for exercise in course.exercises if exercise.id not in grading.bonus), roster
-    )
+    worth = {exercise.id: exercise.points for exercise in course.exercises}
+    maximum = sum(points for id_, points in worth.items() if id_ not in grading.bonus)
+    return Policy(grading, maximum, roster, adjustments or Adjustments(), worth)
+
+
+def final_of(policy: Policy, student: str, handed_in: datetime | None, report: Report | None) -> Final:
+    """Return the final score of a report, or of a student without one.
+
+    In this order: the exercises, as graded or as adjusted; what is excused or dropped leaves, and the rest is scaled to
+    the maximum; bonus exercises; the late penalty; points for the whole; the curve. Each step gives whole hundredths,
+    halves in favour of the student.
+    """
+    counted = count(policy, student, report)
+    own = policy.adjustments.of(student)
+    made = final_score(policy, student, handed_in, counted.score)
+    steps = [*counted.steps, *made.steps[1:]] if counted.score is not None else []
+    score = made.score
+    for row in (row for row in own if row.exercise == WHOLE and row.kind in ("points", "add")):
+        before = 0 if score is None else score
+        if row.kind == "points" or score is not None:
+            score = row.amount if row.kind == "points" else before + row.amount
+            steps.append((row.sentence, score - before))
+    if score is not None and policy.grading.curve:
+        curved = on_curve(policy, score)
+        steps.append(("curve", curved - score))
+        made = replace(made, notes=(*made.notes, f"{score / 100:.2f} before the curve"))
+        score = curved
+    notes = (*made.notes, *counted.notes, *(row.sentence for row in own))
+    excused = counted.excused and score is None
+    return replace(made, score=score, notes=notes, steps=tuple(steps), adjustments=own, excused=excused)
+
+
+@dataclass(frozen=True)
+class Count:
+    """The exercises of a student together, before lateness; no score if one that counts was not judged.
+
+    `excused` says that no exercise is left to count.
+    """
+
+    score: int | None
+    steps: tuple[tuple[str, int], ...] = ()
+    notes: tuple[str, ...] = ()
+    excused: bool = False
+
+
+def count(policy: Policy, student: str, report: Report | None) -> Count:
+    """Return what the exercises of a report are worth together, by adjustments, `drop_lowest` and bonus.
+
+    A report of `course check` may have some of the exercises only: then only those count.
+    """
+    own = policy.adjustments.of(student)
+    results = {exercise.id: exercise for exercise in report.exercises} if report is not None else {}
+    all_worth = policy.worth or {id_: exercise.max_score for id_, exercise in results.items()}
+    worth = {id_: most for id_, most in all_worth.items() if report is None or id_ in results}
+    excused = {row.exercise for row in own if row.kind == "excused"}
+    bonus = policy.grading.bonus
+    counting = [id_ for id_ in worth if id_ not in excused and id_ not in bonus]
+    if not counting or WHOLE in excused:
+        return Count(None, excused=True)
+    steps = [(CHECKS, report.score if report is not None else 0)]
+    scores = {id_: _exercise_score(results.get(id_), own, id_, steps) for id_ in worth}
+    judged = {id_: score for id_ in counting if (score := scores[id_]) is not None}
+    if len(judged) < len(counting):
+        return Count(None)
+    dropped = lowest(judged, worth, policy.grading.drop_lowest)
+    kept = [id_ for id_ in counting if id_ not in dropped]
+    score, possible = sum(judged[id_] for id_ in kept), sum(worth[id_] for id_ in kept)
+    full = sum(most for id_, most in worth.items() if id_ not in bonus)
+    if possible not in (0, full):
+        score = _half_up(Fraction(score * full, possible))
+    score += sum(scores[id_] or 0 for id_ in worth if id_ in bonus and id_ not in excused)
+    if change := score - sum(delta for _, delta in steps):
+        why = " and ".join([*(["excused"] if excused else []), *(["dropped"] if dropped else [])])
+        steps.append((f"without the {why} exercises, scaled to {points(full)} points", change))
+    left = listed([f"exercise {number(id_)}" for id_ in worth if id_ in dropped])
+    return Count(score, tuple(steps), (f"the lowest does not count: {left}",) if dropped else ())
+
+
+def _exercise_score(
+    result: ExerciseResult | None, own: Iterable[Adjustment], id_: str, steps: list[tuple[str, int]]
+) -> int | None:
+    """Return the score of an exercise as graded or as adjusted, and add the adjustments to the steps."""
+    score = None if result is None or result.status in NOT_JUDGED else result.score
+    for row in own:
+        if row.exercise == id_ and (row.kind == "points" or (row.kind == "add" and score is not None)):
+            before = score or 0
+            score = row.amount if row.kind == "points" else before + row.amount
+            steps.append((row.sentence, score - before))
+    return score
+
+
+def lowest(scores: Mapping[str, int], worth: Mapping[str, int], number_of: int) -> frozenset[str]:
+    """Return the exercises with the lowest share of their points, the later first of equals; never all of them."""
+    order = list(scores)
+    by_share = sorted(order, key=lambda id_: (Fraction(scores[id_], max(worth[id_], 1)), -order.index(id_)))
+    return frozenset(by_share[: min(number_of, len(order) - 1)])
+
+
+def on_curve(policy: Policy, score: int) -> int:
+    """Return a score on the curve of the course. Beyond its ends it goes on with the same distance."""
+    percent = Fraction(score * 100, max(policy.maximum, 1))
+    curve = [(Fraction(low), Fraction(high)) for low, high in policy.grading.curve]
+    if percent <= 0 or percent >= 100:
+        at, mark = curve[0] if percent <= 0 else curve[-1]
+        return _half_up((mark + percent - at) * policy.maximum / 100)
+    (low, from_), (high, to) = next(pair for pair in pairwise(curve) if pair[0][0] <= percent <= pair[1][0])
+    return _half_up((from_ + (percent - low) * (to - from_) / (high - low)) * policy.maximum / 100)
+
+
+def _half_up(exact: Fraction) -> int:
+    return floor(exact + Fraction(1, 2))
 
 
 def late_penalty(policy: Policy, student: str, handed_in: datetime | None, score: int) -> Lateness:
@@ -82,13 +216,17 @@ def final_score(policy: Policy, student: str, handed_in: datetime | None, score:
     handed_in = row.handed_in or handed_in
     lateness = late_penalty(policy, student, handed_in, score or 0)
     notes = [lateness.sentence] if lateness.sentence else []
+    steps = [(CHECKS, score or 0)]
+    if lateness.penalty:
+        steps.append((lateness.sentence, -lateness.penalty))
     if policy.roster and student not in policy.roster:
         notes.append("not on the roster")
     if row.points:
-        notes.append(f"{row.points / 100:+.2f} points by hand")
+        steps.append((BY_HAND, row.points))
+        notes.append(f"{row.points / 100:+.2f} {BY_HAND}")
     if score is None:
         return Final(None, handed_in, Lateness(lateness.days, 0, lateness.sentence), tuple(notes))
-    return Final(score - lateness.penalty + row.points, handed_in, lateness, tuple(notes))
+    return Final(score - lateness.penalty + row.points, handed_in, lateness, tuple(notes), tuple(steps))
 
 
 def deadline(policy: Policy, student: str, days: int) -> datetime | None:
@@ -98,10 +236,12 @@ def deadline(policy: Policy, student: str, days: int) -> datetime | None:
     a day on which the clocks change has 23 or 25 hours.
     """
     grading, row = policy.grading, policy.roster[student]
-    if row.due is not None:
-        local = row.due.astimezone(grading.zone).replace(tzinfo=None)
+    given = next((one for one in policy.adjustments.of(student) if one.kind == "extension"), None)
+    due = given.due if given is not None else row.due
+    if due is not None:
+        local = due.astimezone(grading.zone).replace(tzinfo=None)
     elif grading.due is not None:
-        local = grading.due + timedelta(days=row.extension_days)
+        local = grading.due + timedelta(days=given.amount if given is not None else row.extension_days)
     else:
         return None
     return to_utc(local + timedelta(days=days), grading.zone) + timedelta(minutes=grading.grace_minutes)

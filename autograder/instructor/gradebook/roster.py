@@ -1,7 +1,5 @@
 """The roster: the students of a class, their names in downloads, and agreements with single students."""
 
-import csv
-import io
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,9 +10,8 @@ from pathlib import Path
 
 from autograder.course import Course
 from autograder.course.names import UsageError
-from autograder.course.nearest import nearest
-from autograder.instructor.gradebook.csv_text import csv_text
-from autograder.submission.files import SubmissionError, printable, printable_name
+from autograder.instructor.gradebook.csv_text import all_mistakes, at_line, csv_rows
+from autograder.submission.files import SubmissionError, printable_name
 from autograder.submission.names import Clue, casefolded, checked_id
 from autograder.submission.times import parse_time
 
@@ -24,9 +21,6 @@ COLUMNS = ("student", "name", "email", "login", "lms_id", "extension_days", "due
 _TIME = "a time like 2026-03-01 23:59"
 _MOST_POINTS = 10_000
 """Far more than any course gives: a larger number is a typing error."""
-
-_MOST_MISTAKES = 20
-"""A file with more mistakes is the wrong file; one screen of them is enough."""
 
 
 class RosterError(UsageError):
@@ -124,46 +118,7 @@ def read_roster(course: Course, file: Path | None) -> Roster:
     if file is None and not path.is_file():
         return Roster()
     zone = course.grading.zone if course.grading else UTC
-    rows = _rows(path)
-    return _roster(path, rows, zone)
-
-
-def _rows(path: Path) -> list[tuple[int, dict[str, str]]]:
-    """Return the rows with their line numbers, from 1."""
-    text = csv_text(path, RosterError, expected="a CSV file with a column student", fix="save it as CSV UTF-8")
-    text = text.removeprefix("\ufeff")
-    first = text.partition("\n")[0]  # spreadsheets in some languages separate by semicolons or tabs
-    separator = max(",;\t", key=first.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
-    try:
-        header = [name.strip().lower() for name in next(reader, [])]
-        _check_columns(path, header)
-        rows: list[tuple[int, dict[str, str]]] = []
-        for row in reader:
-            if any(cell.strip() for cell in row):
-                cells = dict(zip(header, (cell.strip() for cell in row), strict=False))
-                rows.append((reader.line_num, {name: cells.get(name, "") for name in COLUMNS}))
-    except csv.Error as error:
-        raise RosterError(
-            f"{_at(path, reader.line_num)} this is not valid CSV ({error}); save it as CSV UTF-8"
-        ) from None
-    return rows
-
-
-def _check_columns(path: Path, header: Sequence[str]) -> None:
-    """Refuse a header without students, with a repeated or with a misspelled column; ignore all other columns."""
-    if "student" not in header:
-        columns = ", ".join(map(printable_name, header)) or "nothing"
-        known = ", ".join(COLUMNS)
-        raise RosterError(f"{_at(path, 1)} the first line has {columns}, expected a column student (of {known})")
-    for name in header:
-        if name in COLUMNS and header.count(name) > 1:
-            raise RosterError(f"{_at(path, 1)} the column {name} appears twice, expected once")
-        near = nearest(name, COLUMNS) if name and name not in COLUMNS else None
-        if near and near not in header:
-            raise RosterError(
-                f"{_at(path, 1)} {printable_name(name)} is not a column of a roster; did you mean {near}?"
-            )
+    return _roster(path, csv_rows(path, COLUMNS, RosterError, what="a roster"), zone)
 
 
 def _roster(path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], zone: tzinfo) -> Roster:
@@ -171,18 +126,18 @@ def _roster(path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], zone: tzi
     students: list[Student] = []
     lines: dict[tuple[str, str], int] = {}
     for line, row in rows:
-        mistakes = [f"{_at(path, line)} {sentence}" for sentence in _mistakes(row, zone)]
+        mistakes = [f"{at_line(path, line)} {sentence}" for sentence in _mistakes(row, zone)]
         for name in ("student", "login", "lms_id", "email"):
             key = (name, casefolded(row[name]))
             if row[name] and key in lines:
-                mistakes.append(f"{_at(path, line)} {name} {printable_name(row[name])} is already in line {lines[key]}")
+                again = f"{name} {printable_name(row[name])} is already in line {lines[key]}"
+                mistakes.append(f"{at_line(path, line)} {again}")
             lines.setdefault(key, line)
         problems += mistakes
         if not mistakes:
             students.append(_student(row, zone))
     if problems:
-        more = [f"and {len(problems) - _MOST_MISTAKES:,} more mistakes"] if len(problems) > _MOST_MISTAKES else []
-        raise RosterError("\n".join(problems[:_MOST_MISTAKES] + more))
+        raise RosterError(all_mistakes(problems))
     return Roster(tuple(students))
 
 
@@ -197,9 +152,9 @@ def _mistakes(row: Mapping[str, str], zone: tzinfo) -> Iterator[str]:
     for name in ("due", "handed_in"):
         if row[name] and parse_time(row[name], zone) is None:
             yield f"{name} is {printable_name(row[name])}, expected {_TIME}"
-    if row["extension_days"] and _days(row["extension_days"]) is None:
+    if row["extension_days"] and days_of(row["extension_days"]) is None:
         yield f"extension_days is {printable_name(row['extension_days'])}, expected an integer from 0 to 365"
-    if row["points"] and _hundredths(row["points"]) is None:
+    if row["points"] and hundredths_of(row["points"]) is None:
         yield f"points is {printable_name(row['points'])}, expected a number with at most two decimals"
     if row["due"] and row["extension_days"]:
         yield "has due and extension_days, expected one of them"
@@ -212,18 +167,20 @@ def _student(row: Mapping[str, str], zone: tzinfo) -> Student:
         row["email"],
         row["login"],
         row["lms_id"].lower().removeprefix("participant").strip(),
-        _days(row["extension_days"]) or 0,
+        days_of(row["extension_days"]) or 0,
         parse_time(row["due"], zone),
         parse_time(row["handed_in"], zone),
-        _hundredths(row["points"]) or 0,
+        hundredths_of(row["points"]) or 0,
     )
 
 
-def _days(text: str) -> int | None:
+def days_of(text: str) -> int | None:
+    """Return the number of days in a cell; None if there is no such number."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 4 and int(text) <= 365 else None
 
 
-def _hundredths(text: str) -> int | None:
+def hundredths_of(text: str) -> int | None:
+    """Return the points in a cell as hundredths; None if they are no number, too many, or have more decimals."""
     try:
         points = Decimal(text.replace(",", "."))
         if not abs(points) <= _MOST_POINTS:
@@ -243,7 +200,3 @@ def _spellings(name: str) -> set[str]:
 def _squeezed(name: str) -> str:
     """Return the letters and digits of a name in lower case."""
     return "".join(character for character in casefolded(unicodedata.normalize("NFKC", name)) if character.isalnum())
-
-
-def _at(path: Path, line: int) -> str:
-    return f"{printable(path.name)}:{line}:"

@@ -5,7 +5,7 @@ import io
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from autograder.instructor.gradebook.policy import Policy, final_score, missing
+from autograder.instructor.gradebook.policy import Final, Policy, final_of, missing
 from autograder.report.exercise_summary import held_sentence
 from autograder.results import ExerciseResult, Report
 from autograder.results.model import NOT_JUDGED
@@ -35,9 +35,23 @@ def scores_csv(
     columns = ["student", "score", "max_score", *exercises, *_AFTER_POLICY, "notes"]
     writer.writerow(columns)
     writer.writerows(_row(report, exercises, policy, handed_in) for report in reports)
-    empty = [""] * (len(columns) - 2)
-    writer.writerows([harmless(student), *empty, "missing: no submission"] for student in absent)
+    writer.writerows(_absent(student, len(columns), policy) for student in absent)
     return text.getvalue()
+
+
+def _absent(student: str, columns: int, policy: Policy) -> list[object]:
+    """Return the row of a student without a submission: empty, unless somebody decided about it."""
+    result = final_of(policy, student, None, None)
+    has_result = result.excused or result.score is not None
+    decided = _final(result, policy) if has_result else ["", ""]
+    note = " | ".join(("missing: no submission", *(row.sentence for row in result.adjustments)))
+    return [harmless(student), *[""] * (columns - 4), *decided, note]
+
+
+def _final(result: Final, policy: Policy) -> list[str]:
+    """Return the final score, and its maximum."""
+    score = "excused" if result.excused else "" if result.score is None else _points(result.score)
+    return [score, _points(policy.maximum)]
 
 
 def _row(
@@ -46,17 +60,16 @@ def _row(
     student = str(report.submission["student"])
     by_id = {exercise.id: exercise for exercise in report.exercises}
     failed = not report.has_score
-    result = final_score(policy, student, handed_in.get(student), None if failed else report.score)
+    result = final_of(policy, student, handed_in.get(student), report)
     return [
         harmless(student),
         "" if failed else _points(report.score),
-        _points(report.max_score),
+        _points(policy.maximum),
         *(_cell(by_id.get(exercise)) for exercise in exercises),
         format_time(result.handed_in, policy.grading.zone),
         "" if result.lateness.days is None else result.lateness.days,
         "" if result.score is None else _points(result.lateness.penalty),
-        "" if result.score is None else _points(result.score),
-        _points(policy.maximum),
+        *_final(result, policy),
         harmless(" | ".join((*_held(report), *report.submission.get("notes", ()), *result.notes))),
     ]
 

@@ -10,13 +10,13 @@ import io
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 from autograder.course import Course
 from autograder.course.names import UsageError
 from autograder.course.nearest import nearest
 from autograder.course.storage import folder_lock, write_atomically
+from autograder.instructor.author import now
 from autograder.instructor.gradebook.csv_text import csv_text
 from autograder.instructor.gradebook.roster import Roster
 from autograder.submission.class_entry import Entry, Part
@@ -116,7 +116,9 @@ def accept(
         except (OSError, shutil.Error, UsageError):
             shutil.rmtree(place, ignore_errors=True)
             raise
-        decision = Decision(student, assignment, name, copy.relative_to(folder).as_posix(), digest, reason, by, _now())
+        decision = Decision(
+            student, assignment, name, copy.relative_to(folder).as_posix(), digest, reason, by, now(course)
+        )
         _add(folder / LOG, decision)
     return decision
 
@@ -129,7 +131,7 @@ def withdraw(course: Course, student: str, *, name: str, assignment: str, reason
         what = f"{name} " if name else ""
         raise UsageError(f"nothing {what}is accepted for {printable(student)}; `course accept --list` shows what is")
     with folder_lock(course.root / FOLDER):
-        _add(course.root / FOLDER / LOG, Decision(student, assignment, name, "", "", reason, by, _now()))
+        _add(course.root / FOLDER / LOG, Decision(student, assignment, name, "", "", reason, by, now(course)))
     return gone
 
 
@@ -180,10 +182,6 @@ def _copied(file: Path, copy: Path) -> str:
 def _digest(file: Path) -> str:
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
-
-
-def _now() -> str:
-    return f"{datetime.now(UTC).astimezone():%Y-%m-%d %H:%M}"
 
 
 def _log(file: Path) -> list[Decision]:

@@ -371,3 +371,34 @@ def test_points_that_change_after_the_class_was_collected_keep_what_was_submitte
     assert done.returncode == 0, done.stderr
     assert marks(folder)["ada"] == {FIRST.id: 30.0, SECOND.id: 70.0}
     assert (folder / "submitted" / "ada" / ASSIGNMENT / BOOKS[FIRST.id]).read_bytes() == before
+
+
+def test_what_a_person_entered_in_nbgrader_comes_in_once(tmp_path: Path, key_cache: Path) -> None:
+    course = tiny.copied(tmp_path / "course", key_cache)
+    tiny.handed_in(tmp_path / "hand_in" / "ada", tiny.mean_with("return x.cumsum(dim=-1)"), tiny.POWER_ALONE)
+    url = f"sqlite:///{course}/gradebook.db"
+    grade = ("grade", str(tmp_path / "hand_in"), "--out", "out", "--seed", "5", *tiny.TRUSTED)
+    export = ("export", "nbgrader", "out", "--to", url, "--assignment", ASSIGNMENT)
+    take_over = ("adjust", "--from-nbgrader", url, "--assignment", ASSIGNMENT)
+    for command in (grade, export):
+        done = tiny.run_course(course, *command)
+        assert done.returncode == 0, done.stderr
+    assert "0 rows added" in tiny.run_course(course, *take_over).stdout
+    with api.Gradebook(url) as gradebook:
+        submission = gradebook.assignment_submissions(ASSIGNMENT)[0]
+        notebook = next(book for book in submission.notebooks if book.name == FIRST.id)
+        notebook.grades[0].manual_score = 25.0
+        notebook.grades[0].extra_credit = 1.5
+        notebook.comments[0].manual_comment = "a good idea"
+        gradebook.db.commit()
+    done = tiny.run_course(course, *take_over)
+    assert "ada: 26.5 points for exercise 01, by nbgrader on" in done.stdout, done.stderr
+    assert "a good idea" in done.stdout
+    assert "0 rows added" in tiny.run_course(course, *take_over).stdout
+    done = tiny.run_course(course, "export", "scores", "out", "--to", "scores.csv")
+    assert ",86.50,100.00," in (course / "scores.csv").read_text("utf-8"), done.stderr
+    assert tiny.run_course(course, *export).returncode == 0
+    with api.Gradebook(url) as gradebook:
+        assert gradebook.assignment_submissions(ASSIGNMENT)[0].score == 86.5
+    done = tiny.run_course(course, *take_over[:-1], "other")
+    assert (done.returncode, f"no assignment other, only: {ASSIGNMENT}" in done.stderr) == (2, True)

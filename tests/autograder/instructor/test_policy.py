@@ -332,10 +332,10 @@ def test_the_table_keeps_its_columns_and_says_what_became_of_each_score() -> Non
     later = ["handed_in", "days_late", "penalty", "final", "final_max", "notes"]
     assert lines[0] == ["student", "score", "max_score", tiny.FIRST, tiny.SECOND, *later]
     at = "2026-03-29 00:00:00+01:00"
-    assert lines[1][1:] == ["100.00", "100.00", "40.00", "60.00", at, "0", "0.00", "100.00", "40.00", "a note"]
+    assert lines[1][1:] == ["100.00", "40.00", "40.00", "60.00", at, "0", "0.00", "100.00", "40.00", "a note"]
     assert lines[2][5:-1] == [at, "1", "4.00", "38.50", "40.00"]
     assert lines[2][-1] == "a note | 1 day late: 10 % of the maximum taken off | +2.50 points by hand"
-    assert lines[3][1:] == ["", "100.00", "40.00", "", "2026-03-20 00:00:00+01:00", "0", "", "", "40.00", "a note"]
+    assert lines[3][1:] == ["", "40.00", "40.00", "", "2026-03-20 00:00:00+01:00", "0", "", "", "40.00", "a note"]
     note = "a note | the time of submission is unknown, so there is no late penalty | not on the roster"
     assert lines[4][5:] == ["", "", "0.00", "0.00", "40.00", note]
     assert lines[5] == ["zoe", *[""] * 9, "missing: no submission"]

@@ -1,0 +1,89 @@
+"""`course adjust`: note a decision about marks, take in those of another grader, or list what counts."""
+
+import argparse
+from collections.abc import Sequence
+
+from autograder.course import Course, find_course, read_course
+from autograder.course.kit_files import refuse_kit
+from autograder.course.names import UsageError
+from autograder.exits import PASS
+from autograder.instructor.author import author, now
+from autograder.instructor.gradebook.adjustments import (
+    Adjustment,
+    Adjustments,
+    adjustment,
+    adjustments_file,
+    append,
+    merged,
+    read_adjustments,
+)
+from autograder.instructor.gradebook.roster import Roster, read_roster
+from autograder.report.printable import one_line
+from autograder.report.quantities import plural
+
+FORM = "write course adjust STUDENT EXERCISE KIND [VALUE] --text TEXT"
+
+
+def adjust(options: argparse.Namespace) -> int:
+    """Run the command. Raises `UsageError` with every mistake, and then nothing is written."""
+    course = read_course(find_course(options.course))
+    refuse_kit(course, "adjust")
+    roster = read_roster(course, options.roster)
+    known = read_adjustments(course, roster)
+    if options.list:
+        return _list(known, options.student)
+    rows = _new_rows(course, roster, known, options)
+    if rows:
+        append(adjustments_file(course, None), rows)
+    for row in rows:
+        print(f"{one_line(row.student)}: {row.sentence if row.kind != 'withdraw' else _withdrawn(row)}")
+    count = plural(len(rows), "row")
+    print(f"{count} added to adjustments.csv; the next `course grade` and `course export` count them")
+    return PASS
+
+
+def _new_rows(
+    course: Course, roster: Roster, known: Adjustments, options: argparse.Namespace
+) -> tuple[Adjustment, ...]:
+    if options.merge is not None:
+        return merged(known, read_adjustments(course, roster, options.merge), options.keep)
+    if options.from_nbgrader is not None:
+        from autograder.instructor.gradebook.nbgrader_manual import manual_marks
+
+        name = options.assignment or course.root.name
+        cells = [{**found, "when": now(course)} for found in manual_marks(course, options.from_nbgrader, name)]
+        rows = [adjustment(course, roster, one) for one in cells]
+        return tuple(row for row in rows if not _is_known(row, known))
+    missing = [name for name in ("student", "exercise", "kind") if getattr(options, name) is None]
+    if missing:
+        raise UsageError(f"course adjust has no {missing[0].upper()}; {FORM}")
+    words = {name: getattr(options, name) or "" for name in ("student", "exercise", "kind", "value", "text")}
+    row = adjustment(course, roster, {**words, "by": author(options.by), "when": now(course)})
+    if row.kind == "withdraw" and not _withdrawable(row, known):
+        who = one_line(row.student)
+        raise UsageError(f"nothing like that counts for {who}; `course adjust --list` shows what does")
+    return (row,)
+
+
+def _is_known(row: Adjustment, known: Adjustments) -> bool:
+    """Say whether the same decision counts already, whenever it was made."""
+    own = [(one.exercise, one.kind, one.amount, one.text, one.by) for one in known.of(row.student)]
+    return (row.exercise, row.kind, row.amount, row.text, row.by) in own
+
+
+def _withdrawable(row: Adjustment, known: Adjustments) -> Sequence[Adjustment]:
+    return [one for one in known.of(row.student) if one.exercise == row.exercise and row.value in ("", one.kind)]
+
+
+def _withdrawn(row: Adjustment) -> str:
+    return one_line(f"{row.value or 'everything'} withdrawn for {row.subject}, by {row.by} on {row.when}")
+
+
+def _list(known: Adjustments, student: str | None) -> int:
+    for name in sorted(known.students):
+        if student in (None, name):
+            for row in known.of(name):
+                print(f"{one_line(name)}: {row.sentence}")
+    if not any(student in (None, name) for name in known.students):
+        print("Nothing is adjusted")
+    return PASS

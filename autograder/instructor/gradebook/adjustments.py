@@ -1,0 +1,237 @@
+"""adjustments.csv: what a person decides about marks. It is a log: rows are added, and nothing is ever changed in it.
+
+A later row of the same student and exercise replaces an earlier one; `add` and `comment` count beside each other.
+Verdicts stay as they are: adjustments count when marks are read.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, tzinfo
+from pathlib import Path
+
+from autograder.course import Course
+from autograder.course.names import UsageError, resolve_exercise
+from autograder.course.nearest import nearest
+from autograder.course.storage import folder_lock, write_atomically
+from autograder.instructor.gradebook.csv_text import all_mistakes, at_line, csv_rows, row_text
+from autograder.instructor.gradebook.roster import Roster, days_of, hundredths_of
+from autograder.report.exercise_summary import number
+from autograder.report.printable import one_line
+from autograder.report.quantities import plural, points
+from autograder.submission.files import SubmissionError, printable_name
+from autograder.submission.names import checked_id
+from autograder.submission.times import parse_time
+
+FILE = "adjustments.csv"
+COLUMNS = ("student", "exercise", "kind", "value", "text", "by", "when")
+KINDS = ("points", "add", "excused", "extension", "comment", "withdraw")
+WHOLE = "*"
+"""Stands for all exercises together."""
+
+NBGRADER = "nbgrader"
+"""Who decided what `course adjust --from-nbgrader` reads."""
+
+_PLACE = {"excused": "points", "extension": "extension", "points": "points"}
+"""Of the kinds with the same word here, the latest row of a student and an exercise counts."""
+
+
+class AdjustmentError(UsageError):
+    """Adjustments that cannot be read; the message lists the mistakes with their lines."""
+
+
+@dataclass(frozen=True)
+class Adjustment:
+    """One row. `exercise` is an id, or `*` for all together.
+
+    `amount` are hundredths of points, or days of an extension; `due` is the moment (UTC) of one that names a date.
+    """
+
+    student: str
+    exercise: str
+    kind: str
+    value: str
+    text: str
+    by: str
+    when: str
+    amount: int = 0
+    due: datetime | None = None
+
+    @property
+    def subject(self) -> str:
+        """Return what it is about, in words."""
+        return "the whole" if self.exercise == WHOLE else f"exercise {number(self.exercise)}"
+
+    @property
+    def sentence(self) -> str:
+        """Return what was decided, by whom, when and why: the student reads it."""
+        what = {
+            "points": f"{points(self.amount)} points for {self.subject}",
+            "add": f"{self.amount / 100:+g} points for {self.subject}",
+            "excused": f"{self.subject} excused",
+            "extension": f"due {self.value}" if self.due else f"{plural(self.amount, 'day')} more time",
+            "comment": f"comment on {self.subject}",
+        }[self.kind]
+        return one_line(f"{what}, by {self.by} on {self.when}{f': {self.text}' if self.text else ''}")
+
+    def row(self) -> dict[str, str]:
+        """Return it as the cells of its row."""
+        return {name: str(getattr(self, name)) for name in COLUMNS}
+
+
+@dataclass(frozen=True, eq=False)
+class Adjustments:
+    """All rows in the order of the file, and those that count, by student."""
+
+    rows: tuple[Adjustment, ...] = ()
+    _counting: Mapping[str, tuple[Adjustment, ...]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        held: dict[str, dict[object, Adjustment]] = {}
+        for at, row in enumerate(self.rows):
+            own = held.setdefault(row.student, {})
+            if row.kind == "withdraw":
+                gone = [key for key, one in own.items() if one.exercise == row.exercise and row.value in ("", one.kind)]
+                for key in gone:
+                    del own[key]
+                continue
+            place = _PLACE.get(row.kind)
+            own.pop((row.exercise, place), None)  # the order is that of the decisions which count
+            own[(row.exercise, place) if place else at] = row
+        object.__setattr__(self, "_counting", {student: tuple(own.values()) for student, own in held.items()})
+
+    def of(self, student: str) -> tuple[Adjustment, ...]:
+        """Return the adjustments of a student that count."""
+        return self._counting.get(student, ())
+
+    @property
+    def students(self) -> tuple[str, ...]:
+        """Return the students with at least one that counts."""
+        return tuple(student for student, rows in self._counting.items() if rows)
+
+
+def adjustments_file(course: Course, file: Path | None) -> Path:
+    """Return the file that was named, or the one beside the course."""
+    return file or course.root / FILE
+
+
+def read_adjustments(course: Course, roster: Roster, file: Path | None = None) -> Adjustments:
+    """Return the adjustments in a file, or beside the course; none if there is no file there.
+
+    Raises `AdjustmentError` with all mistakes.
+    """
+    path = adjustments_file(course, file)
+    if file is None and not path.is_file():
+        return Adjustments()
+    rows, mistakes = [], []
+    for line, cells in csv_rows(path, COLUMNS, AdjustmentError, what="adjustments", all_needed=True):
+        try:
+            rows.append(adjustment(course, roster, cells))
+        except AdjustmentError as error:
+            mistakes.append(f"{at_line(path, line)} {error}")
+    if mistakes:
+        raise AdjustmentError(all_mistakes(mistakes))
+    return Adjustments(tuple(rows))
+
+
+def adjustment(course: Course, roster: Roster, cells: Mapping[str, str]) -> Adjustment:
+    """Return a row of the file. Raises `AdjustmentError` with what is wrong in it."""
+    kind = cells["kind"].lower()
+    if kind not in KINDS:
+        near = nearest(kind, KINDS)
+        hint = f"did you mean {near}?" if near else f"expected one of {', '.join(KINDS)}"
+        raise AdjustmentError(f"kind is {printable_name(cells['kind']) or 'empty'}; {hint}")
+    for name, meaning in (("by", "who decided"), ("when", "a time like 2026-03-01 23:59")):
+        if not cells[name]:
+            raise AdjustmentError(f"{name} is empty, expected {meaning}")
+    zone = course.grading.zone if course.grading else UTC
+    if parse_time(cells["when"], zone) is None:
+        raise AdjustmentError(f"when is {printable_name(cells['when'])}, expected a time like 2026-03-01 23:59")
+    if kind != "withdraw" and not cells["text"]:
+        raise AdjustmentError("text is empty, expected the reason, which the student reads")
+    exercise = _exercise(course, cells["exercise"])
+    amount, due = _value(kind, exercise, cells["value"], zone)
+    known = {**cells, "student": _student(roster, cells["student"]), "exercise": exercise, "kind": kind}
+    return Adjustment(**{name: one_line(known[name]) for name in COLUMNS}, amount=amount, due=due)
+
+
+def append(path: Path, rows: Sequence[Adjustment]) -> None:
+    """Add rows to a file, which is made if it is missing. No reader sees a part of them. Raises OSError."""
+    with folder_lock(path.parent):
+        text = path.read_text("utf-8") if path.is_file() else ",".join(COLUMNS) + "\n"
+        ended = text if text.endswith("\n") else f"{text}\n"
+        write_atomically(path, ended + "".join(row_text(row.row(), COLUMNS) for row in rows), durable=True)
+
+
+def merged(own: Adjustments, theirs: Adjustments, keep: str | None) -> tuple[Adjustment, ...]:
+    """Return the rows of another grader that are new here. Raises `AdjustmentError` where both decided differently.
+
+    With `keep`, "mine" leaves those of the other grader out, and "theirs" adds them.
+    """
+    mine = {tuple(row.row().items()) for row in own.rows}
+    new = [row for row in theirs.rows if tuple(row.row().items()) not in mine]
+    conflicts = [(old, row) for row in _deciding(new, theirs) if (old := _other(own, theirs, row)) is not None]
+    if conflicts and keep is None:
+        lines = [f"{row.student}: {old.sentence}\n  but there: {row.sentence}" for old, row in conflicts]
+        count = plural(len(lines), "conflict")
+        raise AdjustmentError(
+            f"{count}, so nothing was added; choose with --keep mine or --keep theirs\n{all_mistakes(lines)}"
+        )
+    left = {id(row) for _, row in conflicts} if keep == "mine" else set()
+    return tuple(row for row in new if id(row) not in left)
+
+
+def _deciding(rows: Iterable[Adjustment], theirs: Adjustments) -> list[Adjustment]:
+    """Return the rows that count there and replace others."""
+    return [row for row in rows if row.kind in _PLACE and row in theirs.of(row.student)]
+
+
+def _other(own: Adjustments, theirs: Adjustments, row: Adjustment) -> Adjustment | None:
+    """Return the decision here that a row of theirs would replace, unless they knew of it."""
+    for old in own.of(row.student):
+        same = old.exercise == row.exercise and _PLACE.get(old.kind) == _PLACE[row.kind]
+        if same and (old.kind, old.value) != (row.kind, row.value) and old not in theirs.rows:
+            return old
+    return None
+
+
+def _student(roster: Roster, name: str) -> str:
+    try:
+        student = checked_id(name, name or "the empty id")
+    except SubmissionError as error:
+        raise AdjustmentError(str(error)) from None
+    if roster and student not in roster:
+        near = nearest(student, [row.student for row in roster.students])
+        hint = f"did you mean {near}?" if near else "expected an id of the roster"
+        raise AdjustmentError(f"student is {printable_name(student)}, who is not listed; {hint}")
+    return student
+
+
+def _exercise(course: Course, word: str) -> str:
+    if word == WHOLE:
+        return WHOLE
+    try:
+        return resolve_exercise(replace(course, exercises=course.every), word).id
+    except UsageError as error:
+        raise AdjustmentError(f"{error} For all exercises together write {WHOLE}.") from None
+
+
+def _value(kind: str, exercise: str, value: str, zone: tzinfo) -> tuple[int, datetime | None]:
+    """Return hundredths or days, and the moment of an extension that names one. Raises `AdjustmentError`."""
+    found = f"value is {printable_name(value) or 'empty'}"
+    if kind in ("points", "add"):
+        amount = hundredths_of(value) if value else None
+        if amount is None or (kind == "points" and amount < 0):
+            raise AdjustmentError(f"{found}, expected a number of points with at most two decimals")
+        return amount, None
+    if kind == "extension":
+        days, due = days_of(value), parse_time(value, zone)
+        if exercise != WHOLE:
+            raise AdjustmentError(f"an extension is for all exercises together, expected {WHOLE} as its exercise")
+        if days is None and due is None:
+            raise AdjustmentError(f"{found}, expected a number of days, or a time like 2026-03-08 23:59")
+        return days or 0, due
+    if kind == "withdraw" and value not in ("", *KINDS[:-1]):
+        raise AdjustmentError(f"{found}, expected the kind to withdraw, or nothing for all of this exercise")
+    if kind in ("excused", "comment") and value:
+        raise AdjustmentError(f"{found}, expected nothing: {kind} has only a text")
+    return 0, None

@@ -1,0 +1,266 @@
+"""adjustments.csv: what people decide about marks, from the file to the final score, against a plain computation."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from fractions import Fraction
+from math import floor
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from autograder.cli.instructor_commands import KINDS as OFFERED
+from autograder.course.model import Grading
+from autograder.instructor.gradebook.adjustments import (
+    COLUMNS,
+    KINDS,
+    Adjustment,
+    AdjustmentError,
+    Adjustments,
+    append,
+    merged,
+    read_adjustments,
+)
+from autograder.instructor.gradebook.policy import Policy, final_of, lowest, on_curve
+from autograder.instructor.gradebook.roster import Roster, Student
+from autograder.results import ExerciseResult, Report
+from tests.support import tiny
+
+IDS = ("ex01_a", "ex02_b", "ex03_c", "ex04_d")
+WORTH = dict(zip(IDS, (4000, 3000, 2000, 1000), strict=True))
+bounded = settings(max_examples=200, derandomize=True, deadline=None, database=None)
+WHEN = "2026-03-09 10:00"
+
+
+def row(student: str, exercise: str, kind: str, value: str = "", text: str = "why", by: str = "Grace") -> Adjustment:
+    amount = round(float(value) * 100) if kind in ("points", "add") else int(value) if value.isdigit() else 0
+    return Adjustment(student, exercise, kind, value, text, by, WHEN, amount)
+
+
+def report(*scores: int | None) -> Report:
+    exercises = tuple(
+        ExerciseResult(id_, id_, "grader_error" if score is None else "fail", score or 0, WORTH[id_], "own", ())
+        for id_, score in zip(IDS, scores, strict=True)
+    )
+    return Report("course", {"student": "ada"}, "suite", "cpu", "none", exercises)
+
+
+def policy(*rows: Adjustment, **grading: object) -> Policy:
+    rules = replace(Grading(), **grading)  # type: ignore[arg-type]
+    maximum = sum(most for id_, most in WORTH.items() if id_ not in rules.bonus)
+    return Policy(rules, maximum, Roster(), Adjustments(tuple(rows)), WORTH)
+
+
+def score(results: Report | None, *rows: Adjustment, **grading: object) -> int | None:
+    made = final_of(policy(*rows, **grading), "ada", None, results)
+    if made.score is not None:
+        assert sum(change for _, change in made.steps) == made.score
+    return made.score
+
+
+def test_points_replace_and_add_adds() -> None:
+    results = report(4000, 1500, 0, 500)
+    assert score(results) == 6000
+    assert score(results, row("ada", "ex02_b", "points", "30")) == 7500
+    assert score(results, row("ada", "ex02_b", "add", "2"), row("ada", "ex02_b", "add", "-1")) == 6100
+    assert score(results, row("ada", "*", "points", "70"), row("ada", "*", "add", "1.5")) == 7150
+    assert score(results, row("bob", "*", "points", "70")) == 6000
+
+
+def test_a_later_row_replaces_an_earlier_one_and_a_withdrawal_takes_it_back() -> None:
+    results = report(4000, 1500, 0, 500)
+    first, second = row("ada", "ex02_b", "points", "30"), row("ada", "ex02_b", "points", "20")
+    assert score(results, first, second) == 6500
+    assert score(results, first, row("ada", "ex02_b", "withdraw", "points")) == 6000
+    assert score(results, first, row("ada", "ex02_b", "excused")) == score(results, row("ada", "ex02_b", "excused"))
+
+
+def test_excused_is_neither_zero_nor_missing() -> None:
+    results = report(4000, 0, 2000, 1000)
+    assert score(results) == 7000
+    assert score(results, row("ada", "ex02_b", "excused")) == 10_000
+    made = final_of(policy(row("ada", "*", "excused")), "ada", None, results)
+    assert (made.score, made.excused) == (None, True)
+    assert final_of(policy(row("ada", "*", "excused")), "ada", None, None).excused
+
+
+def test_what_was_not_judged_has_no_score_until_somebody_gives_one() -> None:
+    failed = report(4000, None, 0, 500)
+    assert score(failed) is None
+    assert score(failed, row("ada", "ex02_b", "add", "3")) is None
+    assert score(failed, row("ada", "ex02_b", "points", "3")) == 4800
+    assert score(failed, row("ada", "ex02_b", "excused")) == floor(Fraction(4500 * 10_000, 7000) + Fraction(1, 2))
+    assert score(None) is None
+    assert score(None, row("ada", "*", "points", "55")) == 5500
+
+
+def test_the_lowest_is_dropped_the_later_of_equals_and_never_a_bonus() -> None:
+    assert lowest({"a": 5, "b": 0, "c": 0}, {"a": 10, "b": 10, "c": 10}, 1) == {"c"}
+    assert lowest({"a": 5, "b": 0}, {"a": 10, "b": 10}, 5) == {"b"}
+    assert score(report(4000, 3000, 0, 1000), drop_lowest=1) == 10_000
+    assert score(report(4000, 3000, 2000, 0), drop_lowest=1, bonus=("ex04_d",)) == 9000
+    notes = final_of(policy(drop_lowest=1), "ada", None, report(4000, 3000, 0, 1000)).notes
+    assert notes == ("the lowest does not count: exercise 03",)
+
+
+CURVE = ((Decimal(0), Decimal(0)), (Decimal(40), Decimal(50)), (Decimal(100), Decimal(100)))
+
+
+def test_a_curve_is_shown_beside_the_mark_before_it() -> None:
+    assert score(report(4000, 0, 0, 0), curve=CURVE) == 5000
+    made = final_of(policy(curve=CURVE), "ada", None, report(4000, 0, 0, 0))
+    assert made.notes == ("40.00 before the curve",)
+    assert made.steps[-1] == ("curve", 1000)
+
+
+@bounded
+@given(st.integers(0, 12_000), st.integers(0, 12_000))
+def test_a_curve_keeps_the_order_of_the_students(low: int, high: int) -> None:
+    rules = policy(curve=CURVE)
+    low, high = sorted((low, high))
+    assert on_curve(rules, low) <= on_curve(rules, high)
+    assert (on_curve(rules, 0), on_curve(rules, 10_000)) == (0, 10_000)
+
+
+scores = st.tuples(*(st.integers(0, most) for most in WORTH.values()))
+decisions = st.lists(
+    st.tuples(st.sampled_from(IDS), st.sampled_from(["points", "add", "excused"]), st.integers(0, 3000)),
+    max_size=6,
+    unique_by=lambda one: one[:2],
+)
+
+
+@bounded
+@given(scores, decisions, st.integers(0, 2), st.sampled_from([(), ("ex04_d",)]), st.randoms())
+def test_marks_equal_a_plain_computation_in_any_order_of_rows(
+    earned: tuple[int, ...], chosen: list[tuple[str, str, int]], drop: int, bonus: tuple[str, ...], random: object
+) -> None:
+    chosen = [one for one in chosen if not (one[1] == "points" and (one[0], "excused") in [o[:2] for o in chosen])]
+    rows = [row("ada", id_, kind, "" if kind == "excused" else str(value / 100)) for id_, kind, value in chosen]
+    table = dict(zip(IDS, map(Fraction, earned), strict=True))
+    for id_, kind, value in sorted(chosen, key=lambda one: one[1], reverse=True):  # points before add
+        table[id_] = Fraction(value) if kind == "points" else table[id_] + value if kind == "add" else table[id_]
+    out = {id_ for id_, kind, _ in chosen if kind == "excused"}
+    left = sorted((id_ for id_ in IDS if id_ not in out and id_ not in bonus), key=lambda id_: table[id_] / WORTH[id_])
+    worst = sorted(left, key=lambda id_: (table[id_] / WORTH[id_], -IDS.index(id_)))[: min(drop, len(left) - 1)]
+    kept = [id_ for id_ in left if id_ not in worst]
+    maximum = sum(most for id_, most in WORTH.items() if id_ not in bonus)
+    ordered = sorted(rows, key=lambda one: one.kind, reverse=True)
+    by_exercise = sorted(ordered, key=lambda one: one.exercise)
+    for arranged in (ordered, by_exercise):
+        made = score(report(*earned), *arranged, drop_lowest=drop, bonus=bonus)
+        if not kept:
+            assert made is None
+            continue
+        exact = sum(table[id_] for id_ in kept) * maximum / sum(WORTH[id_] for id_ in kept)
+        extra = sum(table[id_] for id_ in bonus if id_ not in out)
+        assert made == floor(exact + Fraction(1, 2)) + extra
+
+
+def test_an_extension_moves_the_due_date_of_one_student() -> None:
+    due = datetime(2026, 3, 1, 12)
+    late = datetime(2026, 3, 2, 10, tzinfo=UTC)
+    rules = {"due": due, "late_percent": Decimal(10)}
+    assert final_of(policy(**rules), "ada", late, report(4000, 3000, 2000, 1000)).score == 9000
+    more = row("ada", "*", "extension", "1")
+    assert final_of(policy(more, **rules), "ada", late, report(4000, 3000, 2000, 1000)).score == 10_000
+
+
+HEADER = ",".join(COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("ada,01,point,3,why,Grace,2026-03-09 10:00", ":2: kind is point; did you mean points?"),
+        ("ada,77,points,3,why,Grace,2026-03-09 10:00", ":2: There is no exercise `77`"),
+        ("ada,01,points,,why,Grace,2026-03-09 10:00", ":2: value is empty, expected a number of points"),
+        ("ada,01,points,-3,why,Grace,2026-03-09 10:00", ":2: value is -3, expected a number of points"),
+        ("ada,01,points,3,,Grace,2026-03-09 10:00", ":2: text is empty, expected the reason"),
+        ("ada,01,points,3,why,,2026-03-09 10:00", ":2: by is empty, expected who decided"),
+        ("ada,01,points,3,why,Grace,March", ":2: when is March, expected a time like"),
+        ("aba,01,points,3,why,Grace,2026-03-09 10:00", ":2: student is aba, who is not listed; did you mean ada?"),
+        ("ada,01,excused,3,why,Grace,2026-03-09 10:00", ":2: value is 3, expected nothing"),
+        ("ada,01,extension,3,why,Grace,2026-03-09 10:00", ":2: an extension is for all exercises together"),
+        ("ada,*,extension,soon,why,Grace,2026-03-09 10:00", ":2: value is soon, expected a number of days"),
+    ],
+)
+def test_a_mistake_is_a_sentence_with_its_line(tmp_path: Path, line: str, found: str) -> None:
+    file = tmp_path / "adjustments.csv"
+    file.write_text(f"{HEADER}\n{line}\n")
+    with pytest.raises(AdjustmentError) as error:
+        read_adjustments(tiny.COURSE, Roster((Student("ada"),)), file)
+    assert found in str(error.value)
+
+
+def test_what_is_added_is_read_again_whatever_its_text(tmp_path: Path) -> None:
+    file = tmp_path / "adjustments.csv"
+    rows = [
+        Adjustment("ada", tiny.FIRST, "add", "1.5", '=1+1, "so" <b>', "Grace", WHEN, 150),
+        Adjustment("ada", "*", "extension", "2026-03-08 23:59", "ill", "Grace", WHEN, 0, None),
+    ]
+    for one in rows:
+        append(file, [one])
+    read = read_adjustments(tiny.COURSE, Roster(), file).rows
+    assert [one.row() for one in read] == [one.row() for one in rows]
+    assert read[1].due == datetime(2026, 3, 8, 23, 59, tzinfo=UTC)
+
+
+def test_two_graders_merge_without_loss_and_a_conflict_waits_for_a_person() -> None:
+    base = row("ada", "ex01_a", "points", "30")
+    mine = Adjustments((base, row("ada", "ex02_b", "points", "10"), row("bob", "*", "add", "1")))
+    theirs = Adjustments((base, row("ada", "ex03_c", "excused", by="Alan"), row("bob", "*", "add", "1", by="Alan")))
+    assert merged(mine, theirs, None) == theirs.rows[1:]
+    other = Adjustments((base, row("ada", "ex02_b", "points", "20", by="Alan")))
+    with pytest.raises(AdjustmentError, match="1 conflict, so nothing was added; choose with --keep mine"):
+        merged(mine, other, None)
+    assert merged(mine, other, "mine") == ()
+    assert merged(mine, other, "theirs") == other.rows[1:]
+    corrected = Adjustments((*mine.rows, row("ada", "ex02_b", "points", "20", by="Alan")))
+    assert merged(mine, corrected, None) == corrected.rows[3:], "they knew of the decision that they replaced"
+
+
+def test_the_command_offers_the_kinds_that_are_read() -> None:
+    assert OFFERED == KINDS
+
+
+def run(course: Path, *arguments: str, expected: int = 0) -> str:
+    done = tiny.run_course(course, *arguments)
+    assert done.returncode == expected, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.worker
+def test_the_command_notes_a_decision_and_every_mark_has_it(tmp_path: Path, key_cache: Path) -> None:
+    course = tiny.copied(tmp_path / "course", key_cache)
+    (course / "roster.csv").write_text("student\nada\nbob\nmax\n")
+    tiny.handed_in(tmp_path / "hand_in" / "ada")
+    tiny.handed_in(tmp_path / "hand_in" / "bob", tiny.mean_with("return x.cumsum(dim=-1)"), tiny.POWER_ALONE)
+    grade = ("grade", str(tmp_path / "hand_in"), "--out", "out", "--seed", "5", *tiny.TRUSTED)
+    run(course, *grade)
+    said = run(course, "adjust", "bob", "1", "add", "10", "--text", "the idea is right", "--by", "Grace")
+    assert "bob: +10 points for exercise 01, by Grace on" in said
+    assert "the idea is right" in said
+    run(course, "adjust", "max", "*", "excused", "--text", "ill", "--by", "Grace")
+    assert "bob: +10 points for exercise 01" in run(course, "adjust", "--list")
+    assert "did you mean bob?" in run(course, "adjust", "bop", "1", "excused", "--text", "x", expected=2)
+    assert "course adjust has no KIND" in run(course, "adjust", "bob", "1", expected=2)
+    said = run(course, "export", "scores", "out", "--to", "scores.csv")
+    assert "1 student excused, and no score is written: max" in said
+    lines = (course / "scores.csv").read_text().splitlines()
+    assert ",70.00,100.00," in next(line for line in lines if line.startswith("bob"))
+    assert ",excused,100.00," in next(line for line in lines if line.startswith("max"))
+    run(course, "export", "feedback", "out", "--to", "pages")
+    page = (course / "pages" / "bob.html").read_text()
+    assert "the idea is right" in page
+    assert "+10" in page
+    assert "0 graded, 2 kept from before" in run(course, *grade)
+    assert ",70.00,100.00," in (course / "out" / "scores.csv").read_text()
+    run(course, "adjust", "bob", "1", "withdraw", "add", "--text", "a mistake", "--by", "Grace")
+    run(course, "export", "scores", "out", "--to", "scores.csv")
+    assert ",60.00,100.00," in (course / "scores.csv").read_text()
+    theirs = course / "theirs.csv"
+    theirs.write_text((course / "adjustments.csv").read_text())
+    assert "0 rows added" in run(course, "adjust", "--merge", "theirs.csv")
