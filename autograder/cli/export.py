@@ -63,7 +63,7 @@ def _without_score(graded: Graded) -> Iterator[str]:
         yield f"{plural(len(missing), 'student')} handed in nothing, and no score is written: {named(missing)}"
     if held := [mark.student for mark in graded.marks if mark.held]:
         count = plural(len(held), "student")
-        fix = "replace it or take it out, and run course grade again"
+        fix = "replace it with course accept, give points with course adjust, or take it out"
         yield f"the hand-in of {count} could not be read, and no score is written: {named(held)}; {fix}"
     if failed:
         count = plural(len(failed), "student")

@@ -23,7 +23,7 @@ from autograder.report.glyphs import ASCII
 from autograder.report.location import Location
 from autograder.report.passing import MOST_PICTURES
 from autograder.report.picture_words import in_words
-from autograder.report.printable import one_line, printable
+from autograder.report.printable import ended, one_line, printable
 from autograder.report.prints import MOST_LINES, PrintPart, fitting_parts, print_parts
 from autograder.report.quantities import listed, plural, points_of
 from autograder.report.states import state_of
@@ -120,11 +120,6 @@ def fact(label: str, text: str) -> str:
 def next_sentences(next_commands: Sequence[Command]) -> list[str]:
     """Return the commands to run next."""
     return [f"Next: {command}: {ended(effect)}" if effect else f"Next: {command}" for command, effect in next_commands]
-
-
-def ended(sentence: str) -> str:
-    """Return the sentence with a mark at its end."""
-    return sentence if sentence.endswith((".", "?", "!", ":")) else f"{sentence}."
 
 
 def _summary(exercise: ExerciseResult) -> str:

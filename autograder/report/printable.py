@@ -26,3 +26,8 @@ def _escaped(character: str) -> str:
     if character.isspace() and ord(character) > 0x9F and character not in "\u2028\u2029":
         return " "
     return character.encode("unicode_escape").decode("ascii")
+
+
+def ended(sentence: str) -> str:
+    """Return the sentence with a mark at its end."""
+    return sentence if sentence.endswith((".", "?", "!", ":")) else f"{sentence}."

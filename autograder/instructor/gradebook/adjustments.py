@@ -69,7 +69,7 @@ class Adjustment:
             "add": f"{self.amount / 100:+g} points for {self.subject}",
             "excused": f"{self.subject} excused",
             "extension": f"due {self.value}" if self.due else f"{plural(self.amount, 'day')} more time",
-            "comment": f"comment on {self.subject}",
+            "comment": "comment" if self.exercise == WHOLE else f"comment on {self.subject}",
         }[self.kind]
         return one_line(f"{what}, by {self.by} on {self.when}{f': {self.text}' if self.text else ''}")
 

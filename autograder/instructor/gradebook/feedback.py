@@ -4,7 +4,7 @@ from autograder.instructor.gradebook.graded import Mark
 from autograder.report.exercise_summary import checks_pass
 from autograder.report.failure_text import failure_text
 from autograder.report.failure_view import failure_view
-from autograder.report.printable import one_line
+from autograder.report.printable import ended, one_line
 from autograder.report.quantities import points_of
 from autograder.report.states import STATES, state_of
 from autograder.results import CheckResult, ExerciseResult
@@ -38,4 +38,4 @@ def summary(exercise: ExerciseResult) -> str:
 
 def notes(mark: Mark) -> list[str]:
     """Return how the class changes the score, as sentences; nothing if it does not."""
-    return [f"{note[:1].upper()}{note[1:]}." for note in map(one_line, mark.final.notes)] if mark.final else []
+    return [ended(f"{note[:1].upper()}{note[1:]}") for note in map(one_line, mark.final.notes)] if mark.final else []

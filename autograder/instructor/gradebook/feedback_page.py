@@ -25,6 +25,10 @@ from autograder.results.model import NOT_JUDGED
 
 LONGEST_NAME = 200
 MOST_TITLES = 4
+UNDECIDED = (
+    "<p>No file of the course could be read in your hand-in, and nobody has decided yet. Send your teacher the files "
+    "that you meant to hand in. <code>course submit</code> packs them.</p>"
+)
 FAILED = "<p>The grader failed on a part of it. This is no fault of yours; it will be graded again.</p>"
 
 
@@ -57,7 +61,7 @@ def feedback(graded: Graded, mark: Mark) -> str:
 def _score(graded: Graded, mark: Mark, report: Report) -> Iterator[str]:
     if mark.score is None:
         yield f'<p class="total">{"Excused" if mark.excused else "No score yet"}</p>'
-        yield from _held(report) if mark.held else [FAILED] if mark.failed else []
+        yield UNDECIDED if mark.held else FAILED if mark.failed else ""
     else:
         yield f'<p class="total">{points_of(mark.score, graded.policy.maximum)}</p>'
         yield from _sum(mark)
@@ -70,13 +74,12 @@ def _score(graded: Graded, mark: Mark, report: Report) -> Iterator[str]:
 
 def _held(report: Report) -> Iterator[str]:
     """Yield what was found in a hand-in of which nothing could be read."""
-    yield "<p>No file of the course could be read in your hand-in, so it has no score. Nobody has decided yet.</p>"
     found = [one_line(str(name)) for name in report.submission.get("found") or ()]
     if not found:
-        yield "<p>It is empty.</p>"
+        yield "<p>Your hand-in is empty.</p>"
         return
-    yield f"<p>This is in your hand-in:</p><ul>{''.join(f'<li>{text(name)}</li>' for name in found)}</ul>"
-    yield "<p>Send your teacher the files that you meant to hand in. <code>course submit</code> packs them.</p>"
+    yield "<p>No file of the course could be read in your hand-in. This is in it:</p>"
+    yield f"<ul>{''.join(f'<li>{text(name)}</li>' for name in found)}</ul>"
 
 
 def _changed(earlier: Report, report: Report) -> Iterator[str]:
@@ -111,7 +114,7 @@ def _notes(mark: Mark) -> list[str]:
     """Return how the class changes the score, without what the table of its parts says already."""
     if mark.final is None:
         return []
-    said = {label for label, _ in mark.final.steps} if len(mark.final.steps) > 1 else set()
+    said = {label for label, _ in mark.final.steps}
     left = tuple(note for note in mark.final.notes if note not in said and not note.endswith(BY_HAND))
     return notes(replace(mark, final=replace(mark.final, notes=left)))
 
@@ -142,7 +145,9 @@ def _overview(graded: Graded, exercises: Sequence[ExerciseResult]) -> str:
             _title(exercise) if exercise.status == "held" else f'<a href="#{text(exercise.id)}">{_title(exercise)}</a>',
             _state(state_of(exercise)),
             f"{_points(exercise)}{', a bonus' if exercise.id in bonus else ''}",
-            f"{passing(exercise.checks)} of {len(exercise.checks)}" if exercise.checks else "",
+            f"{passing(exercise.checks)} of {len(exercise.checks)}"
+            if exercise.checks and exercise.status != "held"
+            else "",
         ]
         for exercise in exercises
     ]
@@ -201,9 +206,11 @@ def _intake(report: Report) -> Iterator[str]:
     """Yield how the submission was read."""
     yield "<h2>How your files were read</h2>"
     entries = notes_of_intake(report)
+    if report.is_held:
+        yield from _held(report)
     if entries:
         yield f"<ul>{''.join(f'<li>{text(note)}</li>' for note in entries)}</ul>"
-    else:
+    elif not report.is_held:
         yield "<p>Your files were read without problems.</p>"
 
 

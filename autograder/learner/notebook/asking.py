@@ -21,7 +21,8 @@ from autograder.learner.start import may_start, next_todo, read_todos, take_star
 from autograder.messages.todos import line_of
 from autograder.report.exercise_summary import number
 from autograder.report.html import Command, exercise_card, hint_card, note_card, table_card, why_card
-from autograder.report.plain import ended, exercise_sentences, fact, next_sentences
+from autograder.report.plain import exercise_sentences, fact, next_sentences
+from autograder.report.printable import ended
 from autograder.report.quantities import points, points_of
 from autograder.report.states import state_of
 from autograder.report.todo_view import todo_view

@@ -81,8 +81,9 @@ def test_the_page_of_the_student_says_what_was_found_and_escapes_it(school: Path
     pages = {mark.student: feedback(graded, mark) for mark in graded.marks}
     assert "No score yet" in pages["other"]
     assert "essay.docx (8 bytes)" in pages["other"]
-    assert "Nobody has decided yet." in pages["other"]
-    assert "It is empty." in pages["empty"]
+    assert "nobody has decided yet" in pages["other"]
+    assert "Your hand-in is empty." in pages["empty"]
+    assert not any("without problems" in pages[student] for student in HELD)
 
 
 def test_a_hand_in_that_was_replaced_is_graded_and_the_others_stay_held(school: Path) -> None:
