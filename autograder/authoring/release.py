@@ -16,6 +16,7 @@ from autograder.authoring.release_tables import TableError, with_take, without_t
 from autograder.course import Course
 from autograder.course.kit_files import MANIFEST, STUBS
 from autograder.course.misconceptions import CATALOGUE, catalogue
+from autograder.course.model import Assignment
 from autograder.course.suite import Suite
 from autograder.formats import KEY
 from autograder.submission.own_work import NOTEBOOKS
@@ -120,11 +121,25 @@ def _public_toml(course: Course) -> bytes:
     """Return course.toml with what the class takes, and with no more of [grading] than which exercises are a bonus."""
     file = course.root / "course.toml"
     bonus = [exercise.id for exercise in course.exercises if course.grading and exercise.id in course.grading.bonus]
+    taken = {exercise.id for exercise in course.exercises}
+    dated = [one for one in course.assignments if taken.issuperset(one.exercises)]
     try:
-        text = with_take(without_tables(file.read_text("utf-8"), ["grading"]), course.take)
+        text = with_take(without_tables(file.read_text("utf-8"), ["grading", "assignments"]), course.take)
     except TableError as error:
         raise ReleaseError(f"{file}: {error}") from error
-    return (f"{text}\n[grading]\nbonus = {json.dumps(bonus)}\n" if bonus else text).encode()
+    zone = [f'time_zone = "{course.grading.zone}"'] if course.grading and dated else []
+    rules = [*zone, *([f"bonus = {json.dumps(bonus)}"] if bonus else [])]
+    tables = [["[grading]", *rules]] if rules else []
+    tables += [_public_assignment(one) for one in dated]
+    return "\n".join([text, *("\n".join([*table, ""]) for table in tables)]).encode()
+
+
+def _public_assignment(assignment: Assignment) -> list[str]:
+    """Return what students may know about an assignment: its title, its exercises, and when it is due."""
+    due = assignment.grading.due
+    lines = [f"{key} = {json.dumps(getattr(assignment, key), ensure_ascii=False)}" for key in ("id", "title")]
+    lines.append(f"exercises = {json.dumps(list(assignment.exercises))}")
+    return ["[[assignments]]", *lines, *([f"due = {due.isoformat()}"] if due else [])]
 
 
 def write_kit(files: Mapping[str, bytes], folder: Path) -> None:

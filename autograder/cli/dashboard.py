@@ -26,7 +26,7 @@ def dashboard(options: argparse.Namespace) -> int:
         submissions = read.by_student
         for warning in read.warnings:
             warn(warning)
-    made = make_class_page(course, graded, options.out, names=options.names, submissions=submissions)
+    made = make_class_page(graded.course, graded, options.out, names=options.names, submissions=submissions)
     warn(made.problem)
     for note in graded.notes:
         warn(note)

@@ -3,11 +3,13 @@
 import argparse
 from collections.abc import Iterator
 from dataclasses import fields
+from pathlib import Path
 
 from autograder.cli.screen import warn
-from autograder.course import find_course, read_course
+from autograder.course import Course, find_course, read_course
 from autograder.course.kit_files import refuse_kit
 from autograder.course.names import UsageError
+from autograder.course.storage import write_atomically
 from autograder.exits import GRADER, PASS
 from autograder.instructor.gradebook.formats import (
     OF_A_CLASS,
@@ -18,7 +20,8 @@ from autograder.instructor.gradebook.formats import (
     check_options,
 )
 from autograder.instructor.gradebook.graded import Graded, named, read_graded
-from autograder.instructor.gradebook.roster import read_roster
+from autograder.instructor.gradebook.roster import Roster, read_roster
+from autograder.instructor.gradebook.term import is_term, read_term, term_csv
 from autograder.report.quantities import plural
 
 
@@ -37,12 +40,32 @@ def export(options: argparse.Namespace) -> int:
         return PASS
     if options.out is None:
         raise UsageError(f"course export {wanted.format} needs OUT, the folder that course grade wrote")
+    if is_term(options.out):
+        return _term(wanted, course, read_roster(course, options.roster), options.out)
     graded = read_graded(course, read_roster(course, options.roster), options.out, options.students or ())
     exported = OF_A_CLASS[wanted.format](wanted, graded)
     _show(exported)
     for sentence in _without_score(graded):
         warn(sentence)
     return GRADER if exported.unplaced or any(mark.failed or mark.held for mark in graded.marks) else PASS
+
+
+def _term(wanted: ExportOptions, course: Course, roster: Roster, out: Path) -> int:
+    """Write the table of a term."""
+    if wanted.format != "scores":
+        runs = ", ".join(sorted(file.parent.name for file in out.glob("*/run.json")))
+        found = f"{out} has the runs of several assignments, and {wanted.format} is of one"
+        raise UsageError(f"{found}; name one of {runs}, or export scores for the whole term")
+    runs_of_term = read_term(course, roster, out)
+    drop = course.grading.drop_assignments if course.grading else 0
+    Path(wanted.to).parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(Path(wanted.to), term_csv(runs_of_term, drop))
+    print(f"Written: {wanted.to}")
+    for assignment, graded in runs_of_term:
+        for sentence in _without_score(graded):
+            warn(f"{assignment.id}: {sentence}")
+    left = any(mark.failed or mark.held for _, graded in runs_of_term for mark in graded.marks)
+    return GRADER if left else PASS
 
 
 def _show(exported: ExportResult) -> None:
@@ -55,7 +78,7 @@ def _show(exported: ExportResult) -> None:
 def _without_score(graded: Graded) -> Iterator[str]:
     """Yield the notes on a class, and which students have no score in the export."""
     yield from graded.notes
-    missing = [mark.student for mark in graded.marks if mark.report is None]
+    missing = [mark.student for mark in graded.marks if mark.report is None and mark.final is None]
     if excused := [mark.student for mark in graded.marks if mark.excused]:
         yield f"{plural(len(excused), 'student')} excused, and no score is written: {named(excused)}"
     failed = [mark.student for mark in graded.marks if mark.failed]

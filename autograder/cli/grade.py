@@ -20,7 +20,13 @@ from autograder.instructor.grading.class_run import ClassRun, Interrupted, Outco
 from autograder.instructor.grading.conditions import conditions_of
 from autograder.instructor.grading.out import Busy, Out
 from autograder.instructor.grading.reports import read_stored
-from autograder.instructor.grading.selection import choose_students, grading_course, grading_seed
+from autograder.instructor.grading.selection import (
+    choose_students,
+    chosen_facts,
+    course_of,
+    grading_course,
+    grading_seed,
+)
 from autograder.learner.checking import normalize_device
 from autograder.report.quantities import plural
 from autograder.results import Report
@@ -35,7 +41,10 @@ def grade(options: argparse.Namespace) -> int:
     root = grading_course(options.folder, options.course)
     if root != Path.cwd().resolve():
         warn(f"grading by the course in {root}")
-    course = read_course(root)
+    whole = read_course(root)
+    course = course_of(whole, options.take or (), options.assignment)
+    if course is not whole and options.scheduler:
+        raise UsageError("--scheduler grades whole courses only; leave --take and --assignment out, or use --shard")
     device = normalize_device(options.device)
     roster = read_roster(course, options.roster)
     found = list_submissions(options.folder, course.files, options.layout, roster or None, handout_of(course))
@@ -43,20 +52,23 @@ def grade(options: argparse.Namespace) -> int:
         warn(sentence)
     if not found.entries:
         raise UsageError(f"{options.folder} holds no submissions: expected a folder or a zip for each student")
-    entries, unknown = read_accepted(course).apply(found.entries, roster, handout_of(course))
+    entries, unknown = read_accepted(course, options.assignment or "").apply(found.entries, roster, handout_of(course))
     for sentence in unknown:
         warn(sentence)
     if (shard := options.shard) is not None:
         roster = Roster(tuple(student for student in roster.students if shard.has(student.student)))
         entries = tuple(entry for entry in entries if shard.has(entry.student))
     policy = policy_of(course, roster, read_adjustments(course, roster))
-    chosen = choose_students(entries, options.students)
+    students = choose_students(entries, options.students)
     seed = grading_seed(course, options.seed, options.out)
     conditions = conditions_of(course, seed=seed, device=device, isolation=options.isolation)
-    settings = RunOptions(options.jobs, options.sandbox, options.scheduler, shard, options.force, options.retry_errors)
+    chosen = chosen_facts(course.take, options.assignment) if course is not whole else {}
+    settings = RunOptions(
+        options.jobs, options.sandbox, options.scheduler, shard, chosen, options.force, options.retry_errors
+    )
     try:
         with Out(options.out) as out:
-            outcome = ClassRun(out, conditions, settings, GradingProgress()).run(entries, chosen, policy)
+            outcome = ClassRun(out, conditions, settings, GradingProgress()).run(entries, students, policy)
             _show(options, out, outcome, policy.maximum)
     except Interrupted as error:
         return _fail(GRADER, str(error))

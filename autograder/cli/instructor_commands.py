@@ -20,7 +20,7 @@ from autograder.cli.arguments import (
     shard,
 )
 
-KINDS = ("points", "add", "excused", "extension", "comment", "withdraw")
+KINDS = ("points", "add", "excused", "extension", "handed_in", "comment", "withdraw")
 EXPORTS = (
     *("scores", "canvas", "moodle", "nbgrader", "nbgrader-course", "gradescope", "gradescope-autograder"),
     *("classroom50", "classroom50-autograder", "prairielearn", "prairielearn-grader"),
@@ -64,6 +64,8 @@ def _add_grade(commands: Commands) -> None:
     add("--course", type=Path, metavar="DIR", help="the course to grade by (default: the one you are in)")
     add("--layout", choices=LAYOUTS, help=LAYOUT)
     add("--roster", type=Path, metavar="FILE", help=ROSTER)
+    add("--assignment", metavar="ID", help="grade this one of the [[assignments]] (default: the whole course)")
+    add("--take", action="append", metavar="NAME", help="grade only this part or exercise; repeatable")
     add("--jobs", type=positive, metavar="N", help=JOBS)
     add("--student", action="append", dest="students", metavar="NAME", help=f"grade {ONE_STUDENT}")
     add("--force", action="store_true", help="keep no report: grade unchanged submissions again")
@@ -102,15 +104,16 @@ def _add_adjust(commands: Commands) -> None:
         "adjust",
         "adjust.adjust",
         "note a decision about a mark: points, excused, time, a comment",
-        f"KIND is one of: {', '.join(KINDS)}. EXERCISE may be * for all together. The row is added to "
-        "adjustments.csv beside course.toml, which counts when marks are read: nothing is graded again. A later row of "
-        "the same student and exercise replaces an earlier one; add and comment count beside each other.",
+        f"KIND is one of: {', '.join(KINDS)}. EXERCISE may be an assignment, or * for all together. The row is "
+        "added to adjustments.csv beside course.toml, which counts when marks are read: nothing is graded again. "
+        "A later row of the same student and exercise replaces an earlier one. Rows of add and comment count beside "
+        "each other.",
     )
     add = parser.add_argument
     add("student", nargs="?", metavar="STUDENT", help="the id of the student")
     add("exercise", nargs="?", metavar="EX", help=f"{EXERCISE}, or * for all together")
     add("kind", nargs="?", metavar="KIND", help="what is decided")
-    add("value", nargs="?", metavar="VALUE", help="points, or days or a time of an extension")
+    add("value", nargs="?", metavar="VALUE", help="points; days or a time of an extension; the time handed in")
     add("--text", metavar="TEXT", help="why: the student reads it")
     add("--by", metavar="NAME", help="who decides (default: git's user.name, or your login)")
     add("--list", action="store_true", help="list what counts, of all or of one student, and do nothing")
@@ -286,3 +289,4 @@ def _add_release(commands: Commands) -> None:
     parser.add_argument("--check", action="store_true", help="write nothing; look for leaks in DIR")
     does = "release only this part or exercise, as `take` of course.toml; may be repeated"
     parser.add_argument("--take", action="append", metavar="NAME", help=does)
+    parser.add_argument("--assignment", metavar="ID", help="release this assignment, and all before it")

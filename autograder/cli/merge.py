@@ -12,6 +12,7 @@ from autograder.instructor.gradebook.roster import read_roster
 from autograder.instructor.gradebook.scores import scores_csv
 from autograder.instructor.grading.merge import MergeError, handed_in_of, merge, read_shards
 from autograder.instructor.grading.out import Busy, Out
+from autograder.instructor.grading.selection import course_of_run
 
 
 def merge_shards(options: argparse.Namespace) -> int:
@@ -22,6 +23,7 @@ def merge_shards(options: argparse.Namespace) -> int:
         run = read_shards(options.shards, options.out)
         with Out(options.out) as out:
             rows = merge(out, options.shards, run)
+            course = course_of_run(course, run)
             policy = policy_of(course, roster, read_adjustments(course, roster))
             summaries = [row.summary for row in rows]
             out.write_scores(scores_csv(summaries, run["exercises"], policy, handed_in_of(run)))

@@ -2,9 +2,11 @@
 
 import argparse
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from autograder.cli.screen import Screen
 from autograder.course import Course, Exercise, find_course, read_course
+from autograder.course.assignments import due_sentences
 from autograder.exits import PASS
 from autograder.learner.json_output import write_json
 from autograder.learner.overview import (
@@ -82,7 +84,7 @@ def _read() -> tuple[Course, Progress, list[ExerciseRow]]:
 
 def _show_title(screen: Screen, course: Course, progress: Progress, rows: Sequence[ExerciseRow]) -> None:
     screen.text(f"{course.title}: {count_passed(course, progress)}", indent=0, style="bold")
-    for sentence in notices(rows):
+    for sentence in (*notices(rows), *due_sentences(course, datetime.now(UTC))):
         screen.text(sentence)
 
 

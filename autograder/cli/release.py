@@ -9,7 +9,9 @@ from autograder.authoring.releasing import examine_kit, release_kit, seed_warnin
 from autograder.cli.key_progress import KeyProgress
 from autograder.cli.screen import warn
 from autograder.course import find_course, read_course
+from autograder.course.assignments import find_assignment, too_early, up_to
 from autograder.course.kit_files import refuse_kit
+from autograder.course.names import UsageError
 from autograder.course.taking import resolve_take, taking
 from autograder.exits import FAIL, PASS
 from autograder.report.quantities import plural
@@ -22,6 +24,13 @@ def release(options: argparse.Namespace) -> int:
     """Run the command. A kit with a leak is not written."""
     course = read_course(find_course())
     refuse_kit(course, "release")
+    if options.take and options.assignment:
+        raise UsageError("--take and --assignment both choose exercises; leave one of them out")
+    if options.assignment:
+        assignment = find_assignment(course, options.assignment)
+        if warning := too_early(assignment):
+            warn(warning)
+        course = up_to(course, assignment)
     if options.take:
         course = taking(course, resolve_take(course, options.take))
     warn(seed_warning(course))

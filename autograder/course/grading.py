@@ -12,7 +12,7 @@ from autograder.course.section import Section, as_integer, as_number, as_text, a
 
 KEYS = (
     *("due", "time_zone", "grace_minutes", "late_percent", "late_of", "late_most", "late_days"),
-    *("bonus", "drop_lowest", "curve"),
+    *("bonus", "drop_lowest", "curve", "drop_assignments"),
 )
 """The keys of [grading] in course.toml."""
 
@@ -28,10 +28,15 @@ def read_grading(top: Section, ids: Sequence[str], taken: Sequence[str]) -> Grad
         return None
     section = top.section("grading")
     section.expect_keys(*KEYS)
+    return grading_of(section, ids, taken, due_elsewhere="assignments" in top.table)
+
+
+def grading_of(section: Section, ids: Sequence[str], taken: Sequence[str], *, due_elsewhere: bool = False) -> Grading:
+    """Return the rules in a table; `due_elsewhere` if assignments with due dates of their own inherit them."""
     zone = _zone(section)
     due = _due(section, zone)
     for key in ("grace_minutes", "late_percent", "late_of", "late_most", "late_days"):
-        if key in section.table and "due" not in section.table:
+        if key in section.table and "due" not in section.table and not due_elsewhere:
             section.note(key, f"{key} has no effect without due; add due, or remove {key}")
     late_of = section.value("late_of", '"max" or "score"', _as_base, required=False)
     grace = section.value("grace_minutes", f"an integer from 0 to {_LONGEST_GRACE}", _as_minutes, required=False)
@@ -47,6 +52,7 @@ def read_grading(top: Section, ids: Sequence[str], taken: Sequence[str]) -> Grad
         bonus=(bonus := _bonus(section, ids, taken)),
         drop_lowest=_drop_lowest(section, len(set(taken or ids) - set(bonus))),
         curve=_curve(section),
+        drop_assignments=section.value("drop_assignments", "a number, like 1", _as_days, required=False) or 0,
     )
 
 
@@ -58,7 +64,7 @@ def _zone(section: Section) -> tzinfo | None:
 def _due(section: Section, zone: tzinfo | None) -> datetime | None:
     """Return the local time of the zone at which work is due."""
     expected = "a date and a time, like 2026-03-01T23:59:00"
-    due = section.value("due", expected, _as_time, required=False)
+    due = section.value("due", expected, as_time, required=False)
     if due is None:
         return None
     if due.tzinfo is not None:
@@ -136,7 +142,8 @@ def _as_zone(value: object) -> tzinfo | None:
         return None
 
 
-def _as_time(value: object) -> datetime | None:
+def as_time(value: object) -> datetime | None:
+    """Return a date and time between the years 1971 and 3000; None for anything else."""
     return value if isinstance(value, datetime) and 1971 <= value.year < 3000 else None
 
 

@@ -82,7 +82,7 @@ class Grading:
     maximum or of the student's own score, at most `late_most` percent. After `late_days` such days nothing counts.
     Points of a `bonus` exercise add to the score, but not to the maximum. The `drop_lowest` exercises with the lowest
     share of their points do not count. `curve` maps percent of the maximum to percent, in straight lines between its
-    points; without any the score stays as it is.
+    points; without any the score stays as it is. In a term the `drop_assignments` lowest assignments do not count.
     """
 
     due: datetime | None = None
@@ -95,6 +95,24 @@ class Grading:
     bonus: tuple[str, ...] = ()
     drop_lowest: int = 0
     curve: tuple[tuple[Decimal, Decimal], ...] = ()
+    drop_assignments: int = 0
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Exercises that are handed in together, by id, with a due date and rules of their own.
+
+    `builds_on` says where earlier exercises come from that they need: the students' own, or the reference parts.
+    `weight` is its share of the term, by default its points. `release` is a local time of the zone of `grading`.
+    """
+
+    id: str
+    title: str
+    exercises: tuple[str, ...]
+    grading: Grading
+    release: datetime | None = None
+    builds_on: Literal["own", "reference"] = "own"
+    weight: Decimal | None = None
 
 
 Value = str | int | float
@@ -129,6 +147,7 @@ class Course:
 
     `libraries` are the modules that its programs may use, and that a worker loads before them. `exercises` are those
     that the class takes: all, or what `take` names; then `everything` has those that it does not take too.
+    `assignment` is the one of `assignments` that this is about, if it is about one.
     """
 
     root: Path
@@ -145,6 +164,8 @@ class Course:
     parts: tuple[Part, ...] = ()
     take: tuple[str, ...] = ()
     everything: tuple[Exercise, ...] = ()
+    assignments: tuple[Assignment, ...] = ()
+    assignment: Assignment | None = None
 
     @property
     def exercises_dir(self) -> Path:

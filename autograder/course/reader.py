@@ -7,6 +7,7 @@ from dataclasses import fields, replace
 from decimal import Decimal
 from pathlib import Path
 
+from autograder.course.assignments import read_assignments
 from autograder.course.exercises import read_exercises
 from autograder.course.grading import read_grading
 from autograder.course.libraries import read_libraries
@@ -24,7 +25,7 @@ __all__ = ["CourseError", "Problem", "find_course", "read_course"]
 
 KEYS = (
     *("format", "title", "seed", "points", "take", "libraries", "questions", "limits", "sizes", "words"),
-    *("forbidden_groups", "parts", "exercises", "grading", "play"),
+    *("forbidden_groups", "parts", "exercises", "grading", "play", "assignments"),
 )
 """The keys of course.toml."""
 
@@ -75,6 +76,7 @@ def read_course(root: Path, *, empty: bool = False) -> Course:
         parts=parts,
     )
     course = taking(course, read_take(top, course))
+    course = replace(course, assignments=read_assignments(top, course))
     course = replace(course, grading=read_grading(top, ids, [exercise.id for exercise in course.exercises]))
     problems.raise_any()
     return course

@@ -4,6 +4,7 @@ A later row of the same student and exercise replaces an earlier one; `add` and 
 Verdicts stay as they are: adjustments count when marks are read.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
@@ -24,14 +25,14 @@ from autograder.submission.times import parse_time
 
 FILE = "adjustments.csv"
 COLUMNS = ("student", "exercise", "kind", "value", "text", "by", "when")
-KINDS = ("points", "add", "excused", "extension", "comment", "withdraw")
+KINDS = ("points", "add", "excused", "extension", "handed_in", "comment", "withdraw")
 WHOLE = "*"
 """Stands for all exercises together."""
 
 NBGRADER = "nbgrader"
 """Who decided what `course adjust --from-nbgrader` reads."""
 
-_PLACE = {"excused": "points", "extension": "extension", "points": "points"}
+_PLACE = {"excused": "points", "points": "points", "extension": "extension", "handed_in": "handed_in"}
 """Of the kinds with the same word here, the latest row of a student and an exercise counts."""
 
 
@@ -41,9 +42,10 @@ class AdjustmentError(UsageError):
 
 @dataclass(frozen=True)
 class Adjustment:
-    """One row. `exercise` is an id, or `*` for all together.
+    """One row. `exercise` is an id, or `*` for all together; in a course with assignments also the id of one.
 
-    `amount` are hundredths of points, or days of an extension; `due` is the moment (UTC) of one that names a date.
+    `amount` are hundredths of points, or days of an extension; `due` is the moment (UTC) that an extension or a time of
+    submission names.
     """
 
     student: str
@@ -59,7 +61,14 @@ class Adjustment:
     @property
     def subject(self) -> str:
         """Return what it is about, in words."""
-        return "the whole" if self.exercise == WHOLE else f"exercise {number(self.exercise)}"
+        if self.is_whole:
+            return "the whole" if self.exercise == WHOLE else self.exercise
+        return f"exercise {number(self.exercise)}"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it is about all exercises of an assignment together."""
+        return self.exercise == WHOLE or re.match(r"ex\d", self.exercise) is None
 
     @property
     def sentence(self) -> str:
@@ -68,8 +77,9 @@ class Adjustment:
             "points": f"{points(self.amount)} points for {self.subject}",
             "add": f"{self.amount / 100:+g} points for {self.subject}",
             "excused": f"{self.subject} excused",
+            "handed_in": f"handed in at {self.value}",
             "extension": f"due {self.value}" if self.due else f"{plural(self.amount, 'day')} more time",
-            "comment": "comment" if self.exercise == WHOLE else f"comment on {self.subject}",
+            "comment": "comment" if self.is_whole else f"comment on {self.subject}",
         }[self.kind]
         return one_line(f"{what}, by {self.by} on {self.when}{f': {self.text}' if self.text else ''}")
 
@@ -102,6 +112,12 @@ class Adjustments:
     def of(self, student: str) -> tuple[Adjustment, ...]:
         """Return the adjustments of a student that count."""
         return self._counting.get(student, ())
+
+    def within(self, course: Course) -> "Adjustments":
+        """Return those about what is graded now: an assignment, its exercises, and what is for all of them."""
+        chosen = course.assignment
+        inside = {WHOLE, *(exercise.id for exercise in course.exercises), *([chosen.id] if chosen else ())}
+        return Adjustments(tuple(row for row in self.rows if row.exercise in inside))
 
     @property
     def students(self) -> tuple[str, ...]:
@@ -149,6 +165,9 @@ def adjustment(course: Course, roster: Roster, cells: Mapping[str, str]) -> Adju
     if kind != "withdraw" and not cells["text"]:
         raise AdjustmentError("text is empty, expected the reason, which the student reads")
     exercise = _exercise(course, cells["exercise"])
+    if exercise == WHOLE and kind in ("points", "add", "handed_in") and course.assignments:
+        ids = ", ".join(assignment.id for assignment in course.assignments)
+        raise AdjustmentError(f"{WHOLE} means every assignment, and {kind} is for one; expected one of {ids}")
     amount, due = _value(kind, exercise, cells["value"], zone)
     known = {**cells, "student": _student(roster, cells["student"]), "exercise": exercise, "kind": kind}
     return Adjustment(**{name: one_line(known[name]) for name in COLUMNS}, amount=amount, due=due)
@@ -207,12 +226,14 @@ def _student(roster: Roster, name: str) -> str:
 
 
 def _exercise(course: Course, word: str) -> str:
-    if word == WHOLE:
-        return WHOLE
+    if word == WHOLE or word in [assignment.id for assignment in course.assignments]:
+        return word
     try:
         return resolve_exercise(replace(course, exercises=course.every), word).id
     except UsageError as error:
-        raise AdjustmentError(f"{error} For all exercises together write {WHOLE}.") from None
+        ids = [assignment.id for assignment in course.assignments]
+        whole = f"an assignment write its id ({', '.join(ids)})" if ids else f"all exercises together write {WHOLE}"
+        raise AdjustmentError(f"{error} For {whole}.") from None
 
 
 def _value(kind: str, exercise: str, value: str, zone: tzinfo) -> tuple[int, datetime | None]:
@@ -223,12 +244,13 @@ def _value(kind: str, exercise: str, value: str, zone: tzinfo) -> tuple[int, dat
         if amount is None or (kind == "points" and amount < 0):
             raise AdjustmentError(f"{found}, expected a number of points with at most two decimals")
         return amount, None
-    if kind == "extension":
-        days, due = days_of(value), parse_time(value, zone)
-        if exercise != WHOLE:
-            raise AdjustmentError(f"an extension is for all exercises together, expected {WHOLE} as its exercise")
+    if kind in ("extension", "handed_in"):
+        days, due = days_of(value) if kind == "extension" else None, parse_time(value, zone)
+        if re.match(r"ex\d", exercise):
+            raise AdjustmentError(f"{kind} is for all exercises together, expected {WHOLE} or an assignment")
         if days is None and due is None:
-            raise AdjustmentError(f"{found}, expected a number of days, or a time like 2026-03-08 23:59")
+            days_too = "a number of days, or " if kind == "extension" else ""
+            raise AdjustmentError(f"{found}, expected {days_too}a time like 2026-03-08 23:59")
         return days or 0, due
     if kind == "withdraw" and value not in ("", *KINDS[:-1]):
         raise AdjustmentError(f"{found}, expected the kind to withdraw, or nothing for all of this exercise")

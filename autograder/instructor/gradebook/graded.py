@@ -16,6 +16,7 @@ from autograder.instructor.gradebook.policy import Final, Policy, final_of, miss
 from autograder.instructor.gradebook.roster import Roster, Student
 from autograder.instructor.gradebook.scores import plain
 from autograder.instructor.grading.out import before, read_run
+from autograder.instructor.grading.selection import course_of_run
 from autograder.report.quantities import listed, plural
 from autograder.results import Report
 from autograder.results.reading import UnknownFormat, read_report
@@ -104,12 +105,14 @@ def read_graded(course: Course, roster: Roster, out: Path, students: Sequence[st
 
     With `students`, only those. Raises `ExportError` if there is no class, or reports and table are of different runs.
     """
-    policy = policy_of(course, roster, read_adjustments(course, roster))
+    run = {} if out.is_file() else read_run(out) or {}
+    adjustments = read_adjustments(course, roster)
+    course = course_of_run(course, run)
+    policy = policy_of(course, roster, adjustments)
     if out.is_file():
         report = _read(out)
         _check_course(course, out, report)
         return Graded(course, policy, (_mark(policy, _student(out, report), report, None),))
-    run = read_run(out) or {}
     reports, notes = _reports(course, out, run)
     times = handed_in_times(out)
     marks = [

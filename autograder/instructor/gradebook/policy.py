@@ -9,6 +9,7 @@ from itertools import pairwise
 from math import floor
 
 from autograder.course import Course, Grading
+from autograder.course.names import UsageError
 from autograder.instructor.gradebook.adjustments import WHOLE, Adjustment, Adjustments
 from autograder.instructor.gradebook.roster import Roster
 from autograder.report.exercise_summary import number
@@ -70,7 +71,18 @@ def policy_of(course: Course, roster: Roster, adjustments: Adjustments | None = 
     grading = course.grading or Grading()
     worth = {exercise.id: exercise.points for exercise in course.exercises}
     maximum = sum(points for id_, points in worth.items() if id_ not in grading.bonus)
-    return Policy(grading, maximum, roster, adjustments or Adjustments(), worth)
+    if course.assignments:
+        _check_roster(roster)
+    return Policy(grading, maximum, roster, (adjustments or Adjustments()).within(course), worth)
+
+
+def _check_roster(roster: Roster) -> None:
+    """Refuse agreements of the roster in a course with assignments: they would hold for each of them."""
+    for row in roster.students:
+        columns = {"due": row.due, "handed_in": row.handed_in, "points": row.points}
+        if given := [name for name, value in columns.items() if value]:
+            found = f"the roster has {given[0]} for {row.student}, which would hold for every assignment"
+            raise UsageError(f"{found}; say for which one: course adjust {row.student} ASSIGNMENT KIND VALUE")
 
 
 def final_of(policy: Policy, student: str, handed_in: datetime | None, report: Report | None) -> Final:
@@ -82,10 +94,11 @@ def final_of(policy: Policy, student: str, handed_in: datetime | None, report: R
     """
     counted = count(policy, student, report)
     own = policy.adjustments.of(student)
+    handed_in = next((row.due for row in own if row.kind == "handed_in"), handed_in)
     made = final_score(policy, student, handed_in, counted.score)
     steps = [*counted.steps, *made.steps[1:]] if counted.score is not None else []
     score = made.score
-    for row in (row for row in own if row.exercise == WHOLE and row.kind in ("points", "add")):
+    for row in (row for row in own if row.is_whole and row.kind in ("points", "add")):
         before = 0 if score is None else score
         if row.kind == "points" or score is not None:
             score = row.amount if row.kind == "points" else before + row.amount
@@ -116,29 +129,31 @@ class Count:
 def count(policy: Policy, student: str, report: Report | None) -> Count:
     """Return what the exercises of a report are worth together, by adjustments, `drop_lowest` and bonus.
 
-    A report of `course check` may have some of the exercises only: then only those count.
+    A report of `course check` may have some of the exercises only: then only those count. An exercise that is worth
+    nothing, as it belongs to an earlier assignment, changes nothing.
     """
     own = policy.adjustments.of(student)
     results = {exercise.id: exercise for exercise in report.exercises} if report is not None else {}
     all_worth = policy.worth or {id_: exercise.max_score for id_, exercise in results.items()}
     worth = {id_: most for id_, most in all_worth.items() if report is None or id_ in results}
-    excused = {row.exercise for row in own if row.kind == "excused"}
+    excused = {WHOLE if row.is_whole else row.exercise for row in own if row.kind == "excused"}
     bonus = policy.grading.bonus
-    counting = [id_ for id_ in worth if id_ not in excused and id_ not in bonus]
-    if not counting or WHOLE in excused:
+    counting = [id_ for id_ in worth if worth[id_] and id_ not in excused and id_ not in bonus]
+    if excused and (WHOLE in excused or not counting):
         return Count(None, excused=True)
     steps = [(CHECKS, report.score if report is not None else 0)]
     scores = {id_: _exercise_score(results.get(id_), own, id_, steps) for id_ in worth}
-    judged = {id_: score for id_ in counting if (score := scores[id_]) is not None}
-    if len(judged) < len(counting):
+    extra = [id_ for id_ in worth if worth[id_] and id_ not in excused and id_ in bonus]
+    judged = {id_: score for id_ in (*counting, *extra) if (score := scores[id_]) is not None}
+    if len(judged) < len(counting) + len(extra) or (report is None and not judged):
         return Count(None)
-    dropped = lowest(judged, worth, policy.grading.drop_lowest)
+    dropped = lowest({id_: judged[id_] for id_ in counting}, worth, policy.grading.drop_lowest)
     kept = [id_ for id_ in counting if id_ not in dropped]
     score, possible = sum(judged[id_] for id_ in kept), sum(worth[id_] for id_ in kept)
     full = sum(most for id_, most in worth.items() if id_ not in bonus)
     if possible not in (0, full):
         score = _half_up(Fraction(score * full, possible))
-    score += sum(scores[id_] or 0 for id_ in worth if id_ in bonus and id_ not in excused)
+    score += sum(judged[id_] for id_ in extra)
     if change := score - sum(delta for _, delta in steps):
         why = " and ".join([*(["excused"] if excused else []), *(["dropped"] if dropped else [])])
         steps.append((f"without the {why} exercises, scaled to {points(full)} points", change))

@@ -4,7 +4,7 @@ import importlib
 import os
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -56,12 +56,16 @@ class Progress(Protocol):
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How to run: `jobs` at a time, which sandbox or cluster, and which reports not to keep."""
+    """How to run: `jobs` at a time, which sandbox or cluster, and which reports not to keep.
+
+    `chosen` is what run.json notes about which exercises are graded.
+    """
 
     jobs: int | None = None
     sandbox: Sequence[str] | None = None
     scheduler: str | None = None
     shard: Shard | None = None
+    chosen: Mapping[str, object] = field(default_factory=dict)
     force: bool = False
     retry_errors: bool = False
 
@@ -93,7 +97,7 @@ class ClassRun:
     def run(self, entries: Sequence[Entry], chosen: frozenset[str], policy: Policy) -> Outcome:
         """Grade the submissions of the chosen students. Raises `Interrupted` and `EnvironmentProblem`."""
         shard = self.options.shard
-        run = {**self.conditions.to_json(), **({"shard": str(shard)} if shard else {})}
+        run = {**self.conditions.to_json(), **self.options.chosen, **({"shard": str(shard)} if shard else {})}
         bulk = Bulk(self.out, self.conditions, anew=chosen if self.options.force else ())
         self._total = len(entries)
         with ending.saying(lambda: self._stopped("interrupted")):

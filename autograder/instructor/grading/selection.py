@@ -1,14 +1,17 @@
 """Choose what `course grade` works on: the course, the students, and the secret seed."""
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from autograder.course import Course, find_course
+from autograder.course.assignments import assigned, find_assignment
 from autograder.course.kit_files import refuse_kit
 from autograder.course.names import UsageError
 from autograder.course.nearest import nearest
 from autograder.course.storage import FOLDER, write_atomically
+from autograder.course.taking import resolve_take, taking
 from autograder.instructor.grading.out import read_run
 from autograder.submission import Entry
 
@@ -25,6 +28,27 @@ def grading_course(submissions: Path, named: Path | None) -> Path:
             "go to the folder of your course, or name it with --course"
         )
     return root
+
+
+def course_of(course: Course, take: Sequence[str], assignment: str | None) -> Course:
+    """Return the course as far as it is graded: one assignment, or some parts and exercises. Raises `UsageError`."""
+    if take and assignment:
+        raise UsageError("--take and --assignment both choose exercises; leave one of them out")
+    if assignment:
+        return assigned(course, find_assignment(course, assignment))
+    return taking(course, resolve_take(course, take)) if take else course
+
+
+def course_of_run(course: Course, run: Mapping[str, Any]) -> Course:
+    """Return the course as far as a run graded it, by its run.json. Raises `UsageError`."""
+    take, assignment = run.get("take"), run.get("assignment")
+    chosen = [name for name in take if isinstance(name, str)] if isinstance(take, list) else []
+    return course_of(course, chosen, assignment if isinstance(assignment, str) else None)
+
+
+def chosen_facts(take: Sequence[str], assignment: str | None) -> dict[str, object]:
+    """Return what run.json notes about the choice."""
+    return {"assignment": assignment} if assignment else {"take": list(take)} if take else {}
 
 
 def choose_students(entries: Sequence[Entry], named: Sequence[str] | None) -> frozenset[str]:
