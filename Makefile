@@ -34,7 +34,7 @@ setup: $(READY)
 
 demo: $(LEARN)
 	$(SANDBOX)
-	$(BIN)/course grade examples/class --out build/demo --seed 1 $$(command -v bwrap >/dev/null || echo --isolation process)
+	$(BIN)/course grade examples/class --take one --out build/demo --seed 1 $$(command -v bwrap >/dev/null || echo --isolation process)
 	@echo
 	$(BIN)/course check attention --submission examples/class/student-03 || test $$? -eq 1
 

@@ -9,7 +9,7 @@ from autograder import ending
 from autograder.authoring.handout import handout_of
 from autograder.cli.progress_line import GradingProgress
 from autograder.cli.screen import make_console, warn
-from autograder.course import read_course
+from autograder.course import Course, read_course
 from autograder.course.names import UsageError
 from autograder.exits import ENVIRONMENT, GRADER, PASS
 from autograder.instructor.gradebook.adjustments import read_adjustments
@@ -30,7 +30,7 @@ from autograder.instructor.grading.selection import (
 from autograder.learner.checking import normalize_device
 from autograder.report.quantities import plural
 from autograder.results import Report
-from autograder.submission import list_submissions
+from autograder.submission import Entry, list_submissions
 
 MOST_ROWS = 60
 """A longer table is not read on a terminal; scores.csv has every student."""
@@ -47,14 +47,7 @@ def grade(options: argparse.Namespace) -> int:
         raise UsageError("--scheduler grades whole courses only; leave --take and --assignment out, or use --shard")
     device = normalize_device(options.device)
     roster = read_roster(course, options.roster)
-    found = list_submissions(options.folder, course.files, options.layout, roster or None, handout_of(course))
-    for sentence in (*found.problems, *found.notes):
-        warn(sentence)
-    if not found.entries:
-        raise UsageError(f"{options.folder} holds no submissions: expected a folder or a zip for each student")
-    entries, unknown = read_accepted(course, options.assignment or "").apply(found.entries, roster, handout_of(course))
-    for sentence in unknown:
-        warn(sentence)
+    entries, problems = _entries(options, course, roster)
     if (shard := options.shard) is not None:
         roster = Roster(tuple(student for student in roster.students if shard.has(student.student)))
         entries = tuple(entry for entry in entries if shard.has(entry.student))
@@ -77,7 +70,21 @@ def grade(options: argparse.Namespace) -> int:
     except OSError as error:
         return _fail(ENVIRONMENT, f"{error.filename or options.out} cannot be written to: {error.strerror}")
     held = any(report.is_held for report in outcome.reports)
-    return GRADER if outcome.counts["failed"] or held or found.problems or unknown else PASS
+    return GRADER if outcome.counts["failed"] or held or problems else PASS
+
+
+def _entries(options: argparse.Namespace, course: Course, roster: Roster) -> tuple[tuple[Entry, ...], tuple[str, ...]]:
+    """Return the submissions with what was accepted since, and the problems, which are told."""
+    handout = handout_of(course)
+    found = list_submissions(options.folder, course.files, options.layout, roster or None, handout)
+    for sentence in (*found.problems, *found.notes):
+        warn(sentence)
+    if not found.entries:
+        raise UsageError(f"{options.folder} holds no submissions: expected a folder or a zip for each student")
+    entries, unknown = read_accepted(course, options.assignment or "").apply(found.entries, roster, handout)
+    for sentence in unknown:
+        warn(sentence)
+    return entries, (*found.problems, *unknown)
 
 
 def _fail(status: int, sentence: str) -> int:

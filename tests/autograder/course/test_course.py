@@ -191,7 +191,7 @@ ONE_MISTAKE = [
         "seed = 7",
         "seed = 7\nzebra = 1",
         "course.toml:3: zebra is not a known key; expected format, title, seed, points, take, libraries, questions, "
-        "limits, sizes, words, forbidden_groups, parts, exercises, grading, play",
+        "limits, sizes, words, forbidden_groups, parts, exercises, grading, play, assignments",
     ),
     ("[limits]\ncpu_seconds = 5\n", "limits = 5\n", "course.toml:4: limits is 5, expected a table"),
     (

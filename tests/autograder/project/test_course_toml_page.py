@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograder.course import read_course
+from autograder.course.assignments import KEYS as ASSIGNMENTS
 from autograder.course.exercises import KEYS as EXERCISE
 from autograder.course.grading import KEYS as GRADING
 from autograder.course.model import Limits
@@ -17,7 +18,7 @@ from autograder.course.reader import KEYS as TOP
 PAGE = (Path(__file__).parents[3] / "docs" / "course-toml.md").read_text("utf-8")
 SECTIONS = dict(zip(*[iter(re.split(r"^## (.+)\n", PAGE, flags=re.MULTILINE)[1:])] * 2, strict=True))
 ROW = re.compile(r"^\| `(\w+)` \| .+ \| (.+) \|$", re.MULTILINE)
-TABLES = {"limits", "sizes", "words", "forbidden_groups", "grading", "parts", "exercises", "play"}
+TABLES = {"limits", "sizes", "words", "forbidden_groups", "grading", "parts", "exercises", "play", "assignments"}
 
 
 @pytest.mark.parametrize(
@@ -28,6 +29,7 @@ TABLES = {"limits", "sizes", "words", "forbidden_groups", "grading", "parts", "e
         ("`[[parts]]`", set(PARTS)),
         ("`[limits]`", {field.name for field in fields(Limits)}),
         ("`[grading]`", set(GRADING)),
+        ("`[[assignments]]`", set(ASSIGNMENTS) - set(GRADING)),
         ("`[[play]]`", set(PLAY)),
     ],
 )
