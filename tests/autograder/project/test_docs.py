@@ -29,10 +29,11 @@ CPU_BUILD = "PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make learn
 BY_HAND = {*TARGETS, *LEARN, f"make learn && {ACTIVATE}", CPU_BUILD, "course watch"}
 """What sets the project up, calls these tests, takes half an hour, or goes on until somebody quits."""
 
-LONG = {"authoring.md", "nbgrader.md", "scale.md"}
+LONG = {"authoring.md", "nbgrader.md", "scale.md", "term.md"}
 """Pages whose commands prove or grade the whole course once more: `make proof` runs them."""
 
 EXPECTED = {
+    "cd examples/autodiff && course grade term/week2 --assignment week2 --out build/week2": 4,
     "course check attention": 1,
     "course check 05": 1,
     "course why": 2,
