@@ -73,7 +73,8 @@ def _cell(page: Page, exercise: ExerciseResult | None, short: bool) -> Text:
     if exercise is None:
         return Text()
     state = state_of(exercise)
-    if exercise.status in NOT_JUDGED or (not exercise.score and exercise.status not in ("pass", "fail")):
+    earned_none = not exercise.score and exercise.status not in ("pass", "fail")
+    if exercise.status in NOT_JUDGED or not exercise.max_score or earned_none:
         return page.text(state.short if short else state.word, state.style)
     return page.text(points(exercise.score), "green" if exercise.status == "pass" else "")
 

@@ -21,7 +21,7 @@ from autograder.submission.class_folder import ClassFolder, Item, may_be_work
 from autograder.submission.files import printable_name
 from autograder.submission.git import commit_time
 from autograder.submission.names import Clue, casefolded
-from autograder.submission.times import format_time, parse_time
+from autograder.submission.times import parse_time
 
 LAYOUTS = ("plain", "canvas", "moodle", "clones", "nbgrader")
 
@@ -137,7 +137,7 @@ def _by_owner(
 
 
 def _read_clones(folder: ClassFolder, result: LayoutResult) -> None:
-    """Read clones. The student's own machine wrote the time of a commit, so a note calls it their claim."""
+    """Read clones. The student's own machine wrote the time of a commit, so it is a claim."""
     prefix = f"{folder.name.removesuffix('-submissions')}-" if folder.name.endswith("-submissions") else ""
     shared = _common_prefix([item.name for item in folder.items if item.kind == "folder"])
     for item in folder.items:
@@ -149,10 +149,10 @@ def _read_clones(folder: ClassFolder, result: LayoutResult) -> None:
         dashes = [index for index, char in enumerate(shared) if char == "-"] if own == item.name else []
         logins = tuple(item.name[index + 1 :] for index in dashes)
         time = commit_time(item.path) if item.files is None else None
-        claim = f"handed in {format_time(time)} according to its last commit; the student can set that time"
-        note = claim if time else "its .git does not show when it was handed in"
+        notes = () if time else ("its .git does not show when it was handed in",)
         clue = Clue(own or item.name, login=own, logins=logins)
-        result.candidates.append(Candidate(clue, item.name, (item.part(),), time, (note,)))
+        result.candidates.append(Candidate(clue, item.name, (item.part(),), time, notes))
+    _note_claims(result, "their last commits")
 
 
 def _read_nbgrader(folder: ClassFolder, result: LayoutResult) -> None:
@@ -167,12 +167,17 @@ def _read_nbgrader(folder: ClassFolder, result: LayoutResult) -> None:
         notes = []
         if len(known) < len(texts):
             notes.append("a timestamp.txt cannot be read, expected a time like 2026-03-03 00:00:00 UTC")
-        if known:
-            time = format_time(max(known))
-            notes.append(f"handed in {time} according to its timestamp.txt; the student can set that time")
         handed_in = max(known) if known else None
         clue = Clue(item.name, login=item.name)
         result.candidates.append(Candidate(clue, item.name, (item.part(),), handed_in, tuple(notes)))
+    _note_claims(result, "their timestamp.txt")
+
+
+def _note_claims(result: LayoutResult, source: str) -> None:
+    """Note once that times come from the students' own machines."""
+    if any(candidate.handed_in is not None for candidate in result.candidates):
+        claims = f"the times handed in are those of {source}, and students can set them"
+        result.notes.append(f"{claims}; a time in the roster, or of course adjust, counts before them")
 
 
 _READERS: Mapping[str, Callable[[ClassFolder, LayoutResult], None]] = {

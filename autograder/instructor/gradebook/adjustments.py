@@ -5,7 +5,7 @@ Verdicts stay as they are: adjustments count when marks are read.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, tzinfo
 from pathlib import Path
@@ -182,35 +182,39 @@ def append(path: Path, rows: Sequence[Adjustment]) -> None:
 
 
 def merged(own: Adjustments, theirs: Adjustments, keep: str | None) -> tuple[Adjustment, ...]:
-    """Return the rows of another grader that are new here. Raises `AdjustmentError` where both decided differently.
+    """Return the rows to add, so that those of another grader are here too.
 
-    With `keep`, "mine" leaves those of the other grader out, and "theirs" adds them.
+    What counts here and would not count any more, although they did not know of it, is a conflict. Raises
+    `AdjustmentError` for these. With `keep`, "theirs" adds the rows all the same; "mine" also adds what counts here
+    once more, after them.
     """
     mine = {tuple(row.row().items()) for row in own.rows}
     new = [row for row in theirs.rows if tuple(row.row().items()) not in mine]
-    conflicts = [(old, row) for row in _deciding(new, theirs) if (old := _other(own, theirs, row)) is not None]
-    if conflicts and keep is None:
-        lines = [f"{row.student}: {old.sentence}\n  but there: {row.sentence}" for old, row in conflicts]
+    lost = list(_lost(own, theirs, Adjustments((*own.rows, *new))))
+    if lost and keep is None:
+        lines = [f"{old.student}: {old.sentence}\n  but there: {there}" for old, there in lost]
         count = plural(len(lines), "conflict")
         raise AdjustmentError(
             f"{count}, so nothing was added; choose with --keep mine or --keep theirs\n{all_mistakes(lines)}"
         )
-    left = {id(row) for _, row in conflicts} if keep == "mine" else set()
-    return tuple(row for row in new if id(row) not in left)
+    return (*new, *(old for old, _ in lost if keep == "mine"))
 
 
-def _deciding(rows: Iterable[Adjustment], theirs: Adjustments) -> list[Adjustment]:
-    """Return the rows that count there and replace others."""
-    return [row for row in rows if row.kind in _PLACE and row in theirs.of(row.student)]
+def _lost(own: Adjustments, theirs: Adjustments, both: Adjustments) -> Iterator[tuple[Adjustment, str]]:
+    """Yield what counts here and not in both together, unless they knew of it; and what counts there instead."""
+    known = set(theirs.rows)
+    for student in {row.student: None for row in theirs.rows}:
+        after = both.of(student)
+        for old in (row for row in own.of(student) if row not in known):
+            place = _PLACE.get(old.kind)
+            same = [one for one in after if one.exercise == old.exercise and place and _PLACE.get(one.kind) == place]
+            if old in after or any(_decides_alike(old, one) for one in same):
+                continue
+            yield old, same[0].sentence if same else f"{old.kind} withdrawn"
 
 
-def _other(own: Adjustments, theirs: Adjustments, row: Adjustment) -> Adjustment | None:
-    """Return the decision here that a row of theirs would replace, unless they knew of it."""
-    for old in own.of(row.student):
-        same = old.exercise == row.exercise and _PLACE.get(old.kind) == _PLACE[row.kind]
-        if same and (old.kind, old.value) != (row.kind, row.value) and old not in theirs.rows:
-            return old
-    return None
+def _decides_alike(one: Adjustment, other: Adjustment) -> bool:
+    return (one.kind, one.amount, one.due) == (other.kind, other.amount, other.due)
 
 
 def _student(roster: Roster, name: str) -> str:

@@ -51,7 +51,8 @@ def feedback(graded: Graded, mark: Mark) -> str:
         *_intake(report),
         *_origin(graded, mark, report),
     ]
-    header = f'<p>{text(report.course)}</p>\n<h1>Feedback for <bdi dir="auto">{text(name)}</bdi></h1>'
+    about = f"{report.course}: {graded.course.assignment.title}" if graded.course.assignment else report.course
+    header = f'<p>{text(about)}</p>\n<h1>Feedback for <bdi dir="auto">{text(name)}</bdi></h1>'
     footer = "This file is for you alone: anyone who has it can read all of it."
     parts = {"header": header, "main": "\n".join(main), "footer": footer}
     body = "\n".join(f"<{tag}>\n{part}\n</{tag}>" for tag, part in parts.items())
@@ -257,6 +258,8 @@ def _points(worth: ExerciseResult | CheckResult) -> str:
         return ""
     if isinstance(worth, CheckResult) and worth.bonus:
         return f"{points(worth.score)}, a bonus"
+    if not worth.max_score:
+        return "not counted here" if isinstance(worth, ExerciseResult) else ""
     return f"{points(worth.score)} of {points(worth.max_score)}"
 
 

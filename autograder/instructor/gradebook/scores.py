@@ -89,7 +89,9 @@ def plain(cell: str) -> str:
 
 
 def _cell(exercise: ExerciseResult | None) -> str:
-    return "" if exercise is None or exercise.status in NOT_JUDGED else _points(exercise.score)
+    """Return the points; nothing for what was not judged, or is worth nothing as it belongs to another assignment."""
+    counts = exercise is not None and exercise.status not in NOT_JUDGED and exercise.max_score
+    return _points(exercise.score) if exercise is not None and counts else ""
 
 
 def _points(hundredths: int) -> str:

@@ -216,10 +216,35 @@ def test_two_graders_merge_without_loss_and_a_conflict_waits_for_a_person() -> N
     other = Adjustments((base, row("ada", "ex02_b", "points", "20", by="Alan")))
     with pytest.raises(AdjustmentError, match="1 conflict, so nothing was added; choose with --keep mine"):
         merged(mine, other, None)
-    assert merged(mine, other, "mine") == ()
     assert merged(mine, other, "theirs") == other.rows[1:]
+    assert merged(mine, other, "mine") == (*other.rows[1:], mine.rows[1]), "mine counts, and theirs stays as history"
     corrected = Adjustments((*mine.rows, row("ada", "ex02_b", "points", "20", by="Alan")))
     assert merged(mine, corrected, None) == corrected.rows[3:], "they knew of the decision that they replaced"
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        (row("ada", "ex01_a", "points", "5", by="Alan"), row("ada", "ex01_a", "points", "8", by="Alan")),
+        (row("ada", "ex01_a", "points", "5", by="Alan"), row("ada", "ex01_a", "withdraw", by="Alan")),
+        (row("ada", "ex01_a", "excused", by="Alan"),),
+        (row("ada", "ex01_a", "withdraw", "add", by="Alan"),),
+    ],
+)
+def test_nothing_that_counts_here_is_lost_in_a_merge_by_accident(theirs: tuple[Adjustment, ...]) -> None:
+    mine = Adjustments((row("ada", "ex01_a", "points", "7"), row("ada", "ex01_a", "add", "1")))
+    with pytest.raises(AdjustmentError, match="so nothing was added"):
+        merged(mine, Adjustments(theirs), None)
+    kept = Adjustments((*mine.rows, *merged(mine, Adjustments(theirs), "mine")))
+    assert {one.kind: one.amount for one in kept.of("ada")} == {"points": 700, "add": 100}
+    taken = Adjustments((*mine.rows, *merged(mine, Adjustments(theirs), "theirs")))
+    assert set(kept.rows) >= set(theirs) <= set(taken.rows)
+
+
+def test_the_same_decision_written_otherwise_is_no_conflict() -> None:
+    mine = Adjustments((row("ada", "ex01_a", "points", "7"),))
+    theirs = Adjustments((row("ada", "ex01_a", "points", "7.0", by="Alan"),))
+    assert merged(mine, theirs, None) == theirs.rows
 
 
 def test_the_command_offers_the_kinds_that_are_read() -> None:

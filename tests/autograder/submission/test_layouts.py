@@ -108,7 +108,7 @@ def test_nbgraders_folders_are_recognised_and_their_times_read(tmp_path: Path, f
     assert times["ada"] == datetime(2026, 2, 1, 17, 28, 58, 749302, UTC)
     assert times["grace"] == datetime(2026, 3, 3, tzinfo=UTC)
     assert times["marie"] is times["eve"] is None
-    assert "the student can set that time" in notes_of(found, "grace")[0]
+    assert any("are those of their timestamp.txt, and students can set them" in note for note in found.notes)
     assert notes_of(found, "eve")[0].startswith("a timestamp.txt cannot be read, expected a time like 2026-03-03")
 
 
@@ -146,9 +146,8 @@ def test_clones_are_recognised_with_the_times_of_their_last_commits(tmp_path: Pa
     assert found.layout == "clones"
     assert [entry.student for entry in found.entries] == ["ada-b", "ada-k"]
     assert [entry.handed_in.timestamp() for entry in found.entries if entry.handed_in] == [1_700_000_500, 1_700_000_000]
-    assert found.entries[0].notes == (
-        "handed in 2023-11-14 22:21:40+00:00 according to its last commit; the student can set that time",
-    )
+    assert found.entries[0].notes == ()
+    assert any("are those of their last commits, and students can set them" in note for note in found.notes)
 
 
 @pytest.mark.worker
@@ -161,7 +160,7 @@ def test_without_the_name_of_the_assignment_a_clone_keeps_its_name_unless_the_ro
     roster = Roster((Student("s1", login="b"), Student("s2", login="x-b")))
     found = list_submissions(tmp_path / "here", FILES, students=roster)
     assert [entry.student for entry in found.entries] == ["hw-c", "s1", "s2"]
-    assert found.notes == ("hw-c is not on the roster; it is graded as hw-c",)
+    assert "hw-c is not on the roster; it is graded as hw-c" in found.notes
 
 
 @pytest.mark.worker
