@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 from autograder.cli.screen import warn
@@ -23,6 +23,9 @@ from autograder.instructor.gradebook.graded import Graded, named, read_graded
 from autograder.instructor.gradebook.roster import Roster, read_roster
 from autograder.instructor.gradebook.term import is_term, read_term, term_csv
 from autograder.report.quantities import plural
+
+OF_A_TERM = ("scores", "feedback", "gradescope", "junit", "markdown")
+"""The formats that a whole term can be exported to."""
 
 
 def export(options: argparse.Namespace) -> int:
@@ -51,17 +54,21 @@ def export(options: argparse.Namespace) -> int:
 
 
 def _term(wanted: ExportOptions, course: Course, roster: Roster, out: Path) -> int:
-    """Write the table of a term."""
-    if wanted.format != "scores":
+    """Write the table of a term, or a folder for each assignment."""
+    if wanted.format not in OF_A_TERM:
         runs = ", ".join(sorted(file.parent.name for file in out.glob("*/run.json")))
         found = f"{out} has the runs of several assignments, and {wanted.format} is of one"
-        raise UsageError(f"{found}; name one of {runs}, or export scores for the whole term")
+        raise UsageError(f"{found}; name one of {runs}")
     runs_of_term = read_term(course, roster, out)
-    drop = course.grading.drop_assignments if course.grading else 0
-    Path(wanted.to).parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(Path(wanted.to), term_csv(runs_of_term, drop))
-    print(f"Written: {wanted.to}")
+    if wanted.format == "scores":
+        drop = course.grading.drop_assignments if course.grading else 0
+        Path(wanted.to).parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(Path(wanted.to), term_csv(runs_of_term, drop))
+        print(f"Written: {wanted.to}")
     for assignment, graded in runs_of_term:
+        if wanted.format != "scores":
+            place = replace(wanted, to=str(Path(wanted.to) / assignment.id))
+            _show(OF_A_CLASS[wanted.format](place, graded))
         for sentence in _without_score(graded):
             warn(f"{assignment.id}: {sentence}")
     left = any(mark.failed or mark.held for _, graded in runs_of_term for mark in graded.marks)

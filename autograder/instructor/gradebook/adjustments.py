@@ -15,12 +15,11 @@ from autograder.course.names import UsageError, resolve_exercise
 from autograder.course.nearest import nearest
 from autograder.course.storage import folder_lock, write_atomically
 from autograder.instructor.gradebook.csv_text import all_mistakes, at_line, csv_rows, row_text
-from autograder.instructor.gradebook.roster import Roster, days_of, hundredths_of
+from autograder.instructor.gradebook.roster import Roster, days_of, hundredths_of, known_id
 from autograder.report.exercise_summary import number
 from autograder.report.printable import one_line
 from autograder.report.quantities import plural, points
-from autograder.submission.files import SubmissionError, printable_name
-from autograder.submission.names import checked_id
+from autograder.submission.files import printable_name
 from autograder.submission.times import parse_time
 
 FILE = "adjustments.csv"
@@ -169,7 +168,12 @@ def adjustment(course: Course, roster: Roster, cells: Mapping[str, str]) -> Adju
         ids = ", ".join(assignment.id for assignment in course.assignments)
         raise AdjustmentError(f"{WHOLE} means every assignment, and {kind} is for one; expected one of {ids}")
     amount, due = _value(kind, exercise, cells["value"], zone)
-    known = {**cells, "student": _student(roster, cells["student"]), "exercise": exercise, "kind": kind}
+    known = {
+        **cells,
+        "student": known_id(roster, cells["student"], AdjustmentError),
+        "exercise": exercise,
+        "kind": kind,
+    }
     return Adjustment(**{name: one_line(known[name]) for name in COLUMNS}, amount=amount, due=due)
 
 
@@ -190,7 +194,7 @@ def merged(own: Adjustments, theirs: Adjustments, keep: str | None) -> tuple[Adj
     """
     mine = {tuple(row.row().items()) for row in own.rows}
     new = [row for row in theirs.rows if tuple(row.row().items()) not in mine]
-    lost = list(_lost(own, theirs, Adjustments((*own.rows, *new))))
+    lost = list(_losses(own, theirs, Adjustments((*own.rows, *new))))
     if lost and keep is None:
         lines = [f"{old.student}: {old.sentence}\n  but there: {there}" for old, there in lost]
         count = plural(len(lines), "conflict")
@@ -200,7 +204,7 @@ def merged(own: Adjustments, theirs: Adjustments, keep: str | None) -> tuple[Adj
     return (*new, *(old for old, _ in lost if keep == "mine"))
 
 
-def _lost(own: Adjustments, theirs: Adjustments, both: Adjustments) -> Iterator[tuple[Adjustment, str]]:
+def _losses(own: Adjustments, theirs: Adjustments, both: Adjustments) -> Iterator[tuple[Adjustment, str]]:
     """Yield what counts here and not in both together, unless they knew of it; and what counts there instead."""
     known = set(theirs.rows)
     for student in {row.student: None for row in theirs.rows}:
@@ -215,18 +219,6 @@ def _lost(own: Adjustments, theirs: Adjustments, both: Adjustments) -> Iterator[
 
 def _decides_alike(one: Adjustment, other: Adjustment) -> bool:
     return (one.kind, one.amount, one.due) == (other.kind, other.amount, other.due)
-
-
-def _student(roster: Roster, name: str) -> str:
-    try:
-        student = checked_id(name, name or "the empty id")
-    except SubmissionError as error:
-        raise AdjustmentError(str(error)) from None
-    if roster and student not in roster:
-        near = nearest(student, [row.student for row in roster.students])
-        hint = f"did you mean {near}?" if near else "expected an id of the roster"
-        raise AdjustmentError(f"student is {printable_name(student)}, who is not listed; {hint}")
-    return student
 
 
 def _exercise(course: Course, word: str) -> str:

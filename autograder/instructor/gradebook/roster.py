@@ -10,8 +10,9 @@ from pathlib import Path
 
 from autograder.course import Course
 from autograder.course.names import UsageError
+from autograder.course.nearest import nearest
 from autograder.instructor.gradebook.csv_text import all_mistakes, at_line, csv_rows
-from autograder.submission.files import SubmissionError, printable_name
+from autograder.submission.files import SubmissionError, printable, printable_name
 from autograder.submission.names import Clue, casefolded, checked_id
 from autograder.submission.times import parse_time
 
@@ -119,6 +120,19 @@ def read_roster(course: Course, file: Path | None) -> Roster:
         return Roster()
     zone = course.grading.zone if course.grading else UTC
     return _roster(path, csv_rows(path, COLUMNS, RosterError, what="a roster"), zone)
+
+
+def known_id(roster: Roster, student: str, error: type[Exception]) -> str:
+    """Return the id of a student in normal form. Raises `error` if there is no such student on the roster."""
+    try:
+        id_ = checked_id(student, student or "the empty id")
+    except SubmissionError as problem:
+        raise error(str(problem)) from None
+    if roster and id_ not in roster:
+        near = nearest(id_, [row.student for row in roster.students])
+        hint = f"did you mean {near}?" if near else "expected an id of the roster"
+        raise error(f"{printable(id_)} is no student of the roster; {hint}")
+    return id_
 
 
 def _roster(path: Path, rows: Sequence[tuple[int, Mapping[str, str]]], zone: tzinfo) -> Roster:

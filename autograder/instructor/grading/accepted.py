@@ -4,9 +4,7 @@ The folder `accepted/` has a copy of each file, and `log.csv` with a line for ea
 in it is ever overwritten, and what the student handed in stays as it is.
 """
 
-import csv
 import hashlib
-import io
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -17,16 +15,16 @@ from autograder.course.names import UsageError
 from autograder.course.nearest import nearest
 from autograder.course.storage import folder_lock, write_atomically
 from autograder.instructor.author import now
-from autograder.instructor.gradebook.csv_text import csv_text
-from autograder.instructor.gradebook.roster import Roster
+from autograder.instructor.gradebook.csv_text import at_line, csv_rows, row_text
+from autograder.instructor.gradebook.roster import Roster, known_id
 from autograder.submission.class_entry import Entry, Part
-from autograder.submission.files import SubmissionError, printable
-from autograder.submission.names import checked_id
+from autograder.submission.files import printable
 from autograder.submission.submission import Handout, notebook_of
 
 FOLDER = "accepted"
 LOG = "log.csv"
 COLUMNS = ("student", "assignment", "as", "file", "digest", "reason", "by", "when")
+_FIELDS = {"as": "name"}
 _MOST_FILES = 5000
 
 
@@ -101,7 +99,7 @@ def accept(
     course: Course, roster: Roster, student: str, file: Path, *, name: str, assignment: str, reason: str, by: str
 ) -> Decision:
     """Store a file, folder or zip for a student, and add it to the log. Raises `UsageError`."""
-    known_student(roster, student)
+    student = known_id(roster, student, UsageError)
     name = _course_name(course, file, name)
     folder = course.root / FOLDER
     folder.mkdir(exist_ok=True)
@@ -133,18 +131,6 @@ def withdraw(course: Course, student: str, *, name: str, assignment: str, reason
     with folder_lock(course.root / FOLDER):
         _add(course.root / FOLDER / LOG, Decision(student, assignment, name, "", "", reason, by, now(course)))
     return gone
-
-
-def known_student(roster: Roster, student: str) -> None:
-    """Raise `UsageError` unless a student can be one of this class."""
-    try:
-        same = checked_id(student, student) == student
-    except SubmissionError as error:
-        raise UsageError(str(error)) from None
-    if not same or (roster and student not in roster):
-        near = nearest(student, [row.student for row in roster.students])
-        hint = f"did you mean {near}?" if near else "expected an id of the roster"
-        raise UsageError(f"there is no student {printable(student)}; {hint}")
 
 
 def _course_name(course: Course, file: Path, name: str) -> str:
@@ -188,18 +174,14 @@ def _log(file: Path) -> list[Decision]:
     """Return all lines of the log. Raises `UsageError` with the line of a mistake."""
     if not file.is_file():
         return []
-    text = csv_text(file, UsageError, expected=f"the log of {FOLDER}/", fix="save it as CSV UTF-8")
-    reader = csv.DictReader(io.StringIO(text.removeprefix("\ufeff"), newline=""))
-    if missing := [column for column in COLUMNS if column not in (reader.fieldnames or ())]:
-        raise UsageError(f"{printable(file)} has no column {missing[0]}, expected {','.join(COLUMNS)}")
     decisions = []
-    for row in reader:
-        values = [(row.get(column) or "").strip() for column in COLUMNS]
-        decision = Decision(values[0], values[1], values[2], values[3], *values[4:])
-        inside = (file.parent / decision.file).resolve().is_relative_to(file.parent.resolve())
-        if not decision.student or not inside or (decision.file and not (file.parent / decision.file).exists()):
+    for line, cells in csv_rows(file, COLUMNS, UsageError, what="the log", all_needed=True):
+        decision = Decision(**{_FIELDS.get(name, name): cell for name, cell in cells.items()})
+        kept = file.parent / decision.file
+        inside = kept.resolve().is_relative_to(file.parent.resolve()) and (kept.exists() or not decision.file)
+        if not decision.student or not inside:
             found = f"names {printable(decision.file)}, which is not in {FOLDER}/" if decision.student else "no student"
-            raise UsageError(f"{printable(file)}, line {reader.line_num}: {found}; correct the line or take it out")
+            raise UsageError(f"{at_line(file, line)} {found}; correct the line or take it out")
         decisions.append(decision)
     return decisions
 
@@ -207,9 +189,5 @@ def _log(file: Path) -> list[Decision]:
 def _add(file: Path, decision: Decision) -> None:
     """Add a line to the log; no reader sees a part of it."""
     text = file.read_text("utf-8") if file.is_file() else ",".join(COLUMNS) + "\n"
-    line = io.StringIO()
-    one = decision
-    csv.writer(line, lineterminator="\n").writerow(
-        [one.student, one.assignment, one.name, one.file, one.digest, one.reason, one.by, one.when]
-    )
-    write_atomically(file, text + line.getvalue(), durable=True)
+    cells = {name: getattr(decision, _FIELDS.get(name, name)) for name in COLUMNS}
+    write_atomically(file, text + row_text(cells, COLUMNS), durable=True)

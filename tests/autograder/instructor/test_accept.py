@@ -120,7 +120,7 @@ def test_what_was_accepted_for_somebody_unknown_is_told_and_costs_nobody_else_an
         (("bob", "mail/nothing.zip", *BY), "is not there, expected a file, a folder or a zip"),
         (("bob", "mail", "--as", FIRST, *BY), "is a whole hand-in, and --as names a single file"),
         (("bob", "mail/fixed.py", "--as", FIRST), "course accept has no --reason TEXT, which the student reads"),
-        (("bop", "mail/fixed.py", "--as", FIRST, *BY), "there is no student bop; did you mean bob?"),
+        (("bop", "mail/fixed.py", "--as", FIRST, *BY), "bop is no student of the roster; did you mean bob?"),
         (("../bob", "mail/fixed.py", "--as", FIRST, *BY), "has a name that cannot be a student's"),
         (("bob", "--withdraw", *BY), "nothing is accepted for bob; `course accept --list` shows what is"),
         ((), "course accept has no student; "),

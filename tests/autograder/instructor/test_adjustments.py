@@ -181,7 +181,7 @@ HEADER = ",".join(COLUMNS)
         ("ada,01,points,3,,Grace,2026-03-09 10:00", ":2: text is empty, expected the reason"),
         ("ada,01,points,3,why,,2026-03-09 10:00", ":2: by is empty, expected who decided"),
         ("ada,01,points,3,why,Grace,March", ":2: when is March, expected a time like"),
-        ("aba,01,points,3,why,Grace,2026-03-09 10:00", ":2: student is aba, who is not listed; did you mean ada?"),
+        ("aba,01,points,3,why,Grace,2026-03-09 10:00", ":2: aba is no student of the roster; did you mean ada?"),
         ("ada,01,excused,3,why,Grace,2026-03-09 10:00", ":2: value is 3, expected nothing"),
         ("ada,01,extension,3,why,Grace,2026-03-09 10:00", ":2: extension is for all exercises together"),
         ("ada,*,extension,soon,why,Grace,2026-03-09 10:00", ":2: value is soon, expected a number of days"),

@@ -271,8 +271,14 @@ def every_platform(course: Path) -> None:
     assert "What changed" in page
     assert "the wrong file" in page
     assert "a good idea" in (course / "build" / "feedback" / "s01.html").read_text("utf-8")
+    run(course, "export", "feedback", "build/term", "--to", "build/all")
+    pages = sorted(file.name for file in (course / "build" / "all").glob("*/s02.html"))
+    assert len(pages) == len(DUE)
+    pytest.importorskip("nbgrader", reason="pip install -e '.[nbgrader]'")
+    url = f"sqlite:///{course}/gradebook.db"
+    run(course, "export", "nbgrader", out, "--to", url, "--assignment", "week1")
     run(course, "dashboard", out)
-    refused = run(course, "export", "gradescope", "build/term", "--to", "build/x", expected=2)
+    refused = run(course, "export", "canvas", "build/term", "--to", "build/x", "--into", "canvas.csv", expected=2)
     assert "has the runs of several assignments" in refused
 
 
