@@ -211,10 +211,10 @@ def penalties(mark: Mark) -> dict[str, int]:
     before = 0
     for exercise in exercises:
         after = before + exercise.score
-        shares[exercise.id] = cost * after // total - cost * before // total if cost else 0
+        shares[exercise.id] = cost * after // total - cost * before // total if cost and total else 0
         before = after
     if exercises and mark.score is not None:
-        shares[exercises[0].id] += total - cost - mark.score + _from_nbgrader(mark)
+        shares[exercises[0].id] += total - sum(shares.values()) - mark.score + _from_nbgrader(mark)
     return shares
 
 

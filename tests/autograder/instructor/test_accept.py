@@ -140,4 +140,4 @@ def test_a_log_that_leads_out_of_its_folder_is_refused(school: Path, tmp_path: P
     log = school / "course" / "accepted" / "log.csv"
     log.write_text(log.read_text().replace("bob/001/", "../../mail/"))
     said = grade(school, expected=2)
-    assert f"log.csv, line 2: names ../../mail/{FIRST}, which is not in accepted/; correct the line" in said
+    assert f"log.csv:2: names ../../mail/{FIRST}, which is not in accepted/; correct the line" in said
