@@ -13,6 +13,7 @@ from autograder.course import Course
 from autograder.instructor.gradebook.graded import Exporter, ExportError, Graded, Mark
 from autograder.instructor.gradebook.markdown import why_no_score
 from autograder.instructor.gradebook.public_kit import MEGABYTE, public_kit, write_files
+from autograder.instructor.gradebook.script_files import script
 from autograder.instructor.gradebook.workflows import TORCH_INDEX
 from autograder.report.exercise_summary import number
 from autograder.report.printable import one_line
@@ -53,7 +54,7 @@ def write_autograder(course: Course, kit: Path, to: Path) -> int:
     index = TORCH_INDEX if course.computes_with_tensors else ""
     runtime = {"runs-on": "ubuntu-latest", "python": "3.12"}
     files: dict[str, bytes | str] = {
-        "autograder.py": _AUTOGRADER.replace("INDEX", index),
+        "autograder.py": script("classroom50.txt").replace("INDEX", index),
         "runtime.json": f"{json.dumps(runtime, indent=1)}\n",
         **public_kit(course, kit),
     }
@@ -88,39 +89,3 @@ def _test(exercise: ExerciseResult, bonus: bool) -> dict[str, Any]:
         "score": exercise.score,
         "max-score": max(exercise.max_score, exercise.score),
     }
-
-
-_AUTOGRADER = '''\
-"""Grade the submission in this folder with the kit beside this file, for Classroom 50.
-
-Made by `course export classroom50-autograder`. Everybody can read these files: the kit has no solution.
-"""
-
-import os
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
-
-KIT = Path(__file__).resolve().parent / "kit"
-SUBMISSION = Path.cwd()
-os.environ.setdefault("PIP_EXTRA_INDEX_URL", "INDEX")
-
-
-def run(*command, allowed=(0,)):
-    """Run a module of Python in the kit; end with another status than 0 if it fails, so that no score counts."""
-    status = subprocess.run([sys.executable, "-m", *map(str, command)], cwd=KIT, check=False).returncode
-    if status not in allowed:
-        sys.exit(status or 1)
-
-
-with tempfile.TemporaryDirectory() as folder:
-    report = Path(folder) / "report.json"
-    run("pip", "install", "--quiet", "--constraint", "constraints.txt", "--editable", ".")
-    checks = ("--all", "--plain", "--no-questions", "--submission", SUBMISSION, "--json", report)
-    run("autograder", "check", *checks, allowed=(0, 1))
-    run("autograder", "export", "classroom50", report, "--to", Path(folder) / "result.json")
-    run("autograder", "export", "markdown", report, "--to", Path(folder) / "release-body.md")
-    for name in ("release-body.md", "result.json"):
-        (SUBMISSION / name).write_bytes((Path(folder) / name).read_bytes())
-'''

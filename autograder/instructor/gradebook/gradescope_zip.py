@@ -12,6 +12,7 @@ from autograder.course import Course
 from autograder.course.libraries import EXTRAS
 from autograder.instructor.gradebook.graded import ExportError
 from autograder.instructor.gradebook.gradescope import unfinished
+from autograder.instructor.gradebook.script_files import script
 from autograder.submission.files import printable
 
 _TIME = (1980, 1, 1, 0, 0, 0)
@@ -37,7 +38,7 @@ def write_autograder(course: Course, to: Path, roster: Path | None) -> int:
     if roster is not None:
         files["roster.csv"] = roster.read_bytes()
     files |= {"requirements.txt": _requirements(course.libraries).encode(), "unfinished.json": unfinished().encode()}
-    scripts = {"setup.sh": _SETUP, "run_autograder": _RUN}
+    scripts = {"setup.sh": script("gradescope_setup.sh"), "run_autograder": script("gradescope_run.sh")}
     with ending.temporary(lambda: to.with_name(f".{to.name}.part")) as temporary:
         with zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive:
             for name, content in (*((name, text.encode()) for name, text in scripts.items()), *files.items()):
@@ -85,54 +86,3 @@ def _requirements(libraries: Collection[str]) -> str:
     names = [match[0] for requirement in needs if (match := re.match(r"[A-Za-z0-9._-]+", requirement))]
     own = [*names, *(name for name in libraries if name not in names)]
     return "".join(f"{name}=={metadata.version(name).split('+')[0]}\n" for name in sorted(own))
-
-
-_SETUP = """\
-#!/usr/bin/env bash
-# Runs once, when Gradescope builds the image: installs Python and the requirements, and makes the answer keys.
-# Fails if the solutions do not get full marks here.
-set -euo pipefail
-root="${AUTOGRADER_ROOT:-/autograder}"
-cd "$root/source"
-if [ -z "${AUTOGRADER_PYTHON:-}" ]; then
-  apt-get update && apt-get install --yes python3-pip
-  python3 -m pip install uv || python3 -m pip install --break-system-packages uv
-  uv venv --python 3.12 "$root/venv"
-  # UV_EXTRA_INDEX_URL may name an index with a build of torch without CUDA: it saves gigabytes.
-  uv pip install --python "$root/venv/bin/python" --index-strategy unsafe-best-match --requirement requirements.txt
-fi
-python="${AUTOGRADER_PYTHON:-$root/venv/bin/python}"
-export PYTHONPATH="$root/source" PYTHONDONTWRITEBYTECODE=1
-work="$(mktemp -d)"
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/class"
-cp -R solutions "$work/class/solutions"
-"$python" -m autograder grade "$work/class" --layout plain --out "$work/out" --isolation "${COURSE_ISOLATION:-sandbox}"
-"$python" -c "import csv, sys
-row = next(csv.DictReader(open(sys.argv[1], newline='')))
-missed = float(row['score']) < float(row['max_score'])
-sys.exit(missed and 'the solutions do not get full marks here')" "$work/out/scores.csv"
-chmod -R go-rwx "$root/source"
-chmod go+rx "$root/source" "$root/source/autograder"  # the user of the sandbox reads only the worker
-chmod -R go+rX autograder/__init__.py autograder/checks autograder/protocol autograder/worker
-"""
-
-_RUN = """\
-#!/usr/bin/env bash
-# Grades $root/submission. Writes results/results.json first, so that it exists whatever happens.
-set -u
-root="${AUTOGRADER_ROOT:-/autograder}"
-python="${AUTOGRADER_PYTHON:-$root/venv/bin/python}"
-export PYTHONPATH="$root/source" PYTHONDONTWRITEBYTECODE=1
-cd "$root/source" || exit 1
-mkdir -p "$root/results"
-cp unfinished.json "$root/results/results.json"
-work="$(mktemp -d)"
-trap 'rm -rf "$work"' EXIT
-mkdir "$work/class"
-cp -R "$root/submission" "$work/class/submission"
-"$python" -m autograder grade "$work/class" --layout plain --out "$work/out" --isolation "${COURSE_ISOLATION:-sandbox}"
-"$python" -m autograder export gradescope "$work/out" --to "$root/results/results.json" \\
-  --metadata "$root/submission_metadata.json" --visibility "${COURSE_VISIBILITY:-visible}"
-exit 0  # results.json has the outcome
-"""

@@ -12,6 +12,7 @@ from autograder.instructor.gradebook.feedback import check_text, notes
 from autograder.instructor.gradebook.graded import ExportError, Graded, Mark
 from autograder.instructor.gradebook.markdown import why_no_score
 from autograder.instructor.gradebook.public_kit import public_kit, write_files
+from autograder.instructor.gradebook.script_files import script
 from autograder.instructor.gradebook.workflows import TORCH_INDEX
 from autograder.report.exercise_summary import notes as intake_notes
 from autograder.report.exercise_summary import number
@@ -52,7 +53,8 @@ def prairielearn(graded: Graded, mark: Mark) -> str:
 def write_grader(course: Course, kit: Path, to: Path) -> int:
     """Write the Dockerfile and the entrypoint of the image, and the kit. Return the number of files."""
     index = TORCH_INDEX if course.computes_with_tensors else ""
-    scripts = {"Dockerfile": _DOCKERFILE.replace("INDEX", index), "grade.sh": _GRADE}
+    image = script("prairielearn.dockerfile").replace("INDEX", index)
+    scripts = {"Dockerfile": image, "grade.sh": script("prairielearn.sh")}
     return write_files(to, {**scripts, **public_kit(course, kit)})
 
 
@@ -73,40 +75,3 @@ def _test(exercise: ExerciseResult, check: CheckResult, bonus: bool, longest: in
 
 def _text(data: dict[str, Any]) -> str:
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
-
-
-_DOCKERFILE = """\
-# Made by `course export prairielearn-grader`. It has the student's kit and no solution, so the image may be public.
-FROM python:3.12-slim
-COPY kit /course/kit
-ARG PIP_EXTRA_INDEX_URL=INDEX
-RUN python -m pip install --no-cache-dir --constraint /course/kit/constraints.txt --editable /course/kit
-COPY grade.sh /course/grade.sh
-ENTRYPOINT ["/course/grade.sh"]
-"""
-
-_GRADE = """\
-#!/bin/sh
-# Grades /grade/student with the kit, as a user without rights, and then writes /grade/results/results.json.
-# Arguments are the exercises to check, for a question about one: /course/grade.sh 05. Without any, all are checked.
-set -eu
-grade="${GRADE_ROOT:-/grade}"
-cd "${COURSE_KIT:-/course/kit}"
-[ $# -gt 0 ] || set -- --all
-work="$(mktemp -d)"
-trap 'rm -rf "$work"' EXIT
-cp -R "$grade/student" "$work/student"
-as=""
-if [ "$(id -u)" = 0 ]; then
-  chown -R 65534:65534 "$work"
-  as="setpriv --reuid=65534 --regid=65534 --clear-groups"
-fi
-export HOME="$work" TMPDIR="$work" PYTHONDONTWRITEBYTECODE=1
-status=0
-$as python -m autograder check "$@" --plain --no-questions --submission "$work/student" --json "$work/report.json" \\
-  > "$work/log" || status=$?
-[ "$status" -le 1 ] && [ -s "$work/report.json" ] || exit 4  # the checks could not run: no score
-rm -rf "$grade/results"
-mkdir -p "$grade/results"
-python -m autograder export prairielearn "$work/report.json" --to "$grade/results/results.json"
-"""

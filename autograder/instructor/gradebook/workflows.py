@@ -7,6 +7,7 @@ import re
 from autograder.course import Course
 from autograder.instructor.gradebook.graded import Graded, Mark
 from autograder.instructor.gradebook.markdown import failing
+from autograder.instructor.gradebook.script_files import script
 from autograder.report.exercise_summary import message_of, number
 from autograder.report.printable import one_line
 from autograder.results import CheckResult, ExerciseResult
@@ -55,13 +56,13 @@ def code_quality(graded: Graded, mark: Mark) -> str:
 def github_actions(course: Course) -> str:
     """Return the text of a workflow file for GitHub Actions."""
     index = f" || '{TORCH_INDEX}'" if course.computes_with_tensors else ""
-    return _GITHUB.replace(" || 'INDEX'", index)
+    return script("github_actions.yml").replace(" || 'INDEX'", index)
 
 
 def gitlab_ci(course: Course) -> str:
     """Return the text of a .gitlab-ci.yml."""
     variables = f"  variables:\n    PIP_EXTRA_INDEX_URL: {TORCH_INDEX}\n" if course.computes_with_tensors else ""
-    return _GITLAB.replace("  VARIABLES\n", variables)
+    return script("gitlab_ci.yml").replace("  VARIABLES\n", variables)
 
 
 def _failing(mark: Mark) -> list[tuple[ExerciseResult, CheckResult]]:
@@ -81,82 +82,3 @@ def _position(course: Course, check: CheckResult, exercise: str) -> tuple[str, i
 def _escaped(text: str, more: str = "") -> str:
     """Return text that cannot end a workflow command or one of its properties."""
     return re.sub(f"[%\r\n{more}]", lambda match: f"%{ord(match[0]):02X}", text)
-
-
-_GITHUB = """\
-# Made by `course export github-actions`. It goes to .github/workflows/course.yml of a student's repository.
-name: Course
-on: [push, workflow_dispatch]
-permissions:
-  contents: read
-  pull-requests: write  # for the comment
-jobs:
-  check:
-    runs-on: ubuntu-latest
-    timeout-minutes: 30
-    steps:
-      - uses: actions/checkout@v4
-      - uses: actions/setup-python@v5
-        with:
-          python-version: "3.12"
-      - name: Install the course
-        env:  # a variable of the repository or the organisation may name another index
-          PIP_EXTRA_INDEX_URL: ${{ vars.PIP_EXTRA_INDEX_URL || 'INDEX' }}
-        run: python -m pip install --quiet --constraint constraints.txt --editable .
-      - name: Check every exercise
-        id: check
-        run: |
-          status=0
-          course check --all --plain --no-questions --json report.json > /dev/null || status=$?
-          test "$status" -le 1 || exit "$status"  # the checks could not run
-          course export markdown report.json --to summary.md
-          course export annotations report.json --to annotations.txt
-          tee --append "$GITHUB_STEP_SUMMARY" < summary.md
-          cat annotations.txt
-          echo "status=$status" >> "$GITHUB_OUTPUT"
-      - name: Comment on the pull request
-        continue-on-error: true  # the token may have no right to comment
-        env:
-          GH_TOKEN: ${{ github.token }}
-        run: |
-          number="$(gh pr list --head "$GITHUB_REF_NAME" --json number --jq '.[0].number // empty')"
-          test -z "$number" || gh pr comment "$number" --edit-last --create-if-none --body-file summary.md
-      - name: Result
-        run: exit ${{ steps.check.outputs.status }}
-"""
-
-_GITLAB = """\
-# Made by `course export gitlab-ci`. It goes to .gitlab-ci.yml of a student's repository.
-# To comment on a merge request, set the CI/CD variable COURSE_TOKEN: a project access token with the scope api.
-check:
-  image: python:3.12
-  timeout: 30 minutes
-  VARIABLES
-  rules:
-    - if: $CI_PIPELINE_SOURCE == "merge_request_event"
-    - if: $CI_COMMIT_BRANCH && $CI_OPEN_MERGE_REQUESTS
-      when: never
-    - if: $CI_COMMIT_BRANCH
-  script:
-    - python -m pip install --quiet --constraint constraints.txt --editable .
-    - |
-      status=0
-      course check --all --plain --no-questions --json report.json > /dev/null || status=$?
-      test "$status" -le 1 || exit "$status"  # the checks could not run
-      course export markdown report.json --to summary.md
-      course export code-quality report.json --to code-quality.json
-      course export junit report.json --to junit.xml
-      cat summary.md
-      if [ -n "${COURSE_TOKEN:-}" ] && [ -n "${CI_MERGE_REQUEST_IID:-}" ]; then
-        notes="$CI_API_V4_URL/projects/$CI_PROJECT_ID/merge_requests/$CI_MERGE_REQUEST_IID/notes"
-        curl --silent --show-error --fail --output /dev/null --header "PRIVATE-TOKEN: $COURSE_TOKEN" \\
-          --data-urlencode "body@summary.md" "$notes" || echo "the token has no right to comment"
-      fi
-      exit "$status"
-  artifacts:
-    when: always
-    paths: [summary.md]
-    reports:
-      codequality: code-quality.json
-      junit: junit.xml
-"""
