@@ -1,6 +1,7 @@
 """Matches a submission with the misconceptions: it is named only if it gives what a known wrong program gives."""
 
 import math
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -18,17 +19,26 @@ from autograder.runner.outcomes import Fault, Observed, Outcome
 RICH = 8
 """The minimum of wrong values that counts as a match: fewer may equal those of a misconception by chance."""
 
+SEVERAL = 2
+"""Checks that fail in the way of one misconception by chance in no program of ours: it takes one cause."""
+
+_DIGIT = re.compile(r"\d")
+
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far a misconception explains a submission: the checks it fails in the same way, and whether all agree.
+    """How far a misconception explains a submission.
 
-    `more` says that a check fails which the misconception alone passes.
+    `checks` are those that fail in the same way, `full` says that all checks agree, failing and passing ones. With
+    `fits`, all checks that the misconception fails fail here too; with `whole`, they fail in the same way. `more` says
+    that a check fails which the misconception alone passes.
     """
 
     entry: Misconception
     checks: frozenset[str]
     full: bool
+    fits: bool
+    whole: bool
     more: bool
 
 
@@ -67,8 +77,16 @@ def _agreement(
             continue
         if not is_same(yours, theirs[at], checks[at[0]].judge, key.reference[at], sums):
             different.add(at[0])
-    more = bool({at[0] for at in failing if not is_nothing(outcomes[at])} - {at[0] for at in theirs})
-    return Agreement(entry, frozenset({at[0] for at in failing} - different), not different, more)
+    predicted, failed = {at[0] for at in theirs}, {at[0] for at in failing}
+    explained = frozenset(failed - different)
+    return Agreement(
+        entry,
+        explained,
+        full=not different,
+        fits=predicted <= failed,
+        whole=predicted <= explained,
+        more=bool({at[0] for at in failing if not is_nothing(outcomes[at])} - predicted),
+    )
 
 
 def name(
@@ -76,12 +94,15 @@ def name(
     outcomes: Mapping[Key, Outcome],
     key: AnswerKey,
     found: list[Agreement],
+    failing: Collection[Key],
     statements: Collection[str] = (),
 ) -> Match | None:
     """Return the misconception behind a failed check, or None where there is doubt.
 
-    The same exception may have many causes. So where a misconception explains an exception and not everything else,
-    it has to be in the file: `statements` are the hashes of the student's.
+    A misconception that gives all of the program is best. Else many wrong numbers tell by themselves, and the
+    misconceptions whose other failures are here too come first. A result with few wrong numbers, or an exception, may
+    have many causes. So it counts only if all that the misconception does is seen here, or if the file has the
+    statements that it is made of: `statements` are the hashes of the student's.
     """
     candidates = [agreement for agreement in found if check.id in agreement.checks]
     full = [agreement for agreement in candidates if agreement.full]
@@ -89,16 +110,44 @@ def name(
     if full:
         best = full
     elif is_rich:
-        most = max((len(agreement.checks) for agreement in candidates), default=0)
-        best = [agreement for agreement in candidates if len(agreement.checks) == most]
-    elif any(isinstance(outcomes[check.id, trial], Fault) for trial in range(check.trials)):
-        best = [agreement for agreement in candidates if is_in(agreement.entry, statements)]
+        best = _most_checks(_closest(candidates))
     else:
-        best = candidates
+        failed = {at[0] for at in failing}
+        best = _most_checks([one for one in candidates if _is_telling(check, one, outcomes, key, failed)])
+        best = best or [agreement for agreement in candidates if is_in(agreement.entry, statements)]
     if not best or not _one_group(best):
         return None
     is_all = bool(full) or is_rich or _is_rich(check, outcomes, key, "any")
     return Match(best[0].entry, is_all=is_all, more=best[0].more)
+
+
+def _closest(candidates: list[Agreement]) -> list[Agreement]:
+    """Return the candidates whose failures are all here in the same way; else those that fail where this fails."""
+    whole = [agreement for agreement in candidates if agreement.whole]
+    return whole or [agreement for agreement in candidates if agreement.fits]
+
+
+def _most_checks(found: list[Agreement]) -> list[Agreement]:
+    most = max((len(agreement.checks) for agreement in found), default=0)
+    return [agreement for agreement in found if len(agreement.checks) == most]
+
+
+def _is_telling(
+    check: Check, one: Agreement, outcomes: Mapping[Key, Outcome], key: AnswerKey, failed: Collection[str]
+) -> bool:
+    """Whether a misconception that gives the same few numbers, or the same exception, is hardly so by chance.
+
+    Many mistakes lead to one refused structure or device, and to one message about shapes, which has digits.
+    """
+    if one.checks >= set(failed):
+        return one.whole
+    faults = [outcome for trial in range(check.trials) if isinstance(outcome := outcomes[check.id, trial], Fault)]
+    if any(fault.kind != "other" for fault in faults):
+        return False
+    several = len(one.checks) >= SEVERAL
+    if faults:
+        return one.whole and (several or not any(_DIGIT.search(fault.message) for fault in faults))
+    return (one.fits and several) or (one.whole and _is_rich(check, outcomes, key, "any"))
 
 
 def is_in(entry: Misconception, statements: Collection[str]) -> bool:

@@ -116,7 +116,9 @@ class Verdicts:
         found = agreements(trials.outcomes, trials.failing, trials.key, self.checks)
         statements = {hash_ for hash_, _ in trials.survey.statements} if trials.survey is not None else set()
         failed = [check for check in self.checks.values() if _fails(check, trials.failing)]
-        names = ((check.id, name(check, trials.outcomes, trials.key, found, statements)) for check in failed)
+        names = (
+            (check.id, name(check, trials.outcomes, trials.key, found, trials.failing, statements)) for check in failed
+        )
         return {check: known for check, known in names if known is not None}
 
     def _verdict(

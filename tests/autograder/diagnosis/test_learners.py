@@ -148,11 +148,10 @@ def test_an_exception_is_not_hidden_behind_a_named_mistake(wrong: Wrong) -> None
     assert tensors(check)[:2] == ["out", "query"]
 
 
-def test_an_exception_that_has_many_causes_is_given_no_name_if_there_is_another_mistake(wrong: Wrong) -> None:
+def test_an_exception_is_named_beside_another_mistake_if_all_that_the_known_one_does_is_seen(wrong: Wrong) -> None:
     check = wrong("2", NO_SLICE, WRONG_EXPONENT)
-    assert (found(check).kind, line(check)) == ("exception", "out = x + self.pe")
-    assert found(check).message.endswith(MORE)
-    assert tensors(check) == ["x", "self.pe"]
+    assert (found(check).id, line(check)) == ("positions-table-not-sliced", "out = x + self.pe")
+    assert str(found(check).detail).endswith(f"\n{MORE}")
 
 
 def test_the_sentence_on_a_table_that_is_too_long_is_true_of_every_such_program(wrong: Wrong) -> None:

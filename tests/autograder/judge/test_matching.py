@@ -1,0 +1,125 @@
+"""Which misconception explains a failed check, alone or beside another mistake, and when none is named."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from autograder.answer_key.model import AnswerKey, Misconception
+from autograder.checks import Same
+from autograder.checks.trials import Key
+from autograder.comparison.compare import Expected
+from autograder.comparison.sketches import sketch
+from autograder.judge.matching import RICH, agreements, name
+from autograder.protocol import Array
+from autograder.runner.outcomes import Fault, Observed, Outcome
+from tests.support import tiny
+
+CHECKS = {
+    id_: replace(tiny.SUITE.checks[tiny.FIRST][0], id=id_, trials=1, judge=Same(), of=None) for id_ in ("a", "b", "c")
+}
+MANY, FEW = RICH, RICH - 1
+JUDGE = Same()
+
+
+def numbers(value: float, count: int, dtype: str = "float32") -> Observed:
+    """Return so many equal numbers, as a worker would send them."""
+    data = np.full(count, value, np.dtype(dtype).newbyteorder("<"))
+    return Observed(Array(dtype, (count,), data.tobytes(), "cpu"))
+
+
+def fault(message: str, kind: str = "other") -> Fault:
+    return Fault("RuntimeError", ("Exception",), message, kind, ())  # type: ignore[arg-type]
+
+
+RIGHT = {"many": numbers(0, MANY), "few": numbers(0, FEW), "whole": numbers(0, MANY, "int64")}
+SHAPES = fault("The size of tensor a (4) must match the size of tensor b (5)")
+TYPICAL = fault("value cannot be converted without overflow")
+REFUSED = fault("Linear has no parameter bias", "structure")
+
+
+def named(size: str, yours: Mapping[str, Outcome], *known: Mapping[str, Outcome], marks: str = "") -> dict[str, str]:
+    """Return the number of the misconception that each failed check gets; `yours` and `known` are what fails."""
+    right = RIGHT[size]
+    expected = {(id_, 0): Expected(right.value, right.value) for id_ in CHECKS}
+    entries = tuple(
+        Misconception(
+            str(number),
+            "",
+            "",
+            "",
+            (),
+            {(id_, 0): sketch(outcome, JUDGE, expected[id_, 0]) for id_, outcome in outcomes.items()},
+            ("mark",),
+        )
+        for number, outcomes in enumerate(known)
+    )
+    key = AnswerKey(expected, entries)
+    outcomes: dict[Key, Outcome] = {(id_, 0): yours.get(id_, right) for id_ in CHECKS}
+    failing = {(id_, 0) for id_ in yours}
+    found = agreements(outcomes, failing, key, CHECKS)
+    names = ((id_, name(CHECKS[id_], outcomes, key, found, failing, {marks})) for id_ in yours)
+    return {id_: match.entry.id for id_, match in names if match is not None}
+
+
+def values(**by_check: float) -> dict[str, Outcome]:
+    return {id_: numbers(value, MANY) for id_, value in by_check.items()}
+
+
+def few(**by_check: float) -> dict[str, Outcome]:
+    return {id_: numbers(value, FEW) for id_, value in by_check.items()}
+
+
+def test_a_misconception_that_gives_all_of_a_program_is_named() -> None:
+    assert named("few", few(a=1), few(a=1), few(a=2)) == {"a": "0"}
+
+
+def test_many_wrong_numbers_are_named_beside_another_mistake() -> None:
+    assert named("many", values(a=1, b=2), values(a=1), values(b=3)) == {"a": "0"}
+    assert named("many", values(a=1, b=2), values(a=1), values(b=2)) == {"a": "0", "b": "1"}
+
+
+def test_a_misconception_that_fails_where_the_program_passes_is_not_the_one() -> None:
+    assert named("many", values(a=1), values(a=1, b=2)) == {}
+    assert named("many", values(a=1, c=9), values(a=1, b=2), values(a=1)) == {"a": "1"}
+
+
+def test_the_misconception_whose_every_failure_is_seen_is_preferred() -> None:
+    assert named("many", values(a=1, b=2, c=9), values(a=1, b=7), values(a=1, b=2)) == {"a": "1", "b": "1"}
+
+
+def test_two_that_explain_equally_well_are_named_neither() -> None:
+    assert named("many", values(a=1, b=9), values(a=1), values(a=1)) == {}
+
+
+def test_few_wrong_numbers_need_a_second_check_beside_another_mistake() -> None:
+    assert named("few", few(a=1, c=9), few(a=1)) == {}
+    assert named("few", few(a=1, b=2, c=9), few(a=1, b=2)) == {"a": "0", "b": "0"}
+
+
+def test_many_wrong_whole_numbers_are_named_if_all_that_the_misconception_does_is_seen() -> None:
+    whole = {id_: numbers(value, MANY, "int64") for id_, value in (("a", 1), ("b", 2), ("c", 9))}
+    only = {id_: whole[id_] for id_ in "a"}
+    assert named("whole", {id_: whole[id_] for id_ in "ac"}, only) == {"a": "0"}
+    assert named("whole", {id_: whole[id_] for id_ in "ac"}, {id_: whole[id_] for id_ in "ab"}) == {}
+
+
+@pytest.mark.parametrize(
+    ("raised", "is_named"), [(TYPICAL, True), (SHAPES, False), (REFUSED, False)], ids=["typical", "shapes", "refused"]
+)
+def test_one_exception_beside_another_mistake_is_named_if_it_has_no_sizes(raised: Fault, is_named: bool) -> None:
+    assert named("many", {"a": raised, "b": numbers(9, MANY)}, {"a": raised}) == ({"a": "0"} if is_named else {})
+    assert named("many", {"a": raised}, {"a": raised}) == {"a": "0"}
+
+
+def test_an_exception_about_shapes_is_named_if_two_checks_raise_it() -> None:
+    yours = {"a": SHAPES, "b": SHAPES, "c": numbers(9, MANY)}
+    assert named("many", yours, {"a": SHAPES, "b": SHAPES}) == {"a": "0", "b": "0"}
+    assert named("many", {"a": REFUSED, "b": REFUSED, "c": numbers(9, MANY)}, {"a": REFUSED, "b": REFUSED}) == {}
+
+
+def test_what_has_many_causes_is_named_if_the_file_has_the_statements_of_the_misconception() -> None:
+    assert named("few", few(a=1, c=9), few(a=1), marks="mark") == {"a": "0"}
+    assert named("many", {"a": SHAPES, "c": numbers(9, MANY)}, {"a": SHAPES}, marks="mark") == {"a": "0"}
+    assert named("few", few(a=1, c=9), few(a=2), marks="mark") == {}
