@@ -22,17 +22,27 @@ def definition(survey: Survey | None, check: Check, file: str, refusal: str) -> 
 
     None where the part is made in several places, or inside another one, whose class may be to blame.
     """
-    if survey is None or check.of is None:
+    owner = _owner(survey, check, refusal) if survey is not None else None
+    if survey is None or owner is None:
         return None
-    init = f"{check.of}.__init__"
+    init = f"{owner}.__init__"
     parameter = _PARAMETER.search(refusal.split(". ")[0])
     if parameter is not None:
-        lines = [line for of, name, line in survey.assignments if (of, name) == (check.of, f"self.{parameter[1]}")]
+        lines = [line for of, name, line in survey.assignments if (of, name) == (owner, f"self.{parameter[1]}")]
         if lines:
             return Place(file, lines[0], init) if len(lines) == 1 and not parameter[2] else None
-    lines_of = survey.places.get(init) or survey.places.get(check.of)
-    return Place(file, lines_of[0], init if init in survey.places else check.of) if lines_of else None
+    lines_of = survey.places.get(init) or survey.places.get(owner)
+    return Place(file, lines_of[0], init if init in survey.places else owner) if lines_of else None
 
 
+def _owner(survey: Survey, check: Check, refusal: str) -> str | None:
+    """Return the class that the sentence begins with, else the part that is checked; None if it is in another file."""
+    named = _CLASS.match(refusal)
+    if named is None or named[0] == check.of:
+        return check.of
+    return named[0] if f"{named[0]}.__init__" in survey.places else None
+
+
+_CLASS = re.compile(r"[A-Z]\w*\b")
 _PARAMETER = re.compile(r"\bparameter (\w+)(\.\d)?")
 """The part that the sentence on a wrong parameter names, and whether that is a list of others."""

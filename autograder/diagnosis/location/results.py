@@ -37,9 +37,14 @@ def repeated(matching: Matching, misused: Iterable[int]) -> Found:
 
 
 def first_cut(matching: Matching) -> int | None:
-    """Return the first step whose value agrees, and which gradients no longer pass though they should."""
+    """Return the first step whose value agrees, and which gradients no longer pass though they should.
+
+    A constant, or a value of few different numbers, may equal another value of the reference by chance.
+    """
     for at, step in enumerate(matching.trace.steps):
         matched = matching.matched[at]
+        if not step.inputs or not matching.is_distinctive(at):
+            continue
         if matching.places[at] is None or matched is None or step.grad or not matching.reference.steps[matched].grad:
             continue
         return at
