@@ -6,6 +6,7 @@ from typing import overload
 
 from autograder.diagnosis.diagnosis import Diagnosis
 from autograder.messages import exceptions as facts
+from autograder.messages.library_errors import reason
 from autograder.messages.locations import Line
 from autograder.messages.statuses import WorkerEnded
 from autograder.protocol.source_text import lines_of
@@ -22,8 +23,8 @@ def of_fault(fault: Fault, file: str, source: bytes) -> Diagnosis:
     place = next((frame for frame in reversed(fault.frames) if frame.file == file), deepest)
     place = in_characters(place, source) if place is not None and place.file == file else _whole_line(place)
     if fault.kind == "structure":
-        reason, *more = fault.message.split(". ")  # the worker sends its sentences as one text
-        return Diagnosis("structure", facts.StructureWrong(reason, tuple(more)), place=place)
+        first, *more = fault.message.split(". ")  # the worker sends its sentences as one text
+        return Diagnosis("structure", facts.StructureWrong(first, tuple(more)), place=place)
     if fault.kind == "device":
         return Diagnosis("device", facts.DevicesMixed(fault.tensor), quoted=fault.message, place=place)
     if not fault.frames and not fault.at_import:
@@ -51,9 +52,9 @@ def _with_lines(text: str) -> tuple[str | Line, ...]:
 def _raised(fault: Fault, deepest: Place | None, place: Place | None) -> facts.Raised:
     """Return what was raised in which function, and in which file where that is not the one shown."""
     if fault.at_import or deepest is None:
-        return facts.Raised(fault.type, fault.at_import)
+        return facts.Raised(fault.type, fault.at_import, reason=reason(fault.message))
     other = deepest.file if place is not None and place.file != deepest.file else None
-    return facts.Raised(fault.type, False, deepest.function, other)
+    return facts.Raised(fault.type, False, deepest.function, other, reason=reason(fault.message))
 
 
 def in_characters(place: Place, source: bytes) -> Place:

@@ -1,6 +1,6 @@
 """Exceptions in a learner's code, and calls that it must not make."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from autograder.messages.locations import Line
 from autograder.messages.wording import Fact, Wording, opened
@@ -15,7 +15,8 @@ VALUES = "the values in that line's function"
 class Raised(Fact):
     """The code raised an exception, in a function or at import.
 
-    `file` is named where it is not the one shown, `line` where another line than that one is shown.
+    `file` is named where it is not the one shown, `line` where another line than that one is shown. `reason` says in
+    plain words why a library raises it.
     """
 
     type: str
@@ -23,6 +24,7 @@ class Raised(Fact):
     function: str | None = None
     file: str | None = None
     line: Line | None = None
+    reason: str = field(default="", compare=False)
 
     @property
     def id(self) -> str:
@@ -33,7 +35,8 @@ class Raised(Fact):
         where += f" of {self.file}" if self.function and self.file else ""
         where = " while it was imported" if self.at_import else where
         line = f", in {self.line}" if self.line else ""
-        return Wording(f"Your code raised {self.type}{where}{line}", whole=True)
+        also = (self.reason,) if self.reason else ()
+        return Wording(f"Your code raised {self.type}{where}{line}", also, whole=True)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,86 @@
+"""Common exceptions of PyTorch in plain words: what was combined, with which sizes, and why that is refused.
+
+The library's own text is always shown too. A message that is not known here gets no words.
+"""
+
+import re
+from collections.abc import Callable
+from math import prod
+
+Words = str | Callable[[re.Match[str]], str]
+
+
+def _view(found: re.Match[str]) -> str:
+    sizes = [int(size) for size in re.findall(r"-?\d+", found[1])]
+    if -1 in sizes:
+        return f"the {found[2]} elements of the tensor do not fill the shape [{found[1]}]"
+    return f"the shape [{found[1]}] has {prod(sizes)} elements, the tensor has {found[2]}"
+
+
+def _product(found: re.Match[str]) -> str:
+    return f"a matrix of {found[1]} cannot be multiplied by one of {found[2]}: the inner sizes differ"
+
+
+_REASONS: tuple[tuple[str, Words], ...] = (
+    (r"mat1 and mat2 shapes cannot be multiplied \((\d+x\d+) and (\d+x\d+)\)", _product),
+    (
+        r"The size of tensor a \((\d+)\) must match the size of tensor b \((\d+)\) at non-singleton dimension (\d+)",
+        r"on axis \3, one tensor has size \1 and the other \2, so they cannot be combined",
+    ),
+    (
+        r"Expected size for first two dimensions of batch2 tensor to be: \[(.+?)\] but got: \[(.+?)\]",
+        r"a batched matrix product needs a second tensor that begins with [\1], and gets [\2]",
+    ),
+    (r"shape '\[(.+?)\]' is invalid for input of size (\d+)", _view),
+    (
+        r"view size is not compatible with input tensor's size and stride",
+        "`view` needs the numbers in memory in their order, and a transpose changes that order",
+    ),
+    (
+        r"[Ee]xpected (?:object of )?scalar type (\w+) but (?:found|got) (?:scalar type )?(\w+)",
+        r"two tensors of different dtypes are combined: \1 and \2",
+    ),
+    (
+        r"mat1 and mat2 must have the same dtype, but got (\w+) and (\w+)",
+        r"two tensors of different dtypes are combined: \1 and \2",
+    ),
+    (
+        r"value cannot be converted to type \S+ without overflow",
+        "a number is too large for the dtype of the tensor that it is put into",
+    ),
+    (r"index out of range in self", "an id is looked up that has no row in the table"),
+    (
+        r"Dimension out of range \(expected to be in range of \[(-?\d+), (-?\d+)\], but got (-?\d+)\)",
+        r"axis \3 does not exist: the tensor has axes \1 to \2",
+    ),
+    (
+        r"Boolean value of Tensor with more than one value is ambiguous",
+        "a condition needs one truth value, and gets a tensor of several",
+    ),
+    (
+        r"a leaf Variable that requires grad is being used in an in-place operation",
+        "a parameter is changed in place while its gradient is recorded",
+    ),
+    (
+        r"modified by an inplace operation",
+        "a value that the backward pass needs was changed in place",
+    ),
+    (
+        r"element 0 of tensors does not require grad",
+        "`backward` starts from a value that no gradient flows to",
+    ),
+    (r"'NoneType' object (?:is not|has no)", "a value is None where an object is needed"),
+    (
+        r"not enough values to unpack \(expected (\d+), got (\d+)\)",
+        r"\1 values are unpacked, and there are \2",
+    ),
+    (r"too many values to unpack \(expected (\d+)", r"\1 values are unpacked, and there are more"),
+)
+
+
+def reason(message: str) -> str:
+    """Return in a clause why a library raised an exception with this message; "" if that is not known."""
+    for pattern, words in _REASONS:
+        if (found := re.search(pattern, message)) is not None:
+            return words(found) if callable(words) else found.expand(words)
+    return ""
