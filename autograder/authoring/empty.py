@@ -75,7 +75,7 @@ def run_empty(
     passing = {check.id for check in checks}
     for trial in range(max(check.trials for check in checks)):  # only checks that pass a trial need the next one
         keys = [(check.id, trial) for check in checks if check.id in passing and trial < check.trials]
-        outcomes = runner.run(sources, {exercise.id: keys}, bans=False).outcomes.get(exercise.id, {})
+        outcomes = runner.run(sources, {exercise.id: keys}, trusted=True).outcomes.get(exercise.id, {})
         judges = {check.id: check.judge for check in checks}
         passing -= {at[0] for at in keys if not passes(outcomes[at], reference[at], judges[at[0]])}
     counted = counted_checks(checks, passing)

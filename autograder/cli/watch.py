@@ -13,6 +13,7 @@ from autograder.course.names import UsageError, resolve_exercise
 from autograder.course.suite import load_suite
 from autograder.exits import PASS
 from autograder.judge.grader import Grader
+from autograder.judge.proving import SELF_CHECK
 from autograder.learner.checking import normalize_device
 from autograder.learner.progress import Progress, read_progress
 from autograder.learner.progress.record import record
@@ -38,7 +39,14 @@ def watch(options: argparse.Namespace) -> int:
     suite = load_suite(course)
     with (
         keyboard(plain=options.plain) as keys,
-        Grader(suite, seed=seed, device=normalize_device(options.device), evidence=True, remember=True) as grader,
+        Grader(
+            suite,
+            seed=seed,
+            device=normalize_device(options.device),
+            evidence=True,
+            remember=True,
+            budget=SELF_CHECK,
+        ) as grader,
     ):
         screen = _screen(options, course, keys)
         session = Session(grader, screen, keys, _save_result, _commands(options))

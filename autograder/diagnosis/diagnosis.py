@@ -43,10 +43,18 @@ class Location:
     """Where a mistake was found: at a known statement, else at the line where the values diverge.
 
     With `is_origin` it is the line that makes the plain number which is wrong there. `first_mistake` is a misconception
-    that the line is known from, though it does not explain everything.
+    that the line is known from, though it does not explain everything. `proved` says that an edit there makes the check
+    pass and leaves no mistake of this kind, `is_likely` that it mends some checks, while others fail still.
     """
 
     place: Place
     divergence: Divergence | None = None
     is_origin: bool = False
     first_mistake: Misconception | None = None
+    proved: bool = False
+    is_likely: bool = False
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the statement is one of a misconception's, rather than where values diverge."""
+        return self.divergence is None and not (self.is_origin or self.proved or self.is_likely)

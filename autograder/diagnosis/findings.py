@@ -10,7 +10,7 @@ from autograder.diagnosis.differences import BESIDE_A_NAME
 from autograder.messages import Fact, constants, headline, message, misconceptions
 from autograder.messages.comparisons import ONLY_SOME_SIZES
 from autograder.messages.exceptions import Raised, SyntaxInvalid
-from autograder.messages.locations import Diverges, Line, State, label, origin_label
+from autograder.messages.locations import Decides, Diverges, Line, State, label, origin_label
 from autograder.messages.statuses import EarlierUnwritten
 from autograder.messages.values import Scaled
 from autograder.messages.wording import LARGEST, sentence
@@ -54,6 +54,7 @@ class _Site:
     label: str | None = None
     agrees: tuple[int, ...] = ()
     certain: bool = True
+    proved: bool = False
 
 
 def finding_of(diagnosis: Diagnosis, source: Source, location: Location | None = None) -> Finding:
@@ -77,6 +78,7 @@ def finding_of(diagnosis: Diagnosis, source: Source, location: Location | None =
         site.label,
         site.agrees,
         site.certain,
+        site.proved,
     )
 
 
@@ -121,6 +123,11 @@ def _unnamed(diagnosis: Diagnosis, source: Source, location: Location | None) ->
         text = sentence(f"{text} {misconceptions.MORE}")
     elif diagnosis.more:
         detail = "\n".join(filter(None, (detail, misconceptions.MORE)))
+    is_unexplained = diagnosis.kind == "pattern" and fact.id in UNEXPLAINED
+    if is_unexplained and location is not None and location.proved:
+        decides = Decides(line_in(source.cells, location.place, location.place.line))
+        below = f"{text}\n{detail}" if detail else text
+        return _Text("place", decides.id, message("", decides.wording()), None, below, diagnosis.evidence)
     divergence = location.divergence if location is not None and not location.is_origin else None
     if divergence is None or not divergence.certain or diagnosis.kind != "pattern" or fact.id not in UNEXPLAINED:
         return _Text(diagnosis.kind, fact.id, text, None, detail, diagnosis.evidence)
@@ -174,14 +181,16 @@ def _site(diagnosed: Place | None, source: Source, location: Location | None) ->
     cells = source.cells
     lines = within(cells, place, excerpt(source.data, place)) if place.file == source.file else ()
     divergence = location.divergence if location is not None else None
+    proved = location is not None and location.proved
     if location is None or divergence is None:
-        return _Site(place_in(cells, place), lines)
+        certain = location is None or not location.is_likely
+        return _Site(place_in(cells, place), lines, certain=certain, proved=proved)
     agreeing, text, certain = divergence.agreeing, label(divergence), divergence.certain
     if location.is_origin and divergence.number is not None:
         agreeing, certain = tuple(line for line in agreeing if line < place.line), True
         text = origin_label(divergence.number[0], line_in(cells, place, divergence.place.line), divergence)
     agrees = tuple(line for line, _ in within(cells, place, [(line, "") for line in agreeing]))
-    return _Site(place_in(cells, place), lines, text, agrees, certain)
+    return _Site(place_in(cells, place), lines, text, agrees, certain or proved, proved)
 
 
 def excerpt(source: bytes, place: Place) -> tuple[tuple[int, str], ...]:

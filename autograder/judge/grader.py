@@ -17,8 +17,9 @@ from autograder.course import Exercise
 from autograder.course.suite import Suite
 from autograder.diagnosis.location.locator import FindTraces
 from autograder.judge.marking import Marking, Remembered
+from autograder.judge.proving import Budget
 from autograder.judge.verdict import Verdicts
-from autograder.results import Report
+from autograder.results import ExerciseResult, Report
 from autograder.runner.runner import Cancelled, GraderProblem, Runner
 from autograder.runner.sandbox.isolation import Isolation, process_isolation
 from autograder.runner.traces import Trace
@@ -33,7 +34,7 @@ class Grader:
 
     `evidence` puts the numbers of a difference into the report, what the code printed, and pictures of what passes:
     for self-checks, whose seed is public. With `remember` an earlier exercise whose files have not changed is not run
-    again.
+    again. With a `budget` the line of the first mistake is proved where a search within it succeeds.
     `on_progress(exercise, done, all)` is called while the catalogue of an exercise is run for its answer key.
     """
 
@@ -49,11 +50,13 @@ class Grader:
         finders: int = 1,
         isolation: Isolation | None = None,
         on_progress: Callable[[str, int, int], None] | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.suite = suite
         self.seed = seed
         self.device = device
         self.evidence = evidence
+        self.budget = budget
         self.isolation = isolation or process_isolation(suite.course.libraries)
         self.suite_digest = suite.digest
         self._keys = [
@@ -176,8 +179,17 @@ class Grader:
             start=self.isolation.start,
         )
 
-    def report(self, submission: Submission, wanted: Sequence[Exercise], runner: Runner) -> Report:
-        """Return the report on a submission, run by a runner that goes on to live."""
+    def report(
+        self,
+        submission: Submission,
+        wanted: Sequence[Exercise],
+        runner: Runner,
+        on_verdict: Callable[[Report], None] | None = None,
+    ) -> Report:
+        """Return the report on a submission, run by a runner that goes on to live.
+
+        `on_verdict(report)` is called before the search for a proof, if there is one.
+        """
         present = [exercise for exercise in wanted if exercise.file in submission.sources]
         if present:
             with suppress(GraderProblem):  # a run meets it again, and then it costs a submission no points
@@ -192,6 +204,18 @@ class Grader:
             results = [
                 marking.with_pictures(exercise, result) for exercise, result in zip(wanted, results, strict=True)
             ]
+        report = self._report(submission, results)
+        failing = next((exercise for exercise, result in zip(wanted, results, strict=True) if _fails(result)), None)
+        if self.budget is None or failing is None:
+            return report
+        if on_verdict is not None:
+            on_verdict(report)
+        at = wanted.index(failing)
+        return self._report(
+            submission, [*results[:at], marking.proved(failing, results[at], self.budget), *results[at + 1 :]]
+        )
+
+    def _report(self, submission: Submission, results: Sequence[ExerciseResult]) -> Report:
         return Report(
             course=self.suite.course.title,
             submission={"student": submission.student, "digest": submission.digest, "notes": list(submission.notes)},
@@ -225,6 +249,10 @@ class Grader:
             return _result(self._found[exercise.id, with_misconceptions])
 
         return Verdicts(self.suite, exercise, key, seed=self.seed, evidence=self.evidence)
+
+
+def _fails(result: ExerciseResult) -> bool:
+    return result.status in ("fail", "error")
 
 
 def _result(found: "Future[Found]") -> Found:

@@ -3,9 +3,12 @@
 So one mistake costs its points once: an exercise that is right by itself is not lost to an earlier one it builds on.
 """
 
-from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
+from functools import partial
 
+from autograder.checks.trials import Key
+from autograder.comparison.compare import passes
 from autograder.course import Exercise
 from autograder.course.suite import Suite
 from autograder.diagnosis.diagnosis import Location
@@ -13,13 +16,14 @@ from autograder.diagnosis.judgement import Judgement
 from autograder.diagnosis.location.deadline import EXERCISE_SECONDS, SUBMISSION_SECONDS, Deadline
 from autograder.diagnosis.location.locator import FindTraces, locate, to_trace
 from autograder.judge.pictures import pictures_of, plan_of
+from autograder.judge.proving import Budget, Hung, Search, can_be_proved, plain_text, suspected_lines, with_proofs
 from autograder.judge.result import result_of
 from autograder.judge.verdict import Verdicts
 from autograder.results import ExerciseResult, Status
 from autograder.runner.outcomes import Fault, WorkerFailure
 from autograder.runner.run import Parts
 from autograder.runner.runner import EnvironmentProblem, GraderProblem, Plan, Run, Runner
-from autograder.runner.timeouts import Timeouts
+from autograder.runner.timeouts import FEW, Timeouts
 from autograder.submission import Submission
 from autograder.submission.submission import digest
 
@@ -56,6 +60,7 @@ class Marking:
         self.remembered = remembered
         self.prints = prints
         self._own: dict[str, Judgement] = {}
+        self._locations: dict[str, dict[str, Location]] = {}
         self._loads: dict[str, bool] = {}
         self._settled: dict[str, Judgement] = {}
         self._recalled: dict[str, bool] = {}
@@ -83,11 +88,56 @@ class Marking:
     def result(self, exercise: Exercise) -> ExerciseResult:
         """Return the result of an exercise, by the better of its own parts and reference parts for the wrong ones."""
         judgement = self._judged(exercise)
-        locations = self._located(judgement)
+        self._locations[exercise.id] = self._located(judgement)
+        return self._result(judgement)
+
+    def _result(self, judgement: Judgement) -> ExerciseResult:
+        locations = self._locations.get(judgement.exercise.id, {})
         try:
             return result_of(judgement, locations, self.submission.cells)
         except Exception as error:  # as in `_judge`: a fault of the kit's must not cost points
-            return result_of(self.verdicts(exercise).grader_error(f"{type(error).__name__}: {error}"))
+            return result_of(self.verdicts(judgement.exercise).grader_error(f"{type(error).__name__}: {error}"))
+
+    def proved(self, exercise: Exercise, result: ExerciseResult, budget: Budget) -> ExerciseResult:
+        """Return the result with the lines that are proved to decide a mistake, as far as a search finds them.
+
+        Ask for it when the verdict is known: it only helps.
+        """
+        judgement = self._settled.get(exercise.id)
+        locations = self._locations.get(exercise.id, {})
+        if judgement is None or self._hangs_in_help or not can_be_proved(judgement, locations):
+            return result
+        try:
+            source = plain_text(self.submission.sources[exercise.file])
+            search = Search(source, judgement, partial(self._passing, judgement), budget.seconds)
+            edits = self.runner.repairs(source, suspected_lines(judgement, locations), budget.edits)
+            proofs = search.proofs(edits)
+        except (UnicodeDecodeError, EnvironmentProblem, GraderProblem):
+            return result
+        if not proofs:
+            return result
+        self._locations[exercise.id] = with_proofs(judgement, locations, proofs)
+        return self._result(judgement)
+
+    def _passing(self, judgement: Judgement, source: str, keys: Sequence[Key]) -> list[Key]:
+        """Run an edited program on some trials, and return those that pass. Raises `Hung`."""
+        exercise, trials = judgement.exercise, judgement.trials
+        assert trials is not None
+        wrong = [self.suite.course.exercise(name) for name in judgement.stood_in]
+        patience = Timeouts(self.suite.course.limits, timeouts=FEW + 1)
+        sources, parts = self._with_parts({**self.submission.sources, exercise.file: source.encode()}, wrong)
+        run = self.runner.run(
+            sources, {exercise.id: list(keys)}, reference_parts=parts, patience=patience, trusted=True
+        )
+        checks = {verdict.check.id: verdict.check for verdict in judgement.verdicts}
+        outcomes = run.outcomes.get(exercise.id, {})
+        if any(isinstance(outcome, WorkerFailure) for outcome in outcomes.values()):
+            raise Hung
+        return [
+            key
+            for key in keys
+            if key in outcomes and passes(outcomes[key], trials.key.reference[key], checks[key[0]].judge)
+        ]
 
     def _judged(self, exercise: Exercise) -> Judgement:
         if exercise.id not in self._settled:
@@ -217,9 +267,7 @@ class Marking:
         if not plan:
             return Run()
         timeouts = self._patience.timeouts
-        broken = {exercise.file for exercise in wrong if alone or not self._loads.get(exercise.id, False)}
-        sources = {file: source for file, source in self.submission.sources.items() if file not in broken}
-        reference_parts = {exercise.file: self.suite.reference_parts[exercise.file] for exercise in wrong}
+        sources, reference_parts = self._with_parts(self.submission.sources, wrong, alone=alone)
         try:
             run = self.runner.run(
                 sources,
@@ -237,6 +285,15 @@ class Marking:
         if (trace or pictures) and self._patience.timeouts > timeouts:
             self._hangs_in_help = True
         return run
+
+    def _with_parts(
+        self, sources: Mapping[str, bytes], wrong: Iterable[Exercise], *, alone: bool = False
+    ) -> tuple[dict[str, bytes], dict[str, bytes]]:
+        """Return the files that can be imported, and the reference parts of wrong exercises."""
+        replaced = list(wrong)
+        broken = {exercise.file for exercise in replaced if alone or not self._loads.get(exercise.id, False)}
+        kept = {file: source for file, source in sources.items() if file not in broken}
+        return kept, {exercise.file: self.suite.reference_parts[exercise.file] for exercise in replaced}
 
     def _judge(self, exercise: Exercise, run: Run) -> Judgement:
         """Judge a run. Whatever goes wrong on this side of the pipe is the kit's fault, and must not cost points."""

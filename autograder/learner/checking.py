@@ -45,8 +45,11 @@ def check_submission(
         if any(exercise.file in submission.sources for exercise in exercises):
             runner.prepare()
         from autograder.judge.grader import Grader
+        from autograder.judge.proving import SELF_CHECK
 
-        with Grader(suite, seed=seed, device=device, evidence=True, on_progress=on_progress) as grader:
+        with Grader(
+            suite, seed=seed, device=device, evidence=True, on_progress=on_progress, budget=SELF_CHECK
+        ) as grader:
             return grader.grade(submission, exercises, runner)
 
 

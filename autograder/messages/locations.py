@@ -81,6 +81,29 @@ def origin_label(variable: str, line: Line, divergence: Divergence) -> str:
 
 
 @dataclass(frozen=True)
+class Decides(Fact):
+    """Nothing is known of a mistake but the line of which one change makes the check pass."""
+
+    line: Line
+
+    @property
+    def id(self) -> str:
+        return "decides"
+
+    def wording(self) -> Wording:
+        return Wording(opened(_decides(self.line)), whole=True)
+
+
+def decides(place: Place) -> str:
+    """Return the sentence on a line that alone decides a mistake."""
+    return f"{opened(_decides(Line(place.line, place.cell)))}."
+
+
+def _decides(line: Line) -> str:
+    return f"{line} alone decides this check: one change there makes it pass"
+
+
+@dataclass(frozen=True)
 class Diverges(Fact):
     """Nothing is known of a mistake but the line where the values diverge."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-SHIPPED = ("__init__.py", "checks", "protocol", "worker")
+SHIPPED = ("__init__.py", "checks", "edits", "protocol", "worker")
 """The part of the kit that a worker sees: neither the judge nor the course."""
 
 SCRATCH = "/scratch"

@@ -10,6 +10,7 @@ BEFORE, AFTER = 2, 1
 
 AGREES = "agrees with what is expected"
 RETURNED = "returned here"
+PROVED = "this line alone decides it"
 _LONGEST_LINE = 500  # longer than any page is wide
 
 
@@ -91,6 +92,8 @@ def function_of(finding: Finding) -> str:
 
 def _circumstance(status: Status, finding: Finding) -> str:
     """Return what happened at the place; nothing if that is not known."""
+    if finding.proved:
+        return PROVED
     if status == "timeout":
         return "stopped here"
     if finding.kind == "exception":

@@ -90,8 +90,8 @@ class Finding:
 
     `id` names the misconception, the convention or the pattern; `name` is the name of the first two in words. `detail`
     is the library's own message, or the sentence that explains a misconception. `source` has the lines around the
-    place, `label` says in a few words what is wrong with what stands there, and `agrees` are the lines before it that
-    still agree with the solution. `certain` is false where the place is only probable.
+    place, `label` says in a few words what is wrong there, and `agrees` are the lines before it that still agree. The
+    place is only probable unless it is `certain`; it is `proved` if a change of it alone makes the check pass.
     """
 
     kind: FindingKind
@@ -105,6 +105,7 @@ class Finding:
     label: str | None = None
     agrees: tuple[int, ...] = ()
     certain: bool = True
+    proved: bool = False
 
     @property
     def known_as(self) -> str | None:

@@ -35,9 +35,19 @@ class Attempt:
     """
 
     def __init__(
-        self, run: Run, plan: Plan, patience: Timeouts, survey: Surveyor, *, parts: Parts, exact: bool = False
+        self,
+        run: Run,
+        plan: Plan,
+        patience: Timeouts,
+        survey: Surveyor | None,
+        *,
+        parts: Parts,
+        exact: bool = False,
     ) -> None:
-        """`parts` has the exercises that are not run once an exercise they need has timed out."""
+        """`parts` has the exercises that are not run once an exercise they need has timed out.
+
+        Without `survey` the worker reports no syntax.
+        """
         self.run = run
         self.patience = patience
         self.limits = patience.limits
@@ -125,7 +135,7 @@ class Attempt:
                 self._note_survey(event)
             case "unloadable" if self._is_at(event["exercise"]):
                 return self._take_fault(event, read_fault(event["fault"], at_import=True))
-            case "begin" | "observed" | "raised" if event["exercise"] not in self.run.surveys:
+            case "begin" | "observed" | "raised" if self.survey and event["exercise"] not in self.run.surveys:
                 return WorkerFailure("error", sentences.UNREADABLE)
             case "begin" if self._is_at(event["exercise"]):
                 self.at = (self._planned(event["exercise"]), self._key(event))
@@ -170,7 +180,7 @@ class Attempt:
 
     def _note_survey(self, event: Mapping[str, Any]) -> None:
         """Record a survey, which counts only before any of the program has run; raises ValueError later."""
-        if self.loading:
+        if self.loading or self.survey is None:
             raise ValueError(event["event"])
         exercise = self._planned(event["exercise"])
         self.run.surveys[exercise] = self.survey(exercise, event)

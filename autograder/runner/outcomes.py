@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from autograder.edits.repairs import LONGEST, Edit
 from autograder.protocol import Value
 from autograder.protocol.bounds import (
     FAULT_BASES,
@@ -20,7 +21,7 @@ from autograder.protocol.bounds import (
 )
 from autograder.protocol.functions import Function
 from autograder.results import Place
-from autograder.runner.validation import as_dict, as_line, as_list, as_text
+from autograder.runner.validation import as_dict, as_integer, as_line, as_list, as_text
 
 
 @dataclass(frozen=True)
@@ -145,3 +146,17 @@ def read_survey(event: Mapping[str, Any]) -> Survey:
             for name, *lines in as_list(event["functions"], SURVEY_FUNCTIONS)
         ),
     )
+
+
+def read_edits(event: Mapping[str, Any], source: str, most: int) -> list[Edit]:
+    """Return the edits of a worker's event; raises LookupError, TypeError or ValueError for one out of bounds."""
+    size = len(source)
+    return [
+        Edit(
+            as_line(line),
+            as_integer(start, size),
+            as_integer(end, size, as_integer(start, size)),
+            as_text(text, LONGEST),
+        )
+        for line, start, end, text in as_list(event["edits"], most)
+    ]

@@ -1,7 +1,7 @@
 """Run the probes on a submission in worker processes, and turn their answers, or their ends, into outcomes."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import Any
@@ -9,9 +9,10 @@ from typing import Any
 from autograder import ending
 from autograder.checks.trials import Key, column_of, derived_seed
 from autograder.course.suite import Suite
+from autograder.edits.repairs import Edit
 from autograder.runner.attempt import Attempt
 from autograder.runner.ends import is_own_fault
-from autograder.runner.outcomes import Survey, WorkerFailure, read_survey
+from autograder.runner.outcomes import Survey, WorkerFailure, read_edits, read_survey
 from autograder.runner.process import End, WorkerProcess
 from autograder.runner.run import Cancelled, EnvironmentProblem, GraderProblem, Parts, Plan, Probes, Run, Where
 from autograder.runner.timeouts import Timeouts
@@ -123,25 +124,25 @@ class Runner:
         parts: Parts | None = None,
         anew: bool = False,
         prints: bool = False,
-        bans: bool = True,
+        trusted: bool = False,
     ) -> Run:
         """Run a plan on the files of one program; reference parts replace the contract's names in some of them.
 
         With `trace`, also record the trace of each trial. Pictures and steps, if the plan names such `probes`, get the
         inputs of the course's public seed. `patience` has the time-outs of the whole submission, `parts` the exercises
-        that need not run once one they need has timed out. `anew` starts a fresh worker, `prints` keeps the output,
-        without `bans` nothing is forbidden. Raises `GraderProblem` or `EnvironmentProblem`: never the program's fault.
+        that need not run once one they need has timed out. `anew` starts a fresh worker, `prints` keeps the output, and
+        `trusted` forbids nothing. Raises `GraderProblem` or `EnvironmentProblem`: never the program's fault.
         """
         if anew:
             self._close_worker()
         left = {exercise: list(keys) for exercise, keys in plan.items() if keys}
-        patience = patience or Timeouts(self.suite.course.limits)
-        attempt = Attempt(Run(), left, patience, partial(self._survey, sources), parts=parts or {}, exact=exact)
+        survey, patience = partial(self._survey, sources), patience or Timeouts(self.suite.course.limits)
+        attempt = Attempt(Run(), left, patience, None if trusted else survey, parts=parts or {}, exact=exact)
         self._attempt, seed = attempt, self.seed if probes == "checks" else self.suite.course.seed
         while attempt.plan:
             job = self._job(sources, attempt.plan, exact, trace, reference_parts or {}, seed)
             job |= {"probes": probes, "careful": patience.careful, "prints": prints}
-            job |= {} if bans else {"forbidden": {}}
+            job |= {"surveys": False, "forbidden": {}} if trusted else {}
             if (end := self._run_job(attempt, job, plan)) is None:
                 continue
             if trace and not exact and is_own_fault(end):
@@ -150,6 +151,29 @@ class Runner:
             attempt.charge(end, attempt.run.log)
         self._attempt = None
         return attempt.run
+
+    def repairs(self, source: str, lines: Sequence[int], most: int) -> list[Edit]:
+        """Return edits that may mend a program, the likeliest first; `lines` are suspected. None if that fails.
+
+        A worker finds them, since it may take long, or too much memory, to read a program. Raises `Cancelled`.
+        """
+        self.prepare()
+        assert self._worker is not None
+        self._worker.send({"repairs": [source, list(lines), most]})
+        while True:
+            event = self._worker.next_event(self.suite.course.limits.wall_seconds)
+            if self._cancelled:
+                raise Cancelled
+            if isinstance(event, End):
+                self._close_worker()
+                return []
+            if event["event"] == "ready":
+                continue
+            try:
+                return read_edits(event, source, most)
+            except (LookupError, TypeError, ValueError):
+                self._close_worker()
+                return []
 
     def _run_job(self, attempt: Attempt, job: dict[str, Any], plan: Plan) -> End | WorkerFailure | None:
         """Run a job in a worker; return how the worker ended, None if it answered to the end."""
@@ -205,6 +229,7 @@ class Runner:
             "probes": "checks",
             "careful": False,
             "prints": False,
+            "surveys": True,
             "sizes": {exercise: [dict(column) for column in columns] for exercise, columns in sizes.items()},
             "libraries": list(course.libraries),
             "device": self.device,

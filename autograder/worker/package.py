@@ -36,5 +36,6 @@ def package_spec(fullname: str) -> ModuleSpec:
 
 def forget_package() -> None:
     """Forget the package and all modules in it; their short names stay."""
-    for name in [name for name in sys.modules if f"{name}.".startswith(f"{PACKAGE}.")]:
-        del sys.modules[name]
+    for name in [name for name in sys.modules if name.startswith(PACKAGE)]:
+        if name == PACKAGE or name.startswith(f"{PACKAGE}."):
+            del sys.modules[name]

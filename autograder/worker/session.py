@@ -4,7 +4,8 @@ A job is a dict with `sources`, `reference_parts` and `checks` (file name to byt
 trials, each a check, its number, its own seed and the column of its sizes), `probes` (what the plan names: checks,
 pictures or steps), `sizes` (exercise to its columns), `device`, `exact`, `trace`, `careful` (whether to announce each
 check before it begins), `forbidden` (exercise to what it forbids), `libraries`, `prints` (whether the log says which
-trial printed what) and `limits`. Every answer is a dict with an `event`.
+trial printed what), `surveys` (whether to report the syntax of the files) and `limits`. A job may have `repairs`
+instead: a program, its suspected lines and a number of edits. Every answer is a dict with an `event`.
 """
 
 import builtins
@@ -21,6 +22,7 @@ from typing import Any
 
 from autograder.checks.language import checks_in, pictures_in, steps_in
 from autograder.checks.structure import Implementation
+from autograder.edits.repairs import repairs
 from autograder.protocol import Limits, Value, read_frame, write_all, write_frame
 from autograder.worker import faults, limits, support
 from autograder.worker.bans import Ban
@@ -110,12 +112,23 @@ def serve(requests: int, answers: int) -> None:
     gc.enable()
     outbox.emit({"event": "ready"})
     while (job := read_frame(lambda size: os.read(requests, size), JOB_LIMITS)) is not None:
+        if "repairs" in job:
+            outbox.emit({"event": "repairs", "edits": _repairs(*job["repairs"])})
+            continue
         outbox.careful = job["careful"]
         if sentence := _problem(job):
             outbox.emit({"event": "unusable", "message": sentence})
             return
         Job(job, outbox.emit).run()
         outbox.emit({"event": "done"})
+
+
+def _repairs(source: str, lines: list[int], most: int) -> list[Value]:
+    """Return the edits that may mend a program, as data; none of one that is too deep to be read."""
+    try:
+        return [[edit.line, edit.start, edit.end, edit.text] for edit in repairs(source, lines, most)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
 
 
 def _problem(job: dict[str, Any]) -> str | None:
@@ -143,7 +156,7 @@ class Job:
         support.loaded().withhold(sorted({name for names in self.job["forbidden"].values() for name in names}))
         self.limits.confine(device=self.job["device"])
         try:
-            for exercise, _ in self.job["plan"]:
+            for exercise, _ in self.job["plan"] if self.job["surveys"] else ():
                 self._survey(exercise)
             with self._capturing():
                 for exercise, trials in self.job["plan"]:

@@ -64,7 +64,7 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     @contextmanager
     def engine_hidden(self) -> Iterator[None]:
         """Hide the grader's modules within the block: they can be neither imported nor found in `sys.modules`."""
-        names = [name for name in sys.modules if name.split(".", 1)[0] == ENGINE]
+        names = [name for name in sys.modules if name.startswith(ENGINE) and name.split(".", 1)[0] == ENGINE]
         hidden = {name: sys.modules.pop(name) for name in names}
         self._hiding = True
         try:

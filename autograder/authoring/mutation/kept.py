@@ -65,7 +65,7 @@ def outcomes_of(suite: Suite, exercise: Exercise, seed: int, *, trials: int = 0,
     Witnesses are known if they were searched in as many `trials`.
     """
     file = state_folder(suite.course.root, "cache") / f"mutants-{exercise.id}.json"
-    search = hashlib.sha256(engine_digest("authoring/mutation/*.py") + str(trials).encode()).hexdigest()
+    search = hashlib.sha256(engine_digest("authoring/mutation/*.py", "edits/*.py") + str(trials).encode()).hexdigest()
     return Outcomes(file, _digest(suite, exercise, seed), search, fresh=fresh)
 
 

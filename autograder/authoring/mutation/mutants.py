@@ -9,9 +9,9 @@ from copy import copy
 from dataclasses import dataclass
 from textwrap import indent
 
-from autograder.authoring.mutation.operators import variants
-from autograder.authoring.mutation.slots import Slot, pairs, slots
 from autograder.course.stubs import BEGIN, END
+from autograder.edits.operators import variants
+from autograder.edits.slots import Slot, pairs, slots
 
 ID_DIGITS = 6
 BODY_ALONE = "its body alone"

@@ -87,6 +87,12 @@ class Cockpit(Screen):
         self._done = count_done(self.course, progress, self.course.exercise(result.id))
         self._begin(f"checked in {seconds(took)}, at {time.strftime('%H:%M:%S')}", busy=False)
 
+    def proved(self, result: ExerciseResult, file: str, progress: Progress) -> None:
+        """Show the verdict with the line that is proved, where the reader is."""
+        self.shown = result
+        self._verdict = (result, file, progress)
+        self.draw()
+
     def hint(self, sentence: str, progress: Progress) -> None:  # noqa: ARG002 - the verdict has it
         """Show the next hint in the verdict."""
         if self._verdict is not None:

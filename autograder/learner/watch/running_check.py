@@ -11,7 +11,10 @@ from autograder.submission import Submission
 
 
 class RunningCheck:
-    """A check that has started. Its thread calls `on_end` when it is over."""
+    """A check that has started. Its thread calls `on_news` when the verdict is there, and when it is over.
+
+    Between the two it proves where the mistake is, which may take a second or two.
+    """
 
     def __init__(
         self,
@@ -19,14 +22,15 @@ class RunningCheck:
         runner: Runner,
         submission: Submission,
         exercise: Exercise,
-        on_end: Callable[[], None],
+        on_news: Callable[[], None],
     ) -> None:
         self.grader = grader
         self.runner = runner
         self.submission = submission
         self.exercise = exercise
-        self.on_end = on_end
+        self.on_news = on_news
         self.over = False
+        self.verdict: Report | None = None
         self._report: Report | None = None
         self._error: BaseException | None = None
         self._thread = threading.Thread(target=self._check, name="check", daemon=True)
@@ -68,9 +72,13 @@ class RunningCheck:
 
     def _check(self) -> None:
         try:
-            self._report = self.grader.report(self.submission, [self.exercise], self.runner)
+            self._report = self.grader.report(self.submission, [self.exercise], self.runner, self._announce)
         except BaseException as error:
             self._error = error
         self.over = True
-        self.on_end()
+        self.on_news()
         self.runner.close()
+
+    def _announce(self, verdict: Report) -> None:
+        self.verdict = verdict
+        self.on_news()

@@ -13,6 +13,7 @@ from autograder.learner.checking import encouragement
 from autograder.learner.overview import state_of_standing
 from autograder.learner.progress import Progress, Standing
 from autograder.learner.start import edit_place
+from autograder.messages.locations import decides
 from autograder.report.glyphs import glyphs_for
 from autograder.report.layout import SECONDARY, Page
 from autograder.report.plain import show
@@ -88,6 +89,13 @@ class Screen:
             self.say(f"checked in {seconds(took)}   {done}", SECONDARY)
         if self.keys:
             self.show_keys()
+
+    def proved(self, result: ExerciseResult, file: str, progress: Progress) -> None:  # noqa: ARG002 - a drawn one needs it
+        """Print where the mistake is, once that is proved."""
+        self.shown = result
+        place = result.first_failure.finding.place if result.first_failure and result.first_failure.finding else None
+        if place is not None:
+            self.say(decides(place))
 
     def render(self, result: ExerciseResult, file: str, progress: Progress) -> None:
         """Print the result as `course check` does."""

@@ -61,6 +61,7 @@ class Session:
         self._ending: list[RunningCheck] = []
         self._due = False
         self._hint_waits = False
+        self._is_proving = False
 
     def run(self, exercise: Exercise) -> None:
         """Watch until somebody quits. Raises `EnvironmentProblem` if this machine cannot run checks."""
@@ -134,13 +135,13 @@ class Session:
         self._changed_at = time.monotonic()
 
     def _cancel(self) -> bool:
-        """Cancel the running check, and return whether there was one."""
+        """Cancel the running check, and return whether there was one without a verdict."""
         checking, self._checking = self._checking, None
         if checking is None:
             return False
         checking.cancel()
         self._let_end(checking)
-        return True
+        return not self._is_proving
 
     def _let_end(self, checking: RunningCheck) -> None:
         self._ending = [*(check for check in self._ending if check.alive), checking]
@@ -177,15 +178,25 @@ class Session:
         assert self._spare is not None
         runner, self._spare = self._spare, None
         self._reported_at = self._requested_at
+        self._is_proving = False
         self._checking = RunningCheck(self.grader, runner, submission, self.exercise, self.keyboard.wake)
 
     def _attend(self, checking: RunningCheck) -> None:
         now = time.monotonic()
+        if checking.verdict is not None and not self._is_proving:
+            self._is_proving = True
+            self._show(checking.verdict)
+            self._prepare()
         if checking.over:
             self._checking = None
             self._let_end(checking)
-            self._show(checking.report)
+            if self._is_proving:
+                self._show_proof(checking.report.exercises[0])
+            else:
+                self._show(checking.report)
             self._prepare()
+        elif self._is_proving:
+            return
         elif now - self._reported_at >= REPORT_SECONDS:
             self._reported_at += REPORT_SECONDS
             self.screen.running(checking.activity(), self._reported_at - self._requested_at)
@@ -199,6 +210,12 @@ class Session:
         self._result = report.exercises[0]
         took = time.monotonic() - self._requested_at
         self.screen.result(self._result, counted[self.exercise.file].name, progress, took)
+
+    def _show_proof(self, result: ExerciseResult) -> None:
+        """Show where the mistake is, if that is proved now: the verdict is the same."""
+        if result != self._result:
+            self._result = result
+            self.screen.proved(result, self.work[self.exercise.file].name, read_progress(self.course))
 
     def _press(self, key: str) -> None:
         if self.screen.press(key):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -12,6 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from autograder.instructor.gradebook.gradescope import Seen, gradescope
+from autograder.protocol.sandbox import SHIPPED
 from tests.support import export_examples as examples
 from tests.support import tiny
 
@@ -126,6 +128,14 @@ def test_the_zip_has_what_gradescope_asks_for_at_its_root(archive: Path) -> None
         assert needed <= modes.keys()
         assert not [name for name in modes if "__pycache__" in name or "/cache/" in name]
         assert b"torch==" in opened.read("requirements.txt")
+
+
+def test_the_user_of_the_sandbox_may_read_all_that_a_worker_needs(archive: Path) -> None:
+    with zipfile.ZipFile(archive) as opened:
+        setup = opened.read("setup.sh").decode()
+    readable = re.search(r"^chmod -R go\+rX (.*)$", setup, re.MULTILINE)
+    assert readable is not None
+    assert readable[1].split() == [f"autograder/{name}" for name in SHIPPED]
 
 
 def test_made_again_it_is_the_same_to_the_byte(archive: Path) -> None:

@@ -23,6 +23,9 @@ from tests.support.watching import FRAME_BEGIN, Watching, saved
 pytestmark = pytest.mark.worker
 
 WRONG = tiny.mean_with("return x.cumsum(dim=-1)")
+LAST = "return x.cumsum(dim=-1) / (count + 1)"
+UNKNOWN = tiny.mean_with(LAST)
+LINE = UNKNOWN.split("\n").index(f"    {LAST}") + 1
 BROKEN = tiny.mean_with("return (x.cumsum(dim=-1)")
 SLOW = f"import time\nprint('begun')\ntime.sleep(600)\n{tiny.MEAN}"
 
@@ -98,6 +101,29 @@ def test_the_verdict_is_that_of_course_check(watching: Watching) -> None:
     same = told[: told.index("  Next  ")]
     assert same in shown
     left(watching)
+
+
+PROVED = "this line alone decides it"
+
+
+def test_the_line_that_decides_a_mistake_is_shown_after_the_verdict(watching: Watching) -> None:
+    watching.save(UNKNOWN)
+    assert PROVED not in watching.verdict()
+    shown = watching.frame(PROVED)
+    assert "checked in" in shown
+    assert f"{tiny.FILES[0]}:{LINE}  in running_mean(), {PROVED}" in shown
+    assert f"Line {LINE} alone decides this check: one change there makes it pass." in shown
+    watching.save(tiny.MEAN)
+    assert "PASS" in watching.verdict()
+    left(watching)
+
+
+def test_a_log_says_which_line_decides_a_mistake_after_the_verdict(course: Path) -> None:
+    saved(course, UNKNOWN)
+    with Watching(course, "1", "--plain") as program:
+        assert PROVED not in program.line("Checked in")
+        assert f"Line {LINE} alone decides this check: one change there makes it pass." in program.line("alone decides")
+        left(program, "q\n")
 
 
 def test_a_syntax_error_is_reported_without_a_worker(watching: Watching) -> None:

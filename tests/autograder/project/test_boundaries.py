@@ -40,7 +40,7 @@ def importers(part: str, of: tuple[str, ...]) -> list[str]:
 
 
 ROOMS = (
-    *("ending", "exits", "protocol", "formats", "checks", "worker"),
+    *("ending", "exits", "protocol", "formats", "checks", "edits", "worker"),
     *("course", "results", "submission"),
     *("messages", "runner", "comparison", "answer_key", "diagnosis", "judge"),
     *("report", "authoring", "learner", "instructor"),
@@ -68,8 +68,8 @@ def test_the_guide_for_contributors_lists_the_rooms_in_their_order() -> None:
     assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == list(ROOMS)
 
 
-def test_the_worker_knows_the_protocol_and_the_language_of_checks_alone() -> None:
-    assert {room for own, room in set().union(*map(rooms, FILES)) if own == "worker"} == {"protocol", "checks"}
+def test_the_worker_knows_the_protocol_the_language_of_checks_and_the_edits_alone() -> None:
+    assert {room for own, room in set().union(*map(rooms, FILES)) if own == "worker"} == {"protocol", "checks", "edits"}
 
 
 SEES_NO_TENSOR = sorted(set(ROOMS) - {"worker", "checks", "learner"})

@@ -24,4 +24,4 @@ missed = float(row['score']) < float(row['max_score'])
 sys.exit(missed and 'the solutions do not get full marks here')" "$work/out/scores.csv"
 chmod -R go-rwx "$root/source"
 chmod go+rx "$root/source" "$root/source/autograder"  # the user of the sandbox reads only the worker
-chmod -R go+rX autograder/__init__.py autograder/checks autograder/protocol autograder/worker
+chmod -R go+rX autograder/__init__.py autograder/checks autograder/edits autograder/protocol autograder/worker

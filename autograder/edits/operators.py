@@ -7,7 +7,7 @@ import ast
 from collections.abc import Collection, Iterator
 from copy import copy
 
-from autograder.authoring.mutation.replacements import (
+from autograder.edits.replacements import (
     ARITHMETIC,
     AT_THE_END,
     AXIS_CALLS,
@@ -25,7 +25,7 @@ from autograder.authoring.mutation.replacements import (
     TRANSPOSES,
     TURNED,
 )
-from autograder.authoring.mutation.slots import Slot, is_negative
+from autograder.edits.slots import Slot, is_negative
 
 Variant = tuple[str, ast.AST]
 """The name of an operator, and the node that it makes."""

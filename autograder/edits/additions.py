@@ -1,0 +1,205 @@
+"""What may be missing in a program: a call, a factor, a term, an argument, another name, an axis, a statement.
+
+Every addition is text. It uses the names of the program alone, so that it means the same wherever it stands.
+"""
+
+import ast
+from collections.abc import Iterable, Iterator
+
+from autograder.edits.replacements import AXIS_CALLS, AXIS_WORDS, MAKERS, MASKED
+from autograder.edits.slots import Place, Slot
+
+Ranked = tuple[float, str]
+"""An addition, and how much later it is tried than the likeliest ones."""
+
+SHAPED = ("transpose(-2, -1)", "transpose(1, 2)", "unsqueeze(1)", "unsqueeze(0)", "unsqueeze(-1)", "unsqueeze(-2)")
+CHANGED = ("clone()", "detach()", "contiguous()", "bool()", "long()", "float()", "softmax(-1)", "relu()", "log()")
+CUT = (":, :-1", ":, 1:", ":-1", "1:", ":, -1", "0", "..., :-1", "..., 1:")
+FILLS = ('float("-inf")', "0.0", "-1e4", "1.0", "True", "False")
+LARGE = 1e3
+KEYWORDS = ("dim=-1", "dim=1", "dim=0", "keepdim=True", "bias=False", "unbiased=False", "training=self.training")
+NUMBERS = (0, 1, 2, -1, -2, -3)
+MODES = ("train", "eval", "zero_grad", "step")
+"""Methods without arguments that a training or evaluation may lack."""
+
+
+class Scope:
+    """What a whole program has: its imports, the attributes it calls, and the names of its keyword arguments."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.imported = frozenset(_imported(tree))
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        self.called = tuple(dict.fromkeys(_name(call.func) for call in calls if _is_own(call.func)))
+        self.keywords = tuple(
+            dict.fromkeys(
+                f"{keyword.arg}={ast.unparse(keyword.value)}"
+                for call in calls
+                for keyword in call.keywords
+                if keyword.arg and not isinstance(keyword.value, ast.Lambda)
+            )
+        )
+        constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+        self.numbers = tuple(dict.fromkeys(value for value in constants if type(value) in (int, float)))
+
+
+def additions(slot: Slot, scope: Scope) -> Iterator[Ranked]:
+    """Yield the texts that may replace an expression."""
+    node, place = slot.node, slot.place
+    if not isinstance(node, ast.expr) or isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
+        return
+    text = ast.unparse(node)
+    match node:
+        case ast.Name(id=name) if name not in scope.imported:
+            yield from _of_names(name, place, slot.is_owner)
+        case ast.Attribute(value=ast.Name(id="self"), attr=name) if slot.name != "func":
+            yield from ((1, f"self.{other}") for other in place.attributes if other != name)
+            yield from ((2, other) for other in place.parameters)
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            yield from _of_number(slot, value, scope)
+        case ast.Call():
+            yield from _of_call(node, place, scope)
+        case ast.BinOp(left=ast.List(elts=[item]), op=ast.Mult(), right=count):
+            yield 0, f'[__import__("copy").deepcopy({ast.unparse(item)}) for _ in range({ast.unparse(count)})]'
+    if _is_fill(slot):
+        yield from ((0, fill) for fill in FILLS if fill != text)
+    if slot.name == "elt" and isinstance(node, ast.Name | ast.Attribute):
+        yield 0, f'__import__("copy").deepcopy({text})'
+    if _may_be_wrapped(slot):
+        yield from _wraps(node, text, place, scope)
+
+
+def _of_names(name: str, place: Place, is_owner: bool) -> Iterator[Ranked]:
+    for other in dict.fromkeys((*place.parameters, *place.variables)):
+        if other != name:
+            yield 1, other
+    if not is_owner:
+        yield from ((2, f"self.{other}") for other in place.attributes)
+
+
+def _of_number(slot: Slot, value: float, scope: Scope) -> Iterator[Ranked]:
+    is_axis = (isinstance(slot.parent, ast.keyword) and slot.parent.arg in AXIS_WORDS) or (
+        isinstance(slot.parent, ast.Call) and _name(slot.parent.func) in AXIS_CALLS
+    )
+    numbers = NUMBERS if is_axis else scope.numbers
+    yield from ((0 if is_axis else 2, repr(other)) for other in numbers if other != value)
+    for name in (*slot.place.parameters, *(f"self.{other}" for other in slot.place.attributes)):
+        yield 2, name
+
+
+def _is_fill(slot: Slot) -> bool:
+    """Whether an expression is what a mask fills in, or a number so large that it may be meant to."""
+    node, parent = slot.node, slot.parent
+    number = node.operand if isinstance(node, ast.UnaryOp) else node
+    if isinstance(number, ast.Constant) and isinstance(number.value, float) and number.value > LARGE:
+        return not isinstance(parent, ast.UnaryOp)
+    return isinstance(parent, ast.Call) and _name(parent.func) in MASKED and node in parent.args[-1:]
+
+
+def _of_call(node: ast.Call, place: Place, scope: Scope) -> Iterator[Ranked]:
+    """Yield the call with one argument more."""
+    here = {keyword.arg for keyword in node.keywords}
+    text, name = ast.unparse(node), _name(node.func)
+    begun = f"{text[:-1]}, " if node.args or node.keywords else text[:-1]
+    if any(isinstance(argument, ast.GeneratorExp) for argument in node.args):
+        return
+    tensors = [other for other in place.parameters if not other.startswith(("n_", "d_", "max_"))]
+    if name in MAKERS:
+        yield from ((0, f"{begun}device={other}.device)") for other in tensors if "device" not in here)
+        yield from ((1, f"{begun}dtype={other}.dtype)") for other in tensors if "dtype" not in here)
+    for keyword in dict.fromkeys((*KEYWORDS, *scope.keywords)):
+        if keyword.split("=")[0] not in here:
+            yield (1 if keyword in scope.keywords else 2), f"{begun}{keyword})"
+    used = {argument.id for argument in node.args if isinstance(argument, ast.Name)}
+    for other in (*place.parameters, *place.variables):
+        if other not in used and other not in here:
+            yield 1, f"{begun}{other}={other})"
+            if not node.keywords:
+                yield 1, f"{begun}{other})"
+
+
+def _may_be_wrapped(slot: Slot) -> bool:
+    """Whether an expression is a value of its own: what is assigned, returned, an argument or an operand."""
+    if slot.name in ("value", "iter") and isinstance(slot.parent, ast.stmt):
+        return not isinstance(slot.parent, ast.Expr)
+    return slot.name in ("args", "left", "right", "elt", "elts") and not isinstance(slot.node, ast.Constant)
+
+
+def _wraps(node: ast.expr, text: str, place: Place, scope: Scope) -> Iterator[Ranked]:
+    """Yield an expression inside of what may be missing around it."""
+    whole = f"({text})"
+    for attribute in scope.called:
+        if attribute in place.attributes and f"self.{attribute}" != text:
+            yield 0, f"self.{attribute}({text})"
+    yield 0, f"(~{whole})"
+    used = [part.id for part in ast.walk(node) if isinstance(part, ast.Name) and part.id not in scope.imported]
+    for name in dict.fromkeys(used):
+        if name != "self":
+            yield from ((0, f"({whole} {sign} {name}.size(-1) ** 0.5)") for sign in "/*")
+    for name in (*place.parameters, *place.variables):
+        yield 1, f"({whole} + {name})"
+        yield from ((2, f"({whole} {sign} {name})") for sign in "*/-")
+        yield from ((2, f"({whole} {sign} {name} ** 0.5)") for sign in "*/")
+        if "mask" in name:
+            yield from _masked(whole, name)
+    for name in place.attributes:
+        if name not in scope.called:
+            yield from ((1, f"({whole} {sign} self.{name}{power})") for sign in "*/+" for power in (" ** 0.5", ""))
+    yield from ((1, f"{whole}.{call}") for call in SHAPED)
+    yield from ((2, f"{whole}.{call}") for call in CHANGED)
+    yield from ((2, f"{whole}[{index}]") for index in CUT)
+    yield from ((2, other) for other in (f"({whole} + 1)", f"({whole} - 1)", f"list({text})", f"(-{whole})"))
+    for name in place.parameters:
+        yield from ((2, f"{whole}.to({name}.{what})") for what in ("device", "dtype"))
+
+
+def _masked(whole: str, name: str) -> Iterator[Ranked]:
+    for blocked in (f"~{name}", name):
+        yield 0, f'{whole}.masked_fill({blocked}, float("-inf"))'
+        yield 0, f"{whole}.masked_fill({blocked}, 0.0)"
+    yield 1, f"({whole} & {name})"
+
+
+def insertions(slot: Slot, scope: Scope) -> Iterator[tuple[float, str, bool]]:
+    """Yield the statements that may be missing before or behind one, with True for those before it."""
+    node, place = slot.node, slot.place
+    if isinstance(slot.parent, ast.Module | ast.ClassDef) or isinstance(node, ast.FunctionDef):
+        return
+    if isinstance(node, ast.Assign) and len(node.targets) == 1:
+        target = ast.unparse(node.targets[0])
+        if isinstance(node.targets[0], ast.Name):
+            yield from ((1, f"{target} = self.{name}({target})", False) for name in _modules(place, scope))
+        elif _is_own(node.targets[0]):
+            value, name = ast.unparse(node.value), target.removeprefix("self.")
+            yield 1, f'del {target}; self.register_buffer("{name}", {value})', False
+    for name in place.parameters:
+        if name.startswith(("model", "optim", "net")):
+            yield from ((2, f"{name}.{mode}()", before) for mode in MODES for before in (True, False))
+    for name in place.parameters:
+        yield from ((2, f"{name} = self.{module}({name})", True) for module in _modules(place, scope))
+    if isinstance(node, ast.Return) and node.value is not None:
+        yield 2, "continue", True
+
+
+def _modules(place: Place, scope: Scope) -> Iterable[str]:
+    return [name for name in scope.called if name in place.attributes]
+
+
+def _is_own(node: ast.expr) -> bool:
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for name in node.names:
+                yield name.asname or name.name.split(".")[0]
+                if isinstance(node, ast.Import):
+                    yield name.name.split(".")[0]
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.split(".")[0]
+
+
+def _name(function: ast.expr) -> str:
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""

@@ -1,0 +1,124 @@
+"""Edits that may mend a program: which are tried, in which order, and that each is one small change of the text."""
+
+import ast
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as some
+
+from autograder.authoring.mutation.mutants import mutants_of
+from autograder.edits.repairs import LONGEST, Edit, repairs
+from tests.support import tiny
+
+ALL = 100_000
+
+MODULE = """
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self, width, rate):
+        super().__init__()
+        self.width = width
+        self.first = nn.Linear(width, width)
+        self.drop = nn.Dropout(rate)
+
+    def forward(self, x, mask):
+        y = self.drop(self.first(x))
+        y = y.transpose(0, 1)
+        table = torch.zeros(3)
+        layers = [self.first] * 3
+        if mask is not None:
+            y = y.masked_fill(mask, -1e9)
+        return y
+"""
+
+
+def texts(source: str, lines: list[int] | None = None) -> set[str]:
+    return {edit.applied(source) for edit in repairs(source, lines or [], ALL)}
+
+
+def line_of(source: str, part: str) -> int:
+    return next(number for number, line in enumerate(source.split("\n"), 1) if part in line)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("y.transpose(0, 1)", "y.transpose(1, 0)"),  # the order of arguments
+        ("transpose(0, 1)", "transpose(0, -1)"),  # an axis
+        ("return y", "return (y + x)"),  # a term
+        ("self.drop(self.first(x))", "self.first(x)"),  # a call too many
+        ("return y", "return self.drop(y)"),  # a call too few
+        ("torch.zeros(3)", "torch.zeros(3, device=x.device)"),  # a device
+        ("torch.zeros(3)", "torch.zeros(3, dtype=x.dtype)"),  # a dtype
+        ("masked_fill(mask,", "masked_fill(~mask,"),  # a mask
+        ("-1e9", 'float("-inf")'),  # a fill
+        ("nn.Linear(width, width)", "nn.Linear(width, width, rate)"),  # an argument
+        ("nn.Linear(width, width)", "nn.Linear(width, width, bias=False)"),  # a keyword
+        ("self.first(x)", "self.first(mask)"),  # another variable
+        ("return y", "return (y * self.width ** 0.5)"),  # a factor
+        ("return y", "return (y / y.size(-1) ** 0.5)"),  # a factor of the value's own size
+        ("is not None", "is None"),  # a condition
+        ("[self.first] * 3", '[__import__("copy").deepcopy(self.first) for _ in range(3)]'),  # one module for many
+    ],
+)
+def test_common_mistakes_have_an_edit_that_mends_them(old: str, new: str) -> None:
+    assert MODULE.count(old) == 1
+    wanted = ast.dump(ast.parse(MODULE.replace(old, new)))
+    assert wanted in {ast.dump(ast.parse(text)) for text in texts(MODULE) if _is_python(text)}
+
+
+def _is_python(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return False
+    return True
+
+
+def test_every_mutant_by_a_swap_a_sign_or_an_axis_has_an_edit_that_takes_it_back() -> None:
+    right = ast.dump(ast.parse(tiny.MEAN))
+    for mutant in mutants_of(tiny.MEAN, "01"):
+        if mutant.operator in ("swapped", "axis"):
+            assert right in {ast.dump(ast.parse(text)) for text in texts(mutant.source) if _is_python(text)}, mutant
+
+
+def test_edits_of_the_suspected_lines_come_first_then_those_of_their_function() -> None:
+    suspected = line_of(MODULE, "transpose")
+    first = repairs(MODULE, [suspected], ALL)
+    assert {edit.line for edit in first[:10]} == {suspected}
+    forward = range(line_of(MODULE, "def forward"), len(MODULE.split("\n")))
+    places = [edit.line in forward for edit in first]
+    assert sum(places[:100]) > 80
+    assert {edit.line for edit in first} >= {line_of(MODULE, "self.width = width")}
+
+
+def test_the_number_of_edits_is_kept() -> None:
+    assert len(repairs(MODULE, [], 7)) == 7
+    assert repairs(MODULE, [], 7) == repairs(MODULE, [], 100)[:7]
+
+
+def test_characters_of_several_bytes_move_no_edit() -> None:
+    source = 'text = "äöü€"; number = 1 + 2\nother = "𝄞" + str(number - 1)\n'
+    assert 'text = "äöü€"; number = (1 - 2)\nother = "𝄞" + str(number - 1)\n' in texts(source)
+    assert 'text = "äöü€"; number = 1 + 2\nother = "𝄞" + str((number + 1))\n' in texts(source)
+
+
+def test_a_program_that_python_refuses_has_no_edits() -> None:
+    with pytest.raises(SyntaxError):
+        repairs("def f(:", [], 10)
+
+
+@settings(max_examples=60, deadline=None)
+@given(some.sampled_from([MODULE, tiny.MEAN, tiny.POWER]), some.lists(some.integers(-5, 60), max_size=4))
+def test_an_edit_changes_one_short_part_of_the_text(source: str, lines: list[int]) -> None:
+    for edit in repairs(source, lines, 500):
+        assert isinstance(edit, Edit)
+        assert 0 <= edit.start <= edit.end <= len(source)
+        assert len(edit.text) <= LONGEST
+        assert edit.applied(source) != source
+        assert edit.applied(source).startswith(source[: edit.start])
+        assert edit.applied(source).endswith(source[edit.end :])
+        assert 1 <= edit.line <= source.count("\n") + 1
