@@ -69,6 +69,32 @@ _REASONS: tuple[tuple[str, Words], ...] = (
         r"element 0 of tensors does not require grad",
         "`backward` starts from a value that no gradient flows to",
     ),
+    (
+        r"a Tensor with (\d+) elements cannot be converted to Scalar",
+        r"`.item()` needs a tensor of one number, and this one has \1",
+    ),
+    (
+        r"probability tensor contains either `inf`, `nan` or element < 0",
+        "the probabilities to sample from contain NaN, an infinity or a negative number",
+    ),
+    (
+        r"index (-?\d+) is out of bounds for dimension (\d+) with size (\d+)",
+        r"index \1 does not exist on axis \2, which has size \3",
+    ),
+    (r"selected index k out of range", "`topk` is asked for more numbers than the axis has"),
+    (
+        r"PyTorch is not linked with support for (\w+) devices",
+        r"the code names the device `\1`, and the machine that checks it has none",
+    ),
+    (r"0\.0 cannot be raised to a negative power", "0 is raised to a negative power"),
+    (
+        r"(\w+)\(\) got an unexpected keyword argument '(\w+)'",
+        r"a call passes `\2`, and \1() has no such parameter",
+    ),
+    (
+        r"(\w+)\(\) missing \d+ required positional arguments?: (.+)",
+        r"a call of \1() does not pass \2",
+    ),
     (r"'NoneType' object (?:is not|has no)", "a value is None where an object is needed"),
     (
         r"not enough values to unpack \(expected (\d+), got (\d+)\)",

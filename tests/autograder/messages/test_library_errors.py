@@ -42,6 +42,16 @@ RAISING: list[tuple[Callable[[], object], str]] = [
     (lambda: weight.add_(1), "a parameter is changed in place while its gradient is recorded"),
     (changed_in_place, "a value that the backward pass needs was changed in place"),
     (lambda: x.sum().backward(), "`backward` starts from a value that no gradient flows to"),
+    (lambda: x.item(), "`.item()` needs a tensor of one number, and this one has 24"),
+    (
+        lambda: torch.multinomial(torch.tensor([float("nan"), 1.0]), 1),
+        "the probabilities to sample from contain NaN, an infinity or a negative number",
+    ),
+    (lambda: x[:, 3], "index 3 does not exist on axis 1, which has size 3"),
+    (lambda: x.topk(5), "`topk` is asked for more numbers than the axis has"),
+    (lambda: 0.0**-0.5, "0 is raised to a negative power"),
+    (lambda: nn.Linear(4, 2)(x, mask=x), "a call passes `mask`, and forward() has no such parameter"),
+    (lambda: nn.Linear(4, 2)(), "a call of forward() does not pass 'input'"),
     (lambda: getattr(None, "size"), "a value is None where an object is needed"),  # noqa: B009
     (lambda: [(a, b) for a, b in [(1,)]], "2 values are unpacked, and there are 1"),
     (lambda: [(a, b) for a, b in [(1, 2, 3)]], "2 values are unpacked, and there are more"),
