@@ -10,6 +10,7 @@ from typing import TypeVar
 from autograder.course import Exercise
 from autograder.course.suite import Suite
 from autograder.judge.grader import Grader
+from autograder.judge.proving import Budget
 from autograder.results import Report
 from autograder.runner.runner import Runner
 from autograder.submission import Submission
@@ -49,9 +50,10 @@ def grade_each(
     jobs: int,
     cache: Path | None,
     on_progress: OnProgress,
+    budget: Budget | None = None,
 ) -> Iterator[Report]:
-    """Yield the report of each submission for its exercises."""
-    with Grader(suite, seed=seed, cache=cache, finders=jobs) as grader:
+    """Yield the report of each submission for its exercises; with a `budget`, as a self-check gives it."""
+    with Grader(suite, seed=seed, cache=cache, finders=jobs, budget=budget, evidence=budget is not None) as grader:
 
         def grade(program: tuple[Submission, Sequence[Exercise]], runner: Runner) -> Report:
             return grader.report(*program, runner)

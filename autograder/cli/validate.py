@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from autograder.authoring.once import prove_once
 from autograder.authoring.page import page
 from autograder.authoring.places import Placed, measure_locations
+from autograder.authoring.styles import calibrate, cells, tables
 from autograder.authoring.validate import Validation, validate
 from autograder.cli.progress_line import show_count
 from autograder.cli.screen import make_console
@@ -47,6 +48,9 @@ def prove(options: argparse.Namespace) -> int:
     places = None
     if options.places:
         places = measure_locations(suite, seed=seed, jobs=jobs, every=options.places, on_progress=_show_progress)
+    styles = None
+    if options.styles:
+        styles = calibrate(suite, seed=seed, jobs=jobs, every=options.styles, on_progress=_show_progress)
     status = PASS if result.ok else FAIL
     if write_json(options.json, result.to_json()):
         return status
@@ -56,6 +60,10 @@ def prove(options: argparse.Namespace) -> int:
     _show(result, options)
     if places is not None:
         print(_places_sentence(places))
+    if styles is not None:
+        print("wrong programs made of accepted variants, one change each:")
+        for table in tables(styles):
+            print("", *_aligned(list(cells(table))), sep="\n")
     return status
 
 

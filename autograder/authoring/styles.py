@@ -1,0 +1,168 @@
+"""Calibrate diagnoses: wrong programs made of accepted variants, one change each, whose faulty line is known.
+
+The catalogue of misconceptions changes the solution alone. Learners write in other styles, as the variants do.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from autograder.authoring.grading import OnProgress, grade_each
+from autograder.authoring.mutation.mutants import mutants_of
+from autograder.authoring.places import faulty_lines
+from autograder.authoring.programs import programs_of
+from autograder.course import Exercise
+from autograder.course.suite import Suite, load_suite
+from autograder.judge.proving import SELF_CHECK
+from autograder.results import ExerciseResult, Finding
+from autograder.submission import Submission
+from autograder.submission.submission import digest
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """A wrong program: its exercise, the kind of its mistake, its files and its faulty lines."""
+
+    exercise: Exercise
+    kind: str
+    submission: Submission
+    lines: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What a self-check said of a wrong program. Its location is right, elsewhere, or nowhere."""
+
+    exercise: str
+    kind: str
+    caught: bool
+    named: bool = False
+    place: str = "nowhere"
+    certain: bool = False
+    proved: bool = False
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Counts of programs: all, those caught, and of these the named ones, by where the diagnosis points.
+
+    `sure_elsewhere` has another line and no *probably*; `proved_elsewhere` a proof of another line.
+    """
+
+    name: str
+    programs: int
+    caught: int
+    named: int
+    right: int
+    nowhere: int
+    sure_elsewhere: int
+    proved: int
+    proved_elsewhere: int
+
+    @classmethod
+    def of(cls, name: str, samples: Sequence[Sample]) -> "Calibration":
+        """Count samples."""
+        caught = [sample for sample in samples if sample.caught]
+        elsewhere = [sample for sample in caught if sample.place == "elsewhere"]
+        return cls(
+            name,
+            len(samples),
+            len(caught),
+            sum(sample.named for sample in caught),
+            sum(sample.place == "right" for sample in caught),
+            sum(sample.place == "nowhere" for sample in caught),
+            sum(sample.certain for sample in elsewhere),
+            sum(sample.proved for sample in caught),
+            sum(sample.proved for sample in elsewhere),
+        )
+
+
+def calibrate(
+    suite: Suite,
+    *,
+    seed: int,
+    jobs: int,
+    every: int = 1,
+    cache: Path | None = None,
+    on_progress: OnProgress = lambda *_: None,
+) -> list[Sample]:
+    """Check every Nth wrong program made of an accepted variant as its writer would, with a search for a proof."""
+    wrong = list(_wrong_programs(suite))[::every]
+    programs = [(program.submission, [program.exercise]) for program in wrong]
+    needed = {other.id for exercise in suite.exercises for other in suite.course.with_needs(exercise)}
+    whole = load_suite(suite.course, [exercise for exercise in suite.course.exercises if exercise.id in needed])
+    reports = grade_each(whole, programs, seed=seed, jobs=jobs, cache=cache, on_progress=on_progress, budget=SELF_CHECK)
+    return [_sample(program, report.exercises[0]) for program, report in zip(wrong, reports, strict=True)]
+
+
+def tables(samples: Sequence[Sample]) -> list[list[Calibration]]:
+    """Return the counts by exercise, and by kind of mistake, each with a last row for all."""
+    whole = Calibration.of("all", samples)
+    return [
+        [*(Calibration.of(name, [s for s in samples if getattr(s, by) == name]) for name in names), whole]
+        for by, names in (
+            ("exercise", sorted({sample.exercise for sample in samples})),
+            ("kind", sorted({sample.kind for sample in samples})),
+        )
+    ]
+
+
+def _wrong_programs(suite: Suite) -> Iterator[Wrong]:
+    for exercise in suite.exercises:
+        for program in programs_of(suite, exercise):
+            if program.kind != "accepted":
+                continue
+            right = program.sources[exercise.file].decode("utf-8")
+            for mutant in mutants_of(right, exercise.number):
+                sources = {**program.sources, exercise.file: mutant.source.encode()}
+                submission = Submission(mutant.id, suite.course.files, sources, digest(sources), ())
+                yield Wrong(exercise, mutant.operator, submission, faulty_lines(right, mutant.source))
+
+
+def _sample(program: Wrong, result: ExerciseResult) -> Sample:
+    failure = result.first_failure
+    exercise, kind = program.exercise.id, program.kind
+    if failure is None or not _is_caught(result):
+        return Sample(exercise, kind, caught=False)
+    finding = failure.finding
+    place = finding.place if finding is not None else None
+    if finding is None or place is None:
+        return Sample(exercise, kind, caught=True, named=failure.mistake is not None)
+    is_right = place.file == program.exercise.file and place.line in program.lines
+    return Sample(
+        exercise,
+        kind,
+        caught=True,
+        named=failure.mistake is not None,
+        place="right" if is_right else "elsewhere",
+        certain=_is_sure(finding),
+        proved=finding.proved,
+    )
+
+
+def _is_caught(result: ExerciseResult) -> bool:
+    return any(check.status != "pass" and not check.bonus for check in result.checks)
+
+
+def _is_sure(finding: Finding) -> bool:
+    """Whether a finding says of its line that it is the wrong one, rather than that a result is returned there."""
+    return finding.proved or (finding.certain and bool(finding.label or finding.known_as))
+
+
+def cells(table: Iterable[Calibration]) -> Iterator[list[str]]:
+    """Yield the rows of a table as cells: the heads first."""
+    heads = (
+        "",
+        "programs",
+        "caught",
+        "named",
+        "line found",
+        "no line",
+        "sure, elsewhere",
+        "proved",
+        "proved elsewhere",
+    )
+    yield list(heads)
+    for row in table:
+        counts = (row.programs, row.caught, row.named, row.right, row.nowhere)
+        yield [row.name, *map(str, (*counts, row.sure_elsewhere, row.proved, row.proved_elsewhere))]
