@@ -1,0 +1,38 @@
+"""Places that the syntax of a file gives: where a part is made that a check refuses."""
+
+from dataclasses import replace
+
+import pytest
+
+from autograder.judge.places import definition
+from autograder.results import Place
+from autograder.runner.outcomes import Survey
+from tests.support import tiny
+
+FILE = "ex03_blocks.py"
+CHECK = replace(tiny.SUITE.checks[tiny.FIRST][0], of="Stack")
+SURVEY = Survey(
+    {"Block": (5, 9), "Block.__init__": (2,), "Block.forward": (5, 9), "Stack": (20, 25), "Stack.__init__": (12,)},
+    (),
+    (),
+    (("Block", "self.inner", 4), ("Stack", "self.blocks", 14), ("Stack", "self.norm", 15)),
+)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "place"),
+    [
+        ("Stack has no parameter norm.weight", Place(FILE, 15, "Stack.__init__")),
+        ("Stack has no parameter missing", Place(FILE, 12, "Stack.__init__")),
+        ("Block has no parameter inner.bias", Place(FILE, 4, "Block.__init__")),
+        ("Block has no parameter blocks", Place(FILE, 2, "Block.__init__")),
+        ("Elsewhere has no parameter weight", None),  # a class of an earlier exercise's file
+        ("the blocks are one module", Place(FILE, 12, "Stack.__init__")),
+    ],
+)
+def test_the_place_is_in_the_class_that_the_sentence_names(refusal: str, place: Place | None) -> None:
+    assert definition(SURVEY, CHECK, FILE, refusal) == place
+
+
+def test_without_a_survey_there_is_no_place() -> None:
+    assert definition(None, CHECK, FILE, "Stack has no parameter norm.weight") is None
