@@ -59,7 +59,11 @@ class _Site:
 
 def finding_of(diagnosis: Diagnosis, source: Source, location: Location | None = None) -> Finding:
     """Put a diagnosis into words, with the place of the mistake; lines of a notebook become those of its cells."""
-    if diagnosis.misconception is not None:
+    first = location.first_mistake if location is not None and location.proved else None
+    named = diagnosis.misconception.id if diagnosis.misconception is not None else None
+    if first is not None and first.id != named:
+        text = _first_of_several(first, source)
+    elif diagnosis.misconception is not None:
         text = _named(diagnosis.misconception, _without_chance(diagnosis, location), source)
     elif location is not None and location.first_mistake is not None:
         text = _first_of_several(location.first_mistake, source)

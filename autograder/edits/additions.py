@@ -56,6 +56,8 @@ def additions(slot: Slot, scope: Scope) -> Iterator[Ranked]:
             yield from ((2, other) for other in place.parameters)
         case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
             yield from _of_number(slot, value, scope)
+        case ast.Constant(value=None):
+            yield from ((1, name) for name in dict.fromkeys((*place.parameters, *place.variables)))
         case ast.Call():
             yield from _of_call(node, place, scope)
         case ast.BinOp(left=ast.List(elts=[item]), op=ast.Mult(), right=count):

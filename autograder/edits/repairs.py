@@ -12,8 +12,9 @@ from autograder.edits.additions import Scope, additions, insertions
 from autograder.edits.operators import variants
 from autograder.edits.slots import Slot, pairs, slots
 
-AWAY = 3
-"""Ranks that an edit loses outside the functions of the suspected lines, and half of that beside these lines."""
+RELATED, BESIDE, AWAY = 1.0, 1.5, 3.0
+"""Ranks that an edit loses where the suspected lines take their values from, elsewhere in their functions, and
+anywhere else."""
 
 LONGEST = 400
 """Characters of the longest edit: a longer one rewrites more than one mistake."""
@@ -34,6 +35,7 @@ RANKS = {
 """How much later an operator is tried than those without an entry: it mends less often, or costs a mistake's trace."""
 
 ORDER_RANK = 1
+STEPS_BACK = 2
 
 
 @dataclass(frozen=True)
@@ -57,19 +59,20 @@ def repairs(source: str, lines: Sequence[int], most: int) -> list[Edit]:
     """
     tree = ast.parse(source)
     text = _Text(source)
-    near = _near(tree, lines)
+    beside, related = _beside(tree, lines), _related(tree, lines)
     ranked: dict[tuple[int, int, str], tuple[float, Edit]] = {}
     for rank, edit in _edits(tree, text):
         at = edit.start, edit.end, edit.text
         if len(edit.text) > LONGEST or source[edit.start : edit.end] == edit.text:
             continue
-        away = 0.0 if edit.line in lines else AWAY / 2 if edit.line in near else AWAY
+        line = edit.line
+        away = 0.0 if line in lines else RELATED if line in related else BESIDE if line in beside else AWAY
         if at not in ranked or ranked[at][0] > rank + away:
             ranked[at] = rank + away, edit
     return [edit for _, edit in sorted(ranked.values(), key=lambda pair: pair[0])[:most]]
 
 
-def _near(tree: ast.Module, lines: Sequence[int]) -> set[int]:
+def _beside(tree: ast.Module, lines: Sequence[int]) -> set[int]:
     """Return the lines of the innermost functions that hold the suspected lines."""
     found: set[int] = set()
     spans = [
@@ -81,6 +84,34 @@ def _near(tree: ast.Module, lines: Sequence[int]) -> set[int]:
             first, last = min(around, key=lambda span: span[1] - span[0])
             found |= set(range(first, last + 1))
     return found
+
+
+def _related(tree: ast.Module, lines: Sequence[int]) -> set[int]:
+    """Return the lines that make what the suspected lines use: their variables, attributes and functions."""
+    found: set[int] = set()
+    wanted = set(lines)
+    for _ in range(STEPS_BACK):
+        used = {
+            name for node in ast.walk(tree) if getattr(node, "lineno", 0) in wanted for name in _names(node, ast.Load)
+        }
+        wanted = set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef) and node.name in used:
+                wanted |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+            elif isinstance(node, ast.stmt) and not hasattr(node, "body"):
+                stored = {name for part in ast.walk(node) for name in _names(part, ast.Store)}
+                if stored & used:
+                    wanted |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+        wanted -= found
+        found |= wanted
+    return found
+
+
+def _names(node: ast.AST, context: type[ast.expr_context]) -> list[str]:
+    """Return the name of a variable or an attribute that is read, or stored."""
+    if isinstance(node, ast.Name) and isinstance(node.ctx, context):
+        return [node.id]
+    return [node.attr] if isinstance(node, ast.Attribute) and isinstance(node.ctx, context) else []
 
 
 class _Text:

@@ -17,6 +17,7 @@ from autograder.course import Exercise
 from autograder.course.suite import Suite
 from autograder.diagnosis.location.locator import FindTraces
 from autograder.judge.marking import Marking, Remembered
+from autograder.judge.proved import proved
 from autograder.judge.proving import Budget
 from autograder.judge.verdict import Verdicts
 from autograder.results import ExerciseResult, Report
@@ -212,7 +213,7 @@ class Grader:
             on_verdict(report)
         at = wanted.index(failing)
         return self._report(
-            submission, [*results[:at], marking.proved(failing, results[at], self.budget), *results[at + 1 :]]
+            submission, [*results[:at], proved(marking, failing, results[at], self.budget), *results[at + 1 :]]
         )
 
     def _report(self, submission: Submission, results: Sequence[ExerciseResult]) -> Report:

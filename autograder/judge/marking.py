@@ -5,10 +5,8 @@ So one mistake costs its points once: an exercise that is right by itself is not
 
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
-from functools import partial
 
 from autograder.checks.trials import Key
-from autograder.comparison.compare import passes
 from autograder.course import Exercise
 from autograder.course.suite import Suite
 from autograder.diagnosis.diagnosis import Location
@@ -16,11 +14,10 @@ from autograder.diagnosis.judgement import Judgement
 from autograder.diagnosis.location.deadline import EXERCISE_SECONDS, SUBMISSION_SECONDS, Deadline
 from autograder.diagnosis.location.locator import FindTraces, locate, to_trace
 from autograder.judge.pictures import pictures_of, plan_of
-from autograder.judge.proving import Budget, Hung, Search, can_be_proved, plain_text, suspected_lines, with_proofs
 from autograder.judge.result import result_of
 from autograder.judge.verdict import Verdicts
 from autograder.results import ExerciseResult, Status
-from autograder.runner.outcomes import Fault, WorkerFailure
+from autograder.runner.outcomes import Fault, Outcome, WorkerFailure
 from autograder.runner.run import Parts
 from autograder.runner.runner import EnvironmentProblem, GraderProblem, Plan, Run, Runner
 from autograder.runner.timeouts import FEW, Timeouts
@@ -98,46 +95,46 @@ class Marking:
         except Exception as error:  # as in `_judge`: a fault of the kit's must not cost points
             return result_of(self.verdicts(judgement.exercise).grader_error(f"{type(error).__name__}: {error}"))
 
-    def proved(self, exercise: Exercise, result: ExerciseResult, budget: Budget) -> ExerciseResult:
-        """Return the result with the lines that are proved to decide a mistake, as far as a search finds them.
+    def settled(self, exercise: Exercise) -> tuple[Judgement, dict[str, Location]] | None:
+        """Return the judgement behind a result that was made, and its locations; None if it says all that can be said.
 
-        Ask for it when the verdict is known: it only helps.
+        A program that hung in a run for help gets no more of them.
         """
         judgement = self._settled.get(exercise.id)
-        locations = self._locations.get(exercise.id, {})
-        if judgement is None or self._hangs_in_help or not can_be_proved(judgement, locations):
-            return result
-        try:
-            source = plain_text(self.submission.sources[exercise.file])
-            search = Search(source, judgement, partial(self._passing, judgement), budget.seconds)
-            edits = self.runner.repairs(source, suspected_lines(judgement, locations), budget.edits)
-            proofs = search.proofs(edits)
-        except (UnicodeDecodeError, EnvironmentProblem, GraderProblem):
-            return result
-        if not proofs:
-            return result
-        self._locations[exercise.id] = with_proofs(judgement, locations, proofs)
-        return self._result(judgement)
+        if judgement is None or self._hangs_in_help:
+            return None
+        return judgement, self._locations.get(exercise.id, {})
 
-    def _passing(self, judgement: Judgement, source: str, keys: Sequence[Key]) -> list[Key]:
-        """Run an edited program on some trials, and return those that pass. Raises `Hung`."""
-        exercise, trials = judgement.exercise, judgement.trials
-        assert trials is not None
-        wrong = [self.suite.course.exercise(name) for name in judgement.stood_in]
-        patience = Timeouts(self.suite.course.limits, timeouts=FEW + 1)
-        sources, parts = self._with_parts({**self.submission.sources, exercise.file: source.encode()}, wrong)
-        run = self.runner.run(
-            sources, {exercise.id: list(keys)}, reference_parts=parts, patience=patience, trusted=True
-        )
-        checks = {verdict.check.id: verdict.check for verdict in judgement.verdicts}
-        outcomes = run.outcomes.get(exercise.id, {})
-        if any(isinstance(outcome, WorkerFailure) for outcome in outcomes.values()):
-            raise Hung
-        return [
-            key
-            for key in keys
-            if key in outcomes and passes(outcomes[key], trials.key.reference[key], checks[key[0]].judge)
-        ]
+    def relocated(self, exercise: Exercise, locations: dict[str, Location]) -> ExerciseResult:
+        """Return the result of an exercise that was settled, with other locations."""
+        self._locations[exercise.id] = locations
+        return self._result(self._settled[exercise.id])
+
+    def edited(self, exercise: Exercise, source: str) -> "Marking":
+        """Return the marking of this submission with another program in one exercise, in the same worker.
+
+        That program is not the student's: it gets short time-outs.
+        """
+        sources = {**self.submission.sources, exercise.file: source.encode()}
+        submission = replace(self.submission, sources=sources)
+        other = Marking(self.suite, submission, self.runner, self.verdicts, self.traces)
+        other._loads, other._patience = self._loads, Timeouts(self.suite.course.limits, timeouts=FEW + 1)
+        return other
+
+    def outcomes(self, like: Judgement, keys: Sequence[Key]) -> Mapping[Key, Outcome]:
+        """Run some trials as in a judgement, with the same reference parts; nothing is forbidden."""
+        wrong = [self.suite.course.exercise(name) for name in like.stood_in]
+        sources, parts = self._with_parts(wrong)
+        plan = {like.exercise.id: list(keys)}
+        run = self.runner.run(sources, plan, reference_parts=parts, patience=self._patience, trusted=True)
+        return run.outcomes.get(like.exercise.id, {})
+
+    def judged_like(self, like: Judgement) -> tuple[Judgement, dict[str, Location]]:
+        """Judge the exercise as in another judgement, with the same reference parts, and locate its mistakes."""
+        wrong = [self.suite.course.exercise(name) for name in like.stood_in]
+        judgement = self._judge(like.exercise, self._run(self.suite.plan([like.exercise]), wrong))
+        judgement = replace(judgement, stood_in=like.stood_in)
+        return judgement, self._located(judgement)
 
     def _judged(self, exercise: Exercise) -> Judgement:
         if exercise.id not in self._settled:
@@ -267,7 +264,7 @@ class Marking:
         if not plan:
             return Run()
         timeouts = self._patience.timeouts
-        sources, reference_parts = self._with_parts(self.submission.sources, wrong, alone=alone)
+        sources, reference_parts = self._with_parts(wrong, alone=alone)
         try:
             run = self.runner.run(
                 sources,
@@ -287,12 +284,12 @@ class Marking:
         return run
 
     def _with_parts(
-        self, sources: Mapping[str, bytes], wrong: Iterable[Exercise], *, alone: bool = False
+        self, wrong: Iterable[Exercise], *, alone: bool = False
     ) -> tuple[dict[str, bytes], dict[str, bytes]]:
         """Return the files that can be imported, and the reference parts of wrong exercises."""
         replaced = list(wrong)
         broken = {exercise.file for exercise in replaced if alone or not self._loads.get(exercise.id, False)}
-        kept = {file: source for file, source in sources.items() if file not in broken}
+        kept = {file: source for file, source in self.submission.sources.items() if file not in broken}
         return kept, {exercise.file: self.suite.reference_parts[exercise.file] for exercise in replaced}
 
     def _judge(self, exercise: Exercise, run: Run) -> Judgement:

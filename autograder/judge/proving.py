@@ -6,17 +6,22 @@ The edit is never shown, and never stored: it would be the answer. Only its line
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Protocol
 
+from autograder.answer_key.model import Misconception
 from autograder.checks import Check
 from autograder.checks.trials import Key
 from autograder.diagnosis.diagnosis import Location
 from autograder.diagnosis.judgement import Judgement, Verdict
 from autograder.edits.repairs import Edit
-from autograder.messages.statuses import CheckRequired
+from autograder.messages.statuses import EarlierUnwritten
 from autograder.results import Place
 from autograder.results.model import first_failing
 
 FAILED = ("fail", "error")
+MORE = 40
+"""Edits that are tried for a better first one, once one mends a part: the second mistake takes a search of its own."""
+
 FEWEST_MENDED = 2
 """Checks that an edit must mend, if others fail still, to say where the mistake probably is."""
 
@@ -29,8 +34,11 @@ class Budget:
     seconds: float
 
 
-SELF_CHECK = Budget(600, 1.8)
-"""What a learner hardly notices after the verdict: an edit takes 5 to 15 ms on a warm worker."""
+SELF_CHECK = Budget(150, 4.0)
+"""An edit takes 5 to 10 ms on a warm worker, so that a learner hardly notices the search after the verdict.
+
+The number of edits ends it, so that the same program gets the same answer; the time is for a machine that is too slow.
+"""
 
 
 @dataclass(frozen=True)
@@ -38,37 +46,60 @@ class Proof:
     """A line, and the checks that an edit of it mends.
 
     With `is_whole` every check passes after it, or after it and the edit of one other line. Without, other checks fail
-    still, so it is only probable that the mistake is there.
+    still, so it is only probable that the mistake is there. `known` is the misconception that is there: without the
+    other mistake the program gives just what this one gives.
     """
 
     line: int
     checks: frozenset[str]
     is_whole: bool
+    known: Misconception | None = None
 
 
 class Hung(Exception):
     """An edited program hangs or ends its process: the search would cost too much."""
 
 
-RunEdited = Callable[[str, Sequence[Key]], Collection[Key]]
-"""Runs an edited program on some trials, and returns those that pass. Raises `Hung`."""
+Judged = tuple[Judgement, Mapping[str, Location]]
+"""A judgement, and the locations of its mistakes by check."""
+
+
+class Trying(Protocol):
+    """Tries edited programs. Each method raises `Hung`."""
+
+    def repairs(self, source: str, lines: Sequence[int]) -> Sequence[Edit]:
+        """Return edits that may mend a program, the likeliest first."""
+
+    def passing(self, source: str, keys: Sequence[Key]) -> Collection[Key]:
+        """Return the trials that pass."""
+
+    def judged(self, source: str) -> Judged:
+        """Judge a program, and locate its mistakes."""
 
 
 def can_be_proved(judgement: Judgement, locations: Mapping[str, Location]) -> bool:
-    """Whether a search can tell more: the exercise is written, runs to its end, and fails for an unknown statement."""
+    """Whether a search can tell more: all that is written runs to its end, and fails for an unknown statement."""
     first, trials = judgement.first_failure, judgement.trials
-    if first is None or trials is None or not all(map(_has_run, judgement.verdicts)):
+    statuses = {verdict.status for verdict in _written(judgement)}
+    if first is None or first.status not in FAILED or trials is None or not statuses <= {"pass", "waits", *FAILED}:
         return False
     known = locations.get(first.check.id)
     is_known = known is not None and known.is_known
     return not is_known and first.diagnosis is not None and first.diagnosis.kind != "forbidden"
 
 
-def _has_run(verdict: Verdict) -> bool:
-    """Whether a check ran to its end; one that only waits for another check did."""
-    if verdict.status == "waits":
-        return verdict.diagnosis is not None and isinstance(verdict.diagnosis.fact, CheckRequired)
-    return verdict.status in ("pass", *FAILED)
+def _written(judgement: Judgement) -> list[Verdict]:
+    """Return the verdicts that count for a search: without bonus checks, and without what is not written yet.
+
+    A check that waits for another check has run; one that waits for an earlier exercise has not.
+    """
+    return [
+        verdict
+        for verdict in judgement.verdicts
+        if not verdict.bonus
+        and verdict.status != "not_started"
+        and not (verdict.diagnosis is not None and isinstance(verdict.diagnosis.fact, EarlierUnwritten))
+    ]
 
 
 def suspected_lines(judgement: Judgement, locations: Mapping[str, Location]) -> list[int]:
@@ -81,6 +112,8 @@ def suspected_lines(judgement: Judgement, locations: Mapping[str, Location]) -> 
         for place in (location.place if location else None, diagnosis.place if diagnosis else None):
             if place is not None and place.file == judgement.exercise.file:
                 found.append(place.line)
+    if not found and first is not None and judgement.trials is not None and judgement.trials.survey is not None:
+        found = list(judgement.trials.survey.places.get(first.check.of or "", ()))  # a function, and its returns
     return list(dict.fromkeys(found))
 
 
@@ -92,74 +125,154 @@ def plain_text(source: bytes) -> str:
 class Search:
     """One search: it tries edits, the likeliest first, until one mends everything or the time is over."""
 
-    def __init__(self, source: str, judgement: Judgement, run: RunEdited, seconds: float) -> None:
-        assert judgement.trials is not None
+    def __init__(self, source: str, judged: Judged, trying: Trying, seconds: float) -> None:
         self.source = source
-        self.run = run
-        self.end = self.until = time.monotonic() + seconds
-        self.failing = judgement.trials.failing
-        counted = [verdict for verdict in judgement.verdicts if not verdict.bonus]
-        self.checks = [verdict.check for verdict in counted]
-        self.failed = {verdict.check.id for verdict in counted if verdict.status in FAILED}
-        first = first_failing(counted)
-        self.first = first.check if first is not None else self.checks[0]
+        self.judgement, self.locations = judged
+        self.trying = trying
+        self.end = time.monotonic() + seconds
+        self.most = 0
 
-    def proofs(self, edits: Sequence[Edit]) -> list[Proof]:
+    def proofs(self) -> list[Proof]:
         """Return the proof of one edit that mends everything, else of two that do, else of one that mends a part."""
-        parts: list[tuple[Edit, frozenset[str]]] = []
         try:
-            for edit, mended in self._mending(edits, self.source, self.first, self.failed):
-                if mended == self.failed:
-                    return [Proof(edit.line, mended, is_whole=True)]
-                parts.append((edit, mended))
-                if len(parts) == 1:  # there may be a second mistake, which takes a search of its own
-                    self.until = (time.monotonic() + self.end) / 2
-            return self._of_pairs(edits, parts)
+            return self._proofs()
         except Hung:
             return []
 
-    def _of_pairs(self, edits: Sequence[Edit], parts: Sequence[tuple[Edit, frozenset[str]]]) -> list[Proof]:
-        """Return the proofs of two edits that mend everything together; else what the best one mends alone."""
+    def _proofs(self) -> list[Proof]:
+        goal = _Goal.of(self.judgement)
+        edits = self.trying.repairs(self.source, suspected_lines(self.judgement, self.locations))
+        parts: list[_Part] = []
+        self.most = len(edits)
+        for part in self._mending(self.source, edits, goal):
+            if part.mended == goal.failed:
+                return [Proof(part.edit.line, part.mended, is_whole=True)]
+            parts.append(part)
+            if len(parts) == 1:
+                self.most = min(self.most, part.at + MORE)
         if not parts:
             return []
-        edit, mended = max(parts, key=lambda part: len(part[1]))
-        self.until = self.end
-        rest = self.failed - mended
-        following = next(check for check in self.checks if check.id in rest)
-        others = [other for other in edits if other.end < edit.start or other.start > edit.end]
-        for other, now in self._mending(others, self.source, following, rest, edit):
-            if now == rest:
-                return [Proof(edit.line, mended, is_whole=True), Proof(other.line, now, is_whole=True)]
-        lines = {one.line for one, checks in parts if len(checks) == len(mended)}
-        is_telling = len(mended) >= FEWEST_MENDED and len(lines) == 1
-        return [Proof(edit.line, mended, is_whole=False)] if is_telling else []
+        best = max(parts, key=lambda part: len(part.mended))
+        return self._second(best, goal) or self._likely(best, parts)
 
-    def _mending(
-        self, edits: Sequence[Edit], source: str, first: Check, failed: Collection[str], beside: Edit | None = None
-    ) -> Iterator[tuple[Edit, frozenset[str]]]:
-        """Yield each edit, applied beside another one, that mends a check and breaks none, and all that it mends."""
-        probe = [key for key in self._trials(first) if key in self.failing][:1]
-        for edit in edits:
-            if time.monotonic() > self.until:
+    def _second(self, first: "_Part", goal: "_Goal") -> list[Proof]:
+        """Return the proofs of two mistakes: an edit mends one of them, and the other one is found without it.
+
+        That is by an edit that mends the rest, or by a misconception that explains the rest alone.
+        """
+        edited = first.edit.applied(self.source)
+        judgement, locations = self.trying.judged(edited)
+        if not can_be_proved(judgement, {}):
+            return []
+        known, rest = _only(judgement), goal.failed - first.mended
+        second = self._edit_beside(first.edit, edited, (judgement, locations))
+        if second is not None:
+            alone, _ = self.trying.judged(second.applied(self.source))
+            one = Proof(first.edit.line, first.mended, is_whole=True, known=_only(alone))
+            return [one, Proof(second.line, rest, is_whole=True, known=known)]
+        if known is None:
+            return []
+        proofs = [Proof(first.edit.line, first.mended, is_whole=True)]
+        failure = judgement.first_failure
+        location = locations.get(failure.check.id) if failure is not None else None
+        if location is not None and location.place.file == judgement.exercise.file:
+            line = _line_before(location.place.line, first.edit, self.source)
+            proofs.append(Proof(line, rest, is_whole=False, known=known))
+        return proofs
+
+    def _edit_beside(self, first: Edit, edited: str, judged: Judged) -> Edit | None:
+        """Return an edit that mends all that is wrong after the first one, as an edit of the program before it."""
+        edits = self.trying.repairs(edited, suspected_lines(*judged))
+        before = {edit: _before(edit, first, self.source) for edit in edits}
+        goal = _Goal.of(judged[0])
+        self.most = len(edits)
+        for part in self._mending(edited, [edit for edit in edits if before[edit] is not None], goal):
+            if part.mended == goal.failed:
+                return before[part.edit]
+        return None
+
+    def _likely(self, best: "_Part", parts: Sequence["_Part"]) -> list[Proof]:
+        """Return the proof of a part if it mends several checks, and no edit of another line does."""
+        lines = {part.edit.line for part in parts if len(part.mended) == len(best.mended)}
+        is_telling = len(best.mended) >= FEWEST_MENDED and len(lines) == 1
+        return [Proof(best.edit.line, best.mended, is_whole=False)] if is_telling else []
+
+    def _mending(self, source: str, edits: Sequence[Edit], goal: "_Goal") -> Iterator["_Part"]:
+        """Yield each edit that mends the first failed check and breaks none, with all that it mends."""
+        probe = [key for key in goal.trials(goal.first) if key in goal.failing][:1]
+        for at, edit in enumerate(edits):
+            if at >= self.most or time.monotonic() > self.end:
                 return
-            edited = _applied(source, edit, beside)
-            if not self.run(edited, probe):
+            edited = edit.applied(source)
+            if not self.trying.passing(edited, probe):
                 continue
-            every = [key for check in self.checks for key in self._trials(check) if key not in probe]
-            passing = {*probe, *self.run(edited, every)}
-            right = {check.id for check in self.checks if passing.issuperset(self._trials(check))}
-            before = {check.id for check in self.checks} - set(failed)
-            if first.id in right and before <= right:
-                yield edit, frozenset(right & set(failed))
+            every = [key for check in goal.checks for key in goal.trials(check) if key not in probe]
+            passing = {*probe, *self.trying.passing(edited, every)}
+            right = {check.id for check in goal.checks if passing.issuperset(goal.trials(check))}
+            if goal.first.id in right and goal.passed <= right:
+                yield _Part(edit, at, frozenset(right & goal.failed))
 
-    def _trials(self, check: Check) -> list[Key]:
+
+@dataclass(frozen=True)
+class _Part:
+    """An edit, how many were tried before it, and the checks that it mends."""
+
+    edit: Edit
+    at: int
+    mended: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _Goal:
+    """What an edit is to mend: the failed checks, of which `first` is tried first. Others of `checks` must pass."""
+
+    checks: tuple[Check, ...]
+    failed: frozenset[str]
+    first: Check
+    failing: Collection[Key]
+
+    @classmethod
+    def of(cls, judgement: Judgement) -> "_Goal":
+        counted = _written(judgement)
+        failed = frozenset(verdict.check.id for verdict in counted if verdict.status in FAILED)
+        first = first_failing(counted) or counted[0]
+        failing = judgement.trials.failing if judgement.trials is not None else ()
+        return cls(tuple(verdict.check for verdict in counted), failed, first.check, failing)
+
+    @property
+    def passed(self) -> set[str]:
+        """The checks that must go on to pass."""
+        return {check.id for check in self.checks} - self.failed
+
+    @staticmethod
+    def trials(check: Check) -> list[Key]:
         return [(check.id, trial) for trial in range(check.trials)]
 
 
-def _applied(source: str, *edits: Edit | None) -> str:
-    for edit in sorted((edit for edit in edits if edit is not None), key=lambda edit: -edit.start):
-        source = edit.applied(source)
-    return source
+def _before(edit: Edit, first: Edit, source: str) -> Edit | None:
+    """Return an edit of the program after `first` as one of the program before it; None where they overlap."""
+    end = first.start + len(first.text)
+    if edit.end < first.start:
+        return edit
+    if edit.start <= end:
+        return None
+    moved = len(first.text) - (first.end - first.start)
+    return Edit(_line_before(edit.line, first, source), edit.start - moved, edit.end - moved, edit.text)
+
+
+def _line_before(line: int, first: Edit, source: str) -> int:
+    """Return the line of the program before an edit that a line of the program after it was."""
+    lines = first.text.count("\n") - source[first.start : first.end].count("\n")
+    return line - lines if line > first.line else line
+
+
+def _only(judgement: Judgement) -> Misconception | None:
+    """Return the misconception that explains all failures of a judgement; None if there is none."""
+    failed = [verdict.diagnosis for verdict in judgement.verdicts if verdict.status in FAILED]
+    known = {diagnosis.misconception.id if diagnosis and diagnosis.misconception else None for diagnosis in failed}
+    first = next(iter(failed), None)
+    is_one = len(known) == 1 and first is not None and not first.more
+    return first.misconception if is_one and first is not None else None
 
 
 def with_proofs(
@@ -170,15 +283,24 @@ def with_proofs(
     A line that was found in another way stays where it is proved too, with all that is known of it.
     """
     functions = _functions(judgement)
+    diagnosed = {verdict.check.id: verdict.diagnosis.place for verdict in judgement.verdicts if verdict.diagnosis}
     found = dict(locations)
     for proof in proofs:
         for check in proof.checks:
             known = found.get(check)
             if known is not None and known.place.line == proof.line:
-                found[check] = replace(known, proved=proof.is_whole or known.proved)
+                first = proof.known or known.first_mistake
+                found[check] = replace(known, proved=proof.is_whole or known.proved, first_mistake=first)
             elif known is None or (proof.is_whole and not known.is_known):
-                place = Place(judgement.exercise.file, proof.line, functions(proof.line))
-                found[check] = Location(place, proved=proof.is_whole, is_likely=not proof.is_whole)
+                there = Place(judgement.exercise.file, proof.line, functions(proof.line))
+                own = diagnosed.get(check)
+                is_same = own is not None and (own.file, own.line) == (there.file, there.line)
+                found[check] = Location(
+                    own if own is not None and is_same else there,
+                    first_mistake=proof.known,
+                    proved=proof.is_whole,
+                    is_likely=not proof.is_whole,
+                )
     return found
 
 

@@ -1,12 +1,13 @@
 """The search for the line that decides a mistake: what proves one, what only makes it likely, and when it ends."""
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from autograder.answer_key.model import AnswerKey
+from autograder.answer_key.model import AnswerKey, Misconception
 from autograder.checks import Same
 from autograder.checks.trials import Key
 from autograder.diagnosis.diagnosis import Diagnosis, Location
@@ -16,6 +17,7 @@ from autograder.judge.grader import Grader
 from autograder.judge.proving import (
     Budget,
     Hung,
+    Judged,
     Proof,
     Search,
     can_be_proved,
@@ -23,7 +25,9 @@ from autograder.judge.proving import (
     suspected_lines,
     with_proofs,
 )
+from autograder.judge.result import result_of
 from autograder.messages.locations import Divergence, State, decides
+from autograder.messages.misconceptions import MORE
 from autograder.messages.statuses import NothingRead
 from autograder.report.location import PROVED, location_of
 from autograder.results import ExerciseResult, Place, Report, Status
@@ -54,12 +58,15 @@ def checks(*statuses: Status, bonus: Collection[int] = ()) -> Judgement:
     return Judgement(EXERCISE, tuple(verdicts), trials)
 
 
-def edit(word: str, to: str) -> Edit:
-    start = SOURCE.index(word)
-    return Edit(SOURCE[:start].count("\n") + 1, start, start + len(word), to)
+def edit(word: str, to: str, source: str = SOURCE) -> Edit:
+    start = source.index(word)
+    return Edit(source[:start].count("\n") + 1, start, start + len(word), to)
 
 
-def mends(**checks_of: str) -> Callable[[str, Sequence[Key]], Collection[Key]]:
+Run = Callable[[str, Sequence[Key]], Collection[Key]]
+
+
+def mends(**checks_of: str) -> Run:
     """Return a run in which a check passes if its words are in the program; one without words always passes."""
 
     def run(source: str, keys: Sequence[Key]) -> Collection[Key]:
@@ -68,8 +75,40 @@ def mends(**checks_of: str) -> Callable[[str, Sequence[Key]], Collection[Key]]:
     return run
 
 
-def proofs(judgement: Judgement, run: Callable[[str, Sequence[Key]], Collection[Key]], *edits: Edit) -> list[Proof]:
-    return Search(SOURCE, judgement, run, 60).proofs(edits)
+@dataclass
+class Fake:
+    """Tries edits of a program that is never run; the edits of an edited program are the same, where they still fit."""
+
+    judgement: Judgement
+    passing: Run
+    edits: Sequence[Edit]
+    known: Mapping[str, Misconception] = field(default_factory=dict)
+    locations: Mapping[str, Location] = field(default_factory=dict)
+
+    def repairs(self, source: str, lines: Sequence[int]) -> Sequence[Edit]:
+        if source == SOURCE:
+            return self.edits
+        words = ((SOURCE[each.start : each.end], each.text) for each in self.edits)
+        return [edit(word, to, source) for word, to in words if word in source]
+
+    def judged(self, source: str) -> Judged:
+        verdicts = self.judgement.verdicts
+        right = [self.passing(source, [(each.check.id, trial) for trial in range(2)]) for each in verdicts]
+        judgement = checks(*("pass" if len(passing) == 2 else "fail" for passing in right))
+        entry = next((entry for words, entry in self.known.items() if words in source), None)
+        if entry is not None:
+            found = (
+                replace(each, diagnosis=replace(each.diagnosis, misconception=entry, is_all=True))
+                if each.diagnosis is not None
+                else each
+                for each in judgement.verdicts
+            )
+            judgement = replace(judgement, verdicts=tuple(found))
+        return judgement, self.locations
+
+
+def proofs(judgement: Judgement, run: Run, *edits: Edit, seconds: float = 60, **known: Any) -> list[Proof]:
+    return Search(SOURCE, (judgement, {}), Fake(judgement, run, edits, **known), seconds).proofs()
 
 
 def test_an_edit_after_which_every_check_passes_proves_its_line() -> None:
@@ -92,6 +131,33 @@ def test_two_mistakes_are_proved_by_two_edits() -> None:
     judgement = checks("fail", "pass", "fail")
     found = proofs(judgement, mends(a="ONE", c="THREE"), edit("one", "ONE"), edit("two", "TWO"), edit("three", "THREE"))
     assert found == [Proof(1, frozenset("a"), is_whole=True), Proof(3, frozenset("c"), is_whole=True)]
+
+
+def misconception(id_: str) -> Misconception:
+    return Misconception(id_, f"the name of {id_}", "", "", (), {})
+
+
+def test_each_of_two_mistakes_gets_the_name_of_what_is_wrong_without_the_other() -> None:
+    run = mends(a="ONE", c="THREE")
+    names = {"ONE": misconception("third"), "THREE": misconception("first")}
+    found = proofs(checks("fail", "pass", "fail"), run, edit("one", "ONE"), edit("three", "THREE"), known=names)
+    assert [(proof.line, proof.known and proof.known.id) for proof in found] == [(1, "first"), (3, "third")]
+
+
+def test_a_mistake_that_no_edit_mends_is_named_once_the_other_one_is_mended() -> None:
+    run, names = mends(a="ONE", c="no edit"), {"ONE": misconception("third")}
+    first = Proof(1, frozenset("a"), is_whole=True)
+    assert proofs(checks("fail", "pass", "fail"), run, edit("one", "ONE"), known=names) == [first]
+    places = {"c": Location(Place(EXERCISE.file, 4))}
+    found = proofs(checks("fail", "pass", "fail"), run, edit("one", "ONE\nMORE"), known=names, locations=places)
+    assert found == [first, Proof(3, frozenset("c"), is_whole=False, known=names["ONE"])], (
+        "a line less without the edit"
+    )
+
+
+def test_lines_are_those_of_the_program_as_it_was_handed_in() -> None:
+    found = proofs(checks("fail", "fail"), mends(a="ONE", b="THREE"), edit("one", "ONE\nMORE"), edit("three", "THREE"))
+    assert [proof.line for proof in found] == [1, 3]
 
 
 def test_an_edit_that_mends_several_checks_and_not_all_makes_its_line_likely() -> None:
@@ -126,10 +192,18 @@ def test_an_edit_that_hangs_ends_the_search() -> None:
 
 
 def test_no_edit_is_tried_when_the_time_is_over() -> None:
-    assert Search(SOURCE, checks("fail"), mends(), -1).proofs([edit("one", "ONE")]) == []
+    assert proofs(checks("fail"), mends(), edit("one", "ONE"), seconds=-1) == []
 
 
-@pytest.mark.parametrize("status", ["waits", "not_started", "timeout", "memory", "grader_error"])
+def test_a_part_that_is_not_written_yet_is_no_hindrance() -> None:
+    judgement = checks("fail", "not_started")
+    assert can_be_proved(judgement, {})
+    found = proofs(judgement, mends(a="ONE", b="no edit"), edit("one", "ONE"))
+    assert found == [Proof(1, frozenset("a"), is_whole=True)]
+    assert not can_be_proved(checks("pass", "not_started"), {})
+
+
+@pytest.mark.parametrize("status", ["timeout", "memory", "grader_error"])
 def test_what_does_not_run_to_its_end_is_not_searched(status: Status) -> None:
     assert can_be_proved(checks("pass", "fail"), {})
     assert not can_be_proved(checks("fail", status), {})
@@ -160,6 +234,27 @@ def test_a_proved_line_replaces_one_that_was_likely_and_keeps_what_is_known_of_i
     assert with_proofs(judgement, {"a": likely}, [Proof(3, frozenset("a"), True)])["a"] == replace(likely, proved=True)
     assert with_proofs(judgement, {"a": likely}, [Proof(2, frozenset("a"), False)])["a"] == likely
     assert with_proofs(judgement, {}, [Proof(2, frozenset("a"), False)])["a"].is_likely
+
+
+def test_a_proved_line_keeps_the_characters_that_the_diagnosis_marked() -> None:
+    judgement = checks("fail")
+    [verdict] = judgement.verdicts
+    assert verdict.diagnosis is not None
+    place = Place(EXERCISE.file, 2, "f", 4, 7)
+    marked = replace(judgement, verdicts=(replace(verdict, diagnosis=replace(verdict.diagnosis, place=place)),))
+    assert with_proofs(marked, {}, [Proof(2, frozenset("a"), True)])["a"].place == place
+    assert with_proofs(marked, {}, [Proof(3, frozenset("a"), True)])["a"].place == Place(EXERCISE.file, 3, "g")
+
+
+def test_the_name_that_a_proof_gives_is_that_of_its_line() -> None:
+    known = misconception("first")
+    judgement = checks("fail", "fail")
+    proof = Proof(2, frozenset("a"), is_whole=True, known=known)
+    locations = with_proofs(judgement, {}, [proof])
+    finding = result_of(judgement, locations).checks[0].finding
+    assert finding is not None
+    assert (finding.id, finding.place and finding.place.line, finding.proved) == ("first", 2, True)
+    assert str(finding.detail).endswith(MORE)
 
 
 def test_the_text_that_is_edited_has_the_lines_of_the_file() -> None:
