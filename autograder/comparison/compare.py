@@ -1,7 +1,7 @@
 """Compares an observation with the expected one, and returns the first difference as a fact."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,7 @@ class Difference:
     """The first difference: what it is, the name of the part, and the arrays if there are two.
 
     `dtypes` are those of yours and of the expected; `off` is where they differ, for arrays of one shape and dtype.
+    `within` names what the part belongs to: the keys of the dicts around it.
     """
 
     fact: Fact
@@ -38,6 +39,12 @@ class Difference:
     expected: Numbers | None = None
     dtypes: tuple[str, str] = ("float32", "float32")
     off: NDArray[np.bool_] | None = None
+    within: str = ""
+
+    @property
+    def subject(self) -> str:
+        """The part in the words of the check: its name, then what it is part of; nothing for the whole result."""
+        return _joined("" if self.name == "result" else self.name, self.within)
 
     @property
     def kind(self) -> str:
@@ -77,15 +84,29 @@ def compare(yours: Value, expected: Expected, judge: Same | Like, name: str = ""
         ]
     elif isinstance(nominal, list) and isinstance(yours, list):
         if len(nominal) != len(yours):
-            return Difference(facts.LengthDiffers(len(yours), len(nominal)), name)
+            lists = (str(yours), str(nominal)) if _are_short(yours, nominal) else None
+            return Difference(facts.LengthDiffers(len(yours), len(nominal), lists), name)
         parts = [(f"item {i}", *three) for i, three in enumerate(zip(yours, nominal, exact, strict=True))]
     else:
         return _compare_plain(yours, nominal, exact, judge, name)
     for key, mine, theirs, exactly in parts:
-        inner = f"{key} of {name}" if name and key.startswith("item") else key
-        if found := compare(mine, Expected(theirs, exactly), judge, inner):
-            return found
+        is_item = name and key.startswith("item")
+        if found := compare(mine, Expected(theirs, exactly), judge, f"{key} of {name}" if is_item else key):
+            return found if is_item or not name else replace(found, within=_joined(found.within, name))
     return None
+
+
+def _are_short(*lists: Sequence[Value]) -> bool:
+    """Whether lists can be shown in a sentence: a few whole numbers, such as a shape."""
+    return all(len(values) <= _SHORT and all(type(value) is int for value in values) for values in lists)
+
+
+_SHORT = 6
+"""Longer lists do not fit in a sentence beside each other."""
+
+
+def _joined(*names: str) -> str:
+    return ", ".join(filter(None, names))
 
 
 def _compare_plain(yours: Value, nominal: Value, exact: Value, judge: Same | Like, name: str) -> Difference | None:

@@ -48,12 +48,12 @@ def of_difference(check: Check, trials: Sequence[Trial], *, evidence: bool, name
     if pattern is None:
         only_some_sizes = second is None and len(trials) > 1
         fact = _unexplained(difference, case, evidence=evidence)
-        diagnosis = Diagnosis(kind, fact, _subject(difference), only_some_sizes=only_some_sizes)
+        diagnosis = Diagnosis(kind, fact, difference.subject, only_some_sizes=only_some_sizes)
     else:
         words = {symbol: first.axes.word(symbol) for symbol in first.axes.sizes}
         in_gradient = isinstance(pattern.fact, AllZero) and "gradient" in difference.name
         fact = AllZero(in_gradient=True) if in_gradient else pattern.fact
-        diagnosis = Diagnosis(kind, fact, _subject(difference), pattern.coefficient, words)
+        diagnosis = Diagnosis(kind, fact, difference.subject, pattern.coefficient, words)
     if not evidence or case is None or case.yours.shape == case.expected.shape == ():
         return diagnosis
     sample = pattern.sample if pattern else Sample()
@@ -64,10 +64,6 @@ _KINDS: dict[str, FindingKind] = {"dtype": "dtype", "device": "device", "type": 
 
 BESIDE_A_NAME: Collection[FindingKind] = ("structure", "device")
 """The kinds of facts that stand below the name of a misconception."""
-
-
-def _subject(difference: Difference) -> str:
-    return "" if difference.name == "result" else difference.name
 
 
 def _case(check: Check, first: Trial, second: Trial | None) -> Case | None:

@@ -26,7 +26,7 @@ Index = tuple[int, ...]
 
 def evidence_of(difference: Difference, case: Case, sample: Sample, title: str) -> Evidence:
     """Return the numbers behind a difference, formatted; `title` stands above those that the sample selects."""
-    name = difference.name or "result"
+    name = difference.subject or "result"
     rows = tuple(_rows(case, sample))
     if case.yours.shape != case.expected.shape or not case.expected.size or not case.expected.ndim:
         return Evidence(name, rows)

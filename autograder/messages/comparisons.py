@@ -1,6 +1,6 @@
 """The first difference between an observation and the expected one."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from autograder.messages.elements import Position, element, joined, position
 from autograder.messages.wording import Fact, Wording, opened
@@ -57,7 +57,7 @@ class ValuesDiffer(Fact):
         if self.numbers is not None:
             expected, yours = (element(number, self.dtype) for number in self.numbers)
             first += f": expected {expected}, yours {yours}"
-        return Wording(f"{says} and no known pattern fits", (first,))
+        return Wording(says, (first,))
 
 
 @dataclass(frozen=True)
@@ -127,14 +127,17 @@ class PartUnexpected(Fact):
 
 @dataclass(frozen=True)
 class LengthDiffers(Fact):
-    """A list has another length."""
+    """A list has another length; `lists` shows both if they are short."""
 
     yours: int
     expected: int
+    lists: tuple[str, str] | None = field(default=None, compare=False)
 
     id = "type"
 
     def wording(self) -> Wording:
+        if self.lists is not None:
+            return Wording(f"{self.lists[0]}, expected {self.lists[1]}")
         return Wording(f"{self.yours} {'part' if self.yours == 1 else 'parts'}, expected {self.expected}")
 
 

@@ -22,7 +22,7 @@ class State(Enum):
 
 
 _LABELS = {
-    State.UNKNOWN: "the first value that is not the expected one",
+    State.UNKNOWN: "the first value that differs",
     State.RESHAPED: "the right numbers, in another shape",
     State.RETYPED: "the right numbers, of another dtype",
     State.MOVED: "the right numbers, in other places",
@@ -119,10 +119,10 @@ class Diverges(Fact):
         if state in (State.UNKNOWN, State.UNFINISHED) and self.divergence.factor is not None:
             return Wording(opened(f"{line} computes {label(self.divergence)}"), whole=True)
         if state is State.UNKNOWN and self.divergence.agreeing:
-            says = f"Your values are the expected ones up to {line}; the value of {line} is not"
+            says = opened(f"{line} is the first whose value differs; the values before it are as expected")
             return Wording(says, whole=True)
         if state is State.UNKNOWN:
-            return Wording(opened(f"{line} computes the first value that is not the expected one"), whole=True)
+            return Wording(opened(f"{line} is the first whose value differs from the expected one"), whole=True)
         if state is State.UNFINISHED:
             says = f"Your values are the expected ones up to {line}, but a step is missing there"
             return Wording(says, whole=True)

@@ -54,7 +54,11 @@ def test_any_batch(impl, given):
     B, T, D, V = given.sizes("B T D V")
     module = embeddings(impl, given, D, V)
     ids = given.integers(1, V, B, T)
-    outputs = {"one token": module(ids[:1, :1]), "one row": module(ids[:1]), "all but the last": module(ids[:, :-1])}
+    outputs = {
+        "vectors of one token": module(ids[:1, :1]),
+        "vectors of one sentence": module(ids[:1]),
+        "vectors of all tokens but the last": module(ids[:, :-1]),
+    }
     return {name: output / output.abs().max() for name, output in outputs.items()}
 
 

@@ -63,7 +63,10 @@ def test_eps(impl, given):
     x = given.normal(B, T, D, scale=0.1)
     x = x - x.mean(dim=-1, keepdim=True)  # another check judges the mean
     small = x / 100  # of variance 1e-6, which is the default of eps
-    return {"eps = 0.05": fresh(impl, given, x, eps=0.05)(x), "default eps": fresh(impl, given, small)(small)}
+    return {
+        "output with eps = 0.05": fresh(impl, given, x, eps=0.05)(x),
+        "output with the default eps": fresh(impl, given, small)(small),
+    }
 
 
 @check("a vector of equal numbers stays finite", points=1, of="LayerNormalization", judge=ALIKE)
@@ -81,9 +84,9 @@ def test_any_axes(impl, given):
     module = fresh(impl, given, x)
     three = module(x.flatten(0, 1)).reshape(x.shape)
     return {
-        "four axes, and three": [module(x)[..., :8], three[..., :8]],
-        "two axes, and three": [module(x[0, 0])[..., :8], three[0, 0, ..., :8]],
-        "one axis, and three": [module(x[0, 0, 0]), three[0, 0, 0]],
+        "input of four axes, compared with three": [module(x)[..., :8], three[..., :8]],
+        "input of two axes, compared with three": [module(x[0, 0])[..., :8], three[0, 0, ..., :8]],
+        "input of one axis, compared with three": [module(x[0, 0, 0]), three[0, 0, 0]],
     }
 
 
@@ -91,7 +94,7 @@ def test_any_axes(impl, given):
 def test_gradient(impl, given):
     B, T, D = given.sizes("B T D")
     x = given.normal(B, T, D, scale=2.0).requires_grad_()
-    return {"gradient of the input": given.gradients(fresh(impl, given, x)(x.clone()), x)}
+    return {"gradient of the input": given.gradients(fresh(impl, given, x)(x.clone()), x)[0]}
 
 
 @check("alpha and bias are trained: 2·D numbers", points=1, of="LayerNormalization", requires_any=COMPUTED)

@@ -58,7 +58,7 @@ def test_padding_form(impl, given):
 @check("the padding mask works with any padding id", points=2, of=PADDING)
 def test_padding_id(impl, given):
     ids = scattered(given, given.size("S"), pad_idx=5)
-    return {"True at": content(impl.create_padding_mask(ids, pad_idx=5))}
+    return {"where the mask is True": content(impl.create_padding_mask(ids, pad_idx=5))}
 
 
 @check("padding is found at any position", points=1, of=PADDING)
@@ -72,15 +72,15 @@ def test_padding_anywhere(impl, given):
 @check("the look-ahead mask is True on and below the diagonal", points=3, of=LOOK_AHEAD)
 def test_look_ahead(impl, given):
     sizes = any_length(given), given.size("T")
-    return {f"size {size}": content(impl.create_look_ahead_mask(size, device=given.device)) for size in sizes}
+    return {f"mask of size {size}": content(impl.create_look_ahead_mask(size, device=given.device)) for size in sizes}
 
 
 @check("the look-ahead mask is Bool (size, size)", points=2, of=LOOK_AHEAD, judge=FORM)
 def test_look_ahead_form(impl, given):
     one, size = impl.create_look_ahead_mask(1), any_length(given)
     return {
-        "size 1, set to False": one.new_zeros(one.shape) if hasattr(one, "new_zeros") else one,
-        f"size {size}": impl.create_look_ahead_mask(size),
+        "size 1, after every element is set to False": one.new_zeros(one.shape) if hasattr(one, "new_zeros") else one,
+        f"mask of size {size}": impl.create_look_ahead_mask(size),
     }
 
 
@@ -88,7 +88,7 @@ def test_look_ahead_form(impl, given):
 def test_look_ahead_device(impl, given):
     with given.another_device() as device:
         mask = impl.create_look_ahead_mask(any_length(given), device=device)
-        return {"True at": mask != 0}
+        return {"where the mask is True": mask != 0}
 
 
 @check("the target mask blocks padding and later tokens, nothing else", points=4, of=TARGET)
@@ -105,7 +105,7 @@ def test_target_form(impl, given):
 @check("the target mask works with any padding id", points=2, of=TARGET)
 def test_target_id(impl, given):
     ids = scattered(given, given.size("T"), pad_idx=5)
-    return {"True at": content(impl.create_target_mask(ids, pad_idx=5))}
+    return {"where the mask is True": content(impl.create_target_mask(ids, pad_idx=5))}
 
 
 @check("the ids are not modified", points=1, requires_any=("padding_tokens", "look_ahead"))
@@ -114,7 +114,7 @@ def test_ids_kept(impl, given):
     seq, tgt = sentences(given, S), sentences(given, T)
     impl.create_padding_mask(seq)
     impl.create_target_mask(tgt)
-    return {"seq after the call": seq, "tgt after the call": tgt}
+    return {"`seq` after the call": seq, "`tgt` after the call": tgt}
 
 
 @check("new tensors are on the device of the input", points=1, trials=1, judge=ON_THE_DEVICE)

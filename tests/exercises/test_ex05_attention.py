@@ -73,7 +73,7 @@ def test_by_hand_large(impl, given):
     return {"weights": impl.self_attention_by_hand(x, *matrices).weights}
 
 
-BY_HAND_FREE = Like(free=("output there, and on the CPU", "output, and from float32"))
+BY_HAND_FREE = Like(free=("output on another device, compared with the CPU", "output, compared with float32"))
 
 
 @check(
@@ -89,14 +89,17 @@ def test_by_hand_kept(impl, given):
     before = [each.clone() for each in inputs]
     here = impl.self_attention_by_hand(*inputs).output
     names = ("x", "w_q", "w_k", "w_v")
-    seen = {f"{name}, and before": list(both) for name, *both in zip(names, inputs, before, strict=True)}
+    seen = {
+        f"{name} after the call, compared with before": list(both)
+        for name, *both in zip(names, inputs, before, strict=True)
+    }
     for dtype in ("float64", "bfloat16", "float16"):
         narrow = inputs_by_hand(given, dtype)
         outputs = [impl.self_attention_by_hand(*each).output for each in (narrow, [each.float() for each in narrow])]
-        seen[dtype] = {"output, and from float32": [each[..., :3] for each in outputs]}
+        seen[dtype] = {"output, compared with float32": [each[..., :3] for each in outputs]}
     with given.another_device() as device:
         there = impl.self_attention_by_hand(*(each.to(device) for each in inputs)).output
-        return {**seen, "output there, and on the CPU": [there[..., :3], here[..., :3]]}
+        return {**seen, "output on another device, compared with the CPU": [there[..., :3], here[..., :3]]}
 
 
 @check("a query of zeros gives all keys equal weights and returns the mean of the values", points=3, of=FUNCTION)
@@ -125,7 +128,7 @@ def test_blocked_keys(impl, given):
     free = free + (free.sum(dim=-1, keepdim=True) == 0)  # an inverted mask may leave nothing
     left = free * mask
     fair = left * free.sum(dim=-1, keepdim=True) / left.sum(dim=-1, keepdim=True)
-    return {"weights, and their fair share of what is open": [weights, fair]}
+    return {"weights under a mask": [weights, fair]}
 
 
 @check(
@@ -149,7 +152,7 @@ def test_mask_axes(impl, given):
         mask = (whole, whole[:, 0], whole[0, 0])[3 - form.count(",")]
         results = attend(impl, *inputs, mask)
         in_full = attend(impl, *inputs, whole.expand(B, B, T, S))
-        seen[f"{form}, and the same mask written out for every score"] = two_ways(given, results, in_full)
+        seen[f"{form}, compared with the same mask for every score"] = two_ways(given, results, in_full)
     return seen
 
 
@@ -166,10 +169,14 @@ def test_leading_axes(impl, given):
     single = [attend(impl, *(each[row, head] for each in four)) for row in range(2 * B) for head in range(2)]
     two = [given.torch.stack(each) for each in zip(*single, strict=True)]
     return {
-        "five axes, and four": two_ways(given, attend(impl, *five), [each.unflatten(0, (2, B)) for each in whole]),
-        "two axes, and four": two_ways(given, two, [each[:, :2].flatten(0, 1) for each in whole]),
-        "three axes, and four, with a mask": two_ways(given, attend(impl, *three, mask[:, 0]), one_head),
-        "three axes and a mask that blocks nothing, and four and no mask": two_ways(
+        "input of five axes, compared with four": two_ways(
+            given, attend(impl, *five), [each.unflatten(0, (2, B)) for each in whole]
+        ),
+        "input of two axes, compared with four": two_ways(given, two, [each[:, :2].flatten(0, 1) for each in whole]),
+        "input of three axes under a mask, compared with four": two_ways(
+            given, attend(impl, *three, mask[:, 0]), one_head
+        ),
+        "input of three axes under an open mask, compared with four and no mask": two_ways(
             given, attend(impl, *three, given.torch.ones_like(mask[:, 0])), [each[:, 0] for each in whole]
         ),
     }
@@ -184,7 +191,7 @@ def test_large_scores(impl, given):
     for name, more in (("scores", 0.0), ("far larger scores", 100.0 * K)):  # the same for every key: no weight changes
         query[..., 0] = more
         seen[name], _ = attend(impl, query, key, value)
-    return {"output for far larger scores, and output": [seen["far larger scores"], seen["scores"]]}
+    return {"weights at far larger scores, compared with usual ones": [seen["far larger scores"], seen["scores"]]}
 
 
 FAR = Like(exact_zeros=True, likeness=0.8)  # equal scores leave few different numbers
@@ -203,10 +210,13 @@ def test_blocked_for_good(impl, given):
 
     def parts(query, key):
         output, _ = attend(impl, query, key, apart, allowed.expand(S, S))
-        return {"part of the blocked keys": output[..., 0], "part of the open keys": output[..., 1]}
+        return {
+            "what the output takes from blocked keys": output[..., 0],
+            "what the output takes from open keys": output[..., 1],
+        }
 
     return {
-        "blocked scores far above": parts(query, key),
+        "blocked scores far above the others": parts(query, key),
         "open scores far below 0": parts(low_query, low_key),
     }
 
@@ -239,8 +249,8 @@ def test_nothing_to_attend_to(impl, given):
         "output of the blocked query": output[:, :, blocked],
         "weights of the blocked query": weights[:, :, blocked],
         **summed(given.gradients(output, *inputs), ""),
-        **summed(given.gradients(again[:, :, others], *inputs), ", of the other queries"),
-        "weights of the other queries, and without the blocked one": [weights[:, :, others], before[:, :, others]],
+        **summed(given.gradients(again[:, :, others], *inputs), ", from the other queries only"),
+        "weights of the other queries, compared with no query blocked": [weights[:, :, others], before[:, :, others]],
     }
 
 
@@ -267,8 +277,8 @@ def test_dropout(impl, given):
     return {
         "eval": taken[..., :keys],
         "train": each,
-        "what is dropped, and its copy": [each, copy],
-        "weights returned in training, and without dropout": [in_training, weights],
+        "output in training": [each, copy],
+        "weights in training, compared with those without dropout": [in_training, weights],
     }
 
 
@@ -276,7 +286,7 @@ def test_dropout(impl, given):
 def test_gradients(impl, given):
     B, H = given.sizes("B H")
     inputs = attention_inputs(given, 5 * B, H, dtype="float64")
-    names = [f"slopes along the {name}: by gradient, and by small steps" for name in ("query", "key", "value")]
+    names = [f"gradient of the {name}, compared with small steps" for name in ("query", "key", "value")]
     return dict(zip(names, given.slopes(lambda *at: attend(impl, *at)[0], *inputs), strict=True))
 
 
@@ -311,7 +321,7 @@ def test_dtypes(impl, given):
         results = attend(impl, *inputs, mask)
         wide = attend(impl, *(each.float() for each in inputs), mask)
         seen[dtype] = {
-            f"{name}, and from float32": [each[..., :3] for each in comparable(given, *both)]
+            f"{name}, compared with float32": [each[..., :3] for each in comparable(given, *both)]
             for name, *both in zip(("output", "weights"), results, wide, strict=True)
         }
     return seen

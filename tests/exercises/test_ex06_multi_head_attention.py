@@ -6,9 +6,9 @@ from autograder.checks import Dropout, Like, Raises, check, picture
 CLASS = "MultiHeadAttention"
 COMPUTED = ("head_columns", "dropout")  # one of them passes unless nothing is computed
 FEW = 4  # features are enough if all features are computed in the same way
-SLOPES = tuple(f"slopes along the {each}: by gradient, and by small steps" for each in ("query", "key", "value"))
+SLOPES = tuple(f"gradient of the {each}, compared with small steps" for each in ("query", "key", "value"))
 OUTPUT_FREE = Like(
-    free=("output, and from float32", "output under a mask, and from float32", "output of the blocked query")
+    free=("output, compared with float32", "output under a mask, compared with float32", "output of the blocked query")
 )  # one fault can change all numbers, so these only need similar weights
 AS_ON_CPU = Like(tolerance=1e-4, free=("output", "slope along the parameters"))
 
@@ -41,6 +41,9 @@ def test_self_attention(impl, given):
     return multi_head(impl, given, D, H, whole=True)(x, x, x)
 
 
+LOGARITHM = "logarithm of attention_weights, up to its scale"
+
+
 @check("head h attends with columns h*K to (h+1)*K - 1", points=3, of=CLASS)
 def test_head_columns(impl, given):
     B, T, D, H = given.sizes("B T D H")
@@ -49,10 +52,10 @@ def test_head_columns(impl, given):
     module(x, x, x)
     weights = module.attention_weights
     if not isinstance(weights, given.torch.Tensor):
-        return {"attention_weights": weights}
+        return {LOGARITHM: weights}
     scores = weights.log()
     scores = scores - scores.mean(dim=-1, keepdim=True)
-    return {"logarithm of attention_weights, up to its scale": scores / scores.std()}
+    return {LOGARITHM: scores / scores.std()}
 
 
 @check("query, key and value may be three different sequences", points=3, of=CLASS, judge=Like(tolerance=1e-3))
@@ -69,11 +72,14 @@ def test_three_sequences(impl, given):
     for i, name in enumerate(("query", "key", "value")):
         others = [each.clone() for each in inputs]
         others[i][:, -1] += 1
-        seen[f"what the last {name} changes"] = (module(*others) - output)[..., :FEW]
+        seen[f"change of the output if the last {name} changes"] = (module(*others) - output)[..., :FEW]
     ways = {
-        "output for twice the value, and twice the output": [twice - bias, 2 * (output - bias)],
-        "attention to a copy, and to itself": [module(key, key.clone(), key.clone()), module(key, key, key)],
-        "one tensor for key and value, and a tensor each": [module(query, key, key), module(query, key, key.clone())],
+        "output for twice the value, compared with twice the output": [twice - bias, 2 * (output - bias)],
+        "attention to a copy, compared with self-attention": [
+            module(key, key.clone(), key.clone()),
+            module(key, key, key),
+        ],
+        "key and value as one tensor, compared with two": [module(query, key, key), module(query, key, key.clone())],
     }
     return {**seen, **{name: [each[..., :FEW] for each in both] for name, both in ways.items()}}
 
@@ -90,23 +96,23 @@ def test_mask(impl, given):
     for name, mask in masks.items():
         module(query, key, value, mask)
         weights = module.attention_weights
-        seen[name] = {"weight is 0": weights == 0 if isinstance(weights, given.torch.Tensor) else weights}
+        seen[name] = {"where weights are 0": weights == 0 if isinstance(weights, given.torch.Tensor) else weights}
     output, replaced = module(query, key, value, padding), value.where(padding.view(B, S, 1), replacement)
     free = module(query, key, value, given.torch.ones_like(padding))
     twice = multi_head(impl, given, D, H, dtype="float64")
     twice(*(each.double() for each in (query, key, value)), masks["mask (T, S)"])
     if isinstance(twice.attention_weights, given.torch.Tensor):
-        seen["mask (T, S)"]["weight is 0 in float64"] = twice.attention_weights == 0
-    seen["output, and with other blocked values"] = [
+        seen["mask (T, S)"]["where weights are 0 in float64"] = twice.attention_weights == 0
+    seen["output, compared with other values at blocked keys"] = [
         each[..., :FEW] for each in (output, module(query, key, replaced, padding))
     ]
-    seen["output under a mask that blocks nothing, and under none"] = [
+    seen["output under an open mask, compared with no mask"] = [
         each[..., :FEW] for each in (free, module(query, key, value))
     ]
     return seen
 
 
-LARGE = Like(tolerance=1e-3, free=("output at large scores, and at usual ones",))
+LARGE = Like(tolerance=1e-3, free=("output at large scores, compared with usual ones",))
 
 
 @check("large scores do not overflow, and blocked keys stay blocked", points=1, of=CLASS, judge=LARGE)
@@ -117,10 +123,10 @@ def test_large_scores(impl, given):
     # A query that sees one key gives it all the weight, however far its score is below or above those of the others.
     outputs = [module(size * query, size * key, value, itself)[..., :FEW] for size in (1000.0, 1.0)]
     module(query, key, value)
-    return {"output at large scores, and at usual ones": outputs, "attention_weights": module.attention_weights}
+    return {"output at large scores, compared with usual ones": outputs, "attention_weights": module.attention_weights}
 
 
-OTHERS = "output of the other queries, and without the blocked one"
+OTHERS = "output of the other queries, compared with no query blocked"
 FREE = (OTHERS, "output of the blocked query", *(f"gradient of the {each}" for each in ("query", "key", "value")))
 
 
@@ -171,8 +177,8 @@ def test_weights_kept(impl, given):
     first, latest = kept
     return {
         "attention_weights of the first call": first,
-        "attention_weights of the latest call, and without dropout": [latest, module.attention_weights],
-        "attached": any(getattr(each, "requires_grad", None) for each in kept),
+        "attention_weights of the latest call, compared with no dropout": [latest, module.attention_weights],
+        "attention_weights are attached to the graph": any(getattr(each, "requires_grad", None) for each in kept),
     }
 
 
@@ -186,7 +192,7 @@ def test_dropout(impl, given):
     dropped = (module.train()(x, x, x) - bias)[..., 0]
     usual = multi_head(impl, given, given.size("D"), 1, dropout=None)
     share = (usual.train()(x, x, x) == usual(x * 0, x * 0, x * 0)).float().mean()
-    return {"eval": taken, "train": dropped, "tenths dropped if no rate is given": round(10 * float(share))}
+    return {"eval": taken, "train": dropped, "tenths dropped at the default rate": round(10 * float(share))}
 
 
 @check("the gradients of query, key and value are right", points=2, of=CLASS, judge=Like(tolerance=1e-3, free=SLOPES))
@@ -231,8 +237,8 @@ def test_dtypes(impl, given):
         inputs = [each.float() for each in inputs]
         wide, wide_masked = module.float()(*inputs), module(*inputs, mask)
         seen[dtype] = {
-            "output, and from float32": [output[..., :FEW], wide[..., :FEW]],
-            "output under a mask, and from float32": [masked[:, 1:, :FEW], wide_masked[:, 1:, :FEW]],
+            "output, compared with float32": [output[..., :FEW], wide[..., :FEW]],
+            "output under a mask, compared with float32": [masked[:, 1:, :FEW], wide_masked[:, 1:, :FEW]],
             "output of the blocked query": masked[:, 0],
             "attention_weights": weights,
         }

@@ -53,7 +53,7 @@ def test_dropout(impl, given):
     full, dropped = eval_and_train()
     usual = (dropped[full != 0] == 0).float().mean()
     full, dropped = eval_and_train(0.4)
-    return {"eval": full, "train": dropped, "tenths dropped if no rate is given": round(10 * float(usual))}
+    return {"eval": full, "train": dropped, "tenths dropped at the default rate": round(10 * float(usual))}
 
 
 test_gradient = NETWORK.gradients(id="gradient", title="the gradient of the input is right", points=2)

@@ -96,10 +96,10 @@ def test_block_mask(impl, given):
     B, S, H = given.sizes("B S H")
     block, x = encoder_block(impl, given), vectors(given)
     return {
-        "mask (B, 1, 1, S)": block(x, given.mask(B, 1, 1, S)),
-        "mask (S, S)": block(x, given.mask(S, S)),
-        "mask (B, S, S)": block(x, given.mask(B, S, S)),
-        "mask (B, H, S, S)": block(x, mask=given.mask(B, H, S, S)),
+        "output under mask (B, 1, 1, S)": block(x, given.mask(B, 1, 1, S)),
+        "output under mask (S, S)": block(x, given.mask(S, S)),
+        "output under mask (B, S, S)": block(x, given.mask(B, S, S)),
+        "output under mask (B, H, S, S)": block(x, mask=given.mask(B, H, S, S)),
     }
 
 
@@ -107,7 +107,7 @@ def test_block_mask(impl, given):
 def test_block_dropout(impl, given):
     block, x = encoder_block(impl, given, dropout=ALL, train=True), vectors(given)
     given.restart_randomness()
-    return {"output with all that is added dropped": block(x)}
+    return {"output with every sublayer dropped": block(x)}
 
 
 @check("the gradient of a block's input is right", points=2, of=BLOCK, judge=Same(tolerance=1e-4))
@@ -115,7 +115,7 @@ def test_block_gradient(impl, given):
     B, S = given.sizes("B S")
     x = vectors(given).requires_grad_()
     output = encoder_block(impl, given)(x, given.mask(B, 1, 1, S))
-    return {"of the input": given.gradients(output, x)[0]}
+    return {"gradient of the input": given.gradients(output, x)[0]}
 
 
 @check("the inputs are not modified", points=1, of=BLOCK, requires_any=COMPUTED)
@@ -137,10 +137,10 @@ def test_encoder_mask(impl, given):
     B, S = given.sizes("B S")
     module, ids = encoder(impl, given), sentences(given)
     return {
-        "mask (B, 1, 1, S)": module(ids, given.mask(B, 1, 1, S)),
-        "mask (B, 1, S, S)": module(ids, mask=given.mask(B, 1, S, S)),
-        "mask (S, S)": module(ids, given.mask(S, S)),
-        "mask (B, S, S)": module(ids, given.mask(B, S, S)),
+        "output under mask (B, 1, 1, S)": module(ids, given.mask(B, 1, 1, S)),
+        "output under mask (B, 1, S, S)": module(ids, mask=given.mask(B, 1, S, S)),
+        "output under mask (S, S)": module(ids, given.mask(S, S)),
+        "output under mask (B, S, S)": module(ids, given.mask(B, S, S)),
     }
 
 
@@ -166,8 +166,8 @@ def test_blocked_for_good(impl, given):
     mask[blocked] = False
     after, others = module(ids, mask), [row for row in range(B) if row != blocked]
     return {
-        "at large scores and with another last token, and before": alone,
-        "other sentences, and without the blocked one": [after[others], before[others]],
+        "earlier rows at large scores, compared with another last token": alone,
+        "other sentences, compared with no sentence blocked": [after[others], before[others]],
         "output of the blocked sentence": after[blocked],
         "slope along the parameters": given.slope(after, *module.parameters()),
         "output of the blocked sentence in float16": encoder(impl, given, 1, dtype="float16")(ids, mask)[blocked],
@@ -185,7 +185,8 @@ def test_dropout_rate(impl, given):
         "feed-forward of the last block": last.feed_forward,
     }
     return {
-        f"all dropped in the {name}": with_part_in_training(given, module, part, ids) for name, part in parts.items()
+        f"output with everything dropped in the {name}": with_part_in_training(given, module, part, ids)
+        for name, part in parts.items()
     }
 
 
@@ -194,12 +195,12 @@ def test_any_size(impl, given):
     B, S, N = given.sizes("B S N")
     module, ids = encoder(impl, given, 3), sentences(given)
     return {
-        "three blocks, with a mask": module(ids, given.mask(B, 1, 1, S)),
-        "the same ids, no mask": module(ids),
-        "one sentence": module(sentences(given, 1)),
-        "one token": module(sentences(given, 1, 1)),
-        "seq_len tokens": module(sentences(given, 1, N)),
-        "rows of the table": module.positional_encoding.pe.size(1),
+        "output of three blocks under a mask": module(ids, given.mask(B, 1, 1, S)),
+        "output of the same ids without a mask": module(ids),
+        "output of one sentence": module(sentences(given, 1)),
+        "output of one token": module(sentences(given, 1, 1)),
+        "output of seq_len tokens": module(sentences(given, 1, N)),
+        "rows of the position table": module.positional_encoding.pe.size(1),
     }
 
 

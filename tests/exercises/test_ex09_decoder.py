@@ -118,10 +118,10 @@ def test_block_masks(impl, given):
     block, inputs = decoder_block(impl, given), two_sequences(given)
     src_mask, tgt_mask = two_masks(given)
     return {
-        "tgt_mask alone": block(*inputs, tgt_mask=tgt_mask),
-        "src_mask alone": block(*inputs, src_mask),
-        "both": block(*inputs, src_mask, tgt_mask),
-        "of other forms": block(*inputs, given.mask(B, H, T, S), given.mask(T, T)),
+        "output with only tgt_mask": block(*inputs, tgt_mask=tgt_mask),
+        "output with only src_mask": block(*inputs, src_mask),
+        "output with both masks": block(*inputs, src_mask, tgt_mask),
+        "output with masks of other shapes": block(*inputs, given.mask(B, H, T, S), given.mask(T, T)),
     }
 
 
@@ -129,7 +129,7 @@ def test_block_masks(impl, given):
 def test_block_dropout(impl, given):
     block, inputs = decoder_block(impl, given, dropout=ALL, train=True), two_sequences(given)
     given.restart_randomness()
-    return {"output with all that is added dropped": block(*inputs)}
+    return {"output with every sublayer dropped": block(*inputs)}
 
 
 @check("the gradients of a block's input and of the encoder output are right", points=2, of=BLOCK)
@@ -137,7 +137,7 @@ def test_block_gradients(impl, given):
     x, encoder_output = (each.requires_grad_() for each in two_sequences(given))
     output = decoder_block(impl, given)(x, encoder_output, *two_masks(given))
     gradients = given.gradients(output, x, encoder_output)
-    return {"of the input": gradients[0], "of the encoder output": gradients[1]}
+    return {"gradient of the input": gradients[0], "gradient of the encoder output": gradients[1]}
 
 
 @check("the inputs are not modified", points=1, of=BLOCK, requires_any=COMPUTED)
@@ -163,10 +163,10 @@ def test_decoder_masks(impl, given):
     module, inputs = decoder(impl, given), targets_and_source(given)
     src_mask, tgt_mask = two_masks(given)
     return {
-        "both": module(*inputs, src_mask, tgt_mask),
-        "tgt_mask alone": module(*inputs, tgt_mask=tgt_mask),
-        "src_mask alone": module(*inputs, src_mask=src_mask),
-        "of other forms": module(*inputs, *masks_of_other_forms(given)),
+        "output with both masks": module(*inputs, src_mask, tgt_mask),
+        "output with only tgt_mask": module(*inputs, tgt_mask=tgt_mask),
+        "output with only src_mask": module(*inputs, src_mask=src_mask),
+        "output with masks of other shapes": module(*inputs, *masks_of_other_forms(given)),
     }
 
 
@@ -198,8 +198,8 @@ def test_blocked_for_good(impl, given):
         ids, given.normal(*source.shape, dtype="float16"), src_mask, tgt_mask
     )
     return {
-        "at large scores and with other hidden tokens, and before": alone,
-        "other sentences, and without the blocked one": [after[others], before[others]],
+        "earlier rows at large scores, compared with other hidden tokens": alone,
+        "other sentences, compared with no sentence blocked": [after[others], before[others]],
         "output of the blocked sentence": after[blocked],
         "slope along the parameters": given.slope(after, *module.parameters()),
         "output of the blocked sentence in float16": half[blocked],
@@ -223,9 +223,12 @@ def test_no_look_ahead(impl, given):
 
     after = module(other, encoder_output, src_mask, tgt_mask)
     return {
-        "rows before a changed token, and before the change": [after[:, :later], before[:, :later]],
-        "what the change makes of the others": (after - before)[:, later:],
-        "rows with other hidden source tokens, and before": [module(ids, hidden, src_mask, tgt_mask), before],
+        "rows before a changed token, compared with no change": [after[:, :later], before[:, :later]],
+        "change of the rows from the changed token on": (after - before)[:, later:],
+        "output with other hidden source tokens, compared with none changed": [
+            module(ids, hidden, src_mask, tgt_mask),
+            before,
+        ],
     }
 
 
@@ -241,7 +244,7 @@ def test_dropout_rate(impl, given):
         "feed-forward of the last block": last.feed_forward,
     }
     return {
-        f"all dropped in the {name}": with_part_in_training(given, module, part, *inputs)
+        f"output with everything dropped in the {name}": with_part_in_training(given, module, part, *inputs)
         for name, part in parts.items()
     }
 
@@ -251,13 +254,13 @@ def test_any_size(impl, given):
     N = given.size("N")
     module, inputs = decoder(impl, given, 3), targets_and_source(given)
     return {
-        "three blocks, with masks": module(*inputs, *two_masks(given)),
-        "the same ids, no masks": module(*inputs),
-        "the same ids, another source": module(inputs[0], targets_and_source(given)[1]),
-        "one token each": module(*targets_and_source(given, T=1)),
-        "one sentence of seq_len tokens, a source of one": module(*targets_and_source(given, 1, N, 1)),
-        "a source longer than seq_len": module(*targets_and_source(given, 1, 2, N + 2)),
-        "rows of the table": module.positional_encoding.pe.size(1),
+        "output of three blocks under masks": module(*inputs, *two_masks(given)),
+        "output of the same ids without masks": module(*inputs),
+        "output of the same ids with another source": module(inputs[0], targets_and_source(given)[1]),
+        "output of one token and a source of one": module(*targets_and_source(given, T=1)),
+        "output of seq_len tokens and a source of one": module(*targets_and_source(given, 1, N, 1)),
+        "output for a source longer than seq_len": module(*targets_and_source(given, 1, 2, N + 2)),
+        "rows of the position table": module.positional_encoding.pe.size(1),
     }
 
 

@@ -133,8 +133,8 @@ def test_pad_idx(impl, given):
     src, tgt = src.masked_fill(src == 5, 1), tgt.masked_fill(tgt == 5, 1)
     src[:, 0] = tgt[:, 0] = 0
     return {
-        "source padded": model(padded_right(given, src, 5), tgt),
-        "target padded": model(src, padded_between(given, tgt, 5)),
+        "logits with a padded source": model(padded_right(given, src, 5), tgt),
+        "logits with a padded target": model(src, padded_between(given, tgt, 5)),
     }
 
 
@@ -147,10 +147,10 @@ def test_given_masks(impl, given):
     src_mask = given.mask(B, 1, 1, S)
     itself = given.torch.eye(T, dtype=given.torch.bool, device=given.device)
     return {
-        "src_mask (B, 1, 1, S)": model(src, tgt, src_mask),
-        "tgt_mask (T, T)": model(src, tgt, None, given.mask(T, T) | itself),
-        "tgt_mask (B, T, T)": model(src, tgt, tgt_mask=given.mask(B, T, T) | itself),
-        "both": model(src, tgt, src_mask, given.mask(B, 1, T, T) | itself),
+        "logits under src_mask (B, 1, 1, S)": model(src, tgt, src_mask),
+        "logits under tgt_mask (T, T)": model(src, tgt, None, given.mask(T, T) | itself),
+        "logits under tgt_mask (B, T, T)": model(src, tgt, tgt_mask=given.mask(B, T, T) | itself),
+        "logits with both masks": model(src, tgt, src_mask, given.mask(B, 1, T, T) | itself),
     }
 
 
@@ -179,8 +179,8 @@ def test_blocked_for_good(impl, given):
     src[blocked], tgt[blocked, 0] = 0, 0
     after, others = model(src, tgt), [row for row in range(B) if row != blocked]
     return {
-        "at large scores and with other hidden tokens, and before": alone,
-        "other sentences, and without one of padding alone": [after[others], before[others]],
+        "earlier rows at large scores, compared with other hidden tokens": alone,
+        "other sentences, compared with none of only padding": [after[others], before[others]],
         "logits of the padding": after[blocked],
         "slope along the parameters": given.slope(after, *model.parameters()),
         "logits of the padding in float16": transformer(impl, given, dtype="float16")(src, tgt)[blocked],
@@ -195,8 +195,8 @@ def test_probabilities(impl, given):
     model = transformer(impl, given)
     masks = given.mask(B, 1, 1, S), given.mask(T, T) | given.torch.eye(T, dtype=given.torch.bool, device=given.device)
     return {
-        "masks from the ids": model.forward_with_softmax(src, tgt),
-        "masks given": model.forward_with_softmax(src, tgt, *masks),
+        "probabilities with masks from the ids": model.forward_with_softmax(src, tgt),
+        "probabilities with given masks": model.forward_with_softmax(src, tgt, *masks),
     }
 
 
@@ -212,11 +212,11 @@ def test_dropout(impl, given):
     model = transformer(impl, given, dropout=1.0)  # everything is dropped: only norms and biases are left
     seen = {"eval mode": model(src, tgt)}
     model.encoder.train()
-    seen["encoder in train mode"] = model(src, tgt)
+    seen["logits with the encoder in train mode"] = model(src, tgt)
     model.encoder.eval()
     model.decoder.train()
-    seen["decoder in train mode"] = model(src, tgt)
-    seen["train mode"] = model.train()(src, tgt)
+    seen["logits with the decoder in train mode"] = model(src, tgt)
+    seen["logits in train mode"] = model.train()(src, tgt)
     return seen
 
 
@@ -227,7 +227,7 @@ def test_gradients(impl, given):
     pairs = list(zip(trained, given.gradients(model(*sentences(given)), *trained), strict=True))
     return {
         "trained numbers without a gradient": sum(each.numel() for each, gradient in pairs if gradient is None),
-        "slope along them": sum((each * gradient).sum() for each, gradient in pairs if gradient is not None),
+        "slope along the parameters": sum((each * gradient).sum() for each, gradient in pairs if gradient is not None),
     }
 
 
@@ -243,10 +243,10 @@ def test_calls_apart(impl, given):
     model.forward_with_softmax(src, tgt, src_mask, tgt_mask)
     model.train().forward_with_softmax(*first)
     return {
-        "arguments": [src, tgt, src_mask, tgt_mask],
-        "in train mode": model.training,
-        "next call": model.eval()(src, tgt),
-        "next call, shorter": model(src[1:, :-1], tgt[1:, :-2]),
+        "arguments after the call": [src, tgt, src_mask, tgt_mask],
+        "the model is in train mode after the call": model.training,
+        "logits of the next call": model.eval()(src, tgt),
+        "logits of a shorter next call": model(src[1:, :-1], tgt[1:, :-2]),
     }
 
 

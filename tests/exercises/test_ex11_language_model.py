@@ -84,8 +84,8 @@ def test_future(impl, given):
     other[:, changed] = ids[:, changed] % (V - 1) + 1
     before, after = model(ids), model(other)
     return {
-        "logits before a changed token, and before the change": [after[:, :changed], before[:, :changed]],
-        "what the change makes of the others": (after - before)[:, changed:],
+        "logits before a changed token, compared with no change": [after[:, :changed], before[:, :changed]],
+        "change of the rows from the changed token on": (after - before)[:, changed:],
     }
 
 
@@ -103,10 +103,10 @@ def test_given_mask(impl, given):
     keys = given.mask(B, 1, 1, T)
     keys[..., 0] = True  # the first token sees only itself
     return {
-        "mask (B, 1, 1, T)": model(ids, keys),
-        "mask (T, T)": model(ids, open_to_itself(given, T, T)),
-        "mask (B, T, T)": model(ids, mask=open_to_itself(given, B, T, T)),
-        "mask (B, H, T, T)": model(ids, open_to_itself(given, B, H, T, T)),
+        "logits under mask (B, 1, 1, T)": model(ids, keys),
+        "logits under mask (T, T)": model(ids, open_to_itself(given, T, T)),
+        "logits under mask (B, T, T)": model(ids, mask=open_to_itself(given, B, T, T)),
+        "logits under mask (B, H, T, T)": model(ids, open_to_itself(given, B, H, T, T)),
     }
 
 
@@ -133,8 +133,8 @@ def test_blocked_for_good(impl, given):
     keys[blocked, ..., 0] = False  # the first token of that row sees nothing
     after, others = model(ids, keys), [row for row in range(B) if row != blocked]
     return {
-        "at large scores and with another last token, and before": alone,
-        "other rows, and without the blocked query": [after[others], before[others]],
+        "earlier rows at large scores, compared with another last token": alone,
+        "other rows, compared with no query blocked": [after[others], before[others]],
         "logits of the blocked query": after[blocked, 0],
         "slope along the parameters": given.slope(after, *model.parameters()),
         "logits of the blocked query in float16": language_model(impl, given, dtype="float16")(ids, keys)[blocked, 0],
@@ -153,11 +153,11 @@ def test_dropout(impl, given):
     model = language_model(impl, given, dropout=1.0)  # everything is dropped: only norms and biases are left
     seen = {"eval mode": model(ids)}
     model.positional_encoding.train()
-    seen["positions in train mode"] = model(ids)
+    seen["logits with the positions in train mode"] = model(ids)
     model.positional_encoding.eval()
     model.layers.train()
-    seen["blocks in train mode"] = model(ids)
-    seen["train mode"] = model.train()(ids)
+    seen["logits with the blocks in train mode"] = model(ids)
+    seen["logits in train mode"] = model.train()(ids)
     return seen
 
 
@@ -168,7 +168,7 @@ def test_gradients(impl, given):
     pairs = list(zip(trained, given.gradients(model(text(given)), *trained), strict=True))
     return {
         "trained numbers without a gradient": sum(each.numel() for each, gradient in pairs if gradient is None),
-        "slope along them": sum((each * gradient).sum() for each, gradient in pairs if gradient is not None),
+        "slope along the parameters": sum((each * gradient).sum() for each, gradient in pairs if gradient is not None),
     }
 
 
@@ -179,7 +179,11 @@ def test_calls_apart(impl, given):
     ids, mask = text(given), open_to_itself(given, B, 1, T, T)
     model(ids[:, :-1])
     model(ids, mask)
-    return {"arguments": [ids, mask], "next call": model(ids), "next call, shorter": model(ids[1:, :-2])}
+    return {
+        "arguments after the call": [ids, mask],
+        "logits of the next call": model(ids),
+        "logits of a shorter next call": model(ids[1:, :-2]),
+    }
 
 
 @check("it has num_layers blocks, seq_len positions and a default dropout of 0.1", points=1, of=CLASS)
@@ -188,10 +192,10 @@ def test_sizes(impl, given):
     model = language_model(impl, given)
     deep = impl.LanguageModel(vocab_size=V, d_model=D, num_heads=H, d_ff=F, num_layers=3, seq_len=N)
     return {
-        "blocks": len(deep.layers),
-        "positions": model.positional_encoding.pe.size(1),
+        "number of blocks": len(deep.layers),
+        "number of positions": model.positional_encoding.pe.size(1),
         "logits of a full table": model(given.integers(0, V, B, N)),
-        "dropout": deep.positional_encoding.dropout.p,
+        "dropout rate": deep.positional_encoding.dropout.p,
     }
 
 

@@ -65,7 +65,10 @@ def test_words(impl, given):
 def test_special_tokens(impl, given):
     word = f"word-{given.number(1000, 9999)}"  # unknown to a program that builds no vocabulary
     vocab = impl.build_vocab([*sentences_of(shuffled(given)), [word]])
-    return {**{f"id of {token}": vocab.get(token) for token in SPECIAL}, "a word has an id, too": word in vocab}
+    return {
+        **{f"id of {token}": vocab.get(token) for token in SPECIAL},
+        "a word is in the vocabulary too": word in vocab,
+    }
 
 
 @check("a vocabulary contains only the words of its own sentences", points=1, of="build_vocab")
@@ -74,9 +77,9 @@ def test_own_words(impl, given):
     both = given.number(2, len(words) - 2)
     first, second = impl.build_vocab([words[: both + 1]]), impl.build_vocab([words[both:]])
     return {
-        "tokens in the first": len(first),
-        "tokens in the second": len(second),
-        "words of the first that the second knows": [word for word in words[: both + 1] if word in second],
+        "tokens in the first vocabulary": len(first),
+        "tokens in the second vocabulary": len(second),
+        "words of the first vocabulary in the second": [word for word in words[: both + 1] if word in second],
     }
 
 
@@ -114,10 +117,10 @@ def test_end(impl, given):
     words, vocab = vocabulary(given)
     ids = [vocab[word] for word in words]
     return {
-        "padded after <EOS>": impl.decode((SOS, *ids[:3], EOS, PAD, PAD), vocab),
-        "words after <EOS>": impl.decode([SOS, *ids[:3], EOS, *ids[3:5], EOS, ids[5]], vocab),
-        "no <EOS>": impl.decode(ids[1:6], vocab),
-        "<EOS> alone": impl.decode([SOS, EOS], vocab),
+        "words, with padding after <EOS>": impl.decode((SOS, *ids[:3], EOS, PAD, PAD), vocab),
+        "words, with more ids after <EOS>": impl.decode([SOS, *ids[:3], EOS, *ids[3:5], EOS, ids[5]], vocab),
+        "words of ids without <EOS>": impl.decode(ids[1:6], vocab),
+        "words of <SOS> and <EOS>": impl.decode([SOS, EOS], vocab),
     }
 
 
@@ -125,9 +128,9 @@ def test_end(impl, given):
 def test_padded(impl, given):
     return {
         "batch": impl.pad_batch(sequences(given)),
-        "one sequence": impl.pad_batch([[SOS, 5, 6, EOS]]),
-        "an empty one among them": impl.pad_batch([[], [SOS, EOS]]),
-        "dtype of empty ones alone": impl.pad_batch([[], []]).dtype,
+        "batch of one sequence": impl.pad_batch([[SOS, 5, 6, EOS]]),
+        "batch with an empty sequence": impl.pad_batch([[], [SOS, EOS]]),
+        "dtype of a batch of empty sequences": impl.pad_batch([[], []]).dtype,
     }
 
 
@@ -135,7 +138,10 @@ def test_padded(impl, given):
 def test_pad_idx(impl, given):
     pad_idx = given.number(4, 9)
     batch = sequences(given, pad_idx)
-    return {"by name": impl.pad_batch(batch, pad_idx=pad_idx), "by place": impl.pad_batch(batch, pad_idx)}
+    return {
+        "batch with pad_idx by name": impl.pad_batch(batch, pad_idx=pad_idx),
+        "batch with pad_idx by position": impl.pad_batch(batch, pad_idx),
+    }
 
 
 @check("the input is all but the last token, the labels all but the first", points=3, of="teacher_forcing")

@@ -124,8 +124,8 @@ def test_pad_idx(impl, given):
 def test_label_smoothing(impl, given):
     logits, labels = labelled(given, pad_idx=0)
     return {
-        "loss with a share of 0.1": impl.sequence_loss(logits, labels, label_smoothing=0.1),
-        "loss with a share of 0.4": impl.sequence_loss(logits, labels, 0, 0.4),
+        "loss with label_smoothing 0.1": impl.sequence_loss(logits, labels, label_smoothing=0.1),
+        "loss with label_smoothing 0.4": impl.sequence_loss(logits, labels, 0, 0.4),
     }
 
 
@@ -162,7 +162,8 @@ def test_gradient(impl, given):
 def test_rate(impl, given):
     D, warmup = given.size("D"), given.number(20, 60)
     steps = (1, 2, warmup // 2, warmup, warmup + 1, 4 * warmup, 1000 * warmup)
-    return {f"rate at step {step} of {warmup}": number(impl.warmup_learning_rate(step, D, warmup)) for step in steps}
+    rates = {step: number(impl.warmup_learning_rate(step, D, warmup)) for step in steps}
+    return {f"rate at step {step} with {warmup} warm-up steps": rate for step, rate in rates.items()}
 
 
 @check("step 0 is treated as step 1", points=1, of="warmup_learning_rate")
@@ -224,7 +225,7 @@ def test_clipped(impl, given):
     impl.train_step(model, descent(given, model, rate=5.0), *batch(given), max_grad_norm=0.1)
     still = small_model(given)
     impl.train_step(still, descent(given, still), *batch(given), max_grad_norm=0.0)
-    return {**trained(model), "bias under a bound of 0": trained(still)["output_projection.bias"]}
+    return {**trained(model), "bias with max_grad_norm 0": trained(still)["output_projection.bias"]}
 
 
 @check("gradients shorter than max_grad_norm do not change", points=1, of="train_step")

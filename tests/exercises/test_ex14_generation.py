@@ -34,7 +34,10 @@ def counted(given, drawn, logits):
 def seen(impl, given, logits, times=100, **options):
     """Observe which tokens appear in many draws per row, made in one call. A share of 0.1 needs 200 draws."""
     drawn = impl.sample_next(logits.repeat(times, 1), **options)
-    return {"shape": list(drawn.shape), "tokens that come": counted(given, drawn, logits) > 0}
+    return {
+        "shape of the sampled tokens": list(drawn.shape),
+        "which tokens are sampled": counted(given, drawn, logits) > 0,
+    }
 
 
 def fifths(counts):
@@ -47,8 +50,8 @@ def test_likeliest(impl, given):
     B, T, V = given.sizes("B T V")
     logits = given.normal(B * T, V)
     return {
-        "alone": impl.sample_next(logits, temperature=0),
-        "with filters": impl.sample_next(logits, temperature=0.0, top_k=3, top_p=0.5),
+        "tokens at temperature 0": impl.sample_next(logits, temperature=0),
+        "tokens at temperature 0 with top_k and top_p": impl.sample_next(logits, temperature=0.0, top_k=3, top_p=0.5),
     }
 
 
@@ -57,7 +60,10 @@ def test_temperature(impl, given):
     def share(wanted_at, **options):
         logits, _ = logits_with(given, (0.6, 0.2, 0.2), wanted_at)
         drawn = impl.sample_next(logits.repeat(1000, 1), **options)
-        return {"shape": list(drawn.shape), "shares in fifths": fifths(counted(given, drawn, logits))}
+        return {
+            "shape of the sampled tokens": list(drawn.shape),
+            "share of each token in 1,000 samples, in fifths": fifths(counted(given, drawn, logits)),
+        }
 
     large, _ = logits_with(given, (0.6, 0.2, 0.2))
     return {
@@ -76,9 +82,9 @@ def test_top_k(impl, given):
     return {
         "k = 1": seen(impl, given, logits, top_k=1),
         "k = 3": seen(impl, given, logits, top_k=3),
-        "k beyond V": seen(impl, given, logits, times=200, top_k=logits.size(1) + 4),
-        "k = 2 of four alike": (counted(given, drawn, alike) > 0).sum(dim=-1),
-        "k = 1, a single row": impl.sample_next(logits[:1], top_k=1),
+        "k larger than V": seen(impl, given, logits, times=200, top_k=logits.size(1) + 4),
+        "number of tokens sampled, k = 2 of four equal logits": (counted(given, drawn, alike) > 0).sum(dim=-1),
+        "token of a single row, k = 1": impl.sample_next(logits[:1], top_k=1),
     }
 
 
@@ -93,7 +99,7 @@ def test_top_p(impl, given):
         "p = 0.25": seen(impl, given, logits, top_p=0.25),
         "p = 0": seen(impl, given, logits, top_p=0.0),
         "p = 1": seen(impl, given, logits, times=200, top_p=1.0),
-        "p = 0.5 of four alike": (counted(given, drawn, alike) > 0).sum(dim=-1),
+        "number of tokens sampled, p = 0.5 of four equal logits": (counted(given, drawn, alike) > 0).sum(dim=-1),
     }
 
 
@@ -210,9 +216,9 @@ class Diary:
 
     def seen(self, model):
         return {
-            "in train mode": any(self.training),
-            "with gradients": any(self.gradients),
-            "in train mode afterwards": model.training,
+            "the model runs in train mode": any(self.training),
+            "the model computes gradients": any(self.gradients),
+            "the model is in train mode after the call": model.training,
         }
 
 
@@ -341,11 +347,11 @@ def test_continued(impl, given):
     model, _ = language_model(given, 3 * T)
     prompt = prompt_of(given, 1)
     return {
-        "six tokens": impl.generate(model, prompt, 6),
-        "prompt afterwards": prompt,
-        "no token": impl.generate(model, prompt, 0),
-        "one token": impl.generate(model, prompt_of(given, 1), max_new_tokens=1),
-        "a prompt of one token, in one row": impl.generate(model, prompt_of(given, 1)[:1, :1], 3),
+        "prompt with six new tokens": impl.generate(model, prompt, 6),
+        "prompt after the call": prompt,
+        "prompt with max_new_tokens = 0": impl.generate(model, prompt, 0),
+        "prompt with one new token": impl.generate(model, prompt_of(given, 1), max_new_tokens=1),
+        "prompt of one token with three new ones": impl.generate(model, prompt_of(given, 1)[:1, :1], 3),
     }
 
 
@@ -353,8 +359,8 @@ def test_continued(impl, given):
 def test_window(impl, given):
     T = given.size("T")
     return {
-        "the text outgrows the table": impl.generate(language_model(given, T + 2)[0], prompt_of(given, 1), 6),
-        "the prompt is longer": impl.generate(language_model(given, T - 2)[0], prompt_of(given, 1), 4),
+        "text that becomes longer than seq_len": impl.generate(language_model(given, T + 2)[0], prompt_of(given, 1), 6),
+        "text of a prompt longer than seq_len": impl.generate(language_model(given, T - 2)[0], prompt_of(given, 1), 4),
     }
 
 
@@ -366,9 +372,9 @@ def test_ended_rows(impl, given):
     other, _ = language_model(given, T + longest, end=0)
     high, _ = language_model(given, T + longest, end=V - 2)
     return {
-        "end 2, padding 0": impl.generate(usual, prompt, longest, eos_idx=2),
-        "end 0, padding the last id": impl.generate(other, prompt, longest, eos_idx=0, pad_idx=V - 1),
-        "end above all words": impl.generate(high, prompt, longest, eos_idx=V - 2),
+        "ids with eos_idx = 2, pad_idx = 0": impl.generate(usual, prompt, longest, eos_idx=2),
+        "ids with eos_idx = 0, pad_idx = V - 1": impl.generate(other, prompt, longest, eos_idx=0, pad_idx=V - 1),
+        "ids with eos_idx = V - 2": impl.generate(high, prompt, longest, eos_idx=V - 2),
     }
 
 
@@ -379,12 +385,12 @@ def test_what_ends(impl, given):
     prompt[0, T // 2], prompt[-1, -1] = 2, 2
     model, _ = language_model(given, 3 * T)
     return {
-        "an end token in the prompt": impl.generate(model, prompt, 5, eos_idx=2),
-        "no eos_idx": impl.generate(model, prompt, 5),
+        "ids after a prompt that contains eos_idx": impl.generate(model, prompt, 5, eos_idx=2),
+        "ids without eos_idx": impl.generate(model, prompt, 5),
     }
 
 
-SAME_SEED = "tokens of the same seed, twice"
+SAME_SEED = "tokens of a seed, compared with the same seed again"
 
 
 @check(
@@ -413,9 +419,9 @@ def test_sampled(impl, given):
     hot, _ = logits_with(given, (0.6, 0.2, 0.2), 2.0)
     drawn = last(hot, 1000, temperature=2.0)
     return {
-        "shares at temperature 2, in fifths": fifths(counted(given, drawn, hot[:1])),
-        "tokens that come, top_k": kinds(temperature=1.0, top_k=2),
-        "tokens that come, top_p": kinds(temperature=1.0, top_p=0.85),
+        "share of each token at temperature 2, in fifths": fifths(counted(given, drawn, hot[:1])),
+        "which tokens are sampled, top_k = 2": kinds(temperature=1.0, top_k=2),
+        "which tokens are sampled, top_p = 0.85": kinds(temperature=1.0, top_p=0.85),
         SAME_SEED: [seeded(1, elsewhere=2), seeded(1, elsewhere=3)],
     }
 
@@ -440,11 +446,11 @@ def test_translated(impl, given):
     S, W = given.sizes("S W")
     model, _ = transformer(given, 2 * S)
     return {
-        "as many as there may be": impl.greedy_translate(model, src, S + 2),
-        "source afterwards": src,
-        "room for <SOS> alone": impl.greedy_translate(model, src, 1),
-        "another <SOS>": impl.greedy_translate(model, src, max_len=4, sos_idx=W - 1),
-        "a source of one word": impl.greedy_translate(model, src[:1, :1], 4),
+        "translation of max_len ids": impl.greedy_translate(model, src, S + 2),
+        "source after the call": src,
+        "translation with max_len = 1": impl.greedy_translate(model, src, 1),
+        "translation with another sos_idx": impl.greedy_translate(model, src, max_len=4, sos_idx=W - 1),
+        "translation of one word": impl.greedy_translate(model, src[:1, :1], 4),
     }
 
 
@@ -455,8 +461,8 @@ def test_ended_translations(impl, given):
     usual, _ = transformer(given, 2 * longest)
     other, _ = transformer(given, 2 * longest, end=0, pad=3)
     return {
-        "<EOS> 2, <PAD> 0": impl.greedy_translate(usual, src, longest),
-        "<EOS> 0, <PAD> 3": impl.greedy_translate(other, src, longest, eos_idx=0, pad_idx=3),
+        "translation with eos_idx = 2, pad_idx = 0": impl.greedy_translate(usual, src, longest),
+        "translation with eos_idx = 0, pad_idx = 3": impl.greedy_translate(other, src, longest, eos_idx=0, pad_idx=3),
     }
 
 
@@ -475,8 +481,8 @@ def test_padding(impl, given):
     zeros_are_words = padded(4)
     zeros_are_words[:, 1] = 0
     return {
-        "<PAD> 0": impl.greedy_translate(usual, padded(0), S + 3),
-        "<PAD> 4": impl.greedy_translate(other, zeros_are_words, 2 * S, pad_idx=4),
+        "translation with pad_idx = 0": impl.greedy_translate(usual, padded(0), S + 3),
+        "translation with pad_idx = 4": impl.greedy_translate(other, zeros_are_words, 2 * S, pad_idx=4),
     }
 
 
@@ -485,7 +491,7 @@ def test_encoded_once(impl, given):
     S = given.size("S")
     model, diary = transformer(given, 2 * S)
     ids = impl.greedy_translate(model, sources_of(given, 19), S)
-    return {"sources encoded": diary.sources, "ids": ids}
+    return {"number of sources that are encoded": diary.sources, "ids": ids}
 
 
 @check("it translates in eval mode without gradients, then restores the mode", points=2, of=TRANSLATE)
@@ -555,9 +561,9 @@ def test_beam_of_one(impl, given):
     src = sources_of(given, FIRST_WORD)[:1]
     tree, _ = transformer(given, 2 * S, table=tree_of_words(given))
     seen = {
-        "to the end": impl.beam_search(model, src, 1, 2 * S)[0],
-        "cut at max_len": impl.beam_search(model, src, beam_size=1, max_len=4)[0],
-        "other ids": impl.beam_search(other, src, 1, 2 * S, sos_idx=W - 1, eos_idx=W // 2)[0],
+        "translation up to <EOS>": impl.beam_search(model, src, 1, 2 * S)[0],
+        "translation cut at max_len": impl.beam_search(model, src, beam_size=1, max_len=4)[0],
+        "translation with other ids": impl.beam_search(other, src, 1, 2 * S, sos_idx=W - 1, eos_idx=W // 2)[0],
         "where a wider beam finds another": impl.beam_search(tree, src, 1, 5)[0],
     }
     with given.another_device() as device:
@@ -574,10 +580,10 @@ def test_beam_of_all(impl, given):
         return {"ids": ids, "score": float(score)}
 
     return {
-        "as it is": found(),
-        "no penalty": found(length_penalty=0.0),
-        "a large penalty": found(length_penalty=3.0),
-        "a large penalty, and no room": found(3, length_penalty=3.0),
+        "beam of 40": found(),
+        "beam of 40 without a length penalty": found(length_penalty=0.0),
+        "beam of 40 with a length penalty of 3": found(length_penalty=3.0),
+        "beam of 40 with a length penalty of 3 and max_len 3": found(3, length_penalty=3.0),
     }
 
 

@@ -61,7 +61,10 @@ def test_eps(impl, given):
     B, T, D = given.sizes("B T D")
     x = given.normal(B, T, D, scale=0.2)
     small = x / 64  # of a mean square near 1e-5, which is the default of eps
-    return {"eps = 0.05": fresh(impl, given, x, eps=0.05)(x), "default eps": fresh(impl, given, small)(small)}
+    return {
+        "output with eps = 0.05": fresh(impl, given, x, eps=0.05)(x),
+        "output with the default eps": fresh(impl, given, small)(small),
+    }
 
 
 @check("a vector of zeros stays zeros, and its gradient is finite", points=1, of=CLASS, judge=ZEROS)
@@ -81,9 +84,9 @@ def test_any_axes(impl, given):
     module = fresh(impl, given, x)
     three = module(x.flatten(0, 1)).reshape(x.shape)
     return {
-        "four axes, and three": [module(x)[..., :8], three[..., :8]],
-        "two axes, and three": [module(x[0, 0])[..., :8], three[0, 0, ..., :8]],
-        "one axis, and three": [module(x[0, 0, 0]), three[0, 0, 0]],
+        "input of four axes, compared with three": [module(x)[..., :8], three[..., :8]],
+        "input of two axes, compared with three": [module(x[0, 0])[..., :8], three[0, 0, ..., :8]],
+        "input of one axis, compared with three": [module(x[0, 0, 0]), three[0, 0, 0]],
     }
 
 

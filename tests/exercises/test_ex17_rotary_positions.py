@@ -68,9 +68,9 @@ def test_any_axes(impl, given):
     module, x = rope(impl, given, K, N, 2.0), given.normal(B, H, T, K)
     three = module(x.flatten(0, 1)).reshape(x.shape)
     return {
-        "four axes, and three": [module(x), three],
-        "two axes, and three": [module(x[0, 0]), three[0, 0]],
-        "five axes, and three": [module(x[:1, None]), three[:1, None]],
+        "input of four axes, compared with three": [module(x), three],
+        "input of two axes, compared with three": [module(x[0, 0]), three[0, 0]],
+        "input of five axes, compared with three": [module(x[:1, None]), three[:1, None]],
     }
 
 
@@ -83,7 +83,7 @@ def test_distance(impl, given):
     def scores(by):
         return module(query, token_positions=at + by) @ module(key, token_positions=at + by).mT
 
-    return {"all positions moved, and not": [scores(moved), scores(0)]}
+    return {"scores with all positions moved, compared with none moved": [scores(moved), scores(0)]}
 
 
 @check("the angles are exact up to position 2000", points=1, of=CLASS, judge=FAR)

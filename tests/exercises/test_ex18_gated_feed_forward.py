@@ -51,7 +51,12 @@ def test_large(impl, given):
 @check("there is no dropout: training and evaluation agree", points=1, of=CLASS, judge=Like(), requires_any=COMPUTED)
 def test_training(impl, given):
     module, inputs = network_and_input(impl, given, "float32")
-    return {"train, and eval": [module.train()(inputs["input"]), module.eval()(inputs["input"])]}
+    return {
+        "output in train mode, compared with eval mode": [
+            module.train()(inputs["input"]),
+            module.eval()(inputs["input"]),
+        ]
+    }
 
 
 @check("the input may have any number of axes before the last", points=1, of=CLASS, judge=Like(), requires_any=COMPUTED)
@@ -60,9 +65,9 @@ def test_any_axes(impl, given):
     module, x = network(impl, given, D, F), given.normal(B, H, T, D)
     three = module(x.flatten(0, 1)).reshape(x.shape)
     return {
-        "four axes, and three": [module(x)[..., :8], three[..., :8]],
-        "two axes, and three": [module(x[0, 0])[..., :8], three[0, 0, ..., :8]],
-        "one axis, and three": [module(x[0, 0, 0]), three[0, 0, 0]],
+        "input of four axes, compared with three": [module(x)[..., :8], three[..., :8]],
+        "input of two axes, compared with three": [module(x[0, 0])[..., :8], three[0, 0, ..., :8]],
+        "input of one axis, compared with three": [module(x[0, 0, 0]), three[0, 0, 0]],
     }
 
 

@@ -148,9 +148,9 @@ def test_causal(impl, given):
     module = grouped(impl, given)
     before, after = module(x), module(other)
     return {
-        "output before a changed token, and before the change": [after[:, :changed, :FEW], before[:, :changed, :FEW]],
-        "what the change makes of the others": (after - before)[:, changed:, :FEW],
-        "weight is 0": zeros_of(module.attention_weights),
+        "output before a changed token, compared with no change": [after[:, :changed, :FEW], before[:, :changed, :FEW]],
+        "change of the rows from the changed token on": (after - before)[:, changed:, :FEW],
+        "where weights are 0": zeros_of(module.attention_weights),
     }
 
 
@@ -164,9 +164,9 @@ def test_mask(impl, given):
     for name, mask in masks.items():
         mask[..., 0] = True  # so that no row is blocked as a whole
         module(x, mask=mask)
-        seen[name] = {"weight is 0": zeros_of(module.attention_weights)}
+        seen[name] = {"where weights are 0": zeros_of(module.attention_weights)}
     everything = given.torch.ones(T, T, dtype=given.torch.bool, device=given.device)
-    seen["output under a mask that allows everything, and under none"] = [
+    seen["output under an open mask, compared with no mask"] = [
         each[..., :FEW] for each in (module(x, mask=everything), module(x))
     ]
     return seen
@@ -267,7 +267,7 @@ def test_end_of_keys(impl, given):
     module, cache, seen = grouped(impl, given), Cache(given, most=4), {}
     for start, end in ((0, S - 2), (S - 2, S), (S, S + 3)):  # keys that the cache drops count in its length
         module(x[:, start:end], cache=cache)
-        seen[f"weight is 0, after {end} tokens"] = zeros_of(module.attention_weights)
+        seen[f"where weights are 0, after {end} tokens"] = zeros_of(module.attention_weights)
     return seen
 
 
@@ -307,8 +307,8 @@ def test_head_counts(impl, given):
     return {**seen, "rope is stored": kept.rope is rope, "no rope": usual.rope is None, "G": kept.num_kv_heads}
 
 
-OTHERS = "output of the other queries, and without the blocked one"
-FREE = (OTHERS, "output of the blocked query", "gradient of x", "output at large scores, and at usual ones")
+OTHERS = "output of the other queries, compared with no query blocked"
+FREE = (OTHERS, "output of the blocked query", "gradient of x", "output at large scores, compared with usual ones")
 
 
 @check(
@@ -335,7 +335,7 @@ def test_large_scores(impl, given):
         OTHERS: [each[:, others, :FEW] for each in (output, before)],
         "output of the blocked query": output[:, blocked],
         "gradient of x": gradient if gradient is None else gradient.sum(dim=0),
-        "output at large scores, and at usual ones": large,
+        "output at large scores, compared with usual ones": large,
         "attention_weights, last query": last_query(module.attention_weights),
     }
 
@@ -358,7 +358,7 @@ def test_weights_kept(impl, given):
         "attention_weights of the first call, last query": last_query(kept[0]),
         "attention_weights of the latest call, last query": last_query(kept[1]),
         "shape": list(getattr(kept[1], "shape", [])),
-        "attached": any(getattr(each, "requires_grad", None) for each in kept),
+        "attention_weights are attached to the graph": any(getattr(each, "requires_grad", None) for each in kept),
     }
 
 
@@ -369,7 +369,7 @@ def test_modes(impl, given):
     return {"output in training, and in eval mode": outputs}
 
 
-SLOPES = ("slopes along x: by gradient, and by small steps",)
+SLOPES = ("gradient of x, compared with small steps",)
 
 
 @check("the gradient of x is right", points=1, of=CLASS, judge=Like(tolerance=1e-3, free=SLOPES))
@@ -426,7 +426,7 @@ def test_dtypes(impl, given):
         output, weights = module(x, mask=mask, cache=cache), module.attention_weights
         wide = module.float()(x.float(), mask=mask)
         seen[dtype] = {
-            "output, and from float32": [output[..., :FEW].float(), wide[..., :FEW]],
+            "output, compared with float32": [output[..., :FEW].float(), wide[..., :FEW]],
             "output": output[..., :1],
             "attention_weights, last query": last_query(weights),
         }

@@ -228,9 +228,9 @@ class Diary:
 
     def mode(self, model):
         return {
-            "in train mode": any(self.training),
-            "with gradients": any(self.gradients),
-            "in train mode afterwards": model.training,
+            "the model runs in train mode": any(self.training),
+            "the model computes gradients": any(self.gradients),
+            "the model is in train mode after the call": model.training,
         }
 
 
@@ -300,11 +300,13 @@ def test_continued(impl, given):
     model, _ = language_model(given)
     prompt = prompt_of(given, 1)
     return {
-        "six tokens": impl.generate_cached(model, prompt, max_new_tokens=6),
-        "prompt afterwards": prompt,
-        "no token": impl.generate_cached(model, prompt, max_new_tokens=0),
-        "one token": impl.generate_cached(model, prompt_of(given, 1), max_new_tokens=1),
-        "a prompt of one token, in one row": impl.generate_cached(model, prompt_of(given, 1)[:1, :1], max_new_tokens=3),
+        "prompt with six new tokens": impl.generate_cached(model, prompt, max_new_tokens=6),
+        "prompt after the call": prompt,
+        "prompt with max_new_tokens = 0": impl.generate_cached(model, prompt, max_new_tokens=0),
+        "prompt with one new token": impl.generate_cached(model, prompt_of(given, 1), max_new_tokens=1),
+        "prompt of one token with three new ones": impl.generate_cached(
+            model, prompt_of(given, 1)[:1, :1], max_new_tokens=3
+        ),
     }
 
 
@@ -355,11 +357,11 @@ def test_ended_rows(impl, given):
     other, _ = language_model(given, end=0)
     high, _ = language_model(given, end=V - 2)
     return {
-        "end 2, padding 0": impl.generate_cached(usual, prompt, max_new_tokens=longest, eos_idx=2),
-        "end 0, padding the last id": impl.generate_cached(
+        "ids with eos_idx = 2, pad_idx = 0": impl.generate_cached(usual, prompt, max_new_tokens=longest, eos_idx=2),
+        "ids with eos_idx = 0, pad_idx = V - 1": impl.generate_cached(
             other, prompt, max_new_tokens=longest, eos_idx=0, pad_idx=V - 1
         ),
-        "end above all words": impl.generate_cached(high, prompt, max_new_tokens=longest, eos_idx=V - 2),
+        "ids with eos_idx = V - 2": impl.generate_cached(high, prompt, max_new_tokens=longest, eos_idx=V - 2),
     }
 
 
@@ -370,12 +372,12 @@ def test_what_ends(impl, given):
     prompt[0, T // 2], prompt[-1, -1] = 2, 2
     model, _ = language_model(given)
     return {
-        "an end token in the prompt": impl.generate_cached(model, prompt, max_new_tokens=5, eos_idx=2),
-        "no eos_idx": impl.generate_cached(model, prompt, max_new_tokens=5),
+        "ids after a prompt that contains eos_idx": impl.generate_cached(model, prompt, max_new_tokens=5, eos_idx=2),
+        "ids without eos_idx": impl.generate_cached(model, prompt, max_new_tokens=5),
     }
 
 
-SAME_SEED = "tokens of the same seed, twice"
+SAME_SEED = "tokens of a seed, compared with the same seed again"
 
 
 @check(
@@ -407,9 +409,9 @@ def test_sampled(impl, given):
     spread = given.normal(V)
     hot = counted(last(logits_with((0.6, 0.2, 0.2), 2.0), 1000, temperature=2.0))
     return {
-        "shares at temperature 2, in fifths": (hot / hot.sum() * 5).round().long(),
-        "tokens that come, top_k": counted(last(logits_with(SHARES), temperature=1.0, top_k=2)) > 0,
-        "tokens that come, top_p": counted(last(logits_with(SHARES), temperature=1.0, top_p=0.85)) > 0,
+        "share of each token at temperature 2, in fifths": (hot / hot.sum() * 5).round().long(),
+        "which tokens are sampled, top_k = 2": counted(last(logits_with(SHARES), temperature=1.0, top_k=2)) > 0,
+        "which tokens are sampled, top_p = 0.85": counted(last(logits_with(SHARES), temperature=1.0, top_p=0.85)) > 0,
         SAME_SEED: [seeded(1, elsewhere=2), seeded(1, elsewhere=3)],
     }
 

@@ -48,8 +48,8 @@ def test_extremes(impl, given):
     return {
         "window as long as the text": impl.sliding_window_mask(query_len=S, key_len=S, window=S),
         "window beyond the text": impl.sliding_window_mask(query_len=T, key_len=S, window=S + 9, sinks=2),
-        "no query": impl.sliding_window_mask(query_len=0, key_len=S, window=3),
-        "no key": impl.sliding_window_mask(query_len=0, key_len=0, window=3, sinks=1),
+        "mask without queries": impl.sliding_window_mask(query_len=0, key_len=S, window=3),
+        "mask without keys": impl.sliding_window_mask(query_len=0, key_len=0, window=3, sinks=1),
     }
 
 

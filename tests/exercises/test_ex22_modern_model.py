@@ -143,8 +143,8 @@ def test_future(impl, given):
     other[:, changed] = (ids[:, changed] + 1) % V
     before, after = model(ids), model(other)
     return {
-        "logits before a changed token, and before the change": [after[:, :changed], before[:, :changed]],
-        "what the change makes of the others": (after - before)[:, changed:],
+        "logits before a changed token, compared with no change": [after[:, :changed], before[:, :changed]],
+        "change of the rows from the changed token on": (after - before)[:, changed:],
     }
 
 
@@ -317,7 +317,7 @@ def test_gradients(impl, given):
     pairs = list(zip(trained, given.gradients(model(text(given)), *trained), strict=True))
     return {
         "trained numbers without a gradient": sum(each.numel() for each, gradient in pairs if gradient is None),
-        "slope along them": sum((each * gradient).sum() for each, gradient in pairs if gradient is not None),
+        "slope along the parameters": sum((each * gradient).sum() for each, gradient in pairs if gradient is not None),
     }
 
 

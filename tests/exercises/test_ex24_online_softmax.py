@@ -181,7 +181,7 @@ def test_no_score_matrix_backward(impl, given):
 @check("the gradients of query, key and value are right", points=2, of=FUNCTION, judge=Like(tolerance=1e-3))
 def test_gradients(impl, given):
     tensors = inputs(given, 1, 4, lengths=square(given), dtype="float64")
-    names = [f"slopes along the {name}: by gradient, and by small steps" for name in ("query", "key", "value")]
+    names = [f"gradient of the {name}, compared with small steps" for name in ("query", "key", "value")]
     return dict(zip(names, given.slopes(lambda *at: flash(impl, at, 5, causal=True)[0], *tensors), strict=True))
 
 
@@ -218,7 +218,7 @@ def test_dtypes(impl, given):
         tensors = inputs(given, *LEADING, lengths=square(given), scale=0.7, dtype=dtype)
         output, _ = flash(impl, tensors, 3, causal=True)
         wide, _ = flash(impl, [each.float() for each in tensors], 3, causal=True)
-        seen[dtype] = {"output, and from float32": [output[..., :4], wide[..., :4]]}
+        seen[dtype] = {"output, compared with float32": [output[..., :4], wide[..., :4]]}
     return seen
 
 

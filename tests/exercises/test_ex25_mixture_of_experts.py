@@ -139,9 +139,9 @@ def test_any_axes(impl, given):
     layer, x = mixture(impl, given, D, F, E, k), given.normal(2, B, T, D)
     three = layer(x.flatten(0, 1))[0].reshape(x.shape)
     return {
-        "four axes, and three": [layer(x)[0][..., :8], three[..., :8]],
-        "two axes, and three": [layer(x[0, 0])[0][..., :8], three[0, 0, ..., :8]],
-        "one axis, and three": [layer(x[0, 0, 0])[0], three[0, 0, 0]],
+        "input of four axes, compared with three": [layer(x)[0][..., :8], three[..., :8]],
+        "input of two axes, compared with three": [layer(x[0, 0])[0][..., :8], three[0, 0, ..., :8]],
+        "input of one axis, compared with three": [layer(x[0, 0, 0])[0], three[0, 0, 0]],
     }
 
 
@@ -149,7 +149,7 @@ def test_any_axes(impl, given):
 def test_training(impl, given):
     B, T, D, F, E, k = sizes(given)
     layer, x = mixture(impl, given, D, F, E, k), given.normal(B, T, D)
-    return {"train, and eval": [layer.train()(x)[0], layer.eval()(x)[0]]}
+    return {"output in train mode, compared with eval mode": [layer.train()(x)[0], layer.eval()(x)[0]]}
 
 
 @check("router and experts are trained, and nothing else", points=1, of=CLASS, requires_any=COMPUTED)

@@ -210,7 +210,7 @@ def test_device(impl, given):
 
     here = run("cpu")
     with given.another_device() as device:
-        return {"matrix there, and on the CPU": [run(device), here]}
+        return {"matrix on another device, compared with the CPU": [run(device), here]}
 
 
 def refusal(impl, given, wrong):

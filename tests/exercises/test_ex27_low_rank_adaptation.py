@@ -63,7 +63,7 @@ def test_trained(impl, given):
     layer, x = lora(impl, given), given.normal(B, D).requires_grad_()
     return {
         **given.trainable(layer),
-        "slope along them": given.slope(layer(x), *trained(layer)),
+        "slope along the parameters": given.slope(layer(x), *trained(layer)),
         "gradient of the input": given.gradients(layer(x), x),
     }
 

@@ -240,7 +240,7 @@ def test_greedy(impl, given):
         draft, _ = language_model(given, misses=misses)
         ids = impl.speculative_generate(target, draft, prompt, max_new_tokens=11, num_drafted=3, temperature=0.0)
         seen[name] = ids
-    return {**seen, "prompt afterwards": prompt}
+    return {**seen, "prompt after the call": prompt}
 
 
 @check(
@@ -272,7 +272,7 @@ def test_lengths(impl, given):
         )
 
     return {
-        "no token": run(0, 3),
+        "prompt with max_new_tokens = 0": run(0, 3),
         "calls of the target for no token": len(calls),
         "one token": run(1, 4),
         "two tokens, seven drafted": run(2, 7),
@@ -303,11 +303,13 @@ def test_shares(impl, given):
         ids = impl.speculative_generate(target, draft, places[None, :1], max_new_tokens=600, num_drafted=5, **options)
         counts = torch.nn.functional.one_hot(ids[0, 1:], V).sum(dim=0)
         both = "a draft like the target" if pair == alike else "another draft"
-        seen[f"shares in fifths at temperature {temperature:g}, {both}"] = (counts / counts.sum() * 5).round().long()
+        seen[f"share of each token at temperature {temperature:g}, in fifths, {both}"] = (
+            (counts / counts.sum() * 5).round().long()
+        )
     return seen
 
 
-SAME_SEED = "tokens of the same seed, twice"
+SAME_SEED = "tokens of a seed, compared with the same seed again"
 
 
 @check(
