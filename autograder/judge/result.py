@@ -45,6 +45,7 @@ def result_of(
         todos=tuple(
             replace(todo, place=place_in(source.cells, todo.place)) for todo in (trials.todos if trials else ())
         ),
+        helpers=survey.helpers if survey is not None else (),
     )
 
 

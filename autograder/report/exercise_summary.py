@@ -49,8 +49,14 @@ def reference_parts(exercise: ExerciseResult) -> str:
     if not names:
         return "What it builds on does not pass yet. Reference parts took its place, so its mistakes cost nothing here."
     one = len(exercise.stood_in) == 1
-    place = "A reference part took its place, so its" if one else "Reference parts took their place, so their"
-    return f"Your {names} {'does' if one else 'do'} not pass yet. {place} mistakes cost nothing here."
+    place = "A reference part took its place" if one else "Reference parts took their place"
+    begin = f"Your {names} {'does' if one else 'do'} not pass yet. {place}"
+    if exercise.helpers and exercise.status != "pass":
+        parted = (name.partition(".") for name in exercise.helpers)
+        helpers = listed([f"{helper} of {module}.py" for module, _, helper in parted])
+        runs, them = ("still runs", "it") if len(exercise.helpers) == 1 else ("still run", "them")
+        return f"{begin}, but your own {helpers} {runs}: the contract does not name {them}."
+    return f"{begin}, so {'its' if one else 'their'} mistakes cost nothing here."
 
 
 def achieved(exercise: ExerciseResult, attempt: int | None = None) -> str:

@@ -216,10 +216,9 @@ class PrintOutput:
 class ExerciseResult:
     """One exercise: its verdict, and its points together.
 
-    `stood_in` has the earlier exercises in whose place reference parts were used.
+    Reference parts took the place of the earlier exercises in `stood_in`, but not of the student's `helpers` there.
     `built` says in one line what a student who passed has built, `pictures` show it, and `prints` are what the code
-    printed, that of the first failure before the others; only in self-checks. `todos` are the TODOs of the stub, as far
-    as the student's file still has their functions.
+    printed, that of the first failure first; only in self-checks. `todos` are those of the stub that are still there.
     """
 
     id: str
@@ -234,6 +233,7 @@ class ExerciseResult:
     pictures: tuple[Picture, ...] = ()
     prints: tuple[PrintOutput, ...] = ()
     todos: tuple[Todo, ...] = ()
+    helpers: tuple[str, ...] = ()
 
     @property
     def in_progress(self) -> bool:

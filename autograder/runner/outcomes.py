@@ -15,13 +15,14 @@ from autograder.protocol.bounds import (
     SURVEY_ASSIGNMENTS,
     SURVEY_FORBIDDEN,
     SURVEY_FUNCTIONS,
+    SURVEY_HELPERS,
     SURVEY_PLACES,
     SURVEY_RETURNS,
     SURVEY_STATEMENTS,
 )
 from autograder.protocol.functions import Function
 from autograder.results import Place
-from autograder.runner.validation import as_dict, as_integer, as_line, as_list, as_text
+from autograder.runner.validation import as_dict, as_dotted, as_integer, as_line, as_list, as_text
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Survey:
     """The syntax of a file: the lines of definition and returns by name, forbidden calls, statements and assignments.
 
     A statement is its hash and its first line; an assignment is its function or class, its name and its line. The
-    `functions` say which of them are still a TODO.
+    `functions` say which of them are still a TODO. `helpers` are names of replaced files that are the student's own.
     """
 
     places: Mapping[str, tuple[int, ...]]
@@ -79,6 +80,7 @@ class Survey:
     statements: tuple[tuple[str, int], ...] = ()
     assignments: tuple[tuple[str, str, int], ...] = ()
     functions: tuple[Function, ...] = ()
+    helpers: tuple[str, ...] = ()
 
 
 OUT_OF_MEMORY = ("can't allocate memory", "not enough memory", "out of memory", "Cannot allocate memory")
@@ -145,6 +147,7 @@ def read_survey(event: Mapping[str, Any]) -> Survey:
             Function(as_text(name), *map(as_line, lines))
             for name, *lines in as_list(event["functions"], SURVEY_FUNCTIONS)
         ),
+        tuple(as_dotted(name) for name in as_list(event["helpers"], SURVEY_HELPERS)),
     )
 
 

@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -193,11 +193,12 @@ class Runner:
         return end
 
     def _survey(self, sources: Mapping[str, bytes], exercise: str, event: Mapping[str, Any]) -> Survey:
-        """Return the first survey of a file, from a worker that had run none of the program; else read the event."""
-        key = exercise, sources.get(f"{exercise}.py", b"")
-        if key not in self._surveys:
-            self._surveys[key] = read_survey(event)
-        return self._surveys[key]
+        """Return the first survey of a file, from a worker that had run none of the program; else read the event.
+
+        The helpers depend on the reference parts of the run. No verdict depends on them.
+        """
+        survey, key = read_survey(event), (exercise, sources.get(f"{exercise}.py", b""))
+        return replace(self._surveys.setdefault(key, survey), helpers=survey.helpers)
 
     def warm_up(self) -> dict[str, Any]:
         """Return a job that warms up a zygote: all checks on the course's reference parts, with its public seed."""

@@ -25,6 +25,13 @@ def as_text(value: Any, most: int = MOST_NAME) -> str:
     return value
 
 
+def as_dotted(value: Any) -> str:
+    """Return a dotted name of Python, such as `module.name`."""
+    if not all(part.isidentifier() for part in as_text(value).split(".")):
+        raise ValueError("a text that is no name")
+    return str(value)
+
+
 def as_integer(value: Any, most: int, least: int = 0) -> int:
     """Return an integer from `least` to `most`. A bool is none, although it is an int in Python."""
     if type(value) is not int or not least <= value <= most:

@@ -13,6 +13,7 @@ from typing import Any
 
 from autograder.protocol.source_text import text_of
 from autograder.worker import parts
+from autograder.worker.own_helpers import own_helpers
 from autograder.worker.package import PACKAGE, forget_package, package_spec, short_name
 from autograder.worker.syntax import outermost_loop, survey
 
@@ -111,5 +112,6 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return frames[-1]
 
     def survey(self, exercise: str, forbidden: Sequence[str]) -> dict[str, Any]:
-        """Return the survey of an exercise's file (see `autograder.worker.syntax`)."""
-        return survey(self.files[f"{exercise}.py"], (*forbidden, ENGINE))
+        """Return the survey of an exercise's file (see `autograder.worker.syntax`), with the student's own helpers."""
+        helpers = own_helpers(self.files, self.parts, exercise) if self.parts else []
+        return {**survey(self.files[f"{exercise}.py"], (*forbidden, ENGINE)), "helpers": helpers}

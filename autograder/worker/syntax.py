@@ -42,6 +42,13 @@ def survey(source: bytes, forbidden: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
+@lru_cache(maxsize=64)
+def dotted_names(source: bytes) -> frozenset[str]:
+    """Return the dotted names that a file imports or uses, aliases resolved; raises whatever `ast.parse` raises."""
+    nodes = nodes_of(ast.parse(text_of(source)))
+    return frozenset(name for name, _ in (*_used(nodes, dict(_aliases(nodes))), *_imported(nodes)))
+
+
 class _Function(NamedTuple):
     """A function or method: its names, the class it is in (or its own name), and the statements of its own body.
 

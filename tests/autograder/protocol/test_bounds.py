@@ -240,10 +240,19 @@ def test_the_syntax_of_any_file_arrives_as_a_survey() -> None:
         {"functions": [["f", 1, 1, 1, 0]] * (bounds.SURVEY_FUNCTIONS + 1)},
         {"functions": [["f", 1, 1, 10**18, 0]]},
         {"functions": [["f" * (bounds.MOST_NAME + 1), 1, 1, 1, 0]]},
+        {"helpers": ["a.b"] * (bounds.SURVEY_HELPERS + 1)},
+        {"helpers": ["a text that is no name"]},
     ],
 )
 def test_a_survey_that_is_longer_than_any_worker_sends_is_refused(more: dict[str, Any]) -> None:
-    nothing: dict[str, Any] = {"places": {}, "forbidden": [], "statements": [], "assignments": [], "functions": []}
+    nothing: dict[str, Any] = {
+        "places": {},
+        "forbidden": [],
+        "statements": [],
+        "assignments": [],
+        "functions": [],
+        "helpers": [],
+    }
     assert read_survey(nothing).places == {}
     with pytest.raises(ValueError, match="of the wrong type"):
         read_survey({**nothing, **more})

@@ -1,0 +1,34 @@
+"""Find a student's own helpers of an earlier exercise, which no reference part replaces."""
+
+from collections.abc import Collection, Mapping
+
+from autograder.protocol.bounds import SURVEY_HELPERS, cut
+from autograder.worker.package import short_name
+from autograder.worker.syntax import dotted_names
+
+
+def own_helpers(files: Mapping[str, bytes], parts: Mapping[str, Collection[str]], exercise: str) -> list[str]:
+    """Return `module.name` of what an exercise uses of replaced files beside the names of their parts.
+
+    It follows the imports of files that are not replaced, since their code runs too.
+    """
+    found: dict[str, None] = {}
+    waiting, seen = [exercise], set[str]()
+    while waiting:
+        module = waiting.pop()
+        seen.add(module)
+        for name in _names(files.get(f"{module}.py", b"")):
+            owner, _, inner = short_name(name).partition(".")
+            helper = inner.partition(".")[0]
+            if (part := parts.get(f"{owner}.py")) is None:
+                waiting += [owner] if f"{owner}.py" in files and owner not in seen else []
+            elif helper and helper != "*" and helper not in part:
+                found[cut(f"{owner}.{helper}")] = None
+    return sorted(found)[:SURVEY_HELPERS]
+
+
+def _names(source: bytes) -> Collection[str]:
+    try:
+        return dotted_names(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return ()
