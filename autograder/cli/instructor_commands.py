@@ -247,7 +247,7 @@ def _add_validate(commands: Commands) -> None:
     add("--once", type=positive, nargs="?", const=1, metavar="N", help=does)
     does = "measure too how often the location of a mistake is right; with N, for every Nth misconception"
     add("--places", type=positive, nargs="?", const=1, metavar="N", help=does)
-    does = "calibrate too: wrong programs made of the accepted variants; with N, every Nth of them"
+    does = "calibrate too: wrong programs made of the accepted variants, with --once their points; with N, every Nth"
     add("--styles", type=positive, nargs="?", const=1, metavar="N", help=does)
     add("--sizes", type=Path, metavar="FILE", help="take the sizes of the axes from FILE (default: course.toml)")
     add("--page", type=Path, metavar="FILE", help="write to FILE which check catches which misconception")

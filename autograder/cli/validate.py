@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autograder.authoring.once import prove_once
+from autograder.authoring.once import Losses, prove_once, prove_once_in_styles
 from autograder.authoring.page import page
 from autograder.authoring.places import Placed, measure_locations
 from autograder.authoring.styles import calibrate, cells, tables
@@ -44,7 +44,11 @@ def prove(options: argparse.Namespace) -> int:
     result = validate(suite, seed=seed, jobs=jobs, on_progress=_show_progress)
     if options.once and result.ok:
         once = prove_once(suite, seed=seed, jobs=jobs, every=options.once, on_progress=_show_progress)
-        result = replace(result, once=tuple(once))
+        result = replace(result, once=once.unexpected)
+    in_styles = None
+    if options.once and options.styles and result.ok:
+        in_styles = prove_once_in_styles(suite, seed=seed, jobs=jobs, every=options.styles, on_progress=_show_progress)
+        result = replace(result, once=(*result.once, *in_styles.unexpected))
     places = None
     if options.places:
         places = measure_locations(suite, seed=seed, jobs=jobs, every=options.places, on_progress=_show_progress)
@@ -58,6 +62,8 @@ def prove(options: argparse.Namespace) -> int:
         options.page.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(options.page, page(suite, result))
     _show(result, options)
+    if in_styles is not None:
+        print(_styles_sentence(in_styles))
     if places is not None:
         print(_places_sentence(places))
     if styles is not None:
@@ -69,6 +75,13 @@ def prove(options: argparse.Namespace) -> int:
 
 def _show_progress(done: int, total: int) -> None:
     show_count(f"{done} of {total} programs", last=done == total)
+
+
+def _styles_sentence(losses: Losses) -> str:
+    return (
+        f"once: {losses.programs} mistakes in whole accepted courses cost points {len(losses.unexpected)} times in a "
+        f"later exercise, and {len(losses.by_helpers)} times more through a helper that the contract does not name"
+    )
 
 
 def _places_sentence(places: Counter[Placed]) -> str:

@@ -1,0 +1,55 @@
+"""One mistake costs points in one exercise: the proof over misconceptions, and over whole courses in another style."""
+
+from pathlib import Path
+
+import pytest
+
+from autograder.authoring.once import Losses, prove_once, prove_once_in_styles
+from tests.support import tiny
+
+pytestmark = [pytest.mark.worker, pytest.mark.slow]
+
+
+def with_part(course: Path) -> Path:
+    """Give the course the reference part of its first exercise."""
+    folder = course / "tests" / "exercises" / "reference_parts"
+    folder.mkdir()
+    (folder / f"{tiny.FIRST}.json").write_bytes(tiny.part(tiny.FIRST, tiny.MEAN))
+    return course
+
+
+def with_style(course: Path, first: str, second: str) -> Path:
+    """Give the course a whole accepted variant."""
+    tiny.handed_in(course / "solutions" / "accepted" / "whole" / "own_style", first, second)
+    return course
+
+
+def proved(prove: object, course: Path, every: int = 1) -> Losses:
+    suite = tiny.suite_at(course)
+    losses = prove(suite, seed=suite.course.seed, jobs=2, every=every)  # type: ignore[operator]
+    assert isinstance(losses, Losses)
+    assert losses.programs
+    return losses
+
+
+def test_a_reference_part_keeps_a_misconception_from_costing_twice(course: Path) -> None:
+    assert proved(prove_once, course).unexpected
+    losses = proved(prove_once, with_part(course))
+    assert not losses.unexpected + losses.by_helpers
+
+
+def test_in_another_style_too(course: Path) -> None:
+    losses = proved(prove_once_in_styles, with_style(with_part(course), tiny.MEAN, tiny.POWER), every=4)
+    assert not losses.unexpected + losses.by_helpers
+
+
+def test_what_a_helper_costs_is_listed_apart(course: Path) -> None:
+    first = tiny.MEAN.replace("def running_mean", "def mean_so_far") + (
+        "\n\ndef running_mean(x: Tensor) -> Tensor:\n    return mean_so_far(x)\n"
+    )
+    second = tiny.POWER.replace("running_mean import running_mean", "running_mean import mean_so_far as running_mean")
+    losses = proved(prove_once_in_styles, with_style(with_part(course), first, second), every=4)
+    assert losses.by_helpers
+    assert not losses.unexpected
+    assert "own_style/ex01_running_mean.py/" in losses.by_helpers[0]
+    assert losses.by_helpers[0].endswith(f"points in {tiny.SECOND}")
