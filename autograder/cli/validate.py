@@ -18,7 +18,7 @@ from autograder.course import find_course, read_course, with_sizes
 from autograder.course.kit_files import refuse_kit
 from autograder.course.names import resolve_exercise
 from autograder.course.storage import write_atomically
-from autograder.course.suite import load_suite, with_steps
+from autograder.course.suite import Suite, load_suite, with_steps
 from autograder.exits import FAIL, PASS
 from autograder.learner.json_output import write_json
 from autograder.report.exercise_summary import number
@@ -42,13 +42,10 @@ def prove(options: argparse.Namespace) -> int:
     seed = course.seed if options.seed is None else options.seed
     jobs = options.jobs or os.cpu_count() or 1
     result = validate(suite, seed=seed, jobs=jobs, on_progress=_show_progress)
-    if options.once and result.ok:
-        once = prove_once(suite, seed=seed, jobs=jobs, every=options.once, on_progress=_show_progress)
-        result = replace(result, once=once.unexpected)
     in_styles = None
-    if options.once and options.styles and result.ok:
-        in_styles = prove_once_in_styles(suite, seed=seed, jobs=jobs, every=options.styles, on_progress=_show_progress)
-        result = replace(result, once=(*result.once, *in_styles.unexpected))
+    if options.once and result.ok:
+        once, in_styles = _prove_once(suite, seed, jobs, options)
+        result = replace(result, once=(*once.unexpected, *(in_styles.unexpected if in_styles else ())))
     places = None
     if options.places:
         places = measure_locations(suite, seed=seed, jobs=jobs, every=options.places, on_progress=_show_progress)
@@ -71,6 +68,14 @@ def prove(options: argparse.Namespace) -> int:
         for table in tables(styles):
             print("", *_aligned(list(cells(table))), sep="\n")
     return status
+
+
+def _prove_once(suite: Suite, seed: int, jobs: int, options: argparse.Namespace) -> tuple[Losses, Losses | None]:
+    """Prove it for misconceptions and, if styles are wanted too, for whole courses in another style."""
+    once = prove_once(suite, seed=seed, jobs=jobs, every=options.once, on_progress=_show_progress)
+    if not options.styles:
+        return once, None
+    return once, prove_once_in_styles(suite, seed=seed, jobs=jobs, every=options.styles, on_progress=_show_progress)
 
 
 def _show_progress(done: int, total: int) -> None:

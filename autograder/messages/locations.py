@@ -28,7 +28,7 @@ _LABELS = {
     State.MOVED: "the right numbers, in other places",
     State.UNFINISHED: "agrees so far, but a step is missing here",
     State.WRITTEN: "writes into what it was given",
-    State.MISUSED: "what another line has already computed",
+    State.MISUSED: "the same value as another line",
     State.CUT: "no gradient passes from here on",
 }
 
@@ -134,6 +134,6 @@ class Diverges(Fact):
             State.RETYPED: "computes the right numbers, of another dtype",
             State.MOVED: "computes the right numbers, in other places",
             State.WRITTEN: "writes into what it was given",
-            State.MISUSED: "computes again what another line has already computed",
+            State.MISUSED: "computes the same value as another line",
         }
         return Wording(opened(f"{line} {computes.get(state, label(self.divergence))}"), whole=True)
