@@ -28,7 +28,7 @@ def as_text(value: Any, most: int = MOST_NAME) -> str:
 def as_dotted(value: Any) -> str:
     """Return a dotted name of Python, such as `module.name`."""
     if not all(part.isidentifier() for part in as_text(value).split(".")):
-        raise ValueError("a text that is no name")
+        raise ValueError("a text of the wrong type: it is no name")
     return str(value)
 
 

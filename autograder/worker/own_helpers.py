@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping
 
-from autograder.protocol.bounds import SURVEY_HELPERS, cut
+from autograder.protocol.bounds import MOST_NAME, SURVEY_HELPERS
 from autograder.worker.package import short_name
 from autograder.worker.syntax import dotted_names
 
@@ -22,8 +22,8 @@ def own_helpers(files: Mapping[str, bytes], parts: Mapping[str, Collection[str]]
             helper = inner.partition(".")[0]
             if (part := parts.get(f"{owner}.py")) is None:
                 waiting += [owner] if f"{owner}.py" in files and owner not in seen else []
-            elif helper and helper != "*" and helper not in part:
-                found[cut(f"{owner}.{helper}")] = None
+            elif helper.isidentifier() and helper not in part and len(f"{owner}.{helper}") <= MOST_NAME:
+                found[f"{owner}.{helper}"] = None
     return sorted(found)[:SURVEY_HELPERS]
 
 

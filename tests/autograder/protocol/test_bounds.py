@@ -19,6 +19,7 @@ from autograder.runner.traces import read_trace
 from autograder.runner.validation import as_number, as_observation
 from autograder.worker import faults, support
 from autograder.worker.observe import observe
+from autograder.worker.own_helpers import own_helpers
 from autograder.worker.syntax import survey
 from autograder.worker.tensors import TensorSupport
 from autograder.worker.tracing import Tracing
@@ -222,7 +223,16 @@ def test_the_syntax_of_any_file_arrives_as_a_survey() -> None:
     longest = f"class {'C' * 300}:\n    def {'m' * 300}(self):\n        self.{'a' * 300} = 1\n"
     uses = "import torch\n" + "torch.nn.functional.softmax\n" * 3000
     for source in (functions, longest, uses, "def f():\n" + "    x = 1\n" * 3000):
-        read_survey(transmitted(survey(source.encode(), ("torch.nn",))))
+        read_survey(transmitted({**survey(source.encode(), ("torch.nn",)), "helpers": []}))
+
+
+def test_the_helpers_of_any_file_arrive() -> None:
+    names = ", ".join([f"name_{each}" for each in range(300)] + ["x" * 300, "größe"])
+    source = f"import ex05_one as one\nfrom ex05_one import *\nfrom ex05_one import {names}\none.a.b, one['c']\n"
+    helpers = own_helpers({"ex06_two.py": source.encode()}, {"ex05_one.py": []}, "ex06_two")
+    survey_of_it = {**survey(source.encode(), ()), "helpers": helpers}
+    assert read_survey(transmitted(survey_of_it)).helpers == tuple(helpers)
+    assert len(helpers) == bounds.SURVEY_HELPERS
 
 
 @pytest.mark.parametrize(
