@@ -1,32 +1,27 @@
 """Prove that a mistake costs points only once: a submission with one mistake loses points in one exercise."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from autograder.authoring.grading import OnProgress, grade_each
-from autograder.authoring.mutation.mutants import mutants_of
-from autograder.authoring.programs import wrong_submissions
+from autograder.authoring.programs import WHOLE, wrong_submissions
+from autograder.authoring.styles import wrong_programs
 from autograder.course import Exercise
 from autograder.course.suite import Suite
-from autograder.results import ExerciseResult
 from autograder.submission import Submission
-from autograder.submission.submission import digest
-
-_Program = tuple[Submission, list[Exercise]]
 
 
 @dataclass(frozen=True)
 class Losses:
-    """Mistakes that cost points in a later exercise: a sentence for each.
+    """What mistakes cost in later exercises: a sentence for each exercise that lost points.
 
-    `by_helpers` are those of programs whose later exercise uses the author's own helper of the wrong exercise. No
-    reference part can replace it, so these are expected.
+    `by_helpers` are those of an exercise that uses more of the wrong one than its reference part replaces.
     """
 
-    programs: int
+    mistakes: int
     unexpected: tuple[str, ...]
-    by_helpers: tuple[str, ...] = ()
+    by_helpers: tuple[str, ...]
 
 
 def prove_once(
@@ -35,38 +30,46 @@ def prove_once(
     seed: int,
     jobs: int,
     every: int = 1,
+    in_styles: bool = False,
     cache: Path | None = None,
     on_progress: OnProgress = lambda *_: None,
 ) -> Losses:
-    """Return what the misconceptions cost in later exercises, for `every` Nth of them."""
-    later = _later(suite)
-    programs = [(wrong, later[exercise.id]) for exercise, wrong in wrong_submissions(suite) if later[exercise.id]]
-    programs = programs[::every]
-    reports = grade_each(suite, programs, seed=seed, jobs=jobs, cache=cache, on_progress=on_progress)
-    return _losses([report.exercises for report in reports], programs)
+    """Return what every Nth misconception costs in later exercises.
 
-
-def prove_once_in_styles(
-    suite: Suite,
-    *,
-    seed: int,
-    jobs: int,
-    every: int = 1,
-    cache: Path | None = None,
-    on_progress: OnProgress = lambda *_: None,
-) -> Losses:
-    """Return what one change of a whole accepted course costs in later exercises, for `every` Nth change.
-
-    A change that costs nothing in its own exercise is no mistake there, so it is not counted.
+    With `in_styles`, the mistakes are changes of whole accepted courses. One that its own exercise does not catch is
+    not counted.
     """
-    programs = list(_wrong_styles(suite))[::every]
+    programs = list(_in_styles(suite) if in_styles else _misconceptions(suite))[::every]
     reports = grade_each(suite, programs, seed=seed, jobs=jobs, cache=cache, on_progress=on_progress)
-    wrong = [
-        (program, report.exercises[1:])
-        for program, report in zip(programs, reports, strict=True)
-        if report.exercises[0].score < report.exercises[0].max_score
-    ]
-    return _losses([later for _, later in wrong], [program for program, _ in wrong])
+    mistakes = 0
+    unexpected: list[str] = []
+    by_helpers: list[str] = []
+    for report in reports:
+        own, *later = report.exercises
+        if all(check.status == "pass" for check in own.checks):
+            continue
+        mistakes += 1
+        for exercise in later:
+            if exercise.score < exercise.max_score:
+                lost = (exercise.max_score - exercise.score) / 100
+                sentence = f"the mistake {report.submission['student']} also costs {lost:g} points in {exercise.id}"
+                (by_helpers if exercise.helpers else unexpected).append(sentence)
+    return Losses(mistakes, tuple(unexpected), tuple(by_helpers))
+
+
+def _misconceptions(suite: Suite) -> Iterator[tuple[Submission, list[Exercise]]]:
+    later = _later(suite)
+    for exercise, wrong in wrong_submissions(suite):
+        if later[exercise.id]:
+            yield wrong, [exercise, *later[exercise.id]]
+
+
+def _in_styles(suite: Suite) -> Iterator[tuple[Submission, list[Exercise]]]:
+    later = _later(suite)
+    for program in wrong_programs(suite, variants=WHOLE):
+        sources = program.submission.sources
+        if following := [other for other in later[program.exercise.id] if other.file in sources]:
+            yield program.submission, [program.exercise, *following]
 
 
 def _later(suite: Suite) -> dict[str, list[Exercise]]:
@@ -74,29 +77,3 @@ def _later(suite: Suite) -> dict[str, list[Exercise]]:
         exercise.id: [other for other in suite.exercises if exercise in suite.course.with_needs(other)[:-1]]
         for exercise in suite.exercises
     }
-
-
-def _wrong_styles(suite: Suite) -> Iterator[_Program]:
-    course, later = suite.course, _later(suite)
-    for folder in sorted((course.solutions_dir / "accepted" / "whole").glob("*/")):
-        own = {file: (folder / file).read_bytes() for file in course.files if (folder / file).is_file()}
-        for exercise in suite.exercises:
-            following = [other for other in later[exercise.id] if other.file in own]
-            if exercise.file not in own or not following:
-                continue
-            for mutant in mutants_of(own[exercise.file].decode("utf-8"), exercise.number):
-                sources = {**own, exercise.file: mutant.source.encode()}
-                name = f"{folder.name}/{exercise.file}/{mutant.id}"
-                yield Submission(name, course.files, sources, digest(sources), ()), [exercise, *following]
-
-
-def _losses(later: Sequence[Sequence[ExerciseResult]], programs: Sequence[_Program]) -> Losses:
-    unexpected: list[str] = []
-    by_helpers: list[str] = []
-    for (submission, _), results in zip(programs, later, strict=True):
-        for result in results:
-            if result.score < result.max_score:
-                lost = (result.max_score - result.score) / 100
-                sentence = f"the misconception {submission.student} also costs {lost:g} points in {result.id}"
-                (by_helpers if result.helpers else unexpected).append(sentence)
-    return Losses(len(programs), tuple(unexpected), tuple(by_helpers))

@@ -12,6 +12,9 @@ from autograder.course.suite import Suite
 from autograder.submission import Submission
 from autograder.submission.submission import digest
 
+WHOLE = "whole/"
+"""How the name of a variant begins that is a whole course, in one style."""
+
 Kind = Literal["solution", "stub", "misconception", "accepted", "reference parts", "empty"]
 
 
@@ -43,7 +46,7 @@ def programs_of(suite: Suite, exercise: Exercise) -> Iterable[Program]:
     for folder in sorted((course.solutions_dir / "accepted" / "whole").glob("*/")):
         whole = {file: (folder / file).read_bytes() for file in course.files if (folder / file).is_file()}
         if exercise.file in whole:
-            yield Program("accepted", exercise.id, f"whole/{folder.name}", {**base, **whole})
+            yield Program("accepted", exercise.id, f"{WHOLE}{folder.name}", {**base, **whole})
     parts = {
         needed.file: suite.reference_parts[needed.file] for needed in needs[:-1] if needed.file in suite.reference_parts
     }

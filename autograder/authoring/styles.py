@@ -87,7 +87,7 @@ def calibrate(
     on_progress: OnProgress = lambda *_: None,
 ) -> list[Sample]:
     """Check every Nth wrong program made of an accepted variant as its writer would, with a search for a proof."""
-    wrong = list(_wrong_programs(suite))[::every]
+    wrong = list(wrong_programs(suite))[::every]
     programs = [(program.submission, [program.exercise]) for program in wrong]
     needed = {other.id for exercise in suite.exercises for other in suite.course.with_needs(exercise)}
     whole = load_suite(suite.course, [exercise for exercise in suite.course.exercises if exercise.id in needed])
@@ -107,15 +107,17 @@ def tables(samples: Sequence[Sample]) -> list[list[Calibration]]:
     ]
 
 
-def _wrong_programs(suite: Suite) -> Iterator[Wrong]:
+def wrong_programs(suite: Suite, variants: str = "") -> Iterator[Wrong]:
+    """Yield every accepted variant whose name begins with `variants`, with one change each."""
     for exercise in suite.exercises:
         for program in programs_of(suite, exercise):
-            if program.kind != "accepted":
+            if program.kind != "accepted" or not program.name.startswith(variants):
                 continue
             right = program.sources[exercise.file].decode("utf-8")
             for mutant in mutants_of(right, exercise.number):
                 sources = {**program.sources, exercise.file: mutant.source.encode()}
-                submission = Submission(mutant.id, suite.course.files, sources, digest(sources), ())
+                name = f"{program.name}, {exercise.id}, {mutant.id}"
+                submission = Submission(name, suite.course.files, sources, digest(sources), ())
                 yield Wrong(exercise, mutant.operator, submission, faulty_lines(right, mutant.source))
 
 

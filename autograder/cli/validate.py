@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from autograder.authoring.once import Losses, prove_once, prove_once_in_styles
+from autograder.authoring.once import Losses, prove_once
 from autograder.authoring.page import page
 from autograder.authoring.places import Placed, measure_locations
 from autograder.authoring.styles import calibrate, cells, tables
@@ -60,7 +60,7 @@ def prove(options: argparse.Namespace) -> int:
         write_atomically(options.page, page(suite, result))
     _show(result, options)
     if in_styles is not None:
-        print(_styles_sentence(in_styles))
+        print(_once_sentence(in_styles))
     if places is not None:
         print(_places_sentence(places))
     if styles is not None:
@@ -75,17 +75,18 @@ def _prove_once(suite: Suite, seed: int, jobs: int, options: argparse.Namespace)
     once = prove_once(suite, seed=seed, jobs=jobs, every=options.once, on_progress=_show_progress)
     if not options.styles:
         return once, None
-    return once, prove_once_in_styles(suite, seed=seed, jobs=jobs, every=options.styles, on_progress=_show_progress)
+    every = options.styles
+    return once, prove_once(suite, seed=seed, jobs=jobs, every=every, in_styles=True, on_progress=_show_progress)
 
 
 def _show_progress(done: int, total: int) -> None:
     show_count(f"{done} of {total} programs", last=done == total)
 
 
-def _styles_sentence(losses: Losses) -> str:
+def _once_sentence(losses: Losses) -> str:
     return (
-        f"once: {losses.programs} mistakes in whole accepted courses cost points {len(losses.unexpected)} times in a "
-        f"later exercise, and {len(losses.by_helpers)} times more through a helper that the contract does not name"
+        f"once: of {losses.mistakes} mistakes in whole accepted courses, {len(losses.unexpected)} losses of points in "
+        f"later exercises; {len(losses.by_helpers)} more where a later exercise uses a helper of the wrong one"
     )
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from autograder.authoring.once import Losses, prove_once, prove_once_in_styles
+from autograder.authoring.once import Losses, prove_once
 from tests.support import tiny
 
 pytestmark = [pytest.mark.worker, pytest.mark.slow]
@@ -24,22 +24,22 @@ def with_style(course: Path, first: str, second: str) -> Path:
     return course
 
 
-def proved(prove: object, course: Path, every: int = 1) -> Losses:
+def proved(course: Path, every: int = 1, *, in_styles: bool = False) -> Losses:
+    """Prove a copy of the course, which has mistakes to prove it with."""
     suite = tiny.suite_at(course)
-    losses = prove(suite, seed=suite.course.seed, jobs=2, every=every)  # type: ignore[operator]
-    assert isinstance(losses, Losses)
-    assert losses.programs
+    losses = prove_once(suite, seed=suite.course.seed, jobs=2, every=every, in_styles=in_styles)
+    assert losses.mistakes
     return losses
 
 
 def test_a_reference_part_keeps_a_misconception_from_costing_twice(course: Path) -> None:
-    assert proved(prove_once, course).unexpected
-    losses = proved(prove_once, with_part(course))
+    assert proved(course).unexpected
+    losses = proved(with_part(course))
     assert not losses.unexpected + losses.by_helpers
 
 
 def test_in_another_style_too(course: Path) -> None:
-    losses = proved(prove_once_in_styles, with_style(with_part(course), tiny.MEAN, tiny.POWER), every=4)
+    losses = proved(with_style(with_part(course), tiny.MEAN, tiny.POWER), 4, in_styles=True)
     assert not losses.unexpected + losses.by_helpers
 
 
@@ -48,8 +48,8 @@ def test_what_a_helper_costs_is_listed_apart(course: Path) -> None:
         "\n\ndef running_mean(x: Tensor) -> Tensor:\n    return mean_so_far(x)\n"
     )
     second = tiny.POWER.replace("running_mean import running_mean", "running_mean import mean_so_far as running_mean")
-    losses = proved(prove_once_in_styles, with_style(with_part(course), first, second), every=4)
+    losses = proved(with_style(with_part(course), first, second), 4, in_styles=True)
     assert losses.by_helpers
     assert not losses.unexpected
-    assert "own_style/ex01_running_mean.py/" in losses.by_helpers[0]
+    assert f"whole/own_style, {tiny.FIRST}" in losses.by_helpers[0]
     assert losses.by_helpers[0].endswith(f"points in {tiny.SECOND}")
