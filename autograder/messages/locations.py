@@ -124,7 +124,7 @@ class Diverges(Fact):
         if state is State.UNKNOWN:
             return Wording(opened(f"{line} is the first whose value differs from the expected one"), whole=True)
         if state is State.UNFINISHED:
-            says = f"Your values are the expected ones up to {line}, but a step is missing there"
+            says = f"Your values are as expected up to {line}, but a step is missing there"
             return Wording(says, whole=True)
         if state is State.CUT:
             asks = "is something detached there, or made a plain number?"

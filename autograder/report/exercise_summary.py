@@ -54,8 +54,7 @@ def reference_parts(exercise: ExerciseResult) -> str:
     if exercise.helpers and exercise.status != "pass":
         parted = (name.partition(".") for name in exercise.helpers)
         helpers = listed([f"{helper} of {module}.py" for module, _, helper in parted])
-        runs, them = ("still runs", "it") if len(exercise.helpers) == 1 else ("still run", "them")
-        return f"{begin}, but your own {helpers} {runs}: the contract does not name {them}."
+        return f"{begin}. {'It does' if one else 'They do'} not replace {helpers}, which your code also uses."
     return f"{begin}, so {'its' if one else 'their'} mistakes cost nothing here."
 
 

@@ -27,9 +27,10 @@ def as_text(value: Any, most: int = MOST_NAME) -> str:
 
 def as_dotted(value: Any) -> str:
     """Return a dotted name of Python, such as `module.name`."""
-    if not all(part.isidentifier() for part in as_text(value).split(".")):
+    text = as_text(value)
+    if not all(part.isidentifier() for part in text.split(".")):
         raise ValueError("a text of the wrong type: it is no name")
-    return str(value)
+    return text
 
 
 def as_integer(value: Any, most: int, least: int = 0) -> int:

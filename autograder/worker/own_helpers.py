@@ -1,4 +1,4 @@
-"""Find a student's own helpers of an earlier exercise, which no reference part replaces."""
+"""Find what a student's code uses of an earlier exercise beside the names that its reference part replaces."""
 
 from collections.abc import Collection, Mapping
 
@@ -12,8 +12,8 @@ def own_helpers(files: Mapping[str, bytes], parts: Mapping[str, Collection[str]]
 
     It follows the imports of files that are not replaced, since their code runs too.
     """
-    found: dict[str, None] = {}
-    waiting, seen = [exercise], set[str]()
+    found, seen = set[str](), set[str]()
+    waiting = [exercise]
     while waiting:
         module = waiting.pop()
         seen.add(module)
@@ -23,7 +23,7 @@ def own_helpers(files: Mapping[str, bytes], parts: Mapping[str, Collection[str]]
             if (part := parts.get(f"{owner}.py")) is None:
                 waiting += [owner] if f"{owner}.py" in files and owner not in seen else []
             elif helper.isidentifier() and helper not in part and len(f"{owner}.{helper}") <= MOST_NAME:
-                found[f"{owner}.{helper}"] = None
+                found.add(f"{owner}.{helper}")
     return sorted(found)[:SURVEY_HELPERS]
 
 

@@ -79,7 +79,9 @@ def test_look_ahead(impl, given):
 def test_look_ahead_form(impl, given):
     one, size = impl.create_look_ahead_mask(1), any_length(given)
     return {
-        "size 1, after every element is set to False": one.new_zeros(one.shape) if hasattr(one, "new_zeros") else one,
+        "mask of size 1 with every element set to False": one.new_zeros(one.shape)
+        if hasattr(one, "new_zeros")
+        else one,
         f"mask of size {size}": impl.create_look_ahead_mask(size),
     }
 

@@ -191,7 +191,7 @@ def test_large_scores(impl, given):
     for name, more in (("scores", 0.0), ("far larger scores", 100.0 * K)):  # the same for every key: no weight changes
         query[..., 0] = more
         seen[name], _ = attend(impl, query, key, value)
-    return {"weights at far larger scores, compared with usual ones": [seen["far larger scores"], seen["scores"]]}
+    return {"output at far larger scores, compared with usual ones": [seen["far larger scores"], seen["scores"]]}
 
 
 FAR = Like(exact_zeros=True, likeness=0.8)  # equal scores leave few different numbers

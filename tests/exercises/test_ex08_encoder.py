@@ -166,7 +166,7 @@ def test_blocked_for_good(impl, given):
     mask[blocked] = False
     after, others = module(ids, mask), [row for row in range(B) if row != blocked]
     return {
-        "earlier rows at large scores, compared with another last token": alone,
+        "rows at large scores with another last token, compared with usual scores": alone,
         "other sentences, compared with no sentence blocked": [after[others], before[others]],
         "output of the blocked sentence": after[blocked],
         "slope along the parameters": given.slope(after, *module.parameters()),

@@ -198,7 +198,7 @@ def test_blocked_for_good(impl, given):
         ids, given.normal(*source.shape, dtype="float16"), src_mask, tgt_mask
     )
     return {
-        "earlier rows at large scores, compared with other hidden tokens": alone,
+        "rows at large scores with other hidden tokens, compared with usual scores": alone,
         "other sentences, compared with no sentence blocked": [after[others], before[others]],
         "output of the blocked sentence": after[blocked],
         "slope along the parameters": given.slope(after, *module.parameters()),

@@ -179,7 +179,7 @@ def test_blocked_for_good(impl, given):
     src[blocked], tgt[blocked, 0] = 0, 0
     after, others = model(src, tgt), [row for row in range(B) if row != blocked]
     return {
-        "earlier rows at large scores, compared with other hidden tokens": alone,
+        "rows at large scores with other hidden tokens, compared with usual scores": alone,
         "other sentences, compared with none of only padding": [after[others], before[others]],
         "logits of the padding": after[blocked],
         "slope along the parameters": given.slope(after, *model.parameters()),

@@ -133,7 +133,7 @@ def test_blocked_for_good(impl, given):
     keys[blocked, ..., 0] = False  # the first token of that row sees nothing
     after, others = model(ids, keys), [row for row in range(B) if row != blocked]
     return {
-        "earlier rows at large scores, compared with another last token": alone,
+        "rows at large scores with another last token, compared with usual scores": alone,
         "other rows, compared with no query blocked": [after[others], before[others]],
         "logits of the blocked query": after[blocked, 0],
         "slope along the parameters": given.slope(after, *model.parameters()),

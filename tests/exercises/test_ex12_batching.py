@@ -117,8 +117,8 @@ def test_end(impl, given):
     words, vocab = vocabulary(given)
     ids = [vocab[word] for word in words]
     return {
-        "words, with padding after <EOS>": impl.decode((SOS, *ids[:3], EOS, PAD, PAD), vocab),
-        "words, with more ids after <EOS>": impl.decode([SOS, *ids[:3], EOS, *ids[3:5], EOS, ids[5]], vocab),
+        "words of ids with padding after <EOS>": impl.decode((SOS, *ids[:3], EOS, PAD, PAD), vocab),
+        "words of ids with other ids after <EOS>": impl.decode([SOS, *ids[:3], EOS, *ids[3:5], EOS, ids[5]], vocab),
         "words of ids without <EOS>": impl.decode(ids[1:6], vocab),
         "words of <SOS> and <EOS>": impl.decode([SOS, EOS], vocab),
     }

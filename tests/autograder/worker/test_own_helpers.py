@@ -51,7 +51,12 @@ def test_the_report_does_not_promise_that_a_helper_costs_nothing() -> None:
     result = ExerciseResult("ex06_two", "two", "fail", 0, 1, (), "stand-in", ("ex05_one",))
     assert reference_parts(result).endswith("so its mistakes cost nothing here.")
     helped = replace(result, helpers=("ex05_one.masked",))
-    assert reference_parts(helped).endswith(
-        "A reference part took its place, but your own masked of ex05_one.py still runs: the contract does not name it."
+    assert reference_parts(helped) == (
+        "Your exercise 05 does not pass yet. A reference part took its place. "
+        "It does not replace masked of ex05_one.py, which your code also uses."
+    )
+    both = replace(helped, stood_in=("ex04_zero", "ex05_one"), helpers=("ex04_zero.a", "ex05_one.b"))
+    assert reference_parts(both).endswith(
+        "They do not replace a of ex04_zero.py and b of ex05_one.py, which your code also uses."
     )
     assert "cost nothing" in reference_parts(replace(helped, status="pass"))
