@@ -6,7 +6,7 @@ from dataclasses import asdict, replace
 from autograder.course import Course, CourseError, Exercise, find_course, read_course
 from autograder.course.names import UsageError, resolve_exercise
 from autograder.course.stubs import StubError
-from autograder.learner.checking import encouragement, pause_advice
+from autograder.learner.checking import encouragement, normalize_device, pause_advice
 from autograder.learner.hints import no_hint_reason, take_hint
 from autograder.learner.misconception_page import find_page
 from autograder.learner.notebook.cards import Card, CellOutput
@@ -49,16 +49,17 @@ class Points(float):
             raise NotImplementedError  # which makes IPython display the number
 
 
-def check(exercise: str | int | None = None, *, strict: bool = False) -> Points:
+def check(exercise: str | int | None = None, *, strict: bool = False, device: str = "cpu") -> Points:
     """Check an exercise, show the result, and return its points. With `strict`, raise if it does not pass.
 
-    It checks the cells of the notebook as last run, or the file in exercises/ if that has the work.
+    Your code runs on the `device`: cpu, cuda or mps. What is checked are the cells of the notebook as last run, or the
+    file in exercises/ if that has the work.
     """
     output = CellOutput()
     earned, why_not = Points(0.0), "it could not be checked"
     try:
         course, progress, meant = _course_and(exercise)
-        report, work = _judged(course, meant, output)
+        report, work = _judged(course, meant, output, normalize_device(device))
         [result] = report.exercises
         progress = _progress(course)
         output.show(_checked_card(course, meant, progress, result, work))
@@ -110,7 +111,7 @@ def _progress(course: Course) -> Progress:
     return Progress() if graded_by_nbgrader() else read_progress(course)
 
 
-def _judged(course: Course, exercise: Exercise, output: CellOutput) -> tuple[Report, Work]:
+def _judged(course: Course, exercise: Exercise, output: CellOutput, device: str) -> tuple[Report, Work]:
     title = f"{exercise.number} {exercise.title}"
 
     def on_progress(step: str) -> None:
@@ -120,7 +121,13 @@ def _judged(course: Course, exercise: Exercise, output: CellOutput) -> tuple[Rep
     on_progress("")
     work = work_on(course, exercise)
     report, warning = judge(
-        course, exercise, work.book, on_progress, folder=work_folder(course), kept=not graded_by_nbgrader()
+        course,
+        exercise,
+        work.book,
+        on_progress,
+        folder=work_folder(course),
+        kept=not graded_by_nbgrader(),
+        device=device,
     )
     return report, work.noting(warning) if warning else work
 

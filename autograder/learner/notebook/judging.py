@@ -33,7 +33,10 @@ def main() -> int:
         folder = Path(request["folder"]) if request["folder"] else None
         exercise = course.exercise(request["exercise"])
         submission = submitted(course, exercise, request["live"], folder)
-        report = check_submission(course, [exercise], submission, seed=course.seed, on_progress=_on_progress)
+        device = request["device"]
+        report = check_submission(
+            course, [exercise], submission, seed=course.seed, device=device, on_progress=_on_progress
+        )
         saved = record(course, report, submission.sources, command="check") if request["kept"] else None
     except (CourseError, Untrusted, SubmissionError, StubError, EnvironmentProblem, OSError) as error:
         _send({"problem": str(error)})

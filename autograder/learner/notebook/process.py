@@ -29,6 +29,7 @@ def judge(
     *,
     folder: Path | None = None,
     kept: bool = True,
+    device: str = "cpu",
 ) -> tuple[Report, str]:
     """Return the report on an exercise, and a warning if the progress could not be saved, else "".
 
@@ -37,9 +38,8 @@ def judge(
     """
     live = {"source": book.source.decode("utf-8", "replace"), "cells": book.cells} if book else None
     where = str(folder) if folder else None
-    request = json.dumps(
-        {"root": str(course.root), "exercise": exercise.id, "live": live, "folder": where, "kept": kept}
-    )
+    asked = {"root": str(course.root), "exercise": exercise.id, "live": live, "folder": where, "kept": kept}
+    request = json.dumps({**asked, "device": device})
     with tempfile.TemporaryFile() as errors:
         answer = _answer(course, request, errors, on_progress)
         if "report" in answer:
