@@ -18,6 +18,7 @@ def add_learner_commands(commands: Commands) -> None:
     _add_try(commands)
     _add_check(commands)
     _add_watch(commands)
+    _add_lsp(commands)
     commands.group = "Get help"
     _add_hint(commands)
     _add_why(commands)
@@ -80,6 +81,15 @@ def _add_watch(commands: Commands) -> None:
     )
     add_exercise(parser)
     add_run(parser, COURSE_SEED)
+
+
+def _add_lsp(commands: Commands) -> None:
+    commands.add(
+        "lsp",
+        "lsp.run_server",
+        "check at every save, and show the wrong line in your editor",
+        "An editor starts this language server and talks to it over stdin and stdout. It needs pygls.",
+    )
 
 
 def _add_hint(commands: Commands) -> None:

@@ -19,14 +19,16 @@ from autograder.diagnosis.location.locator import FindTraces
 from autograder.judge.marking import Marking, Remembered
 from autograder.judge.proved import proved
 from autograder.judge.proving import Budget
+from autograder.judge.shapes import Shapes, last_shapes
 from autograder.judge.verdict import Verdicts
-from autograder.results import ExerciseResult, Report
+from autograder.results import ExerciseResult, Report, Status
 from autograder.runner.runner import Cancelled, GraderProblem, Runner
 from autograder.runner.sandbox.isolation import Isolation, process_isolation
 from autograder.runner.traces import Trace
 from autograder.submission import Submission
 
 LOG_KEPT = 4000
+_ENDED: frozenset[Status] = frozenset({"pass", "fail", "error", "waits", "not_started"})
 Found = TypeVar("Found")
 
 
@@ -215,6 +217,19 @@ class Grader:
         return self._report(
             submission, [*results[:at], proved(marking, failing, results[at], self.budget), *results[at + 1 :]]
         )
+
+    def shapes(self, submission: Submission, result: ExerciseResult, runner: Runner) -> Shapes:
+        """Return the shape of the last tensor that each line of an exercise made, in the first trial of each check.
+
+        There are none for a program that did not end by itself, or that is not written.
+        """
+        statuses = {check.status for check in result.checks}
+        exercise = self.suite.course.exercise(result.id)
+        if exercise.file not in submission.sources or not statuses <= _ENDED:
+            return {}
+        marking = Marking(self.suite, submission, runner, self._verdicts, self._traces, self._remembered)
+        keys = [(check.id, 0) for check in self.suite.checks[exercise.id]]
+        return last_shapes(marking.traced(exercise, keys, result.stood_in), exercise.file)
 
     def _report(self, submission: Submission, results: Sequence[ExerciseResult]) -> Report:
         return Report(

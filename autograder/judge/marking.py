@@ -21,6 +21,7 @@ from autograder.runner.outcomes import Fault, Outcome, WorkerFailure
 from autograder.runner.run import Parts
 from autograder.runner.runner import EnvironmentProblem, GraderProblem, Plan, Run, Runner
 from autograder.runner.timeouts import FEW, Timeouts
+from autograder.runner.traces import Trace
 from autograder.submission import Submission
 from autograder.submission.submission import digest
 
@@ -234,17 +235,21 @@ class Marking:
             return {}
         if self._hangs_in_help:
             return {}
-        keys = to_trace(judgement)
-        wrong = [self.suite.course.exercise(name) for name in judgement.stood_in]
-        run = self._run({exercise.id: keys}, wrong, trace=True) if keys else Run()
+        traces = self.traced(exercise, to_trace(judgement), judgement.stood_in)
         seconds = min(EXERCISE_SECONDS, self._seconds_to_locate)
         deadline = Deadline(seconds)
         try:
-            return locate(judgement, run.traces.get(exercise.id, {}), self.traces(exercise), deadline)
+            return locate(judgement, traces, self.traces(exercise), deadline)
         except Exception:
             return {}
         finally:
             self._seconds_to_locate -= seconds - deadline.left
+
+    def traced(self, exercise: Exercise, keys: Sequence[Key], stood_in: Sequence[str]) -> Mapping[Key, Trace]:
+        """Run some trials with these reference parts, and return what they compute, where that can be traced."""
+        wrong = [self.suite.course.exercise(name) for name in stood_in]
+        run = self._run({exercise.id: list(keys)}, wrong, trace=True) if keys else Run()
+        return run.traces.get(exercise.id, {})
 
     def _run(
         self,

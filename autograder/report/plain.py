@@ -96,7 +96,7 @@ def failure_sentences(view: FailureView, most_printed: int = MOST_LINES) -> list
     if view.claim:
         sentences.append(fact("Check", view.claim))
     sentences += _location(view.location) if view.location else []
-    sentences += _evidence(view)
+    sentences += evidence_sentences(view)
     sentences += print_sentences(view.prints, most_printed)
     sentences += [fact(label, hint) for label, hint in view.hints[-1:]]
     return sentences + next_sentences(view.next_commands)
@@ -189,7 +189,8 @@ def _location(location: Location) -> list[str]:
     return lines
 
 
-def _evidence(view: FailureView) -> list[str]:
+def evidence_sentences(view: FailureView) -> list[str]:
+    """Return the numbers behind a failure, one fact a sentence."""
     lines = [f"{name}: {value}." for name, value in view.values.rows] if view.values else []
     for label, expected, yours in view.comparison.rows if view.comparison else ():
         facts = f"{yours}, as expected" if expected == yours else f"expected {expected}, yours {yours}"

@@ -52,9 +52,15 @@ def todo_view(exercise: ExerciseResult) -> TodoView | None:
         return None
     begun = len(open_todos) < len(exercise.todos) or any(todo.state == "started" for todo in open_todos)
     passes = exercise.in_progress and any(check.status == "pass" for check in exercise.checks)
-    items = [_item(todo, todo is open_todos[0], exercise, statuses) for todo in exercise.todos]
     message = to_write(open_todos[0], nothing_yet=not begun, passes=passes)
-    return TodoView(tuple(items) if begun else (), open_todos[0], one_line(message))
+    return TodoView(todo_items(exercise) if begun else (), open_todos[0], one_line(message))
+
+
+def todo_items(exercise: ExerciseResult) -> tuple[TodoItem, ...]:
+    """Return what is known of each TODO of an exercise, in their order."""
+    statuses = {check.id: check.status for check in exercise.checks}
+    first = next((todo for todo in exercise.todos if not _is_complete(todo, statuses)), None)
+    return tuple(_item(todo, todo is first, exercise, statuses) for todo in exercise.todos)
 
 
 def _is_complete(todo: Todo, statuses: dict[str, Status]) -> bool:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 
 from autograder.course import Exercise
 from autograder.judge.grader import Grader
+from autograder.judge.shapes import Shapes
 from autograder.results import Report
 from autograder.runner.runner import Cancelled, Runner
 from autograder.submission import Submission
@@ -13,7 +14,8 @@ from autograder.submission import Submission
 class RunningCheck:
     """A check that has started. Its thread calls `on_news` when the verdict is there, and when it is over.
 
-    Between the two it proves where the mistake is, which may take a second or two.
+    Between the two it proves where the mistake is, which may take a second or two. `shapes` has the shape of the last
+    tensor that each line made, if `with_shapes`.
     """
 
     def __init__(
@@ -23,12 +25,16 @@ class RunningCheck:
         submission: Submission,
         exercise: Exercise,
         on_news: Callable[[], None],
+        *,
+        with_shapes: bool = False,
     ) -> None:
         self.grader = grader
         self.runner = runner
         self.submission = submission
         self.exercise = exercise
         self.on_news = on_news
+        self.with_shapes = with_shapes
+        self.shapes: Shapes = {}
         self.over = False
         self.verdict: Report | None = None
         self._report: Report | None = None
@@ -73,6 +79,8 @@ class RunningCheck:
     def _check(self) -> None:
         try:
             self._report = self.grader.report(self.submission, [self.exercise], self.runner, self._announce)
+            if self.with_shapes:
+                self.shapes = self.grader.shapes(self.submission, self._report.exercises[0], self.runner)
         except BaseException as error:
             self._error = error
         self.over = True

@@ -9,11 +9,13 @@ from rich.console import Console
 from rich.text import Text
 
 from autograder.course import Course, Exercise
+from autograder.judge.shapes import Shapes
 from autograder.learner.checking import encouragement
 from autograder.learner.overview import state_of_standing
 from autograder.learner.progress import Progress, Standing
 from autograder.learner.start import edit_place
 from autograder.messages.locations import decides
+from autograder.report.failure_view import failure_view
 from autograder.report.glyphs import glyphs_for
 from autograder.report.layout import SECONDARY, Page
 from autograder.report.plain import show
@@ -21,7 +23,7 @@ from autograder.report.printable import one_line
 from autograder.report.quantities import duration, seconds
 from autograder.report.terminal import Command, render_exercise
 from autograder.report.todo_view import todo_view
-from autograder.results import ExerciseResult
+from autograder.results import ExerciseResult, Finding, Place
 
 KEYS = {
     "h": ("hint", "show the next hint"),
@@ -38,6 +40,8 @@ KEYS = {
 
 class Screen:
     """The console, written to line by line. `keys` says whether somebody can press keys."""
+
+    shows_shapes = False
 
     def __init__(self, console: Console, course: Course, *, plain: bool, keys: bool) -> None:
         self.console = console
@@ -84,7 +88,7 @@ class Screen:
         self.render(result, file, progress)
         done = f"{count_done(self.course, progress, self.course.exercise(result.id))} done"
         if self.plain:
-            show(self.console, [f"Checked in {seconds(took)}. {done}."])
+            show(self.console, [*self._problem(result), f"Checked in {seconds(took)}. {done}."])
         else:
             self.say(f"checked in {seconds(took)}   {done}", SECONDARY)
         if self.keys:
@@ -96,6 +100,9 @@ class Screen:
         place = result.first_failure.finding.place if result.first_failure and result.first_failure.finding else None
         if place is not None:
             self.say(decides(place))
+
+    def shapes(self, exercise: Exercise, shapes: Shapes) -> None:
+        """Show the shapes that a check found, if this screen `shows_shapes`."""
 
     def render(self, result: ExerciseResult, file: str, progress: Progress) -> None:
         """Print the result as `course check` does."""
@@ -159,6 +166,20 @@ class Screen:
     def close(self) -> None:
         """Leave the screen to the shell."""
 
+    def _problem(self, result: ExerciseResult) -> list[str]:
+        """Return the first failure as compilers print theirs, for editors that read the output; none without a line."""
+        failure, todos = result.first_failure, todo_view(result)
+        if failure is None:
+            return []
+        place, kind = failure.finding.place if failure.finding else None, "error"
+        if place is None and todos is not None and failure.status == "not_started":
+            place, kind = todos.next.place, "info"
+        if place is None or place.cell is not None:
+            return []
+        file = os.path.relpath(self.course.exercises_dir / place.file)
+        column = _first_column(place, failure.finding)
+        return [f"{file}:{place.line}:{column + 1}: {kind}: {failure_view(failure, todos=todos).message}"]
+
     def _next(self, result: ExerciseResult, file: str, progress: Progress) -> list[Command]:
         exercise = self.course.exercise(result.id)
         shown = Path(os.path.relpath(self.course.exercises_dir), file)
@@ -189,6 +210,14 @@ class Screen:
         if finding is not None and finding.known_as is not None:
             commands.append((f"course why {finding.id}", f"why: {finding.name or finding.id}"))
         return commands
+
+
+def _first_column(place: Place, finding: Finding | None) -> int:
+    """Return where the marked part of a line begins; without one, where its code begins."""
+    if place.column is not None:
+        return place.column
+    text = dict(finding.source).get(place.line, "") if finding is not None else ""
+    return len(text) - len(text.lstrip())
 
 
 def _edit(result: ExerciseResult, file: Path) -> list[Command]:

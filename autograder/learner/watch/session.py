@@ -1,6 +1,7 @@
 """The session of `course watch`: polls the files, checks them at every save, and obeys the keys."""
 
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
@@ -36,7 +37,10 @@ RunCommand = Callable[..., None]
 
 
 class Session:
-    """Watches one exercise after another, until `q`. Only the thread that calls `run` prints."""
+    """Watches one exercise after another, until `q`. Only the thread that calls `run` prints.
+
+    Other threads may call `request` and `leave`.
+    """
 
     def __init__(
         self,
@@ -59,6 +63,8 @@ class Session:
         self._checking: RunningCheck | None = None
         self._result: ExerciseResult | None = None
         self._ending: list[RunningCheck] = []
+        self._requested: deque[Exercise] = deque()
+        self._at_once: Exercise | None = None
         self._due = False
         self._hint_waits = False
         self._is_proving = False
@@ -71,11 +77,32 @@ class Session:
             for key in self.keyboard.wait(POLL_SECONDS):
                 self._press(key)
             self.screen.refresh()
+            self._obey_requests()
             self._poll()
             if self._due:
                 self._start_when_settled()
             if self._checking is not None:
                 self._attend(self._checking)
+
+    def request(self, exercise: Exercise, *, at_once: bool) -> None:
+        """Check an exercise after those requested before, or `at_once` instead of what runs."""
+        if at_once:
+            self._at_once = exercise
+        elif exercise not in self._requested:
+            self._requested.append(exercise)
+        self.keyboard.wake()
+
+    def _obey_requests(self) -> None:
+        exercise, self._at_once = self._at_once, None
+        if exercise == self.exercise:
+            self._check_again()
+        elif exercise is not None:
+            if self._cancel() or self._due:
+                self._requested.append(self.exercise)
+            self._due = False
+            self._switch_to(exercise)
+        elif self._requested and self._checking is None and not self._due:
+            self._switch_to(self._requested.popleft())
 
     def leave(self, ended_by: int | None = None) -> None:
         """End the session soon: on a key, or on a signal."""
@@ -179,7 +206,9 @@ class Session:
         runner, self._spare = self._spare, None
         self._reported_at = self._requested_at
         self._is_proving = False
-        self._checking = RunningCheck(self.grader, runner, submission, self.exercise, self.keyboard.wake)
+        self._checking = RunningCheck(
+            self.grader, runner, submission, self.exercise, self.keyboard.wake, with_shapes=self.screen.shows_shapes
+        )
 
     def _attend(self, checking: RunningCheck) -> None:
         now = time.monotonic()
@@ -194,6 +223,7 @@ class Session:
                 self._show_proof(checking.report.exercises[0])
             else:
                 self._show(checking.report)
+            self.screen.shapes(self.exercise, checking.shapes)
             self._prepare()
         elif self._is_proving:
             return
@@ -236,14 +266,18 @@ class Session:
             case "n":
                 self._next()
             case "r":
-                self._cancel()
-                self.grader.forget()
-                self.screen.begun("checking")
-                self._request_check()
+                self._check_again()
             case "q" | "\x04":
                 self.leave()
             case "?" | "\n":
                 self.screen.show_keys()
+
+    def _check_again(self) -> None:
+        """Check the exercise again, and the earlier ones too, although no file has changed."""
+        self._cancel()
+        self.grader.forget()
+        self.screen.begun("checking")
+        self._request_check()
 
     def _run_command(self, *words: str, activity: str = "") -> None:
         self.screen.run(partial(self.run_command, *words), activity)
