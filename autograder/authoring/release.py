@@ -28,6 +28,9 @@ PART = ".part"
 PLAY = "| `course play` | trains and uses what you have built |\n"
 README = Path(__file__).with_name("student_readme.md")
 
+EDITOR = Path(__file__).with_name("editor")
+"""Tasks, settings and recommended extensions for VS Code."""
+
 
 class ReleaseError(Exception):
     """A course that cannot be released; the message is a sentence for its author."""
@@ -58,6 +61,7 @@ def _course(course: Course) -> dict[str, bytes]:
         ".gitignore": "".join(f"{pattern}\n" for pattern in IGNORED.split()).encode(),
         ".gitattributes": b"*.xz binary\n",
         f"{checks}/{CATALOGUE}": f"{texts}\n".encode(),
+        **{f".vscode/{file.name}": file.read_bytes() for file in sorted(EDITOR.glob("*.json"))},
         **{file.relative_to(course.root).as_posix(): file.read_bytes() for file in _public(course)},
     }
 

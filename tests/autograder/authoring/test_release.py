@@ -65,6 +65,7 @@ def test_a_kit_holds_what_is_to_be_written_what_checks_it_and_what_installs_it(f
         "LICENSE",
         ".gitignore",
         ".gitattributes",
+        *(f".vscode/{name}.json" for name in ("extensions", "settings", "tasks")),
     }
     catalogue = {"tests/exercises/misconceptions.json", "key/manifest.json"}
     assert own == exercises | checks | keys | traces | others | catalogue

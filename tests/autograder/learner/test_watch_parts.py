@@ -1,7 +1,11 @@
 """The parts of `course watch`: what counts as a change, what a file that does not parse gets, what is run again."""
 
 import argparse
+import contextlib
+import io
+import json
 import os
+import re
 import threading
 import warnings
 from dataclasses import replace
@@ -9,12 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from autograder.authoring.release import EDITOR
 from autograder.cli.watch import _commands
 from autograder.judge.grader import Grader
 from autograder.judge.marking import Marking
+from autograder.learner.progress import read_progress
 from autograder.learner.watch import files as polled
 from autograder.learner.watch.files import Content, Files
+from autograder.learner.watch.screen import Screen
 from autograder.learner.watch.syntax import syntax_fault, syntax_result
 from autograder.learner.watch.work import Work, WorkSource
 from autograder.runner.runner import Cancelled, Run, Runner
@@ -258,3 +266,40 @@ def test_a_command_that_cannot_read_the_exercises_does_not_end_the_watch(
     monkeypatch.setattr("autograder.cli.watch.parse", lambda _: argparse.Namespace(command=refuse))
     _commands(argparse.Namespace(plain=True, no_color=True))("hint")
     assert capsys.readouterr().err == f"course: {error}\n"
+
+
+# What editors read.
+
+
+def test_the_task_of_vs_code_reads_the_line_of_a_failure(course: Path, grader: Grader, runner: Runner) -> None:
+    task = json.loads((tiny.REPOSITORY / ".vscode" / "tasks.json").read_text("utf-8"))["tasks"][0]
+    pattern, background = task["problemMatcher"]["pattern"], task["problemMatcher"]["background"]
+    (course / "exercises" / tiny.FILES[0]).write_text(WRONG, "utf-8")
+    out = io.StringIO()
+    own = tiny.course_at(course)
+    screen = Screen(Console(file=out, width=100), own, plain=True, keys=False)
+    screen.saved([tiny.FILES[0]], again=False)
+    result = grader.report(tiny.submitted(WRONG), [tiny.COURSE.exercise(tiny.FIRST)], runner).exercises[0]
+    with contextlib.chdir(course):
+        screen.result(result, tiny.FILES[0], read_progress(own), 1.0)
+    lines = out.getvalue().splitlines()
+    found = [match for line in lines if (match := re.match(pattern["regexp"], line))]
+    assert len(found) == 1
+    file, line, column, severity, message = (
+        found[0][pattern[key]] for key in ("file", "line", "column", "severity", "message")
+    )
+    assert file == f"exercises/{tiny.FILES[0]}"
+    code = WRONG.split("\n")[int(line) - 1]
+    assert code[int(column) - 1 :].startswith("return x.cumsum(dim=-1)")
+    assert severity == "error"
+    assert message == "The running sum is not divided."
+    assert [n for n, line in enumerate(lines) if re.match(background["beginsPattern"], line)] == [0]
+    assert [line for line in lines if re.match(background["endsPattern"], line)] == lines[-1:]
+
+
+def test_the_repository_has_the_files_for_editors_that_kits_get() -> None:
+    names = {file.name for file in EDITOR.glob("*.json")}
+    own = tiny.REPOSITORY / ".vscode"
+    assert names == {file.name for file in own.iterdir()}
+    for name in names:
+        assert (own / name).read_bytes() == (EDITOR / name).read_bytes()
