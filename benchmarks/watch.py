@@ -1,6 +1,7 @@
 """The response time of `course watch` after a save, compared with a cold pytest run of the same checks.
 
     python benchmarks/watch.py
+    python benchmarks/watch.py --editor   # also from a save to the diagnostics of `course lsp`
 
 It copies the course, lets the real program watch an exercise in a terminal of its own, and saves right and wrong
 programs in turn, as an editor does. Both times run from the moment the file is put in place to the moment the terminal
@@ -126,6 +127,8 @@ def main() -> None:
         programs = [right.read_text("utf-8"), _wrong(course, options.exercise)]
         print(_machine(), flush=True)
         _measure_watch(course, options, programs, env)
+        if options.editor:
+            _measure_editor(course, options, programs)
         _measure_pytest(course, options, programs, env)
 
 
@@ -135,6 +138,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--saves", type=int, default=50, metavar="N")
     parser.add_argument("--pause", type=float, default=1.0, metavar="S", help="seconds of idleness before a save")
     parser.add_argument("--cold", type=int, default=6, metavar="N", help="runs of pytest")
+    parser.add_argument("--editor", action="store_true", help="measure course lsp too")
     return parser.parse_args()
 
 
@@ -194,6 +198,33 @@ def _measure_watch(course: Path, options: argparse.Namespace, programs: list[str
     if idle is not None:
         print(f"  idle            {idle:.1%} of a core")
     options.verdict = statistics.median(answer.verdict for answer in answers)
+
+
+def _measure_editor(course: Path, options: argparse.Namespace, programs: list[str]) -> None:
+    """Measure from a save to the first diagnostics that follow it: those of the proof come later."""
+    sys.path.insert(0, str(ROOT))
+    from tests.support.editing import Editor
+
+    file, took = f"{options.exercise}.py", []
+    _save(course, options.exercise, programs[1])
+    with Editor(course) as editor:
+        editor.open(file)
+        if not editor.next_diagnostics():
+            raise SystemExit("no figure, for the wrong program has no diagnostic")
+        for number in range(options.saves):
+            time.sleep(max(options.pause, 3.0))  # until shapes are found and the next worker is warm
+            while not editor.diagnostics.empty():
+                editor.next_diagnostics()
+            right = number % 2 == 0
+            started = time.perf_counter()
+            editor.save(programs[not right] + "\n" * (number + 1), file, version=number + 2)
+            if bool(editor.next_diagnostics()) == right:
+                raise SystemExit(f"no figure, for save {number + 1} got the wrong verdict")
+            took.append(time.perf_counter() - started)
+        editor.quit()
+    print(f"{options.saves} saves in an editor, until its diagnostics come")
+    _show("verdict", took)
+    print(f"the median in an editor is {statistics.median(took) / options.verdict:.2f} × that of watch")
 
 
 def _measure_pytest(course: Path, options: argparse.Namespace, programs: list[str], env: dict[str, str]) -> None:
