@@ -26,8 +26,13 @@ LEARN = ["python3 -m venv .venv", ACTIVATE, 'python -m pip install --constraint 
 """What `make learn` runs, for those without make."""
 
 CPU_BUILD = "PIP_EXTRA_INDEX_URL=https://download.pytorch.org/whl/cpu make learn"
-BY_HAND = {*TARGETS, *LEARN, f"make learn && {ACTIVATE}", CPU_BUILD, "course watch"}
-"""What sets the project up, calls these tests, takes half an hour, or goes on until somebody quits."""
+EXTENSION = {
+    "pip install -e '.[lsp]'",
+    "cd editors/vscode && npm ci && npm run package",
+    "code --install-extension editors/vscode/build-a-transformer.vsix",
+}
+BY_HAND = {*TARGETS, *LEARN, f"make learn && {ACTIVATE}", CPU_BUILD, "course watch", *EXTENSION}
+"""What sets the project up, calls these tests, takes half an hour, goes on until somebody quits, or needs Node."""
 
 LONG = {"authoring.md", "nbgrader.md", "scale.md", "term.md"}
 """Pages whose commands prove or grade the whole course once more: `make proof` runs them."""
@@ -60,7 +65,7 @@ def commands() -> list[tuple[str, str]]:
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     copy = tmp_path_factory.mktemp("docs") / "project"
-    ignored = shutil.ignore_patterns(".venv", ".git", "__pycache__", ".*_cache", "build", ".hypothesis")
+    ignored = shutil.ignore_patterns(".venv", ".git", "node_modules", "__pycache__", ".*_cache", "build", ".hypothesis")
     shutil.copytree(ROOT, copy, ignore=ignored)
     seed = tomllib.loads((ROOT / "course.toml").read_text("utf-8"))["seed"]
     (copy / ".course").mkdir(exist_ok=True)
