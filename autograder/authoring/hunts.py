@@ -1,0 +1,122 @@
+"""Make programs to practise on: accepted variants with one fault each, which the checks catch and name."""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from autograder.answer_key.catalogue import WrongProgram, patched
+from autograder.authoring.grading import grade_each
+from autograder.authoring.mutation.mutants import mutants_of
+from autograder.authoring.places import faulty_lines
+from autograder.authoring.programs import Program, catalogue_of, programs_of
+from autograder.course import Course, Exercise
+from autograder.course.hunts import Example, Hunt, HuntFile
+from autograder.course.suite import Suite, load_suite, with_steps
+from autograder.diagnosis.findings import Source
+from autograder.judge.steps import plan_of, results_of
+from autograder.results import ExerciseResult
+from autograder.runner.runner import Runner
+from autograder.submission import Submission
+from autograder.submission.submission import digest as digest_of
+
+MOST_OF_A_VARIANT = 12
+"""Mutants of one variant that are run: more take longer, and mostly show the same misconceptions."""
+
+ID_DIGITS = 6
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    variant: str
+    right: str
+    source: str
+    submission: Submission
+
+
+def make_hunts(
+    course: Course, exercise: Exercise, *, on_progress: Callable[[int, int], None] = lambda *_: None
+) -> HuntFile:
+    """Return the programs of an exercise; every wrong one was run, fails, and shows a misconception by name.
+
+    A variant shows each misconception once. `on_progress(done, total)` is called for each program that was run.
+    """
+    suite = load_suite(course, list(course.with_needs(exercise)))
+    variants = [program for program in programs_of(suite, exercise) if program.kind == "accepted"]
+    right = {program.name: program.sources[exercise.file].decode("utf-8") for program in variants}
+    candidates = list(_candidates(suite, exercise, variants))
+    programs = [(candidate.submission, [exercise]) for candidate in candidates]
+    jobs = os.cpu_count() or 1
+    reports = grade_each(suite, programs, seed=course.seed, jobs=jobs, cache=None, on_progress=on_progress)
+    found: dict[tuple[str, str], Hunt] = {}
+    for candidate, report in zip(candidates, reports, strict=True):
+        failure = _named_failure(report.exercises[0])
+        lines = faulty_lines(candidate.right, candidate.source)
+        if failure is not None and lines:
+            check, misconception = failure
+            id_ = f"{exercise.number}-{hashlib.sha256(candidate.source.encode()).hexdigest()[:ID_DIGITS]}"
+            hunt = Hunt(id_, misconception, check, candidate.variant, tuple(sorted(lines)), candidate.source)
+            found.setdefault((candidate.variant, misconception), hunt)
+    return HuntFile(exercise.id, right, tuple(_with_examples(course, exercise, list(found.values()))))
+
+
+def digest_of_programs(course: Course, exercise: Exercise) -> str:
+    """Return a digest of all that the programs of an exercise are made from."""
+    texts = [load_suite(course, list(course.with_needs(exercise))).digest]
+    folder = course.solutions_dir / "accepted"
+    files = [course.solutions_dir / "misconceptions" / f"{exercise.id}.toml", course.solutions_dir / exercise.file]
+    files += sorted([*(folder / exercise.id).glob("*.py"), *folder.glob(f"whole/*/{exercise.file}")])
+    texts += [file.read_text("utf-8") for file in files if file.is_file()]
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+
+
+def _candidates(suite: Suite, exercise: Exercise, variants: Sequence[Program]) -> Iterator[_Candidate]:
+    """Yield wrong programs: misconceptions whose text a variant has too, then some mutants of the variant."""
+    misconceptions = [one for one in catalogue_of(suite, exercise) if not one.convention]
+    for program in variants:
+        right = program.sources[exercise.file].decode("utf-8")
+        ported = [patched(right, one) for one in misconceptions if _fits(right, one)]
+        mutants = [mutant.source for mutant in mutants_of(right, exercise.number)]
+        step = max(-(-len(mutants) // MOST_OF_A_VARIANT), 1)
+        for source in dict.fromkeys([*ported, *mutants[::step]]):
+            sources = {**program.sources, exercise.file: source.encode()}
+            submission = Submission("hunt", suite.course.files, sources, digest_of(sources), ())
+            yield _Candidate(program.name, right, source, submission)
+
+
+def _fits(text: str, misconception: WrongProgram) -> bool:
+    """Return whether a variant has the texts that a misconception changes, each once, and can still be compiled."""
+    if any(text.count(find) != 1 for find, _ in misconception.patches):
+        return False
+    try:
+        compile(patched(text, misconception), "variant", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def _named_failure(result: ExerciseResult) -> tuple[str, str] | None:
+    """Return the first check that fails, and the misconception it shows; None if it passes, or shows none."""
+    failure = result.first_failure
+    if failure is None or failure.bonus or failure.finding is None or failure.finding.kind != "misconception":
+        return None
+    return failure.id, failure.finding.id
+
+
+def _with_examples(course: Course, exercise: Exercise, hunts: Sequence[Hunt]) -> Iterator[Hunt]:
+    """Yield wrong programs with the first step of the lesson's example that comes out differently."""
+    suite = with_steps(load_suite(course, list(course.with_needs(exercise))))
+    steps = suite.steps.get(exercise.id, ())
+    if not steps:
+        yield from hunts
+        return
+    needed = course.with_needs(exercise)[:-1]
+    base = {other.file: (course.solutions_dir / other.file).read_bytes() for other in needed}
+    with Runner(suite, seed=course.seed, shared=True) as runner:
+        for hunt in hunts:
+            sources = {**base, exercise.file: hunt.source.encode()}
+            run = runner.run(sources, plan_of(exercise, steps), probes="steps")
+            source, outcomes = Source(exercise.file, sources[exercise.file]), run.outcomes.get(exercise.id, {})
+            results = results_of(steps, outcomes, exercise, source, course.limits.memory_mib)
+            step = next((step for step in results if step.mark == "differs" and step.yours), None)
+            yield replace(hunt, example=Example(step.title, step.paper, step.yours or ()) if step else None)
