@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -40,11 +40,18 @@ class Gate:
                 self._by_start[secret.words[:_FIRST]].append(secret)
         self._numbers = [(_notations(secret.number), secret) for secret in secrets if secret.number is not None]
 
-    def leaks(self, files: Iterable[tuple[str, bytes]]) -> list[Leak]:
-        """Return the first secret in each file; a file that cannot be searched counts as a leak."""
-        return [leak for name, data in files if (leak := self._leak(name, data)) is not None]
+    def leaks(
+        self, files: Iterable[tuple[str, bytes]], hunted: Collection[str] = (), hunts: Collection[str] = ()
+    ) -> list[Leak]:
+        """Return the first secret in each file; a file that cannot be searched counts as a leak.
 
-    def _leak(self, name: str, data: bytes) -> Leak | None:
+        The files named in `hunts` may have lines that only programs of the `hunted` exercises have.
+        """
+        none: Collection[str] = ()
+        found = (self._leak(name, data, hunted if name in hunts else none) for name, data in files)
+        return [leak for leak in found if leak is not None]
+
+    def _leak(self, name: str, data: bytes, hunted: Collection[str]) -> Leak | None:
         try:
             if (found := self._first_secret(name)) is not None:
                 return Leak(name, f"has {found[1].of} in its name: {_excerpt(found[1])}")
@@ -52,7 +59,7 @@ class Gate:
                 packed = f", in {' in '.join(reversed(view.layers))}" if view.layers else ""
                 if name.endswith(_OF_COMPILED) or _COMPILED.search(view.blob):
                     return Leak(name, f"is compiled Python{packed}, which nobody can review")
-                found = self._first_secret(view.text)
+                found = self._first_secret(view.text, hunted)
                 if found is not None:
                     number, secret = found
                     line = f" in line {number}" if not view.layers else packed
@@ -61,12 +68,14 @@ class Gate:
             return Leak(name, str(sealed))
         return None
 
-    def _first_secret(self, text: str) -> tuple[int, Secret] | None:
-        """Return a secret in a text, and the line on which it begins."""
+    def _first_secret(self, text: str, hunted: Collection[str] = ()) -> tuple[int, Secret] | None:
+        """Return a secret in a text, and the line on which it begins; none of the `hunted` exercises alone."""
         starts, words = self._by_start, words_of(text)
         for at, three in enumerate(zip(words, words[1:], words[2:], strict=False)):
             if three in starts:
                 for secret in starts[three]:
+                    if secret.exercises and secret.exercises.issubset(hunted):
+                        continue
                     if tuple(words[at : at + len(secret.words)]) == secret.words:
                         return _line(text, at), secret
         for notations, secret in self._numbers:

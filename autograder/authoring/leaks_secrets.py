@@ -3,7 +3,7 @@
 import ast
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.answer_key.catalogue import CatalogueError, patched, read_catalogue
@@ -34,12 +34,14 @@ _LEFT_OUT = frozenset("#\"'\\`")
 class Secret:
     """A sequence of words that must stay secret, and its origin, like `line 12 of solutions/ex05_attention.py`.
 
-    A `number` is searched in decimal and hexadecimal notation, and inside other words too.
+    A `number` is searched in decimal and hexadecimal notation, and inside other words too. `exercises` are those whose
+    programs have these words.
     """
 
     words: tuple[str, ...]
     of: str
     number: int | None = None
+    exercises: frozenset[str] = frozenset()
 
 
 def words_of(text: str) -> list[str]:
@@ -52,7 +54,10 @@ def secrets_of(course: Course) -> list[Secret]:
     public = _Public(course)
     secrets: dict[tuple[str, ...], Secret] = {}
     for secret in (*_of_solutions(course), *_of_variants(course), *_of_parts(course), *_of_catalogue(course)):
-        if secret.words not in secrets and not public.has(secret):
+        before = secrets.get(secret.words)
+        if before is not None:
+            secrets[secret.words] = replace(before, exercises=before.exercises | secret.exercises)
+        elif not public.has(secret):
             secrets[secret.words] = secret
     return [*secrets.values(), *_of_seed(course)]
 
@@ -75,8 +80,8 @@ def _of_solutions(course: Course) -> Iterator[Secret]:
     for exercise in course.every:
         text = (course.solutions_dir / exercise.file).read_text("utf-8")
         for region in _regions(text):
-            yield from _lines(region, f"solutions/{exercise.file}")
-            yield from _together(region, f"solutions/{exercise.file}")
+            yield from _lines(region, f"solutions/{exercise.file}", exercise.id)
+            yield from _together(region, f"solutions/{exercise.file}", exercise.id)
 
 
 def _regions(text: str) -> Iterator[list[tuple[int, str]]]:
@@ -96,7 +101,8 @@ def _of_variants(course: Course) -> Iterator[Secret]:
     for file in sorted((course.solutions_dir / "accepted").rglob("*.py")):
         numbered = [(number, line) for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)]
         name = file.relative_to(course.root).as_posix()
-        yield from _lines([line for line in numbered if not _BEGINNING.match(line[1])], name)
+        exercise = file.stem if file.parent.parent.name == "whole" else file.parent.name
+        yield from _lines([line for line in numbered if not _BEGINNING.match(line[1])], name, exercise)
 
 
 def _of_parts(course: Course) -> Iterator[Secret]:
@@ -105,8 +111,8 @@ def _of_parts(course: Course) -> Iterator[Secret]:
         numbered = [(number, line) for number, line in enumerate(file.read_text("utf-8").splitlines(), 1)]
         code = [line for line in numbered if line[1].strip() and not _BEGINNING.match(line[1])]
         name = file.relative_to(course.root).as_posix()
-        yield from _lines(code, name)
-        yield from _together(code, name)
+        yield from _lines(code, name, file.stem)
+        yield from _together(code, name, file.stem)
 
 
 def _of_catalogue(course: Course) -> Iterator[Secret]:
@@ -116,24 +122,25 @@ def _of_catalogue(course: Course) -> Iterator[Secret]:
         right = set(text.splitlines())
         for misconception in read_catalogue(course.solutions_dir / "misconceptions" / f"{exercise.id}.toml", text):
             wrong = [(0, line) for line in patched(text, misconception).splitlines() if line not in right]
-            yield from _lines(wrong, f"the misconception {misconception.id}")
+            yield from _lines(wrong, f"the misconception {misconception.id}", exercise.id)
 
 
-def _lines(numbered: Iterable[tuple[int, str]], file: str) -> Iterator[Secret]:
+def _lines(numbered: Iterable[tuple[int, str]], file: str, exercise: str) -> Iterator[Secret]:
     for number, line in numbered:
         words = tuple(words_of(_without_comment(line)))
         if len(words) >= TELLING:
-            yield Secret(words, f"line {number} of {file}" if number else file)
+            yield Secret(words, f"line {number} of {file}" if number else file, exercises=frozenset([exercise]))
 
 
-def _together(region: list[tuple[int, str]], file: str) -> Iterator[Secret]:
+def _together(region: list[tuple[int, str]], file: str, exercise: str) -> Iterator[Secret]:
     """Yield every few consecutive lines, with and without their comments."""
     for at in range(len(region) - TOGETHER + 1):
         some = region[at : at + TOGETHER]
         for lines in ([line for _, line in some], [_without_comment(line) for _, line in some]):
             words = tuple(words_of("\n".join(lines)))
             if len(words) >= TELLING:
-                yield Secret(words, f"lines {some[0][0]} to {some[-1][0]} of {file}")
+                of = f"lines {some[0][0]} to {some[-1][0]} of {file}"
+                yield Secret(words, of, exercises=frozenset([exercise]))
 
 
 def _without_comment(line: str) -> str:

@@ -36,9 +36,18 @@ class ReleaseError(Exception):
     """A course that cannot be released; the message is a sentence for its author."""
 
 
-def kit_of(course: Course, suite: Suite, keys: Keys) -> dict[str, bytes]:
-    """Return the files of a kit by path. Raises `ReleaseError`, and `GraderProblem` if a key cannot be made."""
-    files = {**engine_files(course.libraries), **_course(course), **_handed_out(course), **_keys(suite, keys)}
+def kit_of(course: Course, suite: Suite, keys: Keys, more: Mapping[str, bytes] | None = None) -> dict[str, bytes]:
+    """Return the files of a kit by path, and `more` files that its author chose.
+
+    Raises `ReleaseError`, and `GraderProblem` if a key cannot be made.
+    """
+    files = {
+        **(more or {}),
+        **engine_files(course.libraries),
+        **_course(course),
+        **_handed_out(course),
+        **_keys(suite, keys),
+    }
     files = dict(sorted(files.items()))
     manifest = {
         "format": KEY.number,

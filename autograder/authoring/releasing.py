@@ -8,7 +8,8 @@ from autograder.answer_key.keys import Keys
 from autograder.authoring.leaks import Gate, Leak, files_in, files_of
 from autograder.authoring.leaks_secrets import SHORTEST_SEED, CatalogueError, StubError, grading_seed, secrets_of
 from autograder.authoring.release import ReleaseError, kit_of, write_kit
-from autograder.course import Course
+from autograder.course import Course, Exercise
+from autograder.course.hunts import HuntFile, kit_hunts
 from autograder.course.kit_files import KEY_FOLDER
 from autograder.course.names import UsageError
 from autograder.course.suite import load_suite
@@ -31,17 +32,29 @@ class Release:
         return _megabytes(data for name, data in self.files.items() if name.startswith(f"{KEY_FOLDER}/"))
 
 
-def release_kit(course: Course, folder: Path, on_progress: Callable[[str, int, int], None]) -> Release:
+def release_kit(
+    course: Course,
+    folder: Path,
+    on_progress: Callable[[str, int, int], None],
+    hunted: Mapping[Exercise, HuntFile] | None = None,
+) -> Release:
     """Write a kit to a folder if it leaks nothing. `on_progress(exercise, done, total)` follows each answer key.
 
-    Raises `UsageError` for a course that cannot be released.
+    `hunted` are exercises whose programs to practise on go into the kit. Raises `UsageError` for a course that cannot
+    be released.
     """
     try:
         gate = Gate(secrets_of(course))
         suite = load_suite(course)
+        named = [exercise.id for exercise in hunted or {}]
+        hunts = {
+            kit_hunts(course, exercise).relative_to(course.root).as_posix(): _fit(gate, programs, named).to_json()
+            for exercise, programs in (hunted or {}).items()
+        }
+        more = {name: text.encode() for name, text in hunts.items()}
         with Keys(suite, seed=course.seed, on_progress=on_progress) as keys:
-            files = kit_of(course, suite, keys)
-        leaks = gate.leaks(files_of(files, folder))
+            files = kit_of(course, suite, keys, more)
+        leaks = gate.leaks(files_of(files, folder), named, hunts)
         if not leaks:
             write_kit(files, folder)
     except (ReleaseError, StubError, CatalogueError) as error:
@@ -49,15 +62,37 @@ def release_kit(course: Course, folder: Path, on_progress: Callable[[str, int, i
     return Release(files, leaks)
 
 
-def examine_kit(course: Course, folder: Path) -> Sequence[Leak]:
-    """Return the leaks of a kit. Raises `UsageError` if there is no such folder."""
+def _fit(gate: Gate, programs: HuntFile, named: Sequence[str]) -> HuntFile:
+    """Return the programs without those that have lines of exercises which are not named.
+
+    Raises `UsageError` if none is left.
+    """
+    right = {name: text for name, text in programs.right.items() if not _leaks(gate, text, named)}
+    hunts = tuple(one for one in programs.hunts if one.variant in right and not _leaks(gate, one.source, named))
+    if not hunts:
+        raise UsageError(
+            f"every program to practise {programs.exercise} on has lines of another exercise; name that one too"
+        )
+    return HuntFile(programs.exercise, right, hunts)
+
+
+def _leaks(gate: Gate, text: str, named: Sequence[str]) -> bool:
+    return bool(gate.leaks([("program.py", text.encode())], named, ["program.py"]))
+
+
+def examine_kit(course: Course, folder: Path, hunted: Sequence[Exercise] = ()) -> Sequence[Leak]:
+    """Return the leaks of a kit, in which programs of the `hunted` exercises may be.
+
+    Raises `UsageError` if there is no such folder.
+    """
     try:
         gate = Gate(secrets_of(course))
     except (StubError, CatalogueError) as error:
         raise UsageError(str(error)) from error
     if not folder.is_dir():
         raise UsageError(f"{folder} is no folder; give the kit that is to be looked through")
-    return gate.leaks(files_in(folder))
+    hunts = [kit_hunts(course, exercise).relative_to(course.root).as_posix() for exercise in hunted]
+    return gate.leaks(files_in(folder), [exercise.id for exercise in hunted], hunts)
 
 
 def seed_warning(course: Course) -> str:

@@ -291,4 +291,6 @@ def _add_release(commands: Commands) -> None:
     parser.add_argument("--check", action="store_true", help="write nothing; look for leaks in DIR")
     does = "release only this part or exercise, as `take` of course.toml; may be repeated"
     parser.add_argument("--take", action="append", metavar="NAME", help=does)
+    does = "let students practise on programs of this exercise, nearly solutions; may be repeated"
+    parser.add_argument("--hunt", action="append", metavar="EX", help=does)
     parser.add_argument("--assignment", metavar="ID", help="release this assignment, and all before it")

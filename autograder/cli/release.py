@@ -7,13 +7,15 @@ from contextlib import closing
 from autograder.authoring.leaks import Leak
 from autograder.authoring.releasing import examine_kit, release_kit, seed_warning
 from autograder.cli.key_progress import KeyProgress
+from autograder.cli.progress_line import show_programs
 from autograder.cli.screen import warn
 from autograder.course import find_course, read_course
 from autograder.course.assignments import find_assignment, too_early, up_to
 from autograder.course.kit_files import refuse_kit
-from autograder.course.names import UsageError
+from autograder.course.names import UsageError, resolve_exercise
 from autograder.course.taking import resolve_take, taking
 from autograder.exits import FAIL, PASS
+from autograder.learner.practice.programs import programs_for
 from autograder.report.quantities import plural
 
 MOST_SHOWN = 20
@@ -35,10 +37,12 @@ def release(options: argparse.Namespace) -> int:
         course = taking(course, resolve_take(course, options.take))
     warn(seed_warning(course))
     folder = options.folder
+    hunted = [resolve_exercise(course, name) for name in options.hunt or ()]
     if options.check:
-        return _show(examine_kit(course, folder), f"nothing of the solutions is in {folder}")
+        return _show(examine_kit(course, folder, hunted), f"nothing of the solutions is in {folder}")
+    programs = {exercise: programs_for(course, exercise, show_programs) for exercise in hunted}
     with closing(KeyProgress(plain=options.plain)) as line:
-        kit = release_kit(course, folder, line.on_progress)
+        kit = release_kit(course, folder, line.on_progress, programs)
     contents = f"{plural(len(kit.files), 'file')}, {kit.size}, of which {kit.key_size} are the answer key"
     advice = "nothing of the solutions is in them. How to begin is in its README.md"
     return _show(kit.leaks, f"{folder}: {contents}; {advice}")
