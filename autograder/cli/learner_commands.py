@@ -24,6 +24,10 @@ def add_learner_commands(commands: Commands) -> None:
     _add_why(commands)
     _add_diff(commands)
     _add_solution(commands)
+    commands.group = "Practise"
+    _add_hunt(commands)
+    _add_arrange(commands)
+    _add_review(commands)
     commands.group = "Find your way"
     _add_next(commands)
     _add_list(commands)
@@ -139,6 +143,54 @@ def _add_solution(commands: Commands) -> None:
     )
     add_exercise(parser, "the one you worked on last")
     parser.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _add_hunt(commands: Commands) -> None:
+    parser = commands.add(
+        "hunt",
+        "hunt.hunt",
+        "find, name and repair the fault in a program",
+        "It writes a program with one fault to hunt/. It asks what the program gives, which line is wrong, and what "
+        "the mistake is. Repair it in the file, then run `course hunt --check`.",
+    )
+    add_exercise(parser)
+    does = "1: one file; 2: a file for each exercise that EX needs too, with the fault in one of them"
+    parser.add_argument("--level", type=int, choices=(1, 2), default=1, metavar="N", help=does)
+    parser.add_argument("--seed", type=int, metavar="N", help="draw another program (default: one not solved yet)")
+    parser.add_argument("--new", action="store_true", help="draw again, although a hunt is open")
+    parser.add_argument("--predict", metavar="N", help="answer what the program gives")
+    parser.add_argument("--line", metavar="LINE", help="answer which line is wrong: 41, or ex05:41 with several files")
+    parser.add_argument("--name", metavar="N", help="answer what the mistake is")
+    parser.add_argument("--check", action="store_true", help="run the checks on your repair")
+    parser.add_argument("--answer", action="store_true", help="give up, and show the answer")
+    does = "write tests of EX instead: they must pass right programs, and find wrong ones"
+    parser.add_argument("--tests", action="store_true", help=does)
+    add_json(parser)
+
+
+def _add_arrange(commands: Commands) -> None:
+    parser = commands.add(
+        "arrange",
+        "arrange.arrange",
+        "put the lines of a right program in order, after the last hint",
+        "It writes the lines of a right program like yours to arrange/, in another order and with some wrong ones. "
+        "Order them, then run `course arrange EX --check`.",
+    )
+    add_exercise(parser)
+    parser.add_argument("--check", action="store_true", help="run the checks on your order")
+    add_json(parser)
+
+
+def _add_review(commands: Commands) -> None:
+    parser = commands.add(
+        "review",
+        "review.review",
+        "answer some questions on earlier mistakes: two minutes",
+        "The questions are on mistakes that you made and on exercises that passed long ago. A question that you "
+        "answer comes back later, a missed one sooner.",
+    )
+    parser.add_argument("--answer", metavar="N", help="answer the first question that is due")
+    add_json(parser)
 
 
 def _add_next(commands: Commands) -> None:

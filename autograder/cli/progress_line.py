@@ -29,6 +29,16 @@ def show_count(text: str, *, last: bool) -> None:
         print(text, file=sys.stderr, flush=True)
 
 
+def show_programs(done: int, total: int) -> None:
+    """Show how many programs to practise on were run, while they are made."""
+    show_count(f"making programs to practise on, once per exercise: {done} of {total}", last=done == total)
+
+
+def show_tested(done: int, total: int) -> None:
+    """Show on how many programs a learner's tests were run."""
+    show_count(f"running your tests on programs: {done} of {total}", last=done == total)
+
+
 class GradingProgress:
     """Prints on stderr how far the grading of a class is."""
 

@@ -22,16 +22,19 @@ def read_solution(course: Course, exercise: Exercise) -> str:
         ) from None
 
 
-def require_attempt(course: Course, exercise: Exercise, standing: Standing) -> None:
-    """Raise `UsageError` if the learner should try something else before they see the solution."""
+def require_attempt(course: Course, exercise: Exercise, standing: Standing, what: str = "see the solution of") -> None:
+    """Raise `UsageError` if the learner should try something else before they see a solution.
+
+    `what` completes a sentence that begins with "you may".
+    """
     number = exercise.number
     if not standing.runs or standing.status in UNTRIED:
-        raise UsageError(f"write {exercise.id} first, and run `course check {number}`; then you may see its solution")
+        raise UsageError(f"write {exercise.id} first, and run `course check {number}`; then you may {what} it")
     _, hints = failure_texts(course, exercise, standing)
     seen = max([standing.hints_shown, *standing.levels.values()])
     if hints and seen < min(LAST_HINT, len(hints)):
         raise UsageError(
-            f"you may see the solution of {exercise.id} after a pass or the last hint; "
+            f"you may {what} {exercise.id} after a pass or the last hint; "
             f"`course hint {number}` shows hint {seen + 1} of {len(hints)}"
         )
 

@@ -1,0 +1,52 @@
+"""`course arrange`: put the lines of a right program in order."""
+
+import argparse
+from contextlib import closing
+
+from autograder.cli.key_progress import KeyProgress
+from autograder.cli.progress_line import show_programs
+from autograder.cli.screen import Screen
+from autograder.course import find_course, read_course
+from autograder.course.names import resolve_exercise
+from autograder.exits import FAIL, PASS
+from autograder.learner.checking import check_submission
+from autograder.learner.json_output import write_json
+from autograder.learner.practice.arranging import FOLDER, read_puzzle, write_puzzle
+from autograder.learner.progress import read_progress
+from autograder.learner.solution import require_attempt
+from autograder.report.quantities import plural
+
+
+def arrange(options: argparse.Namespace) -> int:
+    """Run the command: write the puzzle, or check an order. Neither is part of the progress."""
+    course = read_course(find_course())
+    progress = read_progress(course)
+    current = progress.current(course) or course.exercises[-1]
+    exercise = resolve_exercise(course, options.exercise) if options.exercise else current
+    screen, standing = Screen.of(options), progress.of(exercise)
+    if not options.check:
+        if not standing.ever_passed and not standing.solution_shown:
+            require_attempt(course, exercise, standing, "arrange the lines of")
+        file, wrong = write_puzzle(course, exercise, show_programs)
+        name = file.relative_to(course.root).as_posix()
+        if write_json(options.json, {"exercise": exercise.id, "file": name, "wrong_lines": wrong}):
+            return PASS
+        also = f" and {plural(wrong, 'wrong line')}" if wrong else ""
+        screen.text(f"{name} has the lines of a right program in another order{also}.", indent=0)
+        screen.next([(f"edit {name}", f"then course arrange {exercise.number} --check")])
+        return PASS
+    submission = read_puzzle(course, exercise)
+    with closing(KeyProgress(plain=screen.plain)) as line:
+        report = check_submission(course, [exercise], submission, seed=course.seed, on_progress=line.on_progress)
+    result = report.exercises[0]
+    if not write_json(options.json, report.to_json()):
+        if result.status == "pass":
+            screen.text("Right: every check passes. Now write it in your own file.", indent=0, style="green")
+            screen.next([(f"edit {course.exercises_dir.name}/{exercise.file}", f"then course check {exercise.number}")])
+        else:
+            passing = sum(check.status == "pass" for check in result.checks)
+            failure = result.first_failure
+            title = f" It fails: {failure.title}." if failure is not None else ""
+            screen.text(f"Not yet: {passing} of {plural(len(result.checks), 'check')} pass.{title}", indent=0)
+            screen.next([(f"edit {FOLDER}/{exercise.file}", f"then course arrange {exercise.number} --check")])
+    return PASS if result.status == "pass" else FAIL

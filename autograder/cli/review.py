@@ -1,0 +1,86 @@
+"""`course review`: some questions on earlier mistakes, on a terminal or one by one."""
+
+import argparse
+import sys
+
+from autograder.cli.screen import Screen
+from autograder.course import Course, find_course, read_course
+from autograder.course.names import UsageError
+from autograder.exits import PASS
+from autograder.learner.json_output import write_json
+from autograder.learner.practice.reviewing import ReviewQuestion, due_questions, next_due, rate, to_json, utc_now
+from autograder.learner.progress import read_progress
+from autograder.report.quantities import plural
+
+
+def review(options: argparse.Namespace) -> int:
+    """Run the command. A question that is skipped stays due."""
+    course = read_course(find_course())
+    screen = Screen.of(options)
+    questions = due_questions(course, read_progress(course), utc_now())
+    if options.answer is not None:
+        return _answer_first(options, screen, course, questions)
+    if write_json(options.json, {"due": [to_json(question) for question in questions]}):
+        return PASS
+    if not questions:
+        screen.text(_nothing(course), indent=0)
+    elif sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
+        _ask_all(screen, course, questions)
+    else:
+        _show(screen, questions[0])
+        more = len(questions) - 1
+        screen.next([("course review --answer N", f"{plural(more, 'question')} more" if more else "the last one")])
+    return PASS
+
+
+def _nothing(course: Course) -> str:
+    due = next_due(course)
+    if due is not None:
+        return f"Nothing to review now. The next question comes on {due.astimezone():%Y-%m-%d}."
+    return (
+        "Nothing to review yet. Questions come from mistakes you corrected, and from exercises you passed a week ago."
+    )
+
+
+def _show(screen: Screen, question: ReviewQuestion) -> None:
+    for line in question.code:
+        screen.line(f"  {line}")
+    screen.text(question.choice.question, indent=0, style="bold")
+    for number, answer in enumerate(question.choice.answers, 1):
+        screen.text(answer, label=str(number))
+
+
+def _ask_all(screen: Screen, course: Course, questions: list[ReviewQuestion]) -> None:
+    for question in questions:
+        screen.gap()
+        _show(screen, question)
+        print(f"Type 1 to {len(question.choice.answers)}, or Enter to stop: ", end="", flush=True)
+        typed = sys.stdin.readline().strip()
+        if not typed.isdecimal() or not 1 <= int(typed) <= len(question.choice.answers):
+            return
+        _judge(screen, course, question, int(typed) - 1)
+
+
+def _judge(screen: Screen, course: Course, question: ReviewQuestion, chosen: int) -> bool:
+    is_right = chosen == question.choice.right
+    due = rate(course, question.misconception, utc_now(), is_right=is_right)
+    verdict = "Right." if is_right else f"No, it is {question.choice.right + 1}."
+    screen.text(f"{verdict} {question.explanation}", indent=0)
+    screen.text(f"This question comes back on {due.astimezone():%Y-%m-%d}.", indent=0)
+    return is_right
+
+
+def _answer_first(options: argparse.Namespace, screen: Screen, course: Course, questions: list[ReviewQuestion]) -> int:
+    if not questions:
+        raise UsageError("no question is due, so there is nothing to answer")
+    question = questions[0]
+    count = len(question.choice.answers)
+    if not options.answer.isdecimal() or not 1 <= int(options.answer) <= count:
+        raise UsageError(f"{options.answer!r} is no answer; choose from 1 to {count}")
+    is_right = int(options.answer) - 1 == question.choice.right
+    if options.json == "-":
+        rate(course, question.misconception, utc_now(), is_right=is_right)
+        write_json(options.json, {"right": is_right, "misconception": question.misconception})
+        return PASS
+    _judge(screen, course, question, int(options.answer) - 1)
+    return PASS

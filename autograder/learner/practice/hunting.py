@@ -1,0 +1,215 @@
+"""A hunt: a program with one fault. Predict what it gives, find the line, name the mistake, and repair it."""
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from autograder.course import Course, Exercise
+from autograder.course.hunts import Example, Grid, Hunt, HuntFile
+from autograder.course.misconceptions import describe, named_in
+from autograder.course.names import UsageError
+from autograder.course.suite import load_suite
+from autograder.learner.checking import check_submission
+from autograder.learner.practice.choices import Choice, make_choice
+from autograder.learner.practice.programs import OnProgress, programs_for
+from autograder.learner.practice.store import changing, read_practice
+from autograder.results import Report
+from autograder.submission import Submission
+from autograder.submission.submission import digest
+
+FOLDER = "hunt"
+"""Where the programs are written to, in the folder of the course."""
+
+WHOLE = "whole/"
+"""How the name of a variant begins that is a whole course, in one style."""
+
+
+@dataclass(frozen=True)
+class OpenHunt:
+    """A hunt that was drawn. `files` are its programs, as written; one of them has the fault, on one of the `lines`.
+
+    `answers` says of each question that was answered whether the answer was right.
+    """
+
+    id: str
+    exercise: str
+    misconception: str
+    faulty: str
+    lines: tuple[int, ...]
+    files: Mapping[str, str]
+    predict: Choice
+    name: Choice
+    answers: Mapping[str, bool] = field(default_factory=dict)
+
+
+def open_hunt(course: Course) -> OpenHunt | None:
+    """Return the hunt that is not finished, if there is one."""
+    data = read_practice(course).open
+    try:
+        return _read(data) if data is not None else None
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def draw(course: Course, exercise: Exercise, *, level: int, seed: int | None, on_progress: OnProgress) -> OpenHunt:
+    """Draw a hunt, write its programs, and return it. Without a seed, those not solved yet come first.
+
+    On level 2 there is one file for the exercise and for each that it needs, and the fault is in any of them. Raises
+    `UsageError` if there is nothing to hunt in.
+    """
+    done = read_practice(course).hunts
+    number = len(done) if seed is None else seed
+    generator = random.Random(f"{exercise.id} {level} {number}")
+    if level == 1:
+        programs = programs_for(course, exercise, on_progress)
+        hunt = _choose(programs, generator, done if seed is None else {}, exercise)
+        files, faulty = {exercise.file: hunt.source}, exercise
+    else:
+        faulty, programs, hunt, files = _choose_among_files(course, exercise, generator, on_progress)
+    drawn = OpenHunt(
+        hunt.id,
+        exercise.id,
+        hunt.misconception,
+        faulty.file,
+        hunt.lines,
+        files,
+        _prediction(course, faulty, programs, hunt),
+        _naming(course, faulty, hunt),
+    )
+    _write(course, drawn)
+    return drawn
+
+
+def answer(course: Course, hunt: OpenHunt, question: str, is_right: bool) -> OpenHunt:
+    """Note the first answer to a question; a later one does not count."""
+    answered = replace(hunt, answers={question: is_right, **hunt.answers})
+    with changing(course) as practice:
+        practice.open = _data(answered)
+    return answered
+
+
+def finds_line(hunt: OpenHunt, text: str) -> bool:
+    """Return whether a line, as `41` or `ex05:41`, is one of the faulty lines. Raises `UsageError` if it is no line."""
+    file, _, line = text.rpartition(":")
+    if not line.isdecimal():
+        raise UsageError(f"{text!r} is no line; write its number, such as 41, or with its file, such as ex05:41")
+    if not file and len(hunt.files) > 1:
+        raise UsageError(f"there are {len(hunt.files)} files; write the line with its file, such as ex05:41")
+    return int(line) in hunt.lines and (not file or hunt.faulty.startswith(file.removesuffix(".py")))
+
+
+def read_repair(course: Course, hunt: OpenHunt) -> Submission:
+    """Return the programs as the learner left them. Raises `UsageError` if one is missing."""
+    sources = {}
+    for file in hunt.files:
+        try:
+            sources[file] = (course.root / FOLDER / file).read_bytes()
+        except OSError as error:
+            problem = f"{FOLDER}/{file} cannot be read ({error.strerror})"
+            raise UsageError(f"{problem}; `course hunt --new` draws another one") from None
+    return Submission("hunt", course.files, sources, digest(sources), ())
+
+
+def judge(
+    course: Course, hunt: OpenHunt, submission: Submission, on_progress: Callable[[str, int, int], None]
+) -> Report:
+    """Run the checks of every program of a hunt. It is repaired if all pass. The first verdict is noted.
+
+    `on_progress(exercise, done, total)` reports how far a new answer key is.
+    """
+    exercises = [exercise for exercise in course.exercises if exercise.file in hunt.files]
+    report = check_submission(course, exercises, submission, seed=course.seed, on_progress=on_progress)
+    is_repaired = report.statuses == {"pass"}
+    answered = answer(course, hunt, "repair", is_repaired)
+    if is_repaired:
+        finish(course, answered)
+    return report
+
+
+def finish(course: Course, hunt: OpenHunt) -> None:
+    """Close a hunt, and keep how its questions were answered."""
+    with changing(course) as practice:
+        practice.open = None
+        practice.hunts[hunt.id] = {"misconception": hunt.misconception, **hunt.answers}
+
+
+def grid_text(grid: Grid) -> str:
+    """Return numbers in rows on one line."""
+    return "; ".join(" ".join(row) for row in grid)
+
+
+def _choose(programs: HuntFile, generator: random.Random, done: Mapping[str, Any], exercise: Exercise) -> Hunt:
+    new = [hunt for hunt in programs.hunts if hunt.id not in done] or list(programs.hunts)
+    if not new:
+        raise UsageError(f"no wrong program of {exercise.id} shows a misconception by name; choose another exercise")
+    by_misconception: dict[str, list[Hunt]] = {}
+    for hunt in new:
+        by_misconception.setdefault(hunt.misconception, []).append(hunt)
+    return generator.choice(by_misconception[generator.choice(sorted(by_misconception))])
+
+
+def _choose_among_files(
+    course: Course, exercise: Exercise, generator: random.Random, on_progress: OnProgress
+) -> tuple[Exercise, HuntFile, Hunt, dict[str, str]]:
+    """Draw an exercise with the fault among those needed, and the right programs of the others in the same style."""
+    needed = course.with_needs(exercise)
+    if len(needed) == 1:
+        raise UsageError(f"{exercise.id} needs no other exercise; level 2 hunts in several, such as `course hunt 10`")
+    for faulty in generator.sample(needed, len(needed)):
+        programs = programs_for(course, faulty, on_progress)
+        hunts = [hunt for hunt in programs.hunts if hunt.variant.startswith(WHOLE)]
+        for hunt in generator.sample(hunts, len(hunts)):
+            right = {other.file: _right(course, other, hunt.variant, on_progress) for other in needed}
+            files = {file: text for file, text in right.items() if text is not None}
+            if len(files) == len(needed):
+                return faulty, programs, hunt, {**files, faulty.file: hunt.source}
+    raise UsageError(f"no style of the accepted variants has all files that {exercise.id} needs; use level 1")
+
+
+def _right(course: Course, exercise: Exercise, variant: str, on_progress: OnProgress) -> str | None:
+    """Return a right program in the style of a variant: from the solutions, so that nothing is made for it."""
+    own = course.solutions_dir / "accepted" / variant / exercise.file
+    if own.is_file():
+        return own.read_text("utf-8")
+    return programs_for(course, exercise, on_progress).right.get(variant)
+
+
+def _prediction(course: Course, exercise: Exercise, programs: HuntFile, hunt: Hunt) -> Choice:
+    """Return the question what the program gives in the lesson's example, or else which check fails first."""
+    if hunt.example is not None:
+        question = f"In the example of the lesson, what does this program give for: {hunt.example.title}?"
+        return make_choice(question, grid_text(hunt.example.wrong), other_numbers(programs, hunt.example), hunt.id)
+    checks = {check.id: check.title for check in load_suite(course, [exercise]).checks[exercise.id]}
+    return make_choice("Which check fails?", checks.get(hunt.check, hunt.check), checks.values(), hunt.id)
+
+
+def other_numbers(programs: HuntFile, example: Example) -> set[str]:
+    """Return what other programs give in the same step of the example, and what it is on paper."""
+    examples = [other.example for other in programs.hunts if other.example and other.example.title == example.title]
+    return {grid_text(example.paper), *(grid_text(one.wrong) for one in examples)}
+
+
+def _naming(course: Course, exercise: Exercise, hunt: Hunt) -> Choice:
+    known = describe(course, hunt.misconception)
+    name = known.name if known is not None else hunt.misconception
+    others = named_in(course, exercise, besides=hunt.misconception).values()
+    return make_choice("What is the mistake?", name, others, hunt.id)
+
+
+def _write(course: Course, hunt: OpenHunt) -> None:
+    folder = course.root / FOLDER
+    folder.mkdir(exist_ok=True)
+    for file, text in hunt.files.items():
+        (folder / file).write_text(text, "utf-8")
+    with changing(course) as practice:
+        practice.open = _data(hunt)
+
+
+def _data(hunt: OpenHunt) -> dict[str, Any]:
+    return asdict(hunt)
+
+
+def _read(data: Mapping[str, Any]) -> OpenHunt:
+    choices = {key: Choice(**{**data[key], "answers": tuple(data[key]["answers"])}) for key in ("predict", "name")}
+    return OpenHunt(**{**data, **choices, "lines": tuple(data["lines"])})

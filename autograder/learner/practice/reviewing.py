@@ -1,0 +1,159 @@
+"""Questions on earlier mistakes, scheduled so that each comes back shortly before it would be forgotten.
+
+The schedule is that of FSRS (https://github.com/open-spaced-repetition/py-fsrs).
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from fsrs import Card, Rating, Scheduler
+
+from autograder.course import Course, Exercise
+from autograder.course.hunts import Hunt, HuntFile, kit_hunts, read_hunts
+from autograder.course.misconceptions import Described, describe, named_in
+from autograder.course.storage import FOLDER
+from autograder.learner.practice.choices import MOST_ANSWERS, Choice, make_choice, text_hash
+from autograder.learner.practice.hunting import grid_text, other_numbers
+from autograder.learner.practice.store import Practice, changing, read_practice
+from autograder.learner.progress import Progress
+from autograder.learner.progress.events import seconds_of
+from autograder.protocol.functions import outline_of
+
+AT_ONCE = 4
+"""Questions of one review: about two minutes."""
+
+LONG_AGO = timedelta(days=7)
+"""An exercise that passed before then gets a question too."""
+
+MOST_CODE = 30
+"""Lines of a function that are shown with a question."""
+
+_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True)
+class ReviewQuestion:
+    """A question on a misconception: what to read first, the choice, and the explanation of the right answer."""
+
+    misconception: str
+    exercise: Exercise
+    choice: Choice
+    code: tuple[str, ...]
+    explanation: str
+
+
+def due_questions(course: Course, progress: Progress, now: datetime) -> list[ReviewQuestion]:
+    """Return the questions that are due, the one that waits longest first, at most `AT_ONCE`."""
+    practice = read_practice(course)
+    scheduled = sorted((card.due, name) for name, card in _cards(practice) if card.due <= now)
+    new = [name for name in _sources(course, progress, practice, now) if name not in practice.cards]
+    questions = (_question(course, practice, name) for name in dict.fromkeys([*(n for _, n in scheduled), *new]))
+    return [question for question in questions if question is not None][:AT_ONCE]
+
+
+def next_due(course: Course) -> datetime | None:
+    """Return when the next question comes; None if none is scheduled."""
+    return min((card.due for _, card in _cards(read_practice(course))), default=None)
+
+
+def rate(course: Course, misconception: str, now: datetime, *, is_right: bool) -> datetime:
+    """Note an answer, and return when the question comes back."""
+    scheduler = Scheduler(learning_steps=[_DAY], relearning_steps=[_DAY], enable_fuzzing=False)
+    with changing(course) as practice:
+        known = dict(_cards(practice)).get(misconception) or Card(card_id=_number(misconception), due=now)
+        card, _ = scheduler.review_card(known, Rating.Good if is_right else Rating.Again, now)
+        times = int(dict(practice.cards.get(misconception) or {}).get("times", 0)) + 1
+        practice.cards[misconception] = {"card": card.to_json(), "times": times}
+    return card.due
+
+
+def _cards(practice: Practice) -> Iterator[tuple[str, Card]]:
+    for name, data in practice.cards.items():
+        try:
+            yield name, Card.from_json(data["card"])
+        except (KeyError, TypeError, ValueError):
+            continue
+
+
+def _sources(course: Course, progress: Progress, practice: Practice, now: datetime) -> Iterator[str]:
+    """Yield misconceptions to ask about: made, missed in a hunt, or of an exercise that passed long ago."""
+    for exercise in course.exercises:
+        standing = progress.of(exercise)
+        yield from standing.answers
+        if standing.finding is not None and standing.passes_now:
+            yield standing.finding
+    for hunt in practice.hunts.values():
+        if isinstance(hunt, dict) and not all(value for key, value in hunt.items() if key != "misconception"):
+            yield str(hunt.get("misconception"))
+    for exercise in course.exercises:
+        passed = seconds_of(progress.of(exercise).first_passed or "")
+        if passed is not None and now.timestamp() - passed >= LONG_AGO.total_seconds():
+            names = sorted(named_in(course, exercise, besides=""), key=lambda name: text_hash(f"{exercise.id} {name}"))
+            yield from names[:1]
+
+
+def _question(course: Course, practice: Practice, name: str) -> ReviewQuestion | None:
+    """Return the question on a misconception; its kind changes from time to time. None if the course lost it."""
+    page = describe(course, name)
+    exercise = next((one for one in course.exercises if page is not None and one.id == page.exercise), None)
+    if page is None or exercise is None or page.convention:
+        return None
+    entry = practice.cards.get(name)
+    times = int(entry.get("times", 0)) if isinstance(entry, dict) else 0
+    programs = _programs(course, exercise)
+    hunt = next((one for one in programs.hunts if one.misconception == name), None) if programs else None
+    kinds = [_by_sentence(course, exercise, page), *(_on_program(programs, hunt, page) if programs and hunt else ())]
+    choice, code = kinds[times % len(kinds)]
+    return ReviewQuestion(name, exercise, choice, code, f"{page.name[:1].upper()}{page.name[1:]}. {page.explanation}")
+
+
+def _by_sentence(course: Course, exercise: Exercise, page: Described) -> tuple[Choice, tuple[str, ...]]:
+    others = named_in(course, exercise, besides=page.id).values()
+    question = f"{exercise.number} {exercise.title}. Which mistake is this? {page.explanation}"
+    return make_choice(question, page.name, others, page.id), ()
+
+
+def _on_program(programs: HuntFile, hunt: Hunt, page: Described) -> Iterator[tuple[Choice, tuple[str, ...]]]:
+    """Yield questions on a wrong program: which line is wrong, and what it gives."""
+    lines = hunt.source.splitlines()
+    function = next((one for one in outline_of(hunt.source).functions if one.line <= hunt.lines[0] <= one.end), None)
+    if function is None or function.end - function.line >= MOST_CODE:
+        return
+    code = tuple(lines[function.line - 1 : function.end])
+    text = [line.strip() for line in lines[function.body - 1 : function.end]]
+    wrong = lines[hunt.lines[0] - 1].strip()
+    others = {line for line in text if len(line) > 8 and not line.startswith("#")} - {
+        lines[number - 1].strip() for number in hunt.lines if number <= len(lines)
+    }
+    if len(wrong) > 8 and len(others) >= MOST_ANSWERS - 1:
+        yield make_choice("One line of this program is wrong. Which one?", wrong, others, hunt.id), code
+    if hunt.example is not None:
+        question = f"This program has a mistake: {page.name}. What does it give for: {hunt.example.title}?"
+        yield make_choice(question, grid_text(hunt.example.wrong), other_numbers(programs, hunt.example), hunt.id), code
+
+
+def _programs(course: Course, exercise: Exercise) -> HuntFile | None:
+    """Return programs that are there already: a review makes nobody wait."""
+    made = sorted((course.root / FOLDER / "cache" / "hunts").glob(f"{exercise.id}-*.json"))
+    return next((found for file in (kit_hunts(course, exercise), *made) if (found := read_hunts(file))), None)
+
+
+def _number(text: str) -> int:
+    return int(text_hash(text)[:12], 16)
+
+
+def utc_now() -> datetime:
+    """Return the current time."""
+    return datetime.now(UTC)
+
+
+def to_json(question: ReviewQuestion) -> Mapping[str, Any]:
+    """Return the JSON of a question, without the right answer."""
+    return {
+        "exercise": question.exercise.id,
+        "question": question.choice.question,
+        "answers": question.choice.answers,
+        "code": question.code,
+    }
