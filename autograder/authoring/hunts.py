@@ -3,13 +3,14 @@
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from autograder.answer_key.catalogue import WrongProgram, patched
 from autograder.authoring.grading import grade_each
 from autograder.authoring.mutation.mutants import mutants_of
 from autograder.authoring.places import faulty_lines
 from autograder.authoring.programs import Program, catalogue_of, programs_of
+from autograder.authoring.styles import Wrong
 from autograder.course import Course, Exercise
 from autograder.course.hunts import Example, Hunt, HuntFile
 from autograder.course.suite import Suite, load_suite, with_steps
@@ -24,14 +25,6 @@ MOST_OF_A_VARIANT = 12
 """Mutants of one variant that are run: more take longer, and mostly show the same misconceptions."""
 
 ID_DIGITS = 6
-
-
-@dataclass(frozen=True)
-class _Candidate:
-    variant: str
-    right: str
-    source: str
-    submission: Submission
 
 
 def make_hunts(
@@ -51,12 +44,12 @@ def make_hunts(
     found: dict[tuple[str, str], Hunt] = {}
     for candidate, report in zip(candidates, reports, strict=True):
         failure = _named_failure(report.exercises[0])
-        lines = faulty_lines(candidate.right, candidate.source)
-        if failure is not None and lines:
+        if failure is not None and candidate.lines:
             check, misconception = failure
-            id_ = f"{exercise.number}-{hashlib.sha256(candidate.source.encode()).hexdigest()[:ID_DIGITS]}"
-            hunt = Hunt(id_, misconception, check, candidate.variant, tuple(sorted(lines)), candidate.source)
-            found.setdefault((candidate.variant, misconception), hunt)
+            source = candidate.submission.sources[exercise.file].decode("utf-8")
+            id_ = f"{exercise.number}-{hashlib.sha256(source.encode()).hexdigest()[:ID_DIGITS]}"
+            hunt = Hunt(id_, misconception, check, candidate.kind, tuple(sorted(candidate.lines)), source)
+            found.setdefault((candidate.kind, misconception), hunt)
     return HuntFile(exercise.id, right, tuple(_with_examples(course, exercise, list(found.values()))))
 
 
@@ -70,8 +63,8 @@ def digest_of_programs(course: Course, exercise: Exercise) -> str:
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
-def _candidates(suite: Suite, exercise: Exercise, variants: Sequence[Program]) -> Iterator[_Candidate]:
-    """Yield wrong programs: misconceptions whose text a variant has too, then some mutants of the variant."""
+def _candidates(suite: Suite, exercise: Exercise, variants: Sequence[Program]) -> Iterator[Wrong]:
+    """Yield wrong programs, of the kind of their variant: its misconceptions by their text, then some mutants."""
     misconceptions = [one for one in catalogue_of(suite, exercise) if not one.convention]
     for program in variants:
         right = program.sources[exercise.file].decode("utf-8")
@@ -81,7 +74,7 @@ def _candidates(suite: Suite, exercise: Exercise, variants: Sequence[Program]) -
         for source in dict.fromkeys([*ported, *mutants[::step]]):
             sources = {**program.sources, exercise.file: source.encode()}
             submission = Submission("hunt", suite.course.files, sources, digest_of(sources), ())
-            yield _Candidate(program.name, right, source, submission)
+            yield Wrong(exercise, program.name, submission, faulty_lines(right, source))
 
 
 def _fits(text: str, misconception: WrongProgram) -> bool:

@@ -3,13 +3,13 @@
 import argparse
 from contextlib import closing
 
+from autograder.cli.hunt import show_not_yet
 from autograder.cli.key_progress import KeyProgress
 from autograder.cli.progress_line import show_programs
 from autograder.cli.screen import Screen
 from autograder.course import find_course, read_course
-from autograder.course.names import resolve_exercise
 from autograder.exits import FAIL, PASS
-from autograder.learner.checking import check_submission
+from autograder.learner.checking import check_submission, exercise_meant
 from autograder.learner.json_output import write_json
 from autograder.learner.practice.arranging import FOLDER, read_puzzle, write_puzzle
 from autograder.learner.progress import read_progress
@@ -21,8 +21,7 @@ def arrange(options: argparse.Namespace) -> int:
     """Run the command: write the puzzle, or check an order. Neither is part of the progress."""
     course = read_course(find_course())
     progress = read_progress(course)
-    current = progress.current(course) or course.exercises[-1]
-    exercise = resolve_exercise(course, options.exercise) if options.exercise else current
+    exercise = exercise_meant(course, progress, options.exercise)
     screen, standing = Screen.of(options), progress.of(exercise)
     if not options.check:
         if not standing.ever_passed and not standing.solution_shown:
@@ -44,9 +43,6 @@ def arrange(options: argparse.Namespace) -> int:
             screen.text("Right: every check passes. Now write it in your own file.", indent=0, style="green")
             screen.next([(f"edit {course.exercises_dir.name}/{exercise.file}", f"then course check {exercise.number}")])
         else:
-            passing = sum(check.status == "pass" for check in result.checks)
-            failure = result.first_failure
-            title = f" It fails: {failure.title}." if failure is not None else ""
-            screen.text(f"Not yet: {passing} of {plural(len(result.checks), 'check')} pass.{title}", indent=0)
+            show_not_yet(screen, result)
             screen.next([(f"edit {FOLDER}/{exercise.file}", f"then course arrange {exercise.number} --check")])
     return PASS if result.status == "pass" else FAIL

@@ -9,9 +9,9 @@ from autograder.exits import PASS
 from autograder.learner.hints import no_hint_reason, take_hint
 from autograder.learner.json_output import write_json
 from autograder.learner.next_commands import after_hint, after_start
-from autograder.learner.progress import Standing, read_progress
+from autograder.learner.progress import read_progress
 from autograder.learner.progress.digests import digest_of
-from autograder.learner.start import StartHint, may_start, next_todo, read_todos, take_start
+from autograder.learner.start import StartHint, start_of_file
 from autograder.submission.own_work import own_source
 
 
@@ -28,7 +28,7 @@ def show_hint(options: argparse.Namespace) -> int:
             for sentence in reason:
                 screen.text(sentence, indent=0)
         return PASS
-    if start := _start(course, exercise, progress.of(exercise)):
+    if start := start_of_file(course, exercise, progress.of(exercise)):
         return _show_start(options, course, exercise, start)
     source = own_source(course, exercise)
     digest = digest_of(source) if source is not None else None
@@ -47,12 +47,6 @@ def show_hint(options: argparse.Namespace) -> int:
     screen.gap()
     screen.next(after_hint(course, exercise, level, shown.total))
     return PASS
-
-
-def _start(course: Course, exercise: Exercise, standing: Standing) -> StartHint | None:
-    """Return how to begin the next TODO, if the last check asks for it and the file still has one."""
-    todo = next_todo(read_todos(course, exercise)) if may_start(standing) else None
-    return take_start(course, exercise, standing, todo) if todo is not None else None
 
 
 def _show_start(options: argparse.Namespace, course: Course, exercise: Exercise, start: StartHint) -> int:

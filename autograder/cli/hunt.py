@@ -7,28 +7,20 @@ from contextlib import closing
 from autograder.cli.key_progress import KeyProgress
 from autograder.cli.progress_line import show_programs, show_tested
 from autograder.cli.screen import Screen, warn
-from autograder.course import Course, Exercise, find_course, read_course
+from autograder.course import Course, find_course, read_course
 from autograder.course.misconceptions import describe
-from autograder.course.names import UsageError, resolve_exercise
+from autograder.course.names import UsageError
 from autograder.exits import FAIL, PASS
+from autograder.learner.checking import exercise_meant
 from autograder.learner.json_output import write_json
+from autograder.learner.practice import hunting
 from autograder.learner.practice.choices import Choice
-from autograder.learner.practice.hunting import (
-    FOLDER,
-    OpenHunt,
-    answer,
-    draw,
-    finds_line,
-    finish,
-    judge,
-    open_hunt,
-    read_repair,
-)
+from autograder.learner.practice.hunting import FOLDER, OpenHunt
 from autograder.learner.practice.programs import programs_for
 from autograder.learner.practice.testing import score_tests, write_template
 from autograder.learner.progress import read_progress
 from autograder.report.quantities import plural
-from autograder.results import Report
+from autograder.results import ExerciseResult, Report
 
 
 def hunt(options: argparse.Namespace) -> int:
@@ -37,7 +29,7 @@ def hunt(options: argparse.Namespace) -> int:
     screen = Screen.of(options)
     if options.tests:
         return _tests(options, course, screen)
-    current = open_hunt(course)
+    current = hunting.open_hunt(course)
     answers = [options.predict, options.line, options.name]
     if current is None or options.new or (options.exercise and not options.check and not any(answers)):
         if options.check or options.answer or any(answers):
@@ -45,7 +37,7 @@ def hunt(options: argparse.Namespace) -> int:
         _refuse_to_replace(course, current, options)
         current = _new_hunt(options, course)
     elif options.answer:
-        finish(course, current)
+        hunting.finish(course, current)
         _show_answer(screen, course, current)
         return PASS
     elif options.check:
@@ -66,7 +58,7 @@ def hunt(options: argparse.Namespace) -> int:
 
 def _tests(options: argparse.Namespace, course: Course, screen: Screen) -> int:
     """Score the learner's own tests, or write a file to begin with."""
-    exercise = _exercise(options, course)
+    exercise = exercise_meant(course, read_progress(course), options.exercise)
     again = f"course hunt {exercise.number} --tests"
     if (file := write_template(course, exercise)) is not None:
         name = file.relative_to(course.root).as_posix()
@@ -93,16 +85,11 @@ def _tests(options: argparse.Namespace, course: Course, screen: Screen) -> int:
     return PASS if is_good else FAIL
 
 
-def _exercise(options: argparse.Namespace, course: Course) -> Exercise:
-    current = read_progress(course).current(course) or course.exercises[-1]
-    return resolve_exercise(course, options.exercise) if options.exercise else current
-
-
 def _refuse_to_replace(course: Course, current: OpenHunt | None, options: argparse.Namespace) -> None:
     """Raise `UsageError` if the learner has edited the programs of an open hunt, unless they want a new one."""
     if current is None or options.new:
         return
-    sources = read_repair(course, current).sources
+    sources = hunting.read_repair(course, current).sources
     edited = [file for file, source in sources.items() if source.decode("utf-8", "replace") != current.files[file]]
     if edited:
         raise UsageError(
@@ -112,8 +99,8 @@ def _refuse_to_replace(course: Course, current: OpenHunt | None, options: argpar
 
 
 def _new_hunt(options: argparse.Namespace, course: Course) -> OpenHunt:
-    exercise = _exercise(options, course)
-    return draw(course, exercise, level=options.level, seed=options.seed, on_progress=show_programs)
+    exercise = exercise_meant(course, read_progress(course), options.exercise)
+    return hunting.draw(course, exercise, level=options.level, seed=options.seed, on_progress=show_programs)
 
 
 def _show(screen: Screen, hunt: OpenHunt) -> None:
@@ -155,12 +142,12 @@ def _answered(screen: Screen, course: Course, hunt: OpenHunt, key: str, given: s
     """Note an answer, and say whether it is right. Raises `UsageError` if it is none of the answers."""
     choice = {"predict": hunt.predict, "name": hunt.name}.get(key)
     if choice is None:
-        is_right = finds_line(hunt, given)
+        is_right = hunting.finds_line(hunt, given)
     elif not given.isdecimal() or not 1 <= int(given) <= len(choice.answers):
         raise UsageError(f"{given!r} is no answer; choose from 1 to {len(choice.answers)}")
     else:
         is_right = int(given) - 1 == choice.right
-    hunt = answer(course, hunt, key, is_right)
+    hunt = hunting.answer(course, hunt, key, is_right)
     if not quiet:
         wrong = f"It is {choice.right + 1}." if choice is not None else "The fault is on another line."
         screen.text("Right." if is_right else f"No. {wrong}", label=key, indent=0)
@@ -169,7 +156,7 @@ def _answered(screen: Screen, course: Course, hunt: OpenHunt, key: str, given: s
 
 def _check(options: argparse.Namespace, screen: Screen, course: Course, hunt: OpenHunt) -> int:
     with closing(KeyProgress(plain=screen.plain)) as line:
-        report = judge(course, hunt, read_repair(course, hunt), line.on_progress)
+        report = hunting.judge(course, hunt, hunting.read_repair(course, hunt), line.on_progress)
     is_repaired = report.statuses == {"pass"}
     if not write_json(options.json, {**_data(hunt), "repaired": is_repaired}):
         if is_repaired:
@@ -181,13 +168,16 @@ def _check(options: argparse.Namespace, screen: Screen, course: Course, hunt: Op
 
 
 def _show_failing(screen: Screen, report: Report) -> None:
-    failing = [(exercise, exercise.first_failure) for exercise in report.exercises if exercise.status != "pass"]
-    for exercise, failure in failing[:1]:
-        count = sum(check.status == "pass" for check in exercise.checks)
-        title = f" It fails: {failure.title}." if failure is not None else ""
-        checks = plural(len(exercise.checks), "check")
-        screen.text(f"Not yet: {count} of {checks} of {exercise.id} pass.{title}", indent=0)
+    show_not_yet(screen, next(exercise for exercise in report.exercises if exercise.status != "pass"))
     screen.next([("course hunt --check", "after your next edit"), ("course hunt --answer", "see the answer")])
+
+
+def show_not_yet(screen: Screen, result: ExerciseResult) -> None:
+    """Print how many checks pass, and the first that fails, without its diagnosis: that is the learner's to find."""
+    passing = sum(check.status == "pass" for check in result.checks)
+    title = f" It fails: {result.first_failure.title}." if result.first_failure is not None else ""
+    count = f"{passing} of {plural(len(result.checks), 'check')} of {result.id}"
+    screen.text(f"Not yet: {count} pass.{title}", indent=0)
 
 
 def _show_answer(screen: Screen, course: Course, hunt: OpenHunt) -> None:
@@ -209,11 +199,7 @@ def _data(hunt: OpenHunt) -> dict[str, object]:
         "hunt": hunt.id,
         "exercise": hunt.exercise,
         "files": [f"{FOLDER}/{file}" for file in hunt.files],
-        "predict": _question_data(hunt.predict),
-        "name": _question_data(hunt.name),
+        "predict": {"question": hunt.predict.question, "answers": hunt.predict.answers},
+        "name": {"question": hunt.name.question, "answers": hunt.name.answers},
         "answers": dict(hunt.answers),
     }
-
-
-def _question_data(choice: Choice) -> dict[str, object]:
-    return {"question": choice.question, "answers": choice.answers}

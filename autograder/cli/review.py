@@ -2,13 +2,14 @@
 
 import argparse
 import sys
+from datetime import UTC, datetime
 
 from autograder.cli.screen import Screen
 from autograder.course import Course, find_course, read_course
 from autograder.course.names import UsageError
 from autograder.exits import PASS
 from autograder.learner.json_output import write_json
-from autograder.learner.practice.reviewing import ReviewQuestion, due_questions, next_due, rate, to_json, utc_now
+from autograder.learner.practice.reviewing import ReviewQuestion, due_questions, next_due, rate, to_json
 from autograder.learner.progress import read_progress
 from autograder.report.quantities import plural
 
@@ -17,7 +18,7 @@ def review(options: argparse.Namespace) -> int:
     """Run the command. A question that is skipped stays due."""
     course = read_course(find_course())
     screen = Screen.of(options)
-    questions = due_questions(course, read_progress(course), utc_now())
+    questions = due_questions(course, read_progress(course), datetime.now(UTC))
     if options.answer is not None:
         return _answer_first(options, screen, course, questions)
     if write_json(options.json, {"due": [to_json(question) for question in questions]}):
@@ -61,13 +62,12 @@ def _ask_all(screen: Screen, course: Course, questions: list[ReviewQuestion]) ->
         _judge(screen, course, question, int(typed) - 1)
 
 
-def _judge(screen: Screen, course: Course, question: ReviewQuestion, chosen: int) -> bool:
+def _judge(screen: Screen, course: Course, question: ReviewQuestion, chosen: int) -> None:
     is_right = chosen == question.choice.right
-    due = rate(course, question.misconception, utc_now(), is_right=is_right)
+    due = rate(course, question.misconception, datetime.now(UTC), is_right=is_right)
     verdict = "Right." if is_right else f"No, it is {question.choice.right + 1}."
     screen.text(f"{verdict} {question.explanation}", indent=0)
     screen.text(f"This question comes back on {due.astimezone():%Y-%m-%d}.", indent=0)
-    return is_right
 
 
 def _answer_first(options: argparse.Namespace, screen: Screen, course: Course, questions: list[ReviewQuestion]) -> int:
@@ -77,10 +77,10 @@ def _answer_first(options: argparse.Namespace, screen: Screen, course: Course, q
     count = len(question.choice.answers)
     if not options.answer.isdecimal() or not 1 <= int(options.answer) <= count:
         raise UsageError(f"{options.answer!r} is no answer; choose from 1 to {count}")
-    is_right = int(options.answer) - 1 == question.choice.right
     if options.json == "-":
-        rate(course, question.misconception, utc_now(), is_right=is_right)
+        is_right = int(options.answer) - 1 == question.choice.right
+        rate(course, question.misconception, datetime.now(UTC), is_right=is_right)
         write_json(options.json, {"right": is_right, "misconception": question.misconception})
-        return PASS
-    _judge(screen, course, question, int(options.answer) - 1)
+    else:
+        _judge(screen, course, question, int(options.answer) - 1)
     return PASS

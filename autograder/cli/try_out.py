@@ -5,10 +5,9 @@ from collections.abc import Sequence
 
 from autograder.cli.screen import Part, Screen, warn
 from autograder.course import Course, find_course, read_course
-from autograder.course.names import resolve_exercise
 from autograder.exits import PASS
 from autograder.judge.steps import StepResult
-from autograder.learner.checking import confinement_warning
+from autograder.learner.checking import confinement_warning, exercise_meant
 from autograder.learner.json_output import write_json
 from autograder.learner.next_commands import Command
 from autograder.learner.progress import read_progress
@@ -33,8 +32,7 @@ def show_try(options: argparse.Namespace) -> int:
     """Run the command. Exit with 0 whatever the numbers are: it is no check."""
     course = read_course(find_course())
     progress = read_progress(course)
-    current = progress.current(course) or course.exercises[-1]
-    exercise = resolve_exercise(course, options.exercise) if options.exercise else current
+    exercise = exercise_meant(course, progress, options.exercise)
     warn(confinement_warning(course, options.submission))
     tried = try_example(course, exercise, progress, folder=options.submission)
     if write_json(options.json, tried.to_json()):

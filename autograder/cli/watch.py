@@ -9,12 +9,12 @@ from autograder import ending
 from autograder.cli.parser import parse
 from autograder.cli.screen import make_console, warn
 from autograder.course import Course, CourseError, find_course, read_course
-from autograder.course.names import UsageError, resolve_exercise
+from autograder.course.names import UsageError
 from autograder.course.suite import load_suite
 from autograder.exits import PASS
 from autograder.judge.grader import Grader
 from autograder.judge.proving import SELF_CHECK
-from autograder.learner.checking import normalize_device
+from autograder.learner.checking import exercise_meant, normalize_device
 from autograder.learner.progress import Progress, read_progress
 from autograder.learner.progress.record import record
 from autograder.learner.watch.cockpit import Cockpit, is_large_enough
@@ -33,8 +33,7 @@ def watch(options: argparse.Namespace) -> int:
     """Run the command, until `q` or Ctrl-C."""
     course = read_course(find_course())
     progress = read_progress(course)
-    current = progress.current(course) or course.exercises[-1]
-    exercise = resolve_exercise(course, options.exercise) if options.exercise else current
+    exercise = exercise_meant(course, progress, options.exercise)
     seed = course.seed if options.seed is None else options.seed
     suite = load_suite(course)
     with (

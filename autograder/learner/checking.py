@@ -65,6 +65,11 @@ def select_exercises(
     return (progress.current(course) or course.exercises[-1],) if own else course.exercises
 
 
+def exercise_meant(course: Course, progress: Progress, name: str | None) -> Exercise:
+    """Return the exercise of that name; without one the exercise to work on, or the last one if all pass."""
+    return resolve_exercise(course, name) if name else progress.current(course) or course.exercises[-1]
+
+
 def normalize_device(name: str) -> str:
     """Return the name of a device. Raises `UsageError` if it is unknown; only the worker can tell if it exists."""
     if name.split(":")[0] not in DEVICES:

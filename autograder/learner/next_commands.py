@@ -114,7 +114,8 @@ def after_hint(course: Course, exercise: Exercise, level: int, total: int) -> li
         ]
     check = (f"course check {number}", "that was the last hint")
     if (course.solutions_dir / exercise.file).is_file():
-        return [check, (f"course solution {number}", "if the hint does not help")]
+        arrange = f"course arrange {number}", "order the lines of a right program"
+        return [check, arrange, (f"course solution {number}", "if the hint does not help")]
     return [check]
 
 

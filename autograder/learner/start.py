@@ -67,6 +67,12 @@ def take_start(course: Course, exercise: Exercise, standing: Standing, todo: Tod
     return StartHint(todo, texts[level - 1], level, len(texts), warning)
 
 
+def start_of_file(course: Course, exercise: Exercise, standing: Standing) -> StartHint | None:
+    """Show how to begin the next TODO, if the last check asks for it and the learner's file still has one."""
+    todo = next_todo(read_todos(course, exercise)) if may_start(standing) else None
+    return take_start(course, exercise, standing, todo) if todo is not None else None
+
+
 def start_texts(course: Course, exercise: Exercise, todo: Todo) -> tuple[str, ...]:
     """Return the course's texts on how to begin a TODO; without any, the TODO's comment in the stub, and its lesson."""
     if todo.name in exercise.start:

@@ -10,7 +10,7 @@ from autograder.learner.hints import no_hint_reason, take_hint
 from autograder.learner.misconception_page import find_page
 from autograder.learner.progress import read_progress
 from autograder.learner.progress.digests import digest_of
-from autograder.learner.start import may_start, next_todo, read_todos, take_start
+from autograder.learner.start import may_start, start_of_file
 from autograder.protocol.functions import function_definitions
 from autograder.submission.own_work import own_source
 
@@ -33,10 +33,8 @@ def next_hint(course: Course, exercise: Exercise, *, at_once: bool = False) -> S
     if reason := no_hint_reason(course, progress, exercise):
         raise UsageError(" ".join(reason))
     standing = progress.of(exercise)
-    todo = next_todo(read_todos(course, exercise)) if may_start(standing) else None
-    if todo is not None:
-        start = take_start(course, exercise, standing, todo)
-        return ShownHint(f"{start.label} for {todo.name}: {start.text}")
+    if (start := start_of_file(course, exercise, standing)) is not None:
+        return ShownHint(f"{start.label} for {start.todo.name}: {start.text}")
     source = own_source(course, exercise)
     digest = digest_of(source) if source is not None else None
     taken = take_hint(course, exercise, standing, digest, at_once=at_once)

@@ -3,14 +3,7 @@
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from lsprotocol.types import (
-    Diagnostic,
-    DiagnosticRelatedInformation,
-    DiagnosticSeverity,
-    Position,
-    Range,
-)
-from lsprotocol.types import Location as Reference
+from lsprotocol import types as lsp
 
 from autograder.messages.locations import decides
 from autograder.protocol.functions import outline_of
@@ -35,7 +28,7 @@ Units = Callable[[str], int]
 _NOTHING_WRONG = ("not_started", "waits")
 
 
-def diagnostic_of(result: ExerciseResult, file: Path, text: str, units: Units) -> Diagnostic | None:
+def diagnostic_of(result: ExerciseResult, file: Path, text: str, units: Units) -> lsp.Diagnostic | None:
     """Return the first failure of an exercise whose file has this text; None if it passes, or has no line to show.
 
     In a notebook each cell is a document of its own, so a failure there has no line in this file.
@@ -55,7 +48,7 @@ def diagnostic_of(result: ExerciseResult, file: Path, text: str, units: Units) -
         range_ = _line(todos.next.place.line, lines, units)
     else:
         range_ = _line(_definition(result, check, text), lines, units)
-    return Diagnostic(
+    return lsp.Diagnostic(
         range=range_,
         message=_message(view, check.finding),
         severity=_severity(result, check),
@@ -65,15 +58,15 @@ def diagnostic_of(result: ExerciseResult, file: Path, text: str, units: Units) -
     )
 
 
-def whole_line(line: int) -> Range:
+def whole_line(line: int) -> lsp.Range:
     """Return the range of a line, counted from 1."""
-    return Range(Position(max(line - 1, 0), 0), Position(max(line - 1, 0), LINE_END))
+    return lsp.Range(lsp.Position(max(line - 1, 0), 0), lsp.Position(max(line - 1, 0), LINE_END))
 
 
-def _severity(result: ExerciseResult, check: CheckResult) -> DiagnosticSeverity:
+def _severity(result: ExerciseResult, check: CheckResult) -> lsp.DiagnosticSeverity:
     if result.in_progress or check.status in _NOTHING_WRONG:
-        return DiagnosticSeverity.Information
-    return DiagnosticSeverity.Warning if check.status == "grader_error" else DiagnosticSeverity.Error
+        return lsp.DiagnosticSeverity.Information
+    return lsp.DiagnosticSeverity.Warning if check.status == "grader_error" else lsp.DiagnosticSeverity.Error
 
 
 def _message(view: FailureView, finding: Finding | None) -> str:
@@ -86,22 +79,22 @@ def _message(view: FailureView, finding: Finding | None) -> str:
     return "\n".join([*lines, *claim, *(f"{label}: {hint}" for label, hint in view.hints)])
 
 
-def _range(place: Place, lines: Sequence[str], units: Units) -> Range:
+def _range(place: Place, lines: Sequence[str], units: Units) -> lsp.Range:
     """Return the marked part of a line; the line without its margin if no part is marked."""
     text = lines[place.line - 1] if 0 < place.line <= len(lines) else None
     if text is None or place.column is None or place.column >= len(text):
         return _line(place.line, lines, units)
     start = max(place.column, 0)
     end = len(text.rstrip()) if place.end is None or place.end <= start else min(place.end, len(text))
-    return Range(Position(place.line - 1, units(text[:start])), Position(place.line - 1, units(text[:end])))
+    return lsp.Range(lsp.Position(place.line - 1, units(text[:start])), lsp.Position(place.line - 1, units(text[:end])))
 
 
-def _line(line: int, lines: Sequence[str], units: Units) -> Range:
+def _line(line: int, lines: Sequence[str], units: Units) -> lsp.Range:
     if not 0 < line <= len(lines):
         return whole_line(line)
     text = lines[line - 1]
     margin = len(text) - len(text.lstrip())
-    return Range(Position(line - 1, margin), Position(line - 1, units(text.rstrip())))
+    return lsp.Range(lsp.Position(line - 1, margin), lsp.Position(line - 1, units(text.rstrip())))
 
 
 def _definition(result: ExerciseResult, check: CheckResult, text: str) -> int:
@@ -119,16 +112,16 @@ def definitions(text: str) -> dict[str, int]:
 
 
 def _related(
-    view: FailureView, check: CheckResult, uri: str, range_: Range, lines: Sequence[str], units: Units
-) -> list[DiagnosticRelatedInformation]:
+    view: FailureView, check: CheckResult, uri: str, range_: lsp.Range, lines: Sequence[str], units: Units
+) -> list[lsp.DiagnosticRelatedInformation]:
     """Return the evidence at the wrong line, and the lines before it that agree."""
     finding = check.finding
-    here = Reference(uri, range_)
+    here = lsp.Location(uri, range_)
     facts = [fact for fact in evidence_sentences(view) if not fact.endswith(", as expected.")][-MOST_FACTS:]
     if finding is not None and finding.proved and finding.place is not None:
         facts.insert(0, decides(finding.place))
     agreeing = [
-        DiagnosticRelatedInformation(Reference(uri, _line(line, lines, units)), f"This line {AGREES}.")
+        lsp.DiagnosticRelatedInformation(lsp.Location(uri, _line(line, lines, units)), f"This line {AGREES}.")
         for line in (finding.agrees if finding is not None and finding.place is not None else ())
     ]
-    return [*(DiagnosticRelatedInformation(here, fact) for fact in facts), *agreeing]
+    return [*(lsp.DiagnosticRelatedInformation(here, fact) for fact in facts), *agreeing]

@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from rich.console import Console
@@ -37,10 +37,7 @@ class Listener(Protocol):
         """Add a line to the editor's log."""
 
     def busy(self, activity: str) -> None:
-        """Show that a check runs, and what it does."""
-
-    def idle(self) -> None:
-        """Show that no check runs."""
+        """Show what a check does; "" if none runs."""
 
     def failed(self, problem: str) -> None:
         """Show why no exercise can be checked any more."""
@@ -81,25 +78,24 @@ class EditorScreen(Screen):
         super().waiting(file, problem)
         exercise = next(one for one in self.course.exercises if one.file.removesuffix(".py") in file)
         self.known[exercise.id] = ExerciseState(file, "", problem=f"{file} {problem}.")
-        self.listener.idle()
+        self.listener.busy("")
         self.listener.changed(exercise, "")
 
     def result(self, result: ExerciseResult, file: str, progress: Progress, took: float) -> None:  # noqa: ARG002
         """Show a result; an editor needs no count of seconds."""
         exercise = self.course.exercise(result.id)
         self.known[result.id] = ExerciseState(file, self.read(exercise), result)
-        self.listener.idle()
+        self.listener.busy("")
         self.listener.changed(exercise, encouragement(progress.of(exercise)))
 
     def proved(self, result: ExerciseResult, file: str, progress: Progress) -> None:  # noqa: ARG002
         """Show where the mistake is, once that is proved."""
-        before = self.known[result.id]
-        self.known[result.id] = ExerciseState(before.name, before.text, result, before.shapes)
+        self.known[result.id] = replace(self.known[result.id], result=result)
         self.listener.changed(self.course.exercise(result.id), "")
 
     def shapes(self, exercise: Exercise, shapes: Shapes) -> None:
         """Show the shapes that a check found."""
         before = self.known.get(exercise.id)
         if before is not None and before.result is not None:
-            self.known[exercise.id] = ExerciseState(before.name, before.text, before.result, shapes)
+            self.known[exercise.id] = replace(before, shapes=shapes)
             self.listener.changed(exercise, "")

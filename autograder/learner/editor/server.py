@@ -12,19 +12,9 @@ from pygls.uris import to_fs_path
 from autograder import __version__
 from autograder.course import Course, CourseError, Exercise, find_course, read_course, trust
 from autograder.course.names import UsageError
+from autograder.learner.editor import commands
 from autograder.learner.editor.annotations import lenses, shape_hints
 from autograder.learner.editor.checker import Checker, exercise_of
-from autograder.learner.editor.commands import (
-    CHECK,
-    COMMANDS,
-    HINT,
-    LESSON,
-    WHY,
-    explanation,
-    hint_title,
-    next_hint,
-    stub_of_function,
-)
 from autograder.learner.editor.findings import LINE_END, SOURCE, diagnostic_of, whole_line
 from autograder.learner.editor.screen import ExerciseState
 from autograder.submission import SubmissionError
@@ -56,12 +46,8 @@ class EditorServer(LanguageServer):
         self._post(lambda: self.show(problem, lsp.MessageType.Error))
 
     def busy(self, activity: str) -> None:
-        """Show that a check runs, and what it does."""
+        """Show what a check does; "" if none runs."""
         self._post(lambda: self._show_progress(activity))
-
-    def idle(self) -> None:
-        """Show that no check runs."""
-        self._post(lambda: self._show_progress(""))
 
     def changed(self, exercise: Exercise, news: str) -> None:
         """Show what is now known of an exercise."""
@@ -235,7 +221,7 @@ def make_server() -> EditorServer:
         exercise = server.exercise_at(params.text_document.uri)
         return _actions(server, exercise, params) if exercise is not None else []
 
-    for name in COMMANDS:
+    for name in commands.COMMANDS:
         _add_command(server, name)
     return server
 
@@ -252,16 +238,16 @@ def _actions(server: EditorServer, exercise: Exercise, params: lsp.CodeActionPar
     here = [one for one in params.context.diagnostics if one.source == SOURCE]
     titles = []
     if failure is not None:
-        titles.append((HINT, hint_title(server.course, exercise)))
+        titles.append((commands.HINT, commands.hint_title(server.course, exercise)))
     if failure is not None and failure.finding is not None and failure.mistake is not None:
-        titles.append((WHY, f"Why: {failure.finding.name or failure.mistake}"))
-    titles += [(LESSON, "Open the lesson"), (CHECK, "Check this exercise again")]
+        titles.append((commands.WHY, f"Why: {failure.finding.name or failure.mistake}"))
+    titles += [(commands.LESSON, "Open the lesson"), (commands.CHECK, "Check this exercise again")]
     quick = lsp.CodeActionKind.QuickFix.value
     actions = [
         lsp.CodeAction(title, quick, here or None, command=lsp.Command(title, name, arguments=[exercise.id]))
         for name, title in titles
     ]
-    stub = stub_of_function(server.course, exercise, _text(server, uri), params.range.start.line + 1)
+    stub = commands.stub_of_function(server.course, exercise, _text(server, uri), params.range.start.line + 1)
     if stub is not None:
         name, first, last, new = stub
         range_ = lsp.Range(lsp.Position(first - 1, 0), lsp.Position(last - 1, LINE_END))
@@ -284,17 +270,17 @@ def _add_command(server: EditorServer, name: str) -> None:
 
 
 async def _run_command(server: EditorServer, course: Course, name: str, exercise: Exercise) -> None:
-    if name == CHECK and server.checker is not None:
+    if name == commands.CHECK and server.checker is not None:
         server.checker.check(exercise, at_once=True)
-    elif name == HINT:
+    elif name == commands.HINT:
         await _show_hint(server, course, exercise)
-    elif name == WHY:
+    elif name == commands.WHY:
         state = server.state_of(exercise)
         failure = state.result.first_failure if state is not None and state.result is not None else None
         if failure is None or failure.mistake is None:
             raise UsageError(f"the last failure of {exercise.id} is no misconception of the catalogue")
-        server.show(explanation(course, failure.mistake))
-    elif name == LESSON:
+        server.show(commands.explanation(course, failure.mistake))
+    elif name == commands.LESSON:
         uri = (course.exercises_dir / exercise.file).as_uri()
         top = lsp.Range(lsp.Position(0, 0), lsp.Position(0, 0))
         await server.window_show_document_async(lsp.ShowDocumentParams(uri, take_focus=True, selection=top))
@@ -302,11 +288,11 @@ async def _run_command(server: EditorServer, course: Course, name: str, exercise
 
 async def _show_hint(server: EditorServer, course: Course, exercise: Exercise) -> None:
     """Show the next hint. One that waits for an edit comes at once if the learner asks for it again."""
-    hint = next_hint(course, exercise)
+    hint = commands.next_hint(course, exercise)
     if not hint.waits_for_edit:
         server.show(hint.text)
         return
     asked = lsp.ShowMessageRequestParams(lsp.MessageType.Info, hint.text, [lsp.MessageActionItem(NOW)])
     answer = await server.window_show_message_request_async(asked)
     if answer is not None and answer.title == NOW:
-        server.show(next_hint(course, exercise, at_once=True).text)
+        server.show(commands.next_hint(course, exercise, at_once=True).text)

@@ -85,7 +85,7 @@ def answer(course: Course, hunt: OpenHunt, question: str, is_right: bool) -> Ope
     """Note the first answer to a question; a later one does not count."""
     answered = replace(hunt, answers={question: is_right, **hunt.answers})
     with changing(course) as practice:
-        practice.open = _data(answered)
+        practice.open = asdict(answered)
     return answered
 
 
@@ -203,11 +203,7 @@ def _write(course: Course, hunt: OpenHunt) -> None:
     for file, text in hunt.files.items():
         (folder / file).write_text(text, "utf-8")
     with changing(course) as practice:
-        practice.open = _data(hunt)
-
-
-def _data(hunt: OpenHunt) -> dict[str, Any]:
-    return asdict(hunt)
+        practice.open = asdict(hunt)
 
 
 def _read(data: Mapping[str, Any]) -> OpenHunt:

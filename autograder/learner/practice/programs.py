@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from autograder.course import Course, Exercise
-from autograder.course.hunts import HuntFile, kit_hunts, own_hunts, read_hunts
+from autograder.course.hunts import HUNTS, HuntFile, kit_hunts, read_hunts
 from autograder.course.names import UsageError
 from autograder.course.storage import state_folder, write_atomically
 
@@ -29,11 +29,11 @@ def programs_for(course: Course, exercise: Exercise, on_progress: OnProgress) ->
 def _own(course: Course, exercise: Exercise, on_progress: OnProgress) -> HuntFile:
     from autograder.authoring.hunts import digest_of_programs, make_hunts
 
-    file = own_hunts(course, exercise, digest_of_programs(course, exercise))
+    folder = state_folder(course.root, "cache", HUNTS)
+    file = folder / f"{exercise.id}-{digest_of_programs(course, exercise)[:16]}.json"
     found = read_hunts(file)
     if found is None:
         found = make_hunts(course, exercise, on_progress=on_progress)
-        folder = state_folder(course.root, "cache", file.parent.name)
         for old in folder.glob(f"{exercise.id}-*.json"):
             old.unlink(missing_ok=True)
         write_atomically(file, found.to_json())

@@ -5,13 +5,13 @@ The schedule is that of FSRS (https://github.com/open-spaced-repetition/py-fsrs)
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from fsrs import Card, Rating, Scheduler
 
 from autograder.course import Course, Exercise
-from autograder.course.hunts import Hunt, HuntFile, kit_hunts, read_hunts
+from autograder.course.hunts import HUNTS, Hunt, HuntFile, kit_hunts, read_hunts
 from autograder.course.misconceptions import Described, describe, named_in
 from autograder.course.storage import FOLDER
 from autograder.learner.practice.choices import MOST_ANSWERS, Choice, make_choice, text_hash
@@ -130,23 +130,27 @@ def _on_program(programs: HuntFile, hunt: Hunt, page: Described) -> Iterator[tup
     if len(wrong) > 8 and len(others) >= MOST_ANSWERS - 1:
         yield make_choice("One line of this program is wrong. Which one?", wrong, others, hunt.id), code
     if hunt.example is not None:
+        shape, paper = (f"({len(grid)}, {len(grid[0])})" for grid in (hunt.example.wrong, hunt.example.paper))
+        if shape != paper:
+            question = f"What is the shape of what this program gives for: {hunt.example.title}?"
+            yield make_choice(question, shape, [paper, _turned(shape), _turned(paper)], hunt.id), code
         question = f"This program has a mistake: {page.name}. What does it give for: {hunt.example.title}?"
         yield make_choice(question, grid_text(hunt.example.wrong), other_numbers(programs, hunt.example), hunt.id), code
 
 
+def _turned(shape: str) -> str:
+    rows, columns = shape.strip("()").split(", ")
+    return f"({columns}, {rows})"
+
+
 def _programs(course: Course, exercise: Exercise) -> HuntFile | None:
     """Return programs that are there already: a review makes nobody wait."""
-    made = sorted((course.root / FOLDER / "cache" / "hunts").glob(f"{exercise.id}-*.json"))
+    made = sorted((course.root / FOLDER / "cache" / HUNTS).glob(f"{exercise.id}-*.json"))
     return next((found for file in (kit_hunts(course, exercise), *made) if (found := read_hunts(file))), None)
 
 
 def _number(text: str) -> int:
     return int(text_hash(text)[:12], 16)
-
-
-def utc_now() -> datetime:
-    """Return the current time."""
-    return datetime.now(UTC)
 
 
 def to_json(question: ReviewQuestion) -> Mapping[str, Any]:

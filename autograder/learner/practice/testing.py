@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -67,10 +67,7 @@ class TestScore:
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON of `course hunt --tests`."""
-        unfair = {test: {"program": program, "error": text} for test, (program, text) in self.unfair.items()}
-        caught = [vars(one) for one in self.caught]
-        counts = {"tests": self.tests, "right": self.right, "found": self.found_programs, "programs": self.programs}
-        return {**counts, "unfair": unfair, "misconceptions": caught, "problem": self.problem}
+        return {**asdict(self), "found": self.found_programs, "programs": self.programs}
 
 
 def tests_file(course: Course, exercise: Exercise) -> Path:
@@ -135,13 +132,7 @@ def _run(
 ) -> list[dict[str, str]]:
     """Return for each program which tests fail on it. Earlier exercises come from the solutions, or are your own."""
     needed = course.solutions_dir if course.solutions_dir.is_dir() else course.exercises_dir
-    request = {
-        "path": [str(needed)],
-        "libraries": course.libraries,
-        "module": exercise.id,
-        "programs": sources,
-        "tests": text,
-    }
+    request = {"path": [str(needed)], "libraries": course.libraries, "module": exercise.id, "tests": text}
     process = ending.started(
         lambda: subprocess.Popen(
             [sys.executable, "-m", "autograder.learner.practice.trials"],
@@ -155,7 +146,7 @@ def _run(
     try:
         assert process.stdin is not None
         assert process.stdout is not None
-        process.stdin.write(json.dumps(request))
+        process.stdin.write(json.dumps({**request, "programs": sources}))
         process.stdin.close()
         for line in process.stdout:
             failed.append(json.loads(line))
