@@ -61,6 +61,7 @@ proof: proof-short field
 	$(ALONE) $(BIN)/python -m tests.proof.kit_answers
 	$(ALONE) $(BIN)/python -m tests.proof.hanging
 	$(ALONE) $(BIN)/python -m tests.proof.ways
+	$(ALONE) $(BIN)/python -m tests.proof.hunts
 	$(BIN)/course mutate
 
 # As much of the proof as .ci/run has time for.

@@ -73,6 +73,43 @@ def test_a_session_from_the_stub_to_a_pass(course: Path) -> None:
     assert standing.status == "pass"
 
 
+RECORD = [
+    ("editor", "initialize"),
+    ("server", "answer"),
+    ("editor", "initialized"),
+    ("editor", "textDocument/didOpen"),
+    ("server", "textDocument/publishDiagnostics"),
+    ("editor", "textDocument/didChange"),
+    ("editor", "textDocument/didSave"),
+    ("server", "textDocument/publishDiagnostics"),
+    ("editor", "textDocument/codeLens"),
+    ("server", "answer"),
+    ("editor", "shutdown"),
+    ("server", "answer"),
+    ("editor", "exit"),
+]
+"""A session as it was recorded, without the log, progress, and requests to refresh."""
+
+ASIDE = ("window/", "$/", "workspace/")
+
+
+def test_the_messages_of_a_session_are_those_recorded(course: Path) -> None:
+    saved(course, tiny.MEAN)
+    with Editor(course) as editor:
+        editor.open()
+        assert editor.next_diagnostics() == []
+        editor.save(BROKEN)
+        only(editor.next_diagnostics())
+        editor.on_document("codeLens")
+        assert editor.quit() == 0
+        answers = [at for at, (_, method) in enumerate(editor.record) if method.startswith(ASIDE)]
+        asked = sum(editor.record[at][1].endswith(("refresh", "create")) for at in answers)
+        record = [entry for entry in editor.record if not entry[1].startswith(ASIDE)]
+    for _ in range(asked):  # the editor answers these
+        record.remove(("editor", "answer"))
+    assert record == RECORD
+
+
 def test_a_proof_comes_after_the_verdict_and_keeps_the_line(course: Path) -> None:
     saved(course, UNKNOWN)
     with Editor(course) as editor:

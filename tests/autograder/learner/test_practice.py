@@ -239,6 +239,20 @@ def test_the_kind_of_a_question_changes_from_time_to_time(kit: Course) -> None:
     assert "What does it give for: the mean?" in kinds[2]
 
 
+def test_another_shape_is_asked_for_too(kit: Course) -> None:
+    example = Example("the mean", (("1", "2"),), (("1",), ("4",)))
+    hunts = (Hunt("01-cccccc", "mean-not-divided", "values", "plain", LINES, WRONG, example),)
+    kit_hunts(kit, kit.exercises[0]).write_text(HuntFile(tiny.FIRST, {}, hunts).to_json(), "utf-8")
+    corrected(kit, "mean-not-divided")
+    questions = []
+    for times in range(4):
+        questions += due_questions(kit, read_progress(kit), NOW + timedelta(days=400 * times))
+        rate(kit, "mean-not-divided", NOW + timedelta(days=400 * times), is_right=True)
+    [shape] = [one.choice for one in questions if one.choice.question.startswith("What is the shape")]
+    assert shape.answers[shape.right] == "(2, 1)"
+    assert set(shape.answers) == {"(2, 1)", "(1, 2)"}
+
+
 def test_an_exercise_that_passed_long_ago_gets_a_question(kit: Course) -> None:
     event = Event("2029-12-20T12:00:00.000Z", "check", tiny.FIRST, "check", result="pass", passing=4, checks=4)
     save_events(kit, [event])
