@@ -45,10 +45,10 @@ def make_hunts(
     for candidate, report in zip(candidates, reports, strict=True):
         failure = _named_failure(report.exercises[0])
         if failure is not None and candidate.lines:
-            check, misconception = failure
+            checks, misconception = failure
             source = candidate.submission.sources[exercise.file].decode("utf-8")
             id_ = f"{exercise.number}-{hashlib.sha256(source.encode()).hexdigest()[:ID_DIGITS]}"
-            hunt = Hunt(id_, misconception, check, candidate.kind, tuple(sorted(candidate.lines)), source)
+            hunt = Hunt(id_, misconception, checks, candidate.kind, tuple(sorted(candidate.lines)), source)
             found.setdefault((candidate.kind, misconception), hunt)
     return HuntFile(exercise.id, right, tuple(_with_examples(course, exercise, list(found.values()))))
 
@@ -88,12 +88,13 @@ def _fits(text: str, misconception: WrongProgram) -> bool:
     return True
 
 
-def _named_failure(result: ExerciseResult) -> tuple[str, str] | None:
-    """Return the first check that fails, and the misconception it shows; None if it passes, or shows none."""
+def _named_failure(result: ExerciseResult) -> tuple[tuple[str, ...], str] | None:
+    """Return the checks that fail, and the misconception that the first one shows; None if it shows none."""
     failure = result.first_failure
     if failure is None or failure.bonus or failure.finding is None or failure.finding.kind != "misconception":
         return None
-    return failure.id, failure.finding.id
+    others = [check.id for check in result.checks if check.status != "pass" and check is not failure]
+    return (failure.id, *others), failure.finding.id
 
 
 def _with_examples(course: Course, exercise: Exercise, hunts: Sequence[Hunt]) -> Iterator[Hunt]:

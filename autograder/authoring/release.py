@@ -21,7 +21,7 @@ from autograder.course.suite import Suite
 from autograder.formats import KEY
 from autograder.submission.own_work import NOTEBOOKS
 
-IGNORED = "__pycache__/ *.egg-info/ .venv/ .pytest_cache/ .ipynb_checkpoints/ /submission.zip"
+IGNORED = "__pycache__/ *.egg-info/ .venv/ .pytest_cache/ .ipynb_checkpoints/ /submission.zip /hunt/ /arrange/"
 PART = ".part"
 """The suffix of a file that is being written."""
 

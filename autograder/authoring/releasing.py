@@ -36,24 +36,21 @@ def release_kit(
     course: Course,
     folder: Path,
     on_progress: Callable[[str, int, int], None],
-    hunted: Mapping[Exercise, HuntFile] | None = None,
+    hunted: Sequence[HuntFile] = (),
 ) -> Release:
     """Write a kit to a folder if it leaks nothing. `on_progress(exercise, done, total)` follows each answer key.
 
-    `hunted` are exercises whose programs to practise on go into the kit. Raises `UsageError` for a course that cannot
+    `hunted` has the programs to practise on that go into the kit. Raises `UsageError` for a course that cannot
     be released.
     """
     try:
         gate = Gate(secrets_of(course))
         suite = load_suite(course)
-        named = [exercise.id for exercise in hunted or {}]
-        hunts = {
-            kit_hunts(course, exercise).relative_to(course.root).as_posix(): _fit(gate, programs, named).to_json()
-            for exercise, programs in (hunted or {}).items()
-        }
-        more = {name: text.encode() for name, text in hunts.items()}
+        named = [programs.exercise for programs in hunted]
+        names = _hunt_files(course, [course.exercise(name) for name in named])
+        hunts = dict(zip(names, (_fit(gate, one, named).to_json().encode() for one in hunted), strict=True))
         with Keys(suite, seed=course.seed, on_progress=on_progress) as keys:
-            files = kit_of(course, suite, keys, more)
+            files = kit_of(course, suite, keys, hunts)
         leaks = gate.leaks(files_of(files, folder), named, hunts)
         if not leaks:
             write_kit(files, folder)
@@ -91,8 +88,11 @@ def examine_kit(course: Course, folder: Path, hunted: Sequence[Exercise] = ()) -
         raise UsageError(str(error)) from error
     if not folder.is_dir():
         raise UsageError(f"{folder} is no folder; give the kit that is to be looked through")
-    hunts = [kit_hunts(course, exercise).relative_to(course.root).as_posix() for exercise in hunted]
-    return gate.leaks(files_in(folder), [exercise.id for exercise in hunted], hunts)
+    return gate.leaks(files_in(folder), [exercise.id for exercise in hunted], _hunt_files(course, hunted))
+
+
+def _hunt_files(course: Course, exercises: Sequence[Exercise]) -> list[str]:
+    return [kit_hunts(course, exercise).relative_to(course.root).as_posix() for exercise in exercises]
 
 
 def seed_warning(course: Course) -> str:

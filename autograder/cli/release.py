@@ -40,7 +40,7 @@ def release(options: argparse.Namespace) -> int:
     hunted = [resolve_exercise(course, name) for name in options.hunt or ()]
     if options.check:
         return _show(examine_kit(course, folder, hunted), f"nothing of the solutions is in {folder}")
-    programs = {exercise: programs_for(course, exercise, show_programs) for exercise in hunted}
+    programs = [programs_for(course, exercise, show_programs) for exercise in hunted]
     with closing(KeyProgress(plain=options.plain)) as line:
         kit = release_kit(course, folder, line.on_progress, programs)
     contents = f"{plural(len(kit.files), 'file')}, {kit.size}, of which {kit.key_size} are the answer key"

@@ -27,13 +27,13 @@ class Example:
 class Hunt:
     """A wrong program: an accepted variant with one fault, the misconception that it shows, and its faulty lines.
 
-    `check` is the id of the check that fails first. `example` is the first step of the lesson's example that the
-    fault changes, if there is one.
+    `checks` are the ids of those that fail, the first one first. `example` is the first step of the lesson's example
+    that the fault changes, if there is one.
     """
 
     id: str
     misconception: str
-    check: str
+    checks: tuple[str, ...]
     variant: str
     lines: tuple[int, ...]
     source: str
@@ -57,8 +57,7 @@ def read_hunts(file: Path) -> HuntFile | None:
     """Return the programs in a file; None if there is no such file, or it cannot be read."""
     try:
         data = json.loads(file.read_text("utf-8"))
-        hunts = (Hunt(**{**one, "lines": tuple(one["lines"]), "example": _example(one)}) for one in data["hunts"])
-        return HuntFile(str(data["exercise"]), dict(data["right"]), tuple(hunts))
+        return HuntFile(str(data["exercise"]), dict(data["right"]), tuple(map(_hunt, data["hunts"])))
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
 
@@ -68,9 +67,9 @@ def kit_hunts(course: Course, exercise: Exercise) -> Path:
     return course.checks_dir / HUNTS / f"{exercise.id}.json"
 
 
-def _example(hunt: Mapping[str, Any]) -> Example | None:
-    data = hunt["example"]
-    if data is None:
-        return None
-    paper, wrong = (tuple(tuple(str(cell) for cell in row) for row in data[key]) for key in ("paper", "wrong"))
-    return Example(str(data["title"]), paper, wrong)
+def _hunt(data: Mapping[str, Any]) -> Hunt:
+    example = data["example"]
+    if example is not None:
+        paper, wrong = (tuple(map(tuple, example[key])) for key in ("paper", "wrong"))
+        example = Example(str(example["title"]), paper, wrong)
+    return Hunt(**{**data, "lines": tuple(data["lines"]), "checks": tuple(data["checks"]), "example": example})

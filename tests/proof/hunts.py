@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from autograder.authoring.grading import grade_each
+from autograder.authoring.programs import WHOLE
 from autograder.cli.progress_line import show_count, show_programs
 from autograder.course import Exercise, read_course
 from autograder.course.hunts import Hunt, HuntFile
@@ -21,7 +22,6 @@ from autograder.submission.submission import digest
 
 REPOSITORY = Path(__file__).parents[2]
 SEED = 2017
-WHOLE = "whole/"
 
 
 def cases(programs: HuntFile, hunt: Hunt, solution: str, generator: random.Random) -> dict[str, tuple[str, bool]]:
@@ -44,15 +44,15 @@ def main() -> int:
     """Print each wrong verdict, and how many were right."""
     number = int(sys.argv[1]) if sys.argv[1:] else 100
     course, generator = read_course(REPOSITORY), random.Random(SEED)
-    files = {exercise: programs_for(course, exercise, show_programs) for exercise in course.exercises[:14]}
-    drawable = [(exercise, hunt) for exercise, programs in files.items() for hunt in programs.hunts]
+    files = [(exercise, programs_for(course, exercise, show_programs)) for exercise in course.exercises[:14]]
+    drawable = [(exercise, made, hunt) for exercise, made in files for hunt in made.hunts]
     programs: list[tuple[Submission, list[Exercise]]] = []
     expected: list[tuple[str, bool]] = []
-    for exercise, hunt in generator.sample(drawable, min(number, len(drawable))):
+    for exercise, made, hunt in generator.sample(drawable, min(number, len(drawable))):
         needed = course.with_needs(exercise)
         base = {other.file: (course.solutions_dir / other.file).read_bytes() for other in needed}
         solution = base[exercise.file].decode("utf-8")
-        for name, (source, passes) in cases(files[exercise], hunt, solution, generator).items():
+        for name, (source, passes) in cases(made, hunt, solution, generator).items():
             sources = {**base, exercise.file: source.encode()}
             programs.append((Submission("hunt", course.files, sources, digest(sources), ()), [exercise]))
             expected.append((f"{hunt.id} {hunt.misconception}, {name}", passes))

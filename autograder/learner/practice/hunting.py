@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from autograder.authoring.programs import WHOLE
 from autograder.course import Course, Exercise
 from autograder.course.hunts import Example, Grid, Hunt, HuntFile
 from autograder.course.misconceptions import describe, named_in
@@ -20,9 +21,6 @@ from autograder.submission.submission import digest
 
 FOLDER = "hunt"
 """Where the programs are written to, in the folder of the course."""
-
-WHOLE = "whole/"
-"""How the name of a variant begins that is a whole course, in one style."""
 
 
 @dataclass(frozen=True)
@@ -180,8 +178,11 @@ def _prediction(course: Course, exercise: Exercise, programs: HuntFile, hunt: Hu
     if hunt.example is not None:
         question = f"In the example of the lesson, what does this program give for: {hunt.example.title}?"
         return make_choice(question, grid_text(hunt.example.wrong), other_numbers(programs, hunt.example), hunt.id)
-    checks = {check.id: check.title for check in load_suite(course, [exercise]).checks[exercise.id]}
-    return make_choice("Which check fails?", checks.get(hunt.check, hunt.check), checks.values(), hunt.id)
+    titles = {check.id: check.title for check in load_suite(course, [exercise]).checks[exercise.id]}
+    passing = [title for id_, title in titles.items() if id_ not in hunt.checks]
+    if not passing:
+        return make_choice("Which check passes?", "none", titles.values(), hunt.id)
+    return make_choice("Which check fails?", titles.get(hunt.checks[0], hunt.checks[0]), passing, hunt.id)
 
 
 def other_numbers(programs: HuntFile, example: Example) -> set[str]:

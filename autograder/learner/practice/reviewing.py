@@ -62,7 +62,9 @@ def rate(course: Course, misconception: str, now: datetime, *, is_right: bool) -
     """Note an answer, and return when the question comes back."""
     scheduler = Scheduler(learning_steps=[_DAY], relearning_steps=[_DAY], enable_fuzzing=False)
     with changing(course) as practice:
-        known = dict(_cards(practice)).get(misconception) or Card(card_id=_number(misconception), due=now)
+        known = dict(_cards(practice)).get(misconception) or Card(
+            card_id=int(text_hash(misconception)[:12], 16), due=now
+        )
         card, _ = scheduler.review_card(known, Rating.Good if is_right else Rating.Again, now)
         times = int(dict(practice.cards.get(misconception) or {}).get("times", 0)) + 1
         practice.cards[misconception] = {"card": card.to_json(), "times": times}
@@ -147,10 +149,6 @@ def _programs(course: Course, exercise: Exercise) -> HuntFile | None:
     """Return programs that are there already: a review makes nobody wait."""
     made = sorted((course.root / FOLDER / "cache" / HUNTS).glob(f"{exercise.id}-*.json"))
     return next((found for file in (kit_hunts(course, exercise), *made) if (found := read_hunts(file))), None)
-
-
-def _number(text: str) -> int:
-    return int(text_hash(text)[:12], 16)
 
 
 def to_json(question: ReviewQuestion) -> Mapping[str, Any]:

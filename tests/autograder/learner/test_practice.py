@@ -30,8 +30,8 @@ LINES = tuple(sorted(faulty_lines(tiny.MEAN, WRONG)))
 LOOP = (tiny.ROOT / "solutions" / "accepted" / tiny.FIRST / "loop.py").read_text("utf-8")
 EXAMPLE = Example("the mean", (("1", "2"),), (("1", "4"),))
 HUNTS = (
-    Hunt("01-aaaaaa", "mean-not-divided", "values", "plain", LINES, WRONG, EXAMPLE),
-    Hunt("01-bbbbbb", "mean-of-everything", "values", "plain", LINES, WHOLE_ROW),
+    Hunt("01-aaaaaa", "mean-not-divided", ("values",), "plain", LINES, WRONG, EXAMPLE),
+    Hunt("01-bbbbbb", "mean-of-everything", ("values", "axes"), "plain", LINES, WHOLE_ROW),
 )
 PROGRAMS = HuntFile(tiny.FIRST, {"plain": tiny.MEAN, "loop": LOOP}, HUNTS)
 NOW = datetime(2030, 1, 1, 12, tzinfo=UTC)
@@ -103,7 +103,17 @@ def test_the_prediction_is_a_number_of_the_example_or_else_a_check(kit: Course) 
     assert with_example.answers[with_example.right] == "1 4"
     assert set(with_example.answers) == {"1 4", "1 2"}
     assert without.question == "Which check fails?"
-    assert without.answers[without.right] == "each number is the mean of all up to it"
+    titles = {check.id: check.title for check in tiny.SUITE.checks[tiny.FIRST]}
+    assert without.answers[without.right] == titles["values"]
+    assert titles["axes"] not in without.answers, "it fails too"
+
+
+def test_where_every_check_fails_none_is_the_answer(kit: Course) -> None:
+    checks = tuple(check.id for check in tiny.SUITE.checks[tiny.FIRST])
+    hunts = (Hunt("01-dddddd", "mean-not-divided", checks, "plain", LINES, WRONG),)
+    kit_hunts(kit, kit.exercises[0]).write_text(HuntFile(tiny.FIRST, {}, hunts).to_json(), "utf-8")
+    predict = draw(kit, kit.exercises[0], level=1, seed=0, on_progress=ignored).predict
+    assert (predict.question, predict.answers[predict.right]) == ("Which check passes?", "none")
 
 
 def test_a_line_is_found_by_its_number_and_its_file(kit: Course) -> None:
@@ -241,7 +251,7 @@ def test_the_kind_of_a_question_changes_from_time_to_time(kit: Course) -> None:
 
 def test_another_shape_is_asked_for_too(kit: Course) -> None:
     example = Example("the mean", (("1", "2"),), (("1",), ("4",)))
-    hunts = (Hunt("01-cccccc", "mean-not-divided", "values", "plain", LINES, WRONG, example),)
+    hunts = (Hunt("01-cccccc", "mean-not-divided", ("values",), "plain", LINES, WRONG, example),)
     kit_hunts(kit, kit.exercises[0]).write_text(HuntFile(tiny.FIRST, {}, hunts).to_json(), "utf-8")
     corrected(kit, "mean-not-divided")
     questions = []
@@ -381,6 +391,25 @@ def test_a_review_shows_one_question_where_nobody_can_type(practising: Path) -> 
     assert "no question is due" in run(practising, "review", "--answer", "1", status=2)
 
 
+LIKE = "".join(line for line in tiny.MEAN.splitlines(True) if "### " not in line)
+
+
+@pytest.mark.worker
+def test_a_kit_with_chosen_programs_is_released_and_hunted_in(course: Path, tmp_path: Path) -> None:
+    (course / "solutions" / "accepted" / tiny.FIRST / "like.py").write_text(LIKE, "utf-8")
+    kit = tmp_path / "kit"
+    run(course, "release", str(kit), "--hunt", "1")
+    assert [file.name for file in (kit / "tests" / "exercises" / "hunts").iterdir()] == [f"{tiny.FIRST}.json"]
+    assert "has what students must not get" in run(course, "release", str(kit), "--check", status=1)
+    run(course, "release", str(kit), "--check", "--hunt", "1")
+    assert "There is one fault" in run(kit, "hunt", "1")
+    repaired(kit, LIKE)
+    assert "Repaired: every check passes." in run(kit, "hunt", "--check")
+    assert "this kit has no programs to practise ex02_matrix_power on" in run(kit, "hunt", "2", status=2)
+    run(course, "release", str(tmp_path / "plain"))
+    assert not (tmp_path / "plain" / "tests" / "exercises" / "hunts").exists()
+
+
 def names(found: Sequence[Hunt]) -> set[str]:
     return {hunt.misconception for hunt in found}
 
@@ -388,7 +417,7 @@ def names(found: Sequence[Hunt]) -> set[str]:
 @pytest.mark.worker
 def test_a_course_with_solutions_makes_its_programs_once(course: Path) -> None:
     variant = course / "solutions" / "accepted" / tiny.FIRST / "like_the_solution.py"
-    variant.write_text("".join(line for line in tiny.MEAN.splitlines(True) if "### " not in line), "utf-8")
+    variant.write_text(LIKE, "utf-8")
     assert "There is one fault" in run(course, "hunt", "1")
     [file] = (course / ".course" / "cache" / "hunts").glob("*.json")
     made = read_hunts(file)
