@@ -4,8 +4,8 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
-from autograder.course import Course, CourseError, Exercise
-from autograder.course.suite import SuiteError, load_suite
+from autograder.course import Course, Exercise
+from autograder.course.suite import load_suite
 from autograder.judge.grader import Grader
 from autograder.judge.proving import SELF_CHECK
 from autograder.learner.editor.screen import EditorScreen, Listener
@@ -14,7 +14,7 @@ from autograder.learner.progress.record import record
 from autograder.learner.watch.keyboard import Keyboard
 from autograder.learner.watch.session import Session
 from autograder.results import Report
-from autograder.runner.runner import Cancelled, EnvironmentProblem, GraderProblem
+from autograder.runner.runner import Cancelled
 
 
 class Checker:
@@ -69,8 +69,8 @@ class Checker:
             self._check_until_left()
         except Cancelled:
             pass
-        except (EnvironmentProblem, GraderProblem, CourseError, SuiteError, OSError) as error:
-            self.problem = f"The exercises cannot be checked: {error}"
+        except Exception as error:  # whatever it is, the editor must say why nothing is checked any more
+            self.problem = f"The exercises cannot be checked: {error or type(error).__name__}"
             self.listener.failed(self.problem)
 
     def _check_until_left(self) -> None:

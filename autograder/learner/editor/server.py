@@ -99,13 +99,15 @@ class EditorServer(LanguageServer):
             self.checker.close()
 
     def _course_around(self, uri: str) -> Course | None:
-        path = to_fs_path(uri)
+        """Return the course of an exercise; None for a file that is none, or if its course.toml has mistakes."""
+        path = Path(to_fs_path(uri) or "")
         try:
-            course = read_course(find_course(Path(path).parent)) if path else None
+            course = read_course(find_course(path.parent))
         except CourseError as error:
-            self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Info, str(error)))
+            if (path.parent.parent / "course.toml").is_file():  # else it is a file of something else
+                self.show(str(error), lsp.MessageType.Error)
             return None
-        return course if course is not None and exercise_of(course, Path(path or "")) is not None else None
+        return course if exercise_of(course, path) is not None else None
 
     async def _is_trusted(self, course: Course) -> bool:
         """Return whether the course's code may run; ask once per open file if the user has not decided."""

@@ -218,6 +218,21 @@ def test_other_files_and_other_folders_are_ignored(course: Path, tmp_path: Path)
         assert only(editor.next_diagnostics())["severity"] == 3
 
 
+def test_a_course_that_cannot_be_checked_says_why(course: Path) -> None:
+    checks = course / "tests" / "exercises" / f"test_{tiny.FILES[0]}"
+    checks.write_text("def (", "utf-8")
+    with Editor(course) as editor:
+        editor.open()
+        assert editor.next_message().startswith("The exercises cannot be checked: ")
+        editor.save(WRONG)
+        assert editor.next_message().startswith("The exercises cannot be checked: ")
+        assert editor.quit() == 0
+    (course / "course.toml").write_text("title = 1\n", "utf-8")
+    with Editor(course) as editor:
+        editor.open()
+        assert "course.toml" in editor.next_message()
+
+
 def test_an_unknown_course_runs_only_after_the_user_trusts_it(course: Path, tmp_path: Path) -> None:
     home = {"COURSE_TRUST": "", "XDG_CONFIG_HOME": str(tmp_path / "config")}
     with Editor(course, **home) as editor:
