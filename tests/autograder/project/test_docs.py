@@ -163,3 +163,13 @@ def test_the_links_of_the_docs_lead_somewhere() -> None:
     for page in PAGES:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text("utf-8")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}, which does not exist"
+
+
+def test_the_readme_states_the_counts_of_the_page_of_misconceptions() -> None:
+    page = (ROOT / "docs" / "misconceptions.md").read_text("utf-8")
+    total = next(line for line in page.splitlines() if line.startswith("| total |"))
+    _, misconceptions, caught, named, *_ = re.findall(r"\d+", total)
+    readme = (ROOT / "README.md").read_text("utf-8")
+    assert f"recognises {misconceptions} common mistakes" in readme
+    assert f"that {named} of them get their own name" in readme
+    assert caught == misconceptions
