@@ -39,8 +39,11 @@ COMMON = frozenset(["int", "truth"])
 UNORDERED = frozenset(["text", "object"])
 """Plain values whose numbers mean nothing in another order or shape."""
 
-CONVERSIONS = frozenset(["to", "double", "float", "half", "bfloat16", "type", "cpu", "zero_"])
-"""Operations the check does in another dtype for the exact values, or not at all; `zero_` clears needless biases."""
+CONVERSIONS = frozenset(["to", "double", "float", "half", "bfloat16", "type", "cpu", "zero_", "copy_"])
+"""Operations the check does in another dtype for the exact values, or not at all.
+
+`zero_` clears needless biases. `copy_` loads the weights, unless a program's own `from_reference` loads them.
+"""
 
 
 Numbers: TypeAlias = NDArray[np.intp]
