@@ -22,14 +22,15 @@ class ReferencePart(nn.Module):
                 value.data.copy_(state[name])
 
 
-def fill(module: nn.Module, state: Mapping[str, Tensor]) -> None:
+def fill(module: nn.Module, state: Mapping[str, Tensor], within: str = "", prefix: str = "") -> None:
     """Load `state` by the hook of the class, or of its parts, or by name (see from_reference in the contract).
 
-    Raises `StructureError` where names or shapes are missing.
+    A part is `within` the class that the check made, under the names that begin with `prefix`. Raises `StructureError`
+    where names or shapes are missing, in the names of that class: so the message is alike with and without hooks.
     """
     hook: Any = getattr(module, HOOK, None)
     if hook is None or not state or _is_part(module):
-        _fill_by_name(module, state)
+        _fill_by_name(module, state, within, prefix)
     elif any(map(_is_part, module.modules())):
         _fill_with_parts(module, state)
     else:
@@ -41,18 +42,19 @@ def _is_part(module: nn.Module) -> bool:
     return isinstance(module, ReferencePart) and getattr(type(module), HOOK) is ReferencePart.from_reference
 
 
-def _fill_by_name(module: nn.Module, state: Mapping[str, Tensor]) -> None:
+def _fill_by_name(module: nn.Module, state: Mapping[str, Tensor], within: str = "", prefix: str = "") -> None:
     by_name = dict(state)
+    owner = within or type(module).__name__
     hooked = {name: part for name, part in module.named_children() if _has_hook(part)}
     for name, part in hooked.items():
-        if within := _under(name, state):
-            fill(part, within)
+        if of_part := _under(name, state):
+            fill(part, of_part, owner, f"{prefix}{name}.")
             by_name = {key: value for key, value in by_name.items() if not key.startswith(f"{name}.")}
     own = {key: value for key, value in module.named_parameters() if key.split(".")[0] not in hooked}
     sentences = compare_parameters(
-        type(module).__name__,
-        {key: tuple(value.shape) for key, value in own.items()},
-        {key: tuple(value.shape) for key, value in by_name.items()},
+        owner,
+        {f"{prefix}{key}": tuple(value.shape) for key, value in own.items()},
+        {f"{prefix}{key}": tuple(value.shape) for key, value in by_name.items()},
     )
     if sentences:
         raise StructureError(". ".join(sentences))

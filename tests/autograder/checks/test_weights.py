@@ -107,6 +107,26 @@ def test_a_part_under_no_name_of_the_contract_is_a_fault_of_structure() -> None:
         fill(Other(), {name: each for name, each in STATE.items() if name.startswith("part.")})
 
 
+def test_a_missing_parameter_has_the_name_that_the_contract_gives_it_whatever_hook_is_further_in() -> None:
+    class Inner(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.fused = nn.Parameter(torch.zeros(2))
+
+        def from_reference(self, state: Mapping[str, Tensor]) -> None:
+            self.fused.copy_(torch.cat([state["one"], state["two"]]))
+
+    class Stack(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.blocks = nn.ModuleList([nn.ModuleDict({"inner": Inner(), "norm": nn.Linear(1, 1)})] * 2)
+
+    state = {f"blocks.{at}.inner.{name}": torch.ones(1) for at in range(2) for name in ("one", "two")}
+    state |= {f"blocks.{at}.norm.weight": torch.ones(1, 1) for at in range(2)}
+    with torch.no_grad(), pytest.raises(StructureError, match=r"^Stack has no parameter blocks.1.norm.weight"):
+        fill(Stack(), state)
+
+
 FUSED = """
 import torch
 from ex05_attention import scaled_dot_product_attention
