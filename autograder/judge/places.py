@@ -30,7 +30,7 @@ def definition(survey: Survey | None, check: Check, file: str, refusal: str) -> 
     if parameter is not None:
         lines = [line for of, name, line in survey.assignments if (of, name) == (owner, f"self.{parameter[1]}")]
         if lines:
-            return Place(file, lines[0], init) if len(lines) == 1 and not parameter[2] else None
+            return Place(file, lines[0], init) if len(lines) == 1 and parameter[2] != "0" else None
     lines_of = survey.places.get(init) or survey.places.get(owner)
     return Place(file, lines_of[0], init if init in survey.places else owner) if lines_of else None
 
@@ -44,5 +44,8 @@ def _owner(survey: Survey, check: Check, refusal: str) -> str | None:
 
 
 _CLASS = re.compile(r"[A-Z]\w*\b")
-_PARAMETER = re.compile(r"\bparameter (\w+)(\.\d)?")
-"""The part that the sentence on a wrong parameter names, and whether that is a list of others."""
+_PARAMETER = re.compile(r"\bparameter (\w+)(?:\.(\d+))?")
+"""The part that the sentence on a wrong parameter names, and its number if that is a list.
+
+The class of the parts may be to blame for the first one. If only a later one is wrong, the list is.
+"""

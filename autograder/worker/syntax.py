@@ -96,7 +96,7 @@ def places(functions: Sequence[_Function]) -> dict[str, list[int]]:
 
 
 def assignments(functions: Sequence[_Function]) -> list[list[str | int]]:
-    """Return owner, name and line of every assignment to a single name or attribute of `self` in a function.
+    """Return owner, name and line of every assignment to a name or an attribute of `self` in a function.
 
     The owner of a name is its function, the owner of an attribute its class.
     """
@@ -104,7 +104,7 @@ def assignments(functions: Sequence[_Function]) -> list[list[str | int]]:
     for function in functions:
         for node in function.statements:
             if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
-                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+                for target in _targets(node.targets if isinstance(node, ast.Assign) else [node.target]):
                     match target:
                         case ast.Name(id=variable):
                             assigned.append([function.names[0], variable, target.lineno])
@@ -112,6 +112,17 @@ def assignments(functions: Sequence[_Function]) -> list[list[str | int]]:
                             assigned.append([function.owner, f"self.{attribute}", target.lineno])
     short = [row for row in assigned if max(len(str(row[0])), len(str(row[1]))) <= MOST_NAME]
     return short[:SURVEY_ASSIGNMENTS]
+
+
+def _targets(targets: Sequence[ast.expr]) -> Iterator[ast.expr]:
+    """Yield what is assigned to, one by one: `a, b = ...` assigns to two names."""
+    rest = list(reversed(targets))
+    while rest:
+        target = rest.pop()
+        if isinstance(target, ast.Tuple | ast.List):
+            rest += reversed(target.elts)
+        else:
+            yield target.value if isinstance(target, ast.Starred) else target
 
 
 @lru_cache(maxsize=64)

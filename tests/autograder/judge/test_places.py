@@ -26,6 +26,8 @@ SURVEY = Survey(
         ("Stack has no parameter missing", Place(FILE, 12, "Stack.__init__")),
         ("Block has no parameter inner.bias", Place(FILE, 4, "Block.__init__")),
         ("Block has no parameter blocks", Place(FILE, 2, "Block.__init__")),
+        ("Stack has no parameter blocks.1.inner.weight", Place(FILE, 14, "Stack.__init__")),  # one block, repeated
+        ("Stack has no parameter blocks.0.inner.weight", None),  # the class of the blocks, or the list
         ("Elsewhere has no parameter weight", None),  # a class of an earlier exercise's file
         ("the blocks are one module", Place(FILE, 12, "Stack.__init__")),
     ],
