@@ -104,6 +104,13 @@ def is_same(yours: Outcome, theirs: Sketch | None, judge: Judge, expected: Expec
     return theirs.judged is not None and theirs.judged == _judgement(mine, judge, expected)
 
 
+def is_raised_alike(yours: Outcome, theirs: Sketch | None) -> bool:
+    """Return whether a program raised an exception of the type that a sketch was made of, in whatever words."""
+    if not isinstance(yours, Fault) or yours.kind != "other" or theirs is None or theirs.fault is None:
+        return False
+    return theirs.fault[0] == yours.type
+
+
 def _tolerance(judge: Judge) -> float | None:
     tolerance = judge.tolerance if isinstance(judge, Same | Like) else None
     return min(tolerance, LOOSEST) if tolerance else None

@@ -11,7 +11,7 @@ from autograder.checks import Check
 from autograder.checks.trials import Key
 from autograder.comparison.arrays import is_floating, numbers, wrong
 from autograder.comparison.compare import Expected
-from autograder.comparison.sketches import Sums, is_same
+from autograder.comparison.sketches import Sums, is_raised_alike, is_same
 from autograder.judge.todos import is_nothing
 from autograder.protocol import Array, Value
 from autograder.runner.outcomes import Fault, Observed, Outcome
@@ -31,11 +31,13 @@ class Agreement:
 
     `checks` are those that fail in the same way, `full` says that all checks agree, failing and passing ones. With
     `fits`, all checks that the misconception fails fail here too; with `whole`, they fail in the same way. `more` says
-    that a check fails which the misconception alone passes.
+    that a check fails which the misconception alone passes. `raised` are checks in which both raise an exception of one
+    type, with other words: these depend on how a program is written.
     """
 
     entry: Misconception
     checks: frozenset[str]
+    raised: frozenset[str]
     full: bool
     fits: bool
     whole: bool
@@ -72,16 +74,24 @@ def _agreement(
 ) -> Agreement:
     theirs = entry.outcomes
     different = {at[0] for at in outcomes if (at in theirs) != (at in failing)}
+    raised: set[str] = set()
     for at, yours in outcomes.items():
         if at not in theirs or at[0] in different:
             continue
-        if not is_same(yours, theirs[at], checks[at[0]].judge, key.reference[at], sums):
+        if is_same(yours, theirs[at], checks[at[0]].judge, key.reference[at], sums):
+            continue
+        if is_raised_alike(yours, theirs[at]):
+            raised.add(at[0])
+        else:
             different.add(at[0])
+    raised -= different
+    different |= raised
     predicted, failed = {at[0] for at in theirs}, {at[0] for at in failing}
     explained = frozenset(failed - different)
     return Agreement(
         entry,
         explained,
+        frozenset(raised),
         full=not different,
         fits=predicted <= failed,
         whole=predicted <= explained,
@@ -115,9 +125,10 @@ def name(
         failed = {at[0] for at in failing}
         best = _most_checks([one for one in candidates if _is_telling(check, one, outcomes, key, failed)])
         best = best or [agreement for agreement in candidates if is_in(agreement.entry, statements)]
+        best = best or _most_checks([one for one in found if check.id in one.raised and _explains_the_rest(one)])
     if not best or not _one_group(best):
         return None
-    is_all = bool(full) or is_rich or _is_rich(check, outcomes, key, "any")
+    is_all = bool(full) or is_rich or check.id in best[0].raised or _is_rich(check, outcomes, key, "any")
     return Match(best[0].entry, is_all=is_all, more=best[0].more)
 
 
@@ -148,6 +159,11 @@ def _is_telling(
     if faults:
         return one.whole and (several or not any(_DIGIT.search(fault.message) for fault in faults))
     return (one.fits and several) or (one.whole and _is_rich(check, outcomes, key, "any"))
+
+
+def _explains_the_rest(one: Agreement) -> bool:
+    """Whether several checks fail just as with a misconception, and others raise an exception of the same type."""
+    return one.fits and not one.more and len(one.checks) >= SEVERAL
 
 
 def is_in(entry: Misconception, statements: Collection[str]) -> bool:
