@@ -239,7 +239,12 @@ class Marking:
         seconds = min(EXERCISE_SECONDS, self._seconds_to_locate)
         deadline = Deadline(seconds)
         try:
-            return locate(judgement, traces, self.traces(exercise), deadline)
+            found = locate(judgement, traces, self.traces(exercise), deadline)
+            first = judgement.first_failure
+            if first is not None and first.check.id not in found:
+                more = self.traced(exercise, to_trace(judgement, beside=True), judgement.stood_in)
+                found = locate(judgement, {**traces, **more}, self.traces(exercise), deadline) if more else found
+            return found
         except Exception:
             return {}
         finally:

@@ -18,6 +18,8 @@ class State(Enum):
     UNFINISHED = "unfinished"
     WRITTEN = "written"
     MISUSED = "misused"
+    RETURNED = "returned"
+    INFINITE = "infinite"
     CUT = "cut"
 
 
@@ -29,6 +31,8 @@ _LABELS = {
     State.UNFINISHED: "agrees so far, but a step is missing here",
     State.WRITTEN: "writes into what it was given",
     State.MISUSED: "the same value as another line",
+    State.INFINITE: "very large or infinite numbers, which become NaN",
+    State.RETURNED: "returned, where another value of yours is expected",
     State.CUT: "no gradient passes from here on",
 }
 
@@ -129,11 +133,14 @@ class Diverges(Fact):
         if state is State.CUT:
             asks = "is something detached there, or made a plain number?"
             return Wording(f"No gradient passes {line}: {asks}", whole=True)
+        if state is State.RETURNED:
+            return Wording(opened(f"{line} makes what you return, but another value of yours is expected"), whole=True)
         computes = {
             State.RESHAPED: "computes the right numbers, in another shape",
             State.RETYPED: "computes the right numbers, of another dtype",
             State.MOVED: "computes the right numbers, in other places",
             State.WRITTEN: "writes into what it was given",
             State.MISUSED: "computes the same value as another line",
+            State.INFINITE: "makes very large or infinite numbers, which become NaN",
         }
         return Wording(opened(f"{line} {computes.get(state, label(self.divergence))}"), whole=True)

@@ -4,14 +4,17 @@ Steps are matched by value alone, so the style of a program does not matter. Fro
 through the steps that match nothing, to those whose inputs still agree.
 """
 
+import math
 from collections.abc import Collection, Sequence
 from functools import cached_property
+from itertools import dropwhile
 
 from autograder.diagnosis.location.deadline import MOST_CULPRITS, Deadline
-from autograder.diagnosis.location.matching import BLANK, COMMON, Matching, Where, is_check_step
-from autograder.diagnosis.location.results import begins_another_way, first_cut, of_another_form, repeated
+from autograder.diagnosis.location.matching import BLANK, COMMON, NEUTRAL, Matching, Where, is_check_step
+from autograder.diagnosis.location.results import begins_another_way, first_cut, of_another_form, repeated, returned
 from autograder.diagnosis.location.trace_graph import TraceGraph
 from autograder.messages.locations import Divergence, State
+from autograder.protocol.fingerprints import COUNTS, Fingerprints
 from autograder.protocol.operations import KINDS, is_in_place
 from autograder.results import Place
 from autograder.runner.traces import Step, Trace
@@ -60,7 +63,7 @@ class Search:
             return self._divergence_of([(index, State.MISUSED) for index in copies])
         if not misused and (cut := first_cut(self.matching)) is not None:
             return self._divergence_of([(cut, State.CUT)])
-        known = of_another_form(self.matching) or repeated(self.matching, misused)
+        known = of_another_form(self.matching) or repeated(self.matching, misused) or returned(self.matching, misused)
         return self._divergence_of(known) if known else None
 
     def _first(self) -> list[int]:
@@ -119,7 +122,56 @@ class Search:
         for index in made_of:
             if (copy := self.graph.copy(index)) is not None:
                 return copy, State.MISUSED
-        return at, self.states[at]
+        filled = self._infinite_before(at)
+        if filled is not None:
+            return filled, State.INFINITE
+        placed = self._other_axes(at)
+        return (placed, State.RESHAPED) if placed is not None else (at, self.states[at])
+
+    def _infinite_before(self, at: int) -> int | None:
+        """Return the step that makes the infinite, or very large, numbers of which a step makes NaN."""
+        if not self._counts(at)[1] or any(self._counts(one)[1] for one in self.trace.steps[at].inputs):
+            return None
+        rest = list(self.trace.steps[at].inputs)
+        while rest:
+            index = rest.pop()
+            if self._counts(index)[2:].any():
+                before = [one for one in self.trace.steps[index].inputs if self._counts(one)[2:].any()]
+                if not before:
+                    return index if self.places[index] is not None and self.trace.steps[index].inputs else None
+                rest += before
+        return None
+
+    def _counts(self, at: int) -> Fingerprints:
+        """Return how many elements a step has, how many are NaN, and how many are beyond all bounds."""
+        counts: Fingerprints = self.trace.print_of(self.trace.steps[at])[COUNTS]
+        return counts
+
+    def _other_axes(self, at: int) -> int | None:
+        """Return the step that gives an input of a step axes of size 1 in other places than the solution does."""
+        for index in self.trace.steps[at].inputs:
+            if not self._has_other_axes(index):
+                continue
+            while self.trace.steps[index].name not in NEUTRAL:
+                alike = [one for one in self.trace.steps[index].inputs if self._is_as_large(one, index)]
+                if len(alike) != 1:
+                    break
+                index = alike[0]
+            if self.places[index] is not None:
+                return index
+        return None
+
+    def _is_as_large(self, one: int, other: int) -> bool:
+        shapes = (self.trace.steps[at].shape for at in (one, other))
+        return len({math.prod(shape) for shape in shapes}) == 1
+
+    def _has_other_axes(self, at: int) -> bool:
+        """Whether a step agrees but for where its axes of size 1 are: at the front they change nothing."""
+        matched = self.matched[at]
+        if matched is None or self.states[at] is not State.AGREES:
+            return False
+        own, other = self.trace.steps[at].shape, self.reference.steps[matched].shape
+        return _without_front(own) != _without_front(other)
 
     def _made_of(self, at: int) -> list[int]:
         """Return what a step is made of, seen through the steps that there is nothing to hold against."""
@@ -208,14 +260,17 @@ class Search:
         return {at for at, state in enumerate(self.states) if state in judged or self.places[at] is None}
 
     def _place(self, at: int) -> Place | None:
-        """Return the place to show for a step: its own, or that of its caller, where the same line agrees elsewhere."""
+        """Return the place to show for a step: its own, or that of its caller, where the same line agrees elsewhere.
+
+        Where the lines of all its callers agree elsewhere too, they say no more than its own.
+        """
         stack = self.trace.steps[at].stack
-        place = self.places[at]
+        own = place = self.places[at]
         while place is not None and place in self._agreeing_places:
             stack = stack[stack.index(place) + 1 :]
             outer = self.matching.where(stack)
             if outer is None or outer.file != place.file:
-                break
+                return own
             place = outer
         return place
 
@@ -244,6 +299,11 @@ def _alike(one: Step, other: Step) -> bool:
     """Whether two steps do the same kind of thing: a product may be written as a quotient."""
     names = {one.name.strip("_"), other.name.strip("_")}
     return len(names) == 1 or any(names <= kind for kind in KINDS)
+
+
+def _without_front(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return a shape without the axes of size 1 at its front."""
+    return tuple(dropwhile(lambda size: size == 1, shape))
 
 
 def _line_of(place: Place | None) -> int | None:

@@ -21,13 +21,35 @@ FindTraces = Callable[[Check], Mapping[Key, Trace]]
 """Finds what the solution computes on its way in the trials of a check."""
 
 
-def to_trace(judgement: Judgement) -> list[Key]:
-    """Return the trials that are worth to be run again with tracing: the wrong ones of the first failure."""
+def to_trace(judgement: Judgement, *, beside: bool = False) -> list[Key]:
+    """Return the trials that are worth to be run again with tracing: the wrong ones of the first failure.
+
+    With `beside` they are those of the next check that fails for the same misconception.
+    """
     first, trials = judgement.first_failure, judgement.trials
     if first is None or trials is None or not _is_open(first):
         return []
-    keys = [(first.check.id, trial) for trial in range(first.check.trials)]
-    return [key for key in keys if key in trials.failing and _has_trace(trials.outcomes[key])]
+    if beside and first.diagnosis is not None and first.diagnosis.place is not None:
+        return []
+    for verdict in _same_mistake(judgement, first) if beside else [first]:
+        keys = [(verdict.check.id, trial) for trial in range(verdict.check.trials)]
+        found = [key for key in keys if key in trials.failing and _has_trace(trials.outcomes[key])]
+        if found:
+            return found
+    return []
+
+
+def _same_mistake(judgement: Judgement, first: Verdict) -> list[Verdict]:
+    known = first.diagnosis.misconception if first.diagnosis is not None else None
+    return [
+        verdict
+        for verdict in judgement.verdicts
+        if known is not None
+        and verdict is not first
+        and _is_open(verdict)
+        and verdict.diagnosis is not None
+        and verdict.diagnosis.misconception is known
+    ]
 
 
 def locate(
@@ -41,7 +63,30 @@ def locate(
         return {}
     locator = Locator(judgement, judgement.trials, traces, references, deadline)
     found = ((verdict.check.id, locator.locate(verdict)) for verdict in judgement.verdicts if _is_open(verdict))
-    return {check: location for check, location in found if location is not None}
+    return _shared(judgement, {check: location for check, location in found if location is not None})
+
+
+def _shared(judgement: Judgement, locations: Mapping[str, Location]) -> dict[str, Location]:
+    """Give checks that fail for one misconception its best location, if they have no place of their own.
+
+    It is one mistake, so its line is one too, whichever check found it.
+    """
+    found = dict(locations)
+    by_misconception: dict[str, list[str]] = {}
+    for verdict in judgement.verdicts:
+        known = verdict.diagnosis.misconception if verdict.diagnosis is not None else None
+        if known is not None and verdict.diagnosis is not None and verdict.diagnosis.place is None:
+            by_misconception.setdefault(known.id, []).append(verdict.check.id)
+    for checks in by_misconception.values():
+        best = max((found[check] for check in checks if check in found), key=_certainty, default=None)
+        if best is not None and best.first_mistake is None:
+            found |= {check: best for check in checks if check not in found}
+    return found
+
+
+def _certainty(location: Location) -> int:
+    """Return how sure a location is: a known statement is surest."""
+    return 2 if location.is_known else int(location.divergence is None or location.divergence.certain)
 
 
 @dataclass(frozen=True)
@@ -149,9 +194,10 @@ def _is_open(verdict: Verdict) -> bool:
 def _belongs(divergence: Divergence, diagnosis: Diagnosis) -> bool:
     """Whether a diagnosis and the first divergence are of one mistake, as far as that is known.
 
-    A value of the right shape raises no exception later. A misconception that is known by little may be another one.
+    A value of the right shape seldom raises an exception later. A misconception that is known by little may be another
+    one.
     """
-    if diagnosis.kind == "exception":
+    if diagnosis.kind == "exception" and diagnosis.misconception is None:
         return divergence.misshapen and divergence.certain
     return diagnosis.misconception is None or (diagnosis.is_all and (divergence.certain or not diagnosis.more))
 

@@ -36,6 +36,13 @@ def repeated(matching: Matching, misused: Iterable[int]) -> Found:
     return [(at, State.MISUSED) for at in misused if _is_repeated(matching, at)]
 
 
+def returned(matching: Matching, misused: Iterable[int]) -> Found:
+    """Return the steps that made a part of the result, where another step of the student's made the expected one."""
+    wanted = dict(zip(matching.trace.results, matching.reference.results, strict=False))
+    computed = {matched for at, matched in enumerate(matching.matched) if matching.places[at] is not None}
+    return [(at, State.RETURNED) for at in misused if matching.places[at] is not None and wanted[at] in computed]
+
+
 def first_cut(matching: Matching) -> int | None:
     """Return the first step whose value agrees, and which gradients no longer pass though they should.
 
