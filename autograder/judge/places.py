@@ -35,6 +35,15 @@ def definition(survey: Survey | None, check: Check, file: str, refusal: str) -> 
     return Place(file, lines_of[0], init if init in survey.places else owner) if lines_of else None
 
 
+def misplaced(survey: Survey | None, place: Place, tensor: str | None) -> Place:
+    """Return where the tensor on the wrong device is assigned, if that is one line of the function that failed."""
+    if survey is None or tensor is None or place.function is None:
+        return place
+    owner = place.function.split(".")[0] if tensor.startswith("self.") else place.function
+    lines = [line for of, name, line in survey.assignments if (of, name) == (owner, tensor)]
+    return Place(place.file, lines[0], place.function) if len(lines) == 1 else place
+
+
 def _owner(survey: Survey, check: Check, refusal: str) -> str | None:
     """Return the class that the sentence begins with, else the part that is checked; None if it is in another file."""
     named = _CLASS.match(refusal)

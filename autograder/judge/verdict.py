@@ -16,11 +16,11 @@ from autograder.diagnosis.exceptions import of_death, of_fault
 from autograder.diagnosis.judgement import Judgement, Trials, Verdict, overall
 from autograder.diagnosis.patterns import Axes
 from autograder.judge.matching import Match, agreements, name
-from autograder.judge.places import definition, return_line
+from autograder.judge.places import definition, misplaced, return_line
 from autograder.judge.result import result_of
 from autograder.judge.todos import is_unwritten, todos_in
 from autograder.messages import statuses
-from autograder.messages.exceptions import CallForbidden, MemoryExceeded
+from autograder.messages.exceptions import CallForbidden, DevicesMixed, MemoryExceeded
 from autograder.results import ExerciseResult, Place, Status
 from autograder.runner.outcomes import Fault, Observed, Outcome, Survey, WorkerFailure, is_out_of_memory
 
@@ -182,6 +182,8 @@ class Verdicts:
         outcomes = _outcomes(check, trials)
         if diagnosis is not None and diagnosis.place is None:
             diagnosis = replace(diagnosis, place=self._place(check, outcomes, diagnosis, trials.survey))
+        elif diagnosis is not None and isinstance(diagnosis.fact, DevicesMixed) and diagnosis.place is not None:
+            diagnosis = replace(diagnosis, place=misplaced(trials.survey, diagnosis.place, diagnosis.fact.tensor))
         score = self.points[check.id] if status == "pass" else 0
         seconds = sum(outcome.seconds for outcome in outcomes)
         output = self._output(check, outcomes) if status == "fail" else None

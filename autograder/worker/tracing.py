@@ -220,7 +220,9 @@ def _tensors(value: Any, depth: int = 0) -> list[Tensor]:
 def _values(tensor: Tensor) -> Any:
     """Return the elements as a NumPy array; None if there are too many, or none that can be read."""
     plain = tensor.cpu_tensor if isinstance(tensor, Elsewhere) else tensor.as_subclass(Tensor)
-    if plain.is_meta or plain.layout is not torch.strided or plain.numel() > TRACE_ELEMENTS or plain.is_complex():
+    if plain.layout is torch.strided and plain.is_complex():
+        plain = torch.view_as_real(plain.resolve_conj())  # programs that compute with pairs make the same numbers
+    if plain.is_meta or plain.layout is not torch.strided or plain.numel() > TRACE_ELEMENTS:
         return None
     if plain.dim() > TRACE_AXES or any(size > TRACE_ELEMENTS for size in plain.shape):
         return None

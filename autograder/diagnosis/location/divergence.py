@@ -9,6 +9,8 @@ from collections.abc import Collection, Sequence
 from functools import cached_property
 from itertools import dropwhile
 
+import numpy as np
+
 from autograder.diagnosis.location.deadline import MOST_CULPRITS, Deadline
 from autograder.diagnosis.location.matching import BLANK, COMMON, NEUTRAL, Matching, Where, is_check_step
 from autograder.diagnosis.location.results import begins_another_way, first_cut, of_another_form, repeated, returned
@@ -93,7 +95,8 @@ class Search:
         Where nothing is known of what is wrong, they may lead to whatever the check goes on to compute with.
         """
         differing = set(self._differing_results())
-        rest = [index for index in self.trace.results if not self.good(index) or self._in_doubt(index, differing)]
+        wrong = [index for index in self.trace.results if not self.good(index) or self._in_doubt(index, differing)]
+        rest = wrong[:1]  # the part of the result that the finding speaks of: another part may have another mistake
         if not rest:
             rest = [at for at, step in enumerate(self.trace.steps) if is_check_step(step) and not self.good(at)]
         found: set[int] = set()
@@ -149,7 +152,10 @@ class Search:
 
     def _other_axes(self, at: int) -> int | None:
         """Return the step that gives an input of a step axes of size 1 in other places than the solution does."""
-        for index in self.trace.steps[at].inputs:
+        step = self.trace.steps[at]
+        if not _is_broadcast(step.shape, [self.trace.steps[index].shape for index in step.inputs]):
+            return None
+        for index in step.inputs:
             if not self._has_other_axes(index):
                 continue
             while self.trace.steps[index].name not in NEUTRAL:
@@ -226,7 +232,8 @@ class Search:
         certain = len(lines) == 1 and not self._unjudged(at, place)
         number = self.trace.steps[at].number
         misshapen = self.matching.misshapen[at]
-        owners = frozenset((place.function or "").split(".")[0] for place in self.trace.steps[at].stack)
+        stack = self.trace.steps[at].stack
+        owners = frozenset((place.function or "").split(".")[0] for place in stack)
         return Divergence(
             place,
             state,
@@ -236,6 +243,7 @@ class Search:
             number=number,
             misshapen=misshapen,
             owners=owners,
+            configured=self.trace.steps[at].name == "dropout" and stack[0].file != place.file,
         )
 
     def _unjudged(self, at: int, place: Place) -> bool:
@@ -262,23 +270,31 @@ class Search:
     def _place(self, at: int) -> Place | None:
         """Return the place to show for a step: its own, or that of its caller, where the same line agrees elsewhere.
 
-        Where the lines of all its callers agree elsewhere too, they say no more than its own.
+        A helper whose line agrees for one caller and not for another gets wrong arguments from the other. If no caller
+        makes the difference, the line itself is shown.
         """
-        stack = self.trace.steps[at].stack
-        own = place = self.places[at]
-        while place is not None and place in self._agreeing_places:
-            stack = stack[stack.index(place) + 1 :]
-            outer = self.matching.where(stack)
-            if outer is None or outer.file != place.file:
-                return own
-            place = outer
-        return place
+        own, chain = self.places[at], self._chain(at)
+        for depth, place in enumerate(chain):
+            if (self.trace.steps[at].name, chain[: depth + 1]) not in self._agreeing_chains:
+                return place
+        return own
+
+    def _chain(self, at: int) -> tuple[Place, ...]:
+        """Return the places in the student's frames from the one to show outwards, as far as they are in its file."""
+        own, stack = self.places[at], self.trace.steps[at].stack
+        if own is None:
+            return ()
+        return tuple(place for place in stack[stack.index(own) :] if place.file == own.file)
 
     @cached_property
-    def _agreeing_places(self) -> set[Place]:
-        """The places in the frames of the steps that agree."""
-        steps = enumerate(self.trace.steps)
-        return {place for at, step in steps if self.matched[at] is not None for place in step.stack}
+    def _agreeing_chains(self) -> set[tuple[str, tuple[Place, ...]]]:
+        """The chains of places that the steps which agree begin with, and their operations."""
+        found: set[tuple[str, tuple[Place, ...]]] = set()
+        for at, step in enumerate(self.trace.steps):
+            if self.matched[at] is not None:
+                chain = self._chain(at)
+                found |= {(step.name, chain[:depth]) for depth in range(1, len(chain) + 1)}
+        return found
 
     def _agreeing(self, at: int) -> tuple[int, ...]:
         """Return the lines that lead to a step and hold nothing but what agrees."""
@@ -299,6 +315,14 @@ def _alike(one: Step, other: Step) -> bool:
     """Whether two steps do the same kind of thing: a product may be written as a quotient."""
     names = {one.name.strip("_"), other.name.strip("_")}
     return len(names) == 1 or any(names <= kind for kind in KINDS)
+
+
+def _is_broadcast(shape: Sequence[int], inputs: Sequence[Sequence[int]]) -> bool:
+    """Whether a step works on its inputs element by element, and repeats some of them to get its shape."""
+    try:
+        return len(inputs) > 1 and np.broadcast_shapes(*map(tuple, inputs)) == tuple(shape)
+    except ValueError:
+        return False
 
 
 def _without_front(shape: Sequence[int]) -> tuple[int, ...]:

@@ -1,5 +1,6 @@
 """Finds the place of a mistake: the statement a misconception is known by, or the line where the values diverge."""
 
+import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from autograder.diagnosis.location.deadline import Deadline
 from autograder.diagnosis.location.divergence import first_divergence
 from autograder.diagnosis.location.matching import Where
 from autograder.messages.locations import Divergence, State
+from autograder.protocol.source_text import lines_of
 from autograder.results import Place
 from autograder.runner.outcomes import Survey
 from autograder.runner.traces import Trace
@@ -67,6 +69,23 @@ def made_at(divergence: Divergence, survey: Survey | None) -> Place | None:
     if len(lines) != 1 or lines[0] == divergence.place.line:
         return None
     return Place(divergence.place.file, lines[0])
+
+
+def configured(divergence: Divergence, survey: Survey | None, source: bytes) -> Location | None:
+    """Return where the part is made that drops out at another rate, if it is an attribute that is assigned once."""
+    place = divergence.place
+    lines = lines_of(source)
+    if not divergence.configured or survey is None or not 0 < place.line <= len(lines):
+        return None
+    called = set(_CALLED.findall(lines[place.line - 1]))
+    owner = (place.function or "").split(".")[0]
+    made = [line for of, name, line in survey.assignments if of == owner and name in called]
+    there = Place(place.file, made[0], f"{owner}.__init__") if len(called) == 1 and len(made) == 1 else None
+    return Location(there, is_likely=True) if there is not None else None
+
+
+_CALLED = re.compile(r"self\.\w+(?=\()")
+"""An attribute of `self` that is called."""
 
 
 def _is_power(factor: float, number: float) -> bool:

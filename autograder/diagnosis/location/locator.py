@@ -10,7 +10,7 @@ from autograder.checks.trials import Key
 from autograder.diagnosis.diagnosis import Diagnosis, Location
 from autograder.diagnosis.judgement import Judgement, Trials, Verdict
 from autograder.diagnosis.location.deadline import Deadline
-from autograder.diagnosis.location.locating import by_statement, by_value, location_of, trusted_parts
+from autograder.diagnosis.location.locating import by_statement, by_value, configured, location_of, trusted_parts
 from autograder.diagnosis.patterns.constants import factors, named, simplest
 from autograder.messages.locations import Divergence
 from autograder.protocol.statements import name_hash
@@ -112,6 +112,8 @@ class Locator:
         entry = diagnosis.misconception or first_mistake
         statement = by_statement(entry, survey, self.judgement.exercise.file) if entry is not None else None
         location = location_of(statement, divergence, survey, self.trials.source, self._functions())
+        if location is not None and divergence is not None and location.divergence is divergence:
+            location = configured(divergence, survey, self.trials.source) or location
         return replace(location, first_mistake=first_mistake) if location is not None else None
 
     def _fits(self, divergence: Divergence, diagnosis: Diagnosis) -> bool:

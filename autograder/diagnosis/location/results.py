@@ -25,10 +25,20 @@ def of_another_form(matching: Matching) -> Found:
         if step.shape != other.shape
     ]
     return reshaped or [
-        (mine, State.RETYPED)
+        (_first_of_kind(matching, mine), State.RETYPED)
         for mine, step, other in pairs
         if _kind(step) != _kind(other) and _holds(matching, step, other)
     ]
+
+
+def _first_of_kind(matching: Matching, at: int) -> int:
+    """Return the step of the student's with which numbers of the kind that a step holds begin."""
+    steps = matching.trace.steps
+    while True:
+        before = [one for one in steps[at].inputs if _kind(steps[one]) == _kind(steps[at])]
+        if len(before) != 1 or matching.places[before[0]] is None:
+            return at
+        at = before[0]
 
 
 def repeated(matching: Matching, misused: Iterable[int]) -> Found:
