@@ -95,8 +95,11 @@ class Search:
         Where nothing is known of what is wrong, they may lead to whatever the check goes on to compute with.
         """
         differing = set(self._differing_results())
-        wrong = [index for index in self.trace.results if not self.good(index) or self._in_doubt(index, differing)]
-        rest = wrong[:1]  # the part of the result that the finding speaks of: another part may have another mistake
+        wrong = (at for at in self.trace.results if not self.good(at) or at in differing)
+        first = next(wrong, None)  # the finding speaks of it: another part of the result may have another mistake
+        if first is not None and self.good(first) and not self._in_doubt(first, differing):
+            return []
+        rest = [first] if first is not None else []
         if not rest:
             rest = [at for at, step in enumerate(self.trace.steps) if is_check_step(step) and not self.good(at)]
         found: set[int] = set()
