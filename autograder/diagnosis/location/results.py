@@ -12,23 +12,30 @@ Found = list[tuple[int, State]]
 
 
 def of_another_form(matching: Matching) -> Found:
-    """Return the steps that made a part of the result in another shape, or as another kind of number."""
+    """Return the steps that made a part of the result in another shape, or as another kind of number.
+
+    None of them if the first such part was made by the check: the finding speaks of that part.
+    """
     steps, others = matching.trace.steps, matching.reference.steps
     pairs = [
         (mine, steps[mine], others[theirs])
         for mine, theirs in zip(matching.trace.results, matching.reference.results, strict=False)
-        if matching.places[mine] is not None
     ]
     reshaped = [
         (mine, State.RESHAPED if _holds(matching, step, other) else State.UNKNOWN)
         for mine, step, other in pairs
         if step.shape != other.shape
     ]
-    return reshaped or [
-        (_first_of_kind(matching, mine), State.RETYPED)
+    retyped = [
+        (mine, State.RETYPED)
         for mine, step, other in pairs
         if _kind(step) != _kind(other) and _holds(matching, step, other)
     ]
+    found = reshaped or retyped
+    if not found or matching.places[found[0][0]] is None:
+        return []
+    own = [(mine, state) for mine, state in found if matching.places[mine] is not None]
+    return [(_first_of_kind(matching, mine), state) if state is State.RETYPED else (mine, state) for mine, state in own]
 
 
 def _first_of_kind(matching: Matching, at: int) -> int:
