@@ -80,6 +80,7 @@ def test_three_sequences(impl, given):
             module(key, key, key),
         ],
         "key and value as one tensor, compared with two": [module(query, key, key), module(query, key, key.clone())],
+        "query and key as one tensor, compared with two": [module(key, key, value), module(key.clone(), key, value)],
     }
     return {**seen, **{name: [each[..., :FEW] for each in both] for name, both in ways.items()}}
 
