@@ -28,6 +28,18 @@ FAULTS = [
     ("5", "numbers", "raw * share", "raw / share", "raw / share"),
     ("5", "sizes", "depth = query.shape[-1]", "depth = query.shape[-2]", "shape[-2]"),
     ("5", "sizes", "raw / depth**0.5", "raw / depth", "raw / depth"),
+    ("5", "helpers", "mask.unsqueeze(1) if", "mask.unsqueeze(0) if", "mask.unsqueeze(0)"),  # axes of size 1 elsewhere
+    (
+        "5",
+        "helpers",
+        "torch.finfo(scores.dtype).min",
+        'float("-inf")',
+        "masked_fill(blocked, lowest)",
+    ),  # NaN only later
+    ("5", "helpers", "thinned @ value, weights", "thinned @ value, thinned", "@ value, thinned"),
+    ("5", "helpers", "thinned = ", "weights = thinned = ", "weights = thinned"),  # a right value, but another one
+    ("6", "fused_projections", "output.transpose(1, 2).reshape", "output.reshape", "output.reshape"),
+    ("6", "fused_projections", ".unflatten(-1, self.heads)", ".unflatten(-1, self.heads[::-1]).mT", "heads[::-1]"),
     ("6", "folded_into_batch", ".permute(0, 2, 1, 3)\n", ".permute(0, 2, 1, 3).flip(1)\n", ".flip(1)"),
     ("6", "folded_into_batch", "self.fold(self.w_v(value))", "self.fold(self.w_k(value))", "self.w_k(value)"),
     ("6", "own_attention", "mixed.reshape(query.shape)", "mixed.mT.reshape(query.shape)", "mixed.mT"),
@@ -40,7 +52,27 @@ COURSE = read_course(find_course())
 SOLUTION = (COURSE.solutions_dir / "ex05_attention.py").read_text("utf-8")
 SCALED = "    scores = query @ key.transpose(-2, -1) / math.sqrt(query.size(-1))  # (..., T, S)\n"
 BY_STEPS = "    depth = query.shape[-1]\n    raw = query @ key.transpose(-2, -1)\n"
+HELPERS = """
+def aligned(mask, scores):
+    return mask.unsqueeze(1) if mask.dim() == 3 and scores.dim() == 4 else mask
+
+
+def without_blocked(scores, mask):
+    if mask is None:
+        return scores
+    blocked = ~aligned(mask, scores)
+    lowest = torch.finfo(scores.dtype).min
+    return scores.masked_fill(blocked, lowest)
+
+
+def scaled_dot_product_attention(query, key, value, mask=None, dropout=None):
+    scores = query @ key.mT / query.size(-1) ** 0.5
+    weights = torch.softmax(without_blocked(scores, mask), dim=-1)
+    thinned = weights if dropout is None else dropout(weights)
+    return thinned @ value, weights
+"""
 OWN = {
+    "helpers": SOLUTION[: SOLUTION.index("def scaled_dot_product_attention")] + HELPERS,
     "numbers": SOLUTION.replace(SCALED, f"{BY_STEPS}    share = depth**-0.5\n    scores = raw * share\n"),
     "sizes": SOLUTION.replace(SCALED, f"{BY_STEPS}    scores = raw / depth**0.5\n"),
 }
