@@ -123,3 +123,11 @@ def test_what_has_many_causes_is_named_if_the_file_has_the_statements_of_the_mis
     assert named("few", few(a=1, c=9), few(a=1), marks="mark") == {"a": "0"}
     assert named("many", {"a": SHAPES, "c": numbers(9, MANY)}, {"a": SHAPES}, marks="mark") == {"a": "0"}
     assert named("few", few(a=1, c=9), few(a=2), marks="mark") == {}
+
+
+def test_an_exception_in_other_words_is_named_by_what_else_the_misconception_does() -> None:
+    other = fault("The expanded size of the tensor (4) must match the existing size (5)")
+    known = {**values(a=1, b=1), "c": SHAPES}
+    assert named("many", {**values(a=1, b=1), "c": other}, known)["c"] == "0"
+    assert "c" not in named("many", {**values(a=1, b=2), "c": other}, known)  # one check alone may be alike by chance
+    assert "c" not in named("many", {**values(a=1, b=1), "c": REFUSED}, known)

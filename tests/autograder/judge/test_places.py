@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from autograder.judge.places import definition
+from autograder.judge.places import definition, misplaced
 from autograder.results import Place
 from autograder.runner.outcomes import Survey
 from tests.support import tiny
@@ -38,3 +38,12 @@ def test_the_place_is_in_the_class_that_the_sentence_names(refusal: str, place: 
 
 def test_without_a_survey_there_is_no_place() -> None:
     assert definition(None, CHECK, FILE, "Stack has no parameter norm.weight") is None
+
+
+@pytest.mark.parametrize(("tensor", "line"), [("self.norm", 15), ("table", 30), ("twice", 33), ("x", 33), (None, 33)])
+def test_a_tensor_on_the_wrong_device_is_shown_where_it_is_assigned(tensor: str | None, line: int) -> None:
+    """`twice` is assigned on two lines and `x` is an argument: there the line that failed is all there is to show."""
+    place = Place(FILE, 33, "Stack.forward")
+    own = (("Stack.forward", "table", 30), ("Stack.forward", "twice", 31), ("Stack.forward", "twice", 32))
+    survey = replace(SURVEY, assignments=(*SURVEY.assignments, *own))
+    assert misplaced(survey, place, tensor).line == line
