@@ -341,6 +341,7 @@ def test_unfair(module):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.worker
 def test_tests_are_tested_by_right_and_by_wrong_programs(practising: Path) -> None:
     assert "is for your tests" in run(practising, "hunt", "1", "--tests")
@@ -394,6 +395,7 @@ def test_a_review_shows_one_question_where_nobody_can_type(practising: Path) -> 
 LIKE = "".join(line for line in tiny.MEAN.splitlines(True) if "### " not in line)
 
 
+@pytest.mark.slow
 @pytest.mark.worker
 def test_a_kit_with_chosen_programs_is_released_and_hunted_in(course: Path, tmp_path: Path) -> None:
     (course / "solutions" / "accepted" / tiny.FIRST / "like.py").write_text(LIKE, "utf-8")

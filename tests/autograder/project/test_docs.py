@@ -31,7 +31,7 @@ BY_HAND = {*LEARN, CPU_BUILD, "course watch", *EXTENSION}
 """What sets the project up, goes on until somebody quits, or needs Node. So is every target of make: it calls these
 tests, downloads gigabytes, or takes half an hour."""
 
-LONG = {"authoring.md", "nbgrader.md", "scale.md", "term.md"}
+LONG = {"authoring.md", "nbgrader.md", "practice.md", "release.md", "scale.md", "term.md"}
 """Pages whose commands prove or grade the whole course once more: `make proof` runs them."""
 
 EXPECTED = {
