@@ -123,7 +123,10 @@ def test_a_missing_parameter_has_the_name_that_the_contract_gives_it_whatever_ho
 
     state = {f"blocks.{at}.inner.{name}": torch.ones(1) for at in range(2) for name in ("one", "two")}
     state |= {f"blocks.{at}.norm.weight": torch.ones(1, 1) for at in range(2)}
-    with torch.no_grad(), pytest.raises(StructureError, match=r"^Stack has no parameter blocks.1.inner.one .*blocks.1.norm.weight"):
+    with (
+        torch.no_grad(),
+        pytest.raises(StructureError, match=r"^Stack has no parameter blocks.1.inner.one .*blocks.1.norm.weight"),
+    ):
         fill(Stack(), state)
 
 
