@@ -31,7 +31,6 @@ from autograder.results.reading import from_json
 from autograder.runner.runner import Cancelled, EnvironmentProblem
 from autograder.runner.sandbox.isolation import Isolation
 from autograder.submission import Submission
-from autograder.submission.notebook import Cells
 
 CONNECT_SECONDS = 15
 ARRIVAL_SECONDS = 60.0
@@ -120,14 +119,7 @@ class Cluster:
             future = self._client.submit(
                 grade_on_worker,
                 self._name,
-                submission.student,
-                submission.files,
-                dict(submission.sources),
-                submission.digest,
-                submission.notes,
-                dict(submission.cells),
-                dict(submission.unread),
-                submission.unseen,
+                submission,
                 [exercise.id for exercise in exercises],
                 pure=False,  # a forced second run must not get the cached result of the first
                 retries=RETRIES,
@@ -211,25 +203,13 @@ COURSES: dict[str, SharedGrader] = {}
 """The courses that this process has received, by name."""
 
 
-def grade_on_worker(
-    name: str,
-    student: str,
-    files: tuple[str, ...],
-    sources: dict[str, bytes],
-    digest: str,
-    notes: tuple[str, ...],
-    cells: dict[str, Cells],
-    unread: dict[str, str],
-    unseen: str,
-    exercises: Sequence[str],
-) -> bytes:
+def grade_on_worker(name: str, submission: Submission, exercises: Sequence[str]) -> bytes:
     """Grade some exercises of a submission in a Dask worker; return the report, versions and worker as JSON."""
     until = time.monotonic() + ARRIVAL_SECONDS
     while name not in COURSES and time.monotonic() < until:
         time.sleep(0.05)  # a worker that has just joined may be given work before the course has arrived
     grading = COURSES[name]
     grader = grading.grader()
-    submission = Submission(student, files, sources, digest, notes, cells, unread, unseen)
     report = grader.grade(submission, [grader.suite.course.exercise(exercise) for exercise in exercises])
     answer = {"report": report.to_json(), "runtime": runtime(grader.suite.course.libraries), "worker": grading.address}
     return json.dumps(answer).encode()
