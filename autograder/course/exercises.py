@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 
 from autograder.course.forbidden import read_forbidden, read_groups
 from autograder.course.model import Exercise, Part
-from autograder.course.nearest import nearest
 from autograder.course.parts import owner_of, part_sections, read_parts
 from autograder.course.points import read_points
 from autograder.course.section import Section, as_line, as_positive, as_tables, as_text, as_texts, quoted
@@ -113,9 +112,8 @@ def _needs(section: Section, ids: Sequence[str], index: int) -> tuple[str, ...]:
         elif need in ids:
             section.note("needs", f"needs lists {need}, a later exercise, expected earlier exercises only")
         else:
-            near = nearest(need, ids[:index])
-            hint = f"did you mean {near}?" if near else "expected the id of an earlier exercise"
-            section.note("needs", f"needs lists {quoted(need)}, which is not an exercise; {hint}")
+            otherwise = "expected the id of an earlier exercise"
+            section.expect_names("needs", [need], ids[:index], "not an exercise", otherwise)
     return needs
 
 

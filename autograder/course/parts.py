@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from autograder.course.model import Part
-from autograder.course.nearest import nearest
 from autograder.course.section import Section, as_line, as_tables, as_texts, quoted
 from autograder.course.sizes import read_sizes
 from autograder.course.words import read_words
@@ -67,9 +66,7 @@ def _note_exercises(section: Section, part: Part, ids: Sequence[str], seen: dict
             section.note("exercises", f"exercises lists {exercise}, which part {seen[exercise]} already has")
             continue
         if exercise not in ids:
-            near = nearest(exercise, ids)
-            hint = f"did you mean {near}?" if near else "expected the id of an exercise"
-            section.note("exercises", f"exercises lists {quoted(exercise)}, which is not an exercise; {hint}")
+            section.expect_names("exercises", [exercise], ids, "not an exercise", "expected the id of an exercise")
             continue
         late = next((other for other in seen if ids.index(other) > ids.index(exercise)), None)
         if late is not None:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from autograder.course.model import Activity, Choice, Value
-from autograder.course.nearest import nearest
 from autograder.course.section import Section, as_line, as_texts, quoted
 
 KEYS = ("id", "title", "needs", "options")
@@ -46,11 +45,7 @@ def _as_id(value: object) -> str | None:
 
 def _needs(section: Section, exercises: Sequence[str]) -> tuple[str, ...]:
     needs = section.value("needs", "a list of exercise ids", as_texts) or ()
-    for need in needs:
-        if need not in exercises:
-            near = nearest(need, exercises)
-            hint = f"did you mean {near}?" if near else "expected ids of exercises"
-            section.note("needs", f"needs lists {quoted(need)}, which is not an exercise; {hint}")
+    section.expect_names("needs", needs, exercises, "not an exercise", "expected ids of exercises")
     return needs
 
 

@@ -1,12 +1,12 @@
 """Read one table of course.toml: its values as the expected types, and a sentence for each other one."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import TypeVar
 
 from autograder.course.lines import KeyPath
-from autograder.course.nearest import nearest
+from autograder.course.nearest import suggestion
 from autograder.course.problems import Collector
 
 Value = TypeVar("Value")
@@ -47,9 +47,15 @@ class Section:
         """Record every key that is not one of these."""
         for key in self.table:
             if key not in keys:
-                near = nearest(key, keys)
-                hint = f"did you mean {near}?" if near else f"expected {', '.join(keys)}"
+                hint = suggestion(key, keys, f"expected {', '.join(keys)}")
                 self.note(key, f"{key} is not a known key; {hint}")
+
+    def expect_names(self, key: str, names: Iterable[str], known: Sequence[str], what: str, otherwise: str) -> None:
+        """Record every name in the list at a key that is not known; `what` says what it is not."""
+        for name in names:
+            if name not in known:
+                hint = suggestion(name, known, otherwise)
+                self.note(key, f"{key} lists {quoted(name)}, which is {what}; {hint}")
 
 
 def quoted(value: object) -> str:
