@@ -25,13 +25,9 @@ KEYS = ("id", "title", "exercises", "release", "builds_on", "weight", *OWN_GRADI
 
 def read_assignments(top: Section, course: Course) -> tuple[Assignment, ...]:
     """Return the assignments in their order. Each exercise belongs to one at most, and none needs a later one."""
-    tables = top.value("assignments", "at least one [[assignments]] table", as_tables, required=False) or []
     assignments: list[Assignment] = []
     owner: dict[str, str] = {}
-    for at, table in enumerate(tables):
-        id_ = table.get("id")
-        label = f"assignments {quoted(id_) if isinstance(id_, str) else f'number {at + 1}'}"
-        section = Section(table, ("assignments", at), label, top.problems)
+    for section in top.tables("assignments", "at least one [[assignments]] table", as_tables):
         assignment = _assignment(top, section, course)
         if assignment.id in [earlier.id for earlier in assignments]:
             section.note("id", f"an earlier assignment already has the id {assignment.id}, choose another")

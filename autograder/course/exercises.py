@@ -36,8 +36,7 @@ def read_exercises(
     There may be none, if not `required`.
     """
     expected = "at least one [[exercises]] table; `course new NAME` adds one"
-    tables = top.value("exercises", expected, as_tables, required=required) or []
-    sections = [_section(top, index, table) for index, table in enumerate(tables)]
+    sections = top.tables("exercises", expected, as_tables, required=required)
     ids = [_id(section) for section in sections]
     for index, section in enumerate(sections):
         if ids[index] and ids[index] in ids[:index]:
@@ -68,12 +67,6 @@ def _points(top: Section, owners: Sequence[Section], sections: Sequence[Section]
         for index, worth in zip(own, read_points(owner, [sections[index] for index in own]), strict=True):
             points[index] = worth
     return points
-
-
-def _section(top: Section, index: int, table: Mapping[str, object]) -> Section:
-    id_ = table.get("id")
-    name = quoted(id_) if isinstance(id_, str) else f"number {index + 1}"
-    return Section(table, ("exercises", index), f"exercises {name}", top.problems)
 
 
 def _exercise(

@@ -15,13 +15,7 @@ KEYS = ("id", "title", "points", "exercises", "sizes", "words")
 
 def part_sections(top: Section) -> list[Section]:
     """Return the table of each part; there need not be any."""
-    tables = top.value("parts", "at least one [[parts]] table", as_tables, required=False) or []
-    sections = []
-    for index, table in enumerate(tables):
-        id_ = table.get("id")
-        name = quoted(id_) if isinstance(id_, str) else f"number {index + 1}"
-        sections.append(Section(table, ("parts", index), f"parts {name}", top.problems))
-    return sections
+    return top.tables("parts", "at least one [[parts]] table", as_tables)
 
 
 def listed(section: Section) -> tuple[str, ...]:
