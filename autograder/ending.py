@@ -82,6 +82,14 @@ def asked() -> int | None:
     return _asked[0] if _asked else None
 
 
+def signal_name(number: int) -> str:
+    """Return the name of a signal."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:  # real-time signals have no name
+        return f"signal {number}"
+
+
 def hold() -> None:
     """Wait here if this program is ending. Call this before you conclude anything from the death of a process."""
     with _gate:

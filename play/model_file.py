@@ -6,8 +6,7 @@ from typing import Any
 
 import torch
 
-from autograder import ending
-from autograder.course.storage import temporary_beside
+from autograder.course.storage import write_atomically
 from autograder.learner.play.stage import Stage
 from play.chatter import Chatter
 
@@ -45,9 +44,7 @@ def write_and_read(stage: Stage, chatter: Chatter, file: Path) -> Chatter:
     """Write the model to a file, read it back, and report if its logits differ. Return the model of the file."""
     try:
         data = packed(stage, chatter)
-        with ending.temporary(lambda: temporary_beside(file)) as temporary:
-            temporary.write_bytes(data)
-            temporary.replace(file)
+        write_atomically(file, data, mode=0o600)
         again = unpacked(stage, file.read_bytes())
     except (ValueError, KeyError, RuntimeError, TypeError) as error:
         stage.report_fault("ex23_weights", f"the written model cannot be read: {type(error).__name__}: {error}")

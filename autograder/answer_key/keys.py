@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from autograder import ending
 from autograder.answer_key.catalogue import CatalogueError, WrongProgram, marks_of, owners_of, patched, read_catalogue
 from autograder.answer_key.model import AnswerKey, Misconception, from_record, to_record
 from autograder.answer_key.outcomes import Outcomes
@@ -26,7 +25,7 @@ from autograder.comparison.sketches import sketch
 from autograder.course import Exercise
 from autograder.course.digest import digest_of_parts
 from autograder.course.libraries import versions_of
-from autograder.course.storage import temporary_beside
+from autograder.course.storage import write_atomically
 from autograder.course.suite import Suite, engine_digest
 from autograder.protocol import Limits, ProtocolError, Value, read_frame, write_frame
 from autograder.runner.outcomes import Fault, Observed, Outcome
@@ -271,9 +270,7 @@ def _store(file: Path, record: Value) -> None:
     with contextlib.suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True)
         (file.parent / ".gitignore").write_text("*\n")
-        with ending.temporary(lambda: temporary_beside(file)) as temporary:
-            temporary.write_bytes(body + hashlib.sha256(body).digest())
-            temporary.replace(file)
+        write_atomically(file, body + hashlib.sha256(body).digest(), mode=0o600)
         _forget_old(file)
 
 

@@ -10,6 +10,7 @@ from textwrap import indent
 from autograder.course import Course, Exercise
 from autograder.course.names import UsageError
 from autograder.course.storage import write_atomically
+from autograder.protocol.functions import first_line
 
 Defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Patch = tuple[str, str]
@@ -193,19 +194,13 @@ def _lines(solution: str, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt]) 
 
 
 def _replaced(solution: str, ours: Sequence[ast.stmt], theirs: Sequence[ast.stmt]) -> Patch:
-    lines = solution.split("\n")[_first_line(ours[0]) - 1 : ours[-1].end_lineno]
+    lines = solution.split("\n")[first_line(ours[0]) - 1 : ours[-1].end_lineno]
     return "\n".join(lines), indent("\n".join(map(_text, theirs)), " " * ours[0].col_offset)
-
-
-def _first_line(part: ast.stmt) -> int:
-    """Return the first line of a statement, decorators included."""
-    decorators: list[ast.expr] = getattr(part, "decorator_list", [])
-    return min([part.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def _with(patches: list[Patch], solution: str, first: ast.stmt, added: str) -> list[Patch]:
     """Add lines above a definition: in its patch if it is replaced as a whole, or else in a new patch."""
-    line = solution.split("\n")[_first_line(first) - 1]
+    line = solution.split("\n")[first_line(first) - 1]
     for at, (find, replace) in enumerate(patches):
         if find.split("\n")[0] == line:
             return [*patches[:at], (find, f"{added}\n\n\n{replace}"), *patches[at + 1 :]]

@@ -1,19 +1,19 @@
-"""Calibrate diagnoses: wrong programs made of accepted variants, one change each, whose faulty line is known.
+"""Calibrate diagnoses: wrong programs whose faulty line is known, as accepted variants with one change each.
 
 The catalogue of misconceptions changes the solution alone. Learners write in other styles, as the variants do.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from autograder.authoring.grading import OnProgress, grade_each
 from autograder.authoring.mutation.mutants import mutants_of
 from autograder.authoring.places import faulty_lines
-from autograder.authoring.programs import programs_of
+from autograder.authoring.programs import programs_of, wrong_submissions
 from autograder.course import Exercise
 from autograder.course.suite import Suite, load_suite
-from autograder.judge.proving import SELF_CHECK
+from autograder.judge.proving import Budget
 from autograder.results import ExerciseResult, Finding
 from autograder.submission import Submission
 from autograder.submission.submission import digest
@@ -31,7 +31,7 @@ class Wrong:
 
 @dataclass(frozen=True)
 class Sample:
-    """What a self-check said of a wrong program. Its location is right, elsewhere, or nowhere."""
+    """What a check said of a wrong program. Its location is right, elsewhere, or nowhere."""
 
     exercise: str
     kind: str
@@ -79,19 +79,21 @@ class Calibration:
 
 def calibrate(
     suite: Suite,
+    programs: Iterable[Wrong],
     *,
     seed: int,
     jobs: int,
     every: int = 1,
+    budget: Budget | None = None,
     cache: Path | None = None,
     on_progress: OnProgress = lambda *_: None,
 ) -> list[Sample]:
-    """Check every Nth wrong program made of an accepted variant as its writer would, with a search for a proof."""
-    wrong = list(wrong_programs(suite))[::every]
-    programs = [(program.submission, [program.exercise]) for program in wrong]
+    """Check every Nth wrong program; with a `budget` as its writer would, with a search for a proof."""
+    wrong = list(programs)[::every]
+    asked = [(program.submission, [program.exercise]) for program in wrong]
     needed = {other.id for exercise in suite.exercises for other in suite.course.with_needs(exercise)}
     whole = load_suite(suite.course, [exercise for exercise in suite.course.exercises if exercise.id in needed])
-    reports = grade_each(whole, programs, seed=seed, jobs=jobs, cache=cache, on_progress=on_progress, budget=SELF_CHECK)
+    reports = grade_each(whole, asked, seed=seed, jobs=jobs, cache=cache, on_progress=on_progress, budget=budget)
     return [_sample(program, report.exercises[0]) for program, report in zip(wrong, reports, strict=True)]
 
 
@@ -105,6 +107,14 @@ def tables(samples: Sequence[Sample]) -> list[list[Calibration]]:
             ("kind", sorted({sample.kind for sample in samples})),
         )
     ]
+
+
+def misconceptions(suite: Suite) -> Iterator[Wrong]:
+    """Yield the misconceptions of the suite."""
+    for exercise, submission in wrong_submissions(suite):
+        solution = (suite.course.solutions_dir / exercise.file).read_text("utf-8")
+        wrong = submission.sources[exercise.file].decode("utf-8")
+        yield Wrong(exercise, "misconception", submission, faulty_lines(solution, wrong))
 
 
 def wrong_programs(suite: Suite, variants: str = "") -> Iterator[Wrong]:
@@ -124,18 +134,14 @@ def wrong_programs(suite: Suite, variants: str = "") -> Iterator[Wrong]:
 def _sample(program: Wrong, result: ExerciseResult) -> Sample:
     failure = result.first_failure
     exercise, kind = program.exercise.id, program.kind
-    if failure is None or not _is_caught(result):
+    if failure is None:
         return Sample(exercise, kind, caught=False)
-    finding = failure.finding
-    place = finding.place if finding is not None else None
-    if finding is None or place is None:
-        return Sample(exercise, kind, caught=True, named=failure.mistake is not None)
+    sample = Sample(exercise, kind, caught=_is_caught(result), named=failure.mistake is not None)
+    if (finding := failure.finding) is None or (place := finding.place) is None:
+        return sample
     is_right = place.file == program.exercise.file and place.line in program.lines
-    return Sample(
-        exercise,
-        kind,
-        caught=True,
-        named=failure.mistake is not None,
+    return replace(
+        sample,
         place="right" if is_right else "elsewhere",
         certain=_is_sure(finding),
         proved=finding.proved,

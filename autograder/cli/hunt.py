@@ -1,12 +1,11 @@
 """`course hunt`: find, name and repair the fault in a program."""
 
 import argparse
-import sys
 from contextlib import closing
 
 from autograder.cli.key_progress import KeyProgress
 from autograder.cli.progress_line import show_programs, show_tested
-from autograder.cli.screen import Screen, warn
+from autograder.cli.screen import Screen, chosen, is_somebody_there, typed, warn
 from autograder.course import Course, find_course, read_course
 from autograder.course.misconceptions import describe
 from autograder.course.names import UsageError
@@ -14,7 +13,6 @@ from autograder.exits import FAIL, PASS
 from autograder.learner.checking import exercise_meant
 from autograder.learner.json_output import write_json
 from autograder.learner.practice import hunting
-from autograder.learner.practice.choices import Choice
 from autograder.learner.practice.hunting import FOLDER, OpenHunt
 from autograder.learner.practice.programs import programs_for
 from autograder.learner.practice.testing import score_tests, write_template
@@ -111,13 +109,14 @@ def _show(screen: Screen, hunt: OpenHunt) -> None:
 
 def _ask(screen: Screen, course: Course, hunt: OpenHunt) -> OpenHunt:
     """Ask the questions, one after the other where somebody can answer; else print how to answer them."""
-    ask = _typed if sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() else None
+    can_answer = is_somebody_there()
     for key, choice in (("predict", hunt.predict), ("line", None), ("name", hunt.name)):
         if key in hunt.answers:
             continue
         screen.gap()
-        _show_question(screen, key, choice)
-        given = ask("Your answer, or Enter to skip: ") if ask else ""
+        question = choice.question if choice is not None else "On which line is the fault?"
+        screen.choices(f"{question} (--{key})", choice.answers if choice is not None else ())
+        given = typed("Your answer, or Enter to skip: ") if can_answer else ""
         if given:
             try:
                 hunt = _answered(screen, course, hunt, key, given)
@@ -126,27 +125,10 @@ def _ask(screen: Screen, course: Course, hunt: OpenHunt) -> OpenHunt:
     return hunt
 
 
-def _show_question(screen: Screen, key: str, choice: Choice | None) -> None:
-    question = choice.question if choice is not None else "On which line is the fault?"
-    screen.text(f"{question} (--{key})", indent=0, style="bold")
-    for number, text in enumerate(choice.answers if choice is not None else (), 1):
-        screen.text(text, label=str(number))
-
-
-def _typed(prompt: str) -> str:
-    print(prompt, end="", flush=True)
-    return sys.stdin.readline().strip()
-
-
 def _answered(screen: Screen, course: Course, hunt: OpenHunt, key: str, given: str, *, quiet: bool = False) -> OpenHunt:
     """Note an answer, and say whether it is right. Raises `UsageError` if it is none of the answers."""
     choice = {"predict": hunt.predict, "name": hunt.name}.get(key)
-    if choice is None:
-        is_right = hunting.finds_line(hunt, given)
-    elif not given.isdecimal() or not 1 <= int(given) <= len(choice.answers):
-        raise UsageError(f"{given!r} is no answer; choose from 1 to {len(choice.answers)}")
-    else:
-        is_right = int(given) - 1 == choice.right
+    is_right = hunting.finds_line(hunt, given) if choice is None else chosen(given, choice.answers) == choice.right
     hunt = hunting.answer(course, hunt, key, is_right)
     if not quiet:
         wrong = f"It is {choice.right + 1}." if choice is not None else "The fault is on another line."

@@ -1,10 +1,9 @@
 """`course review`: some questions on earlier mistakes, on a terminal or one by one."""
 
 import argparse
-import sys
 from datetime import UTC, datetime
 
-from autograder.cli.screen import Screen
+from autograder.cli.screen import Screen, chosen, is_somebody_there, typed
 from autograder.course import Course, find_course, read_course
 from autograder.course.names import UsageError
 from autograder.exits import PASS
@@ -25,7 +24,7 @@ def review(options: argparse.Namespace) -> int:
         return PASS
     if not questions:
         screen.text(_nothing(course), indent=0)
-    elif sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty():
+    elif is_somebody_there():
         _ask_all(screen, course, questions)
     else:
         _show(screen, questions[0])
@@ -46,24 +45,23 @@ def _nothing(course: Course) -> str:
 def _show(screen: Screen, question: ReviewQuestion) -> None:
     for line in question.code:
         screen.line(f"  {line}")
-    screen.text(question.choice.question, indent=0, style="bold")
-    for number, answer in enumerate(question.choice.answers, 1):
-        screen.text(answer, label=str(number))
+    screen.choices(question.choice.question, question.choice.answers)
 
 
 def _ask_all(screen: Screen, course: Course, questions: list[ReviewQuestion]) -> None:
     for question in questions:
         screen.gap()
         _show(screen, question)
-        print(f"Type 1 to {len(question.choice.answers)}, or Enter to stop: ", end="", flush=True)
-        typed = sys.stdin.readline().strip()
-        if not typed.isdecimal() or not 1 <= int(typed) <= len(question.choice.answers):
+        answers = question.choice.answers
+        try:
+            answer = chosen(typed(f"Type 1 to {len(answers)}, or Enter to stop: "), answers)
+        except UsageError:
             return
-        _judge(screen, course, question, int(typed) - 1)
+        _judge(screen, course, question, answer)
 
 
-def _judge(screen: Screen, course: Course, question: ReviewQuestion, chosen: int) -> None:
-    is_right = chosen == question.choice.right
+def _judge(screen: Screen, course: Course, question: ReviewQuestion, answer: int) -> None:
+    is_right = answer == question.choice.right
     due = rate(course, question.misconception, datetime.now(UTC), is_right=is_right)
     verdict = "Right." if is_right else f"No, it is {question.choice.right + 1}."
     screen.text(f"{verdict} {question.explanation}", indent=0)
@@ -74,13 +72,11 @@ def _answer_first(options: argparse.Namespace, screen: Screen, course: Course, q
     if not questions:
         raise UsageError("no question is due, so there is nothing to answer")
     question = questions[0]
-    count = len(question.choice.answers)
-    if not options.answer.isdecimal() or not 1 <= int(options.answer) <= count:
-        raise UsageError(f"{options.answer!r} is no answer; choose from 1 to {count}")
+    answer = chosen(options.answer, question.choice.answers)
     if options.json == "-":
-        is_right = int(options.answer) - 1 == question.choice.right
+        is_right = answer == question.choice.right
         rate(course, question.misconception, datetime.now(UTC), is_right=is_right)
         write_json(options.json, {"right": is_right, "misconception": question.misconception})
     else:
-        _judge(screen, course, question, int(options.answer) - 1)
+        _judge(screen, course, question, answer)
     return PASS

@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
+from autograder.course.names import UsageError
 from autograder.learner.next_commands import Command
 from autograder.report.glyphs import ASCII, Glyphs, glyphs_for
 from autograder.report.printable import printable
@@ -76,6 +77,12 @@ class Screen:
             head = label if not at and label and line.startswith(label) else ""
             self.line(" " * indent, (head, "cyan"), (line[len(head) :], style))
 
+    def choices(self, question: str, answers: Sequence[str]) -> None:
+        """Print a question, and the answers to choose from."""
+        self.text(question, indent=0, style="bold")
+        for number, answer in enumerate(answers, 1):
+            self.text(answer, label=str(number))
+
     def gap(self) -> None:
         """Print an empty line; plain output has none."""
         if not self.plain:
@@ -138,6 +145,24 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 def _with_full_stop(sentence: str) -> str:
     return sentence if sentence.endswith((".", "?", "!", ":")) else f"{sentence}."
+
+
+def is_somebody_there() -> bool:
+    """Return whether somebody can answer a question on a terminal."""
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+
+
+def typed(prompt: str) -> str:
+    """Return the line that somebody types behind a prompt."""
+    print(prompt, end="", flush=True)
+    return sys.stdin.readline().strip()
+
+
+def chosen(text: str, answers: Sequence[str]) -> int:
+    """Return the index of the answer with this number. Raises `UsageError` if there is none."""
+    if not text.isdecimal() or not 1 <= int(text) <= len(answers):
+        raise UsageError(f"{text!r} is no answer; choose from 1 to {len(answers)}")
+    return int(text) - 1
 
 
 def confirmed(question: str) -> bool:

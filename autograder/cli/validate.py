@@ -5,12 +5,12 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from autograder.authoring.once import Losses, prove_once
 from autograder.authoring.page import page
-from autograder.authoring.places import Placed, measure_locations
-from autograder.authoring.styles import calibrate, cells, tables
+from autograder.authoring.styles import Sample, calibrate, cells, misconceptions, tables, wrong_programs
 from autograder.authoring.validate import Validation, validate
 from autograder.cli.progress_line import show_count
 from autograder.cli.screen import make_console
@@ -20,6 +20,7 @@ from autograder.course.names import resolve_exercise
 from autograder.course.storage import write_atomically
 from autograder.course.suite import Suite, load_suite, with_steps
 from autograder.exits import FAIL, PASS
+from autograder.judge.proving import SELF_CHECK
 from autograder.learner.json_output import write_json
 from autograder.report.exercise_summary import number
 from autograder.report.quantities import kilobytes
@@ -46,12 +47,9 @@ def prove(options: argparse.Namespace) -> int:
     if options.once and result.ok:
         once, in_styles = _prove_once(suite, seed, jobs, options)
         result = replace(result, once=(*once.unexpected, *(in_styles.unexpected if in_styles else ())))
-    places = None
-    if options.places:
-        places = measure_locations(suite, seed=seed, jobs=jobs, every=options.places, on_progress=_show_progress)
-    styles = None
-    if options.styles:
-        styles = calibrate(suite, seed=seed, jobs=jobs, every=options.styles, on_progress=_show_progress)
+    samples = partial(calibrate, suite, seed=seed, jobs=jobs, on_progress=_show_progress)
+    places = samples(misconceptions(suite), every=options.places) if options.places else None
+    styles = samples(wrong_programs(suite), every=options.styles, budget=SELF_CHECK) if options.styles else None
     status = PASS if result.ok else FAIL
     if write_json(options.json, result.to_json()):
         return status
@@ -90,7 +88,8 @@ def _once_sentence(losses: Losses) -> str:
     )
 
 
-def _places_sentence(places: Counter[Placed]) -> str:
+def _places_sentence(samples: Sequence[Sample]) -> str:
+    places = Counter(sample.place for sample in samples)
     count = places.total()
     share = f"{places['right'] / count:.0%}" if count else "none"
     return (

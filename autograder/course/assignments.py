@@ -13,7 +13,7 @@ from autograder.course.grading import KEYS as GRADING
 from autograder.course.grading import as_time, grading_of
 from autograder.course.model import Assignment, Course
 from autograder.course.names import UsageError
-from autograder.course.nearest import nearest
+from autograder.course.nearest import suggestion
 from autograder.course.section import Section, as_line, as_number, as_tables, as_text, as_texts, quoted
 from autograder.course.taking import taking
 
@@ -25,13 +25,9 @@ KEYS = ("id", "title", "exercises", "release", "builds_on", "weight", *OWN_GRADI
 
 def read_assignments(top: Section, course: Course) -> tuple[Assignment, ...]:
     """Return the assignments in their order. Each exercise belongs to one at most, and none needs a later one."""
-    tables = top.value("assignments", "at least one [[assignments]] table", as_tables, required=False) or []
     assignments: list[Assignment] = []
     owner: dict[str, str] = {}
-    for at, table in enumerate(tables):
-        id_ = table.get("id")
-        label = f"assignments {quoted(id_) if isinstance(id_, str) else f'number {at + 1}'}"
-        section = Section(table, ("assignments", at), label, top.problems)
+    for section in top.tables("assignments", "at least one [[assignments]] table", as_tables):
         assignment = _assignment(top, section, course)
         if assignment.id in [earlier.id for earlier in assignments]:
             section.note("id", f"an earlier assignment already has the id {assignment.id}, choose another")
@@ -51,8 +47,7 @@ def find_assignment(course: Course, word: str) -> Assignment:
         return course.assignments[ids.index(word)]
     if not ids:
         raise UsageError("the course has no [[assignments]] in course.toml; leave --assignment out")
-    near = nearest(word, ids)
-    hint = f"did you mean {near}?" if near else f"expected one of {', '.join(ids)}"
+    hint = suggestion(word, ids, f"expected one of {', '.join(ids)}")
     raise UsageError(f"there is no assignment {quoted(word)}; {hint}")
 
 
@@ -126,11 +121,8 @@ def _exercises(section: Section, course: Course) -> tuple[str, ...]:
     names = section.value("exercises", "a list of exercise ids, or of parts", as_texts) or ()
     parts = {part.id: part.exercises for part in course.parts}
     ids = [exercise.id for exercise in course.every]
-    for name in names:
-        if name not in parts and name not in ids:
-            near = nearest(name, [*ids, *parts])
-            hint = f"did you mean {near}?" if near else "expected the id of an exercise or of a part"
-            section.note("exercises", f"exercises lists {quoted(name)}, which is neither; {hint}")
+    otherwise = "expected the id of an exercise or of a part"
+    section.expect_names("exercises", names, [*ids, *parts], "neither", otherwise)
     wanted = {id_ for name in names for id_ in parts.get(name, (name,))}
     return tuple(id_ for id_ in ids if id_ in wanted)
 

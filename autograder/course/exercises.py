@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 
 from autograder.course.forbidden import read_forbidden, read_groups
 from autograder.course.model import Exercise, Part
-from autograder.course.nearest import nearest
 from autograder.course.parts import owner_of, part_sections, read_parts
 from autograder.course.points import read_points
 from autograder.course.section import Section, as_line, as_positive, as_tables, as_text, as_texts, quoted
@@ -37,8 +36,7 @@ def read_exercises(
     There may be none, if not `required`.
     """
     expected = "at least one [[exercises]] table; `course new NAME` adds one"
-    tables = top.value("exercises", expected, as_tables, required=required) or []
-    sections = [_section(top, index, table) for index, table in enumerate(tables)]
+    sections = top.tables("exercises", expected, as_tables, required=required)
     ids = [_id(section) for section in sections]
     for index, section in enumerate(sections):
         if ids[index] and ids[index] in ids[:index]:
@@ -69,12 +67,6 @@ def _points(top: Section, owners: Sequence[Section], sections: Sequence[Section]
         for index, worth in zip(own, read_points(owner, [sections[index] for index in own]), strict=True):
             points[index] = worth
     return points
-
-
-def _section(top: Section, index: int, table: Mapping[str, object]) -> Section:
-    id_ = table.get("id")
-    name = quoted(id_) if isinstance(id_, str) else f"number {index + 1}"
-    return Section(table, ("exercises", index), f"exercises {name}", top.problems)
 
 
 def _exercise(
@@ -113,9 +105,8 @@ def _needs(section: Section, ids: Sequence[str], index: int) -> tuple[str, ...]:
         elif need in ids:
             section.note("needs", f"needs lists {need}, a later exercise, expected earlier exercises only")
         else:
-            near = nearest(need, ids[:index])
-            hint = f"did you mean {near}?" if near else "expected the id of an earlier exercise"
-            section.note("needs", f"needs lists {quoted(need)}, which is not an exercise; {hint}")
+            otherwise = "expected the id of an earlier exercise"
+            section.expect_names("needs", [need], ids[:index], "not an exercise", otherwise)
     return needs
 
 

@@ -5,7 +5,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 
-from autograder.course.nearest import nearest
+from autograder.course.nearest import nearest, suggestion
 from autograder.course.section import Section, as_texts, quoted
 from autograder.protocol.banned import PACKAGE, PREFIX, SYNTAX, is_package, is_syntax
 
@@ -56,8 +56,7 @@ def _problem(name: str, libraries: Sequence[str], groups: Sequence[str]) -> str:
     known = [*groups, *dir(builtins), *sys.stdlib_module_names, *libraries]
     if (near := nearest(name, groups)) is not None:
         return f"did you mean the group {near}?"
-    near = nearest(name, known)
-    return f"did you mean {near}?" if near is not None else EXPECTED
+    return suggestion(name, known, EXPECTED)
 
 
 def _syntax_problem(kind: str) -> str:

@@ -7,7 +7,6 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from autograder.course.model import Grading
-from autograder.course.nearest import nearest
 from autograder.course.section import Section, as_integer, as_number, as_text, as_texts, quoted
 
 KEYS = (
@@ -85,11 +84,7 @@ def _percent(section: Section, key: str) -> Decimal | None:
 
 def _bonus(section: Section, ids: Sequence[str], taken: Sequence[str]) -> tuple[str, ...]:
     bonus = section.value("bonus", "a list of exercise ids", as_texts, required=False) or ()
-    for exercise in bonus:
-        if exercise not in ids:
-            near = nearest(exercise, ids)
-            hint = f"did you mean {near}?" if near else "expected the id of an exercise"
-            section.note("bonus", f"bonus lists {quoted(exercise)}, which is not an exercise; {hint}")
+    section.expect_names("bonus", bonus, ids, "not an exercise", "expected the id of an exercise")
     if taken and set(bonus) >= set(taken):
         section.note("bonus", "bonus lists every exercise, so the maximum would be 0; remove at least one")
     return bonus

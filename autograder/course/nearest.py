@@ -10,6 +10,12 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
     return structure.nearest(name, names)
 
 
+def suggestion(name: str, names: Iterable[str], otherwise: str) -> str:
+    """Return what a name that does not exist probably means; `otherwise` if no name is similar."""
+    near = nearest(name, names)
+    return f"did you mean {near}?" if near else otherwise
+
+
 def unknown(what: str, name: str, near: Iterable[str | None] = (), *, more: str = "") -> str:
     """Return the sentences for a name that does not exist: what was probably meant, and `more`."""
     shown = name if name.isprintable() else repr(name)

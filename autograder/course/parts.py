@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from autograder.course.model import Part
-from autograder.course.nearest import nearest
 from autograder.course.section import Section, as_line, as_tables, as_texts, quoted
 from autograder.course.sizes import read_sizes
 from autograder.course.words import read_words
@@ -16,13 +15,7 @@ KEYS = ("id", "title", "points", "exercises", "sizes", "words")
 
 def part_sections(top: Section) -> list[Section]:
     """Return the table of each part; there need not be any."""
-    tables = top.value("parts", "at least one [[parts]] table", as_tables, required=False) or []
-    sections = []
-    for index, table in enumerate(tables):
-        id_ = table.get("id")
-        name = quoted(id_) if isinstance(id_, str) else f"number {index + 1}"
-        sections.append(Section(table, ("parts", index), f"parts {name}", top.problems))
-    return sections
+    return top.tables("parts", "at least one [[parts]] table", as_tables)
 
 
 def listed(section: Section) -> tuple[str, ...]:
@@ -67,9 +60,7 @@ def _note_exercises(section: Section, part: Part, ids: Sequence[str], seen: dict
             section.note("exercises", f"exercises lists {exercise}, which part {seen[exercise]} already has")
             continue
         if exercise not in ids:
-            near = nearest(exercise, ids)
-            hint = f"did you mean {near}?" if near else "expected the id of an exercise"
-            section.note("exercises", f"exercises lists {quoted(exercise)}, which is not an exercise; {hint}")
+            section.expect_names("exercises", [exercise], ids, "not an exercise", "expected the id of an exercise")
             continue
         late = next((other for other in seen if ids.index(other) > ids.index(exercise)), None)
         if late is not None:

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from autograder.course.model import Activity, Choice, Value
-from autograder.course.nearest import nearest
-from autograder.course.section import Section, as_line, as_texts, quoted
+from autograder.course.section import Section, Tables, as_line, as_texts
 
 KEYS = ("id", "title", "needs", "options")
 """The keys of an activity in course.toml."""
@@ -17,12 +16,8 @@ COMMON = ("device", "seed", "steps", "say", "fresh", "anyway", "submission", "js
 
 def read_play(top: Section, exercises: Sequence[str]) -> tuple[Activity, ...]:
     """Read the activities in their order; `exercises` are the ids they may need."""
-    tables = top.value("play", "[[play]] tables", _as_tables, required=False) or []
     activities: list[Activity] = []
-    for index, table in enumerate(tables):
-        id_ = table.get("id")
-        label = f"play {quoted(id_) if isinstance(id_, str) else f'number {index + 1}'}"
-        section = Section(table, ("play", index), label, top.problems)
+    for section in top.tables("play", "[[play]] tables", _as_tables):
         section.expect_keys(*KEYS)
         activity = Activity(
             id=section.value("id", "a name in lower case, like write", _as_id) or "",
@@ -36,7 +31,7 @@ def read_play(top: Section, exercises: Sequence[str]) -> tuple[Activity, ...]:
     return tuple(activities)
 
 
-def _as_tables(value: object) -> list[dict[str, object]] | None:
+def _as_tables(value: object) -> Tables | None:
     return value if isinstance(value, list) and all(isinstance(table, dict) for table in value) else None
 
 
@@ -46,11 +41,7 @@ def _as_id(value: object) -> str | None:
 
 def _needs(section: Section, exercises: Sequence[str]) -> tuple[str, ...]:
     needs = section.value("needs", "a list of exercise ids", as_texts) or ()
-    for need in needs:
-        if need not in exercises:
-            near = nearest(need, exercises)
-            hint = f"did you mean {near}?" if near else "expected ids of exercises"
-            section.note("needs", f"needs lists {quoted(need)}, which is not an exercise; {hint}")
+    section.expect_names("needs", needs, exercises, "not an exercise", "expected ids of exercises")
     return needs
 
 

@@ -1,15 +1,16 @@
 """Read one table of course.toml: its values as the expected types, and a sentence for each other one."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from autograder.course.lines import KeyPath
-from autograder.course.nearest import nearest
+from autograder.course.nearest import suggestion
 from autograder.course.problems import Collector
 
 Value = TypeVar("Value")
+Tables: TypeAlias = list[Mapping[str, object]]
 
 
 class Section:
@@ -43,13 +44,30 @@ class Section:
         table = self.value(key, "a table", as_table, required=False) or {}
         return Section(table, (*self.path, key), f"{self.label} {key}".strip(), self.problems)
 
+    def tables(
+        self, key: str, expected: str, accept: Callable[[object], "Tables | None"], *, required: bool = False
+    ) -> list["Section"]:
+        """Return the tables of an array, each labelled by its id or its number."""
+        sections = []
+        for index, table in enumerate(self.value(key, expected, accept, required=required) or []):
+            id_ = table.get("id")
+            name = quoted(id_) if isinstance(id_, str) else f"number {index + 1}"
+            sections.append(Section(table, (*self.path, key, index), f"{key} {name}", self.problems))
+        return sections
+
     def expect_keys(self, *keys: str) -> None:
         """Record every key that is not one of these."""
         for key in self.table:
             if key not in keys:
-                near = nearest(key, keys)
-                hint = f"did you mean {near}?" if near else f"expected {', '.join(keys)}"
+                hint = suggestion(key, keys, f"expected {', '.join(keys)}")
                 self.note(key, f"{key} is not a known key; {hint}")
+
+    def expect_names(self, key: str, names: Iterable[str], known: Sequence[str], what: str, otherwise: str) -> None:
+        """Record every name in the list at a key that is not known; `what` says what it is not."""
+        for name in names:
+            if name not in known:
+                hint = suggestion(name, known, otherwise)
+                self.note(key, f"{key} lists {quoted(name)}, which is {what}; {hint}")
 
 
 def quoted(value: object) -> str:
@@ -113,7 +131,7 @@ def as_texts(value: object) -> tuple[str, ...] | None:
     return tuple(value) if isinstance(value, list) and all(isinstance(text, str) for text in value) else None
 
 
-def as_tables(value: object) -> list[Mapping[str, object]] | None:
+def as_tables(value: object) -> Tables | None:
     """Accept a list of at least one table."""
     return value if isinstance(value, list) and value and all(isinstance(table, dict) for table in value) else None
 

@@ -31,23 +31,31 @@ def state_folder(root: Path, *inside: str) -> Path:
     return folder
 
 
-def write_atomically(file: Path, text: str, *, durable: bool = False, mode: int = 0o644) -> None:
-    """Write a file atomically: no reader ever sees a part of it. Raises OSError.
+def write_atomically(file: Path, content: str | bytes, *, durable: bool = False, mode: int = 0o644) -> None:
+    """Write a file atomically. Raises OSError.
 
-    It never has wider permissions than `mode`. With `durable` it is on the disk before it replaces the old file, so
-    that one of the two survives a power failure.
+    With `durable` it is on the disk before it replaces the old file, so that one of the two survives a power failure.
     """
-    with ending.temporary(lambda: temporary_beside(file)) as temporary:
-        with temporary.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-            if durable:
-                stream.flush()
-                os.fsync(stream.fileno())
+    with replacing(file, mode) as temporary, temporary.open("wb") as stream:
+        stream.write(content.encode() if isinstance(content, str) else content)
+        if durable:
+            stream.flush()
+            os.fsync(stream.fileno())
+
+
+@contextlib.contextmanager
+def replacing(file: Path, mode: int = 0o644) -> Iterator[Path]:
+    """Yield a temporary file that replaces a file after the block: no reader ever sees a part of it. Raises OSError.
+
+    It never has wider permissions than `mode`.
+    """
+    with ending.temporary(lambda: _temporary_beside(file)) as temporary:
+        yield temporary
         temporary.chmod(mode)
         temporary.replace(file)
 
 
-def temporary_beside(file: Path) -> Path:
+def _temporary_beside(file: Path) -> Path:
     """Create an empty temporary file beside another, readable by this user only. Raises OSError."""
     descriptor, temporary = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name[:40]}-")
     os.close(descriptor)

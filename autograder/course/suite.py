@@ -10,10 +10,10 @@ from pathlib import Path
 from types import ModuleType
 
 from autograder.checks import Check, Drawing, Step, checks_in, pictures_in, steps_in
-from autograder.checks.structure import nearest
 from autograder.checks.trials import Key
 from autograder.course import Course, Exercise
 from autograder.course.model import STEPS_PREFIX
+from autograder.course.nearest import suggestion
 from autograder.course.points import split
 from autograder.course.stubs import outline_of_stub
 from autograder.course.trust import require
@@ -205,8 +205,7 @@ def _requirement_problem(checks: tuple[Check, ...]) -> str | None:
     for check in checks:
         for name in check.requires_any:
             if name not in known:
-                near = nearest(name, known)
-                hint = f"did you mean {near}?" if near else f"expected one of {', '.join(known)}"
+                hint = suggestion(name, known, f"expected one of {', '.join(known)}")
                 return f"{check.id} requires {name}, which is not a check of this file; {hint}"
             if known[name].bonus and not check.bonus:
                 return f"{check.id} requires {name}, which is a bonus check; full marks must not need bonus points"

@@ -9,8 +9,7 @@ from dataclasses import replace
 
 from autograder.course.model import Course
 from autograder.course.names import UsageError, resolve_exercise
-from autograder.course.nearest import nearest
-from autograder.course.section import Section, as_texts, quoted
+from autograder.course.section import Section, as_texts
 
 
 def read_take(top: Section, course: Course) -> tuple[str, ...]:
@@ -18,11 +17,8 @@ def read_take(top: Section, course: Course) -> tuple[str, ...]:
     expected = 'a list of parts and exercises by id, like ["two"]'
     take = top.value("take", expected, lambda value: as_texts(value) or None, required=False) or ()
     known = [*(part.id for part in course.parts), *(exercise.id for exercise in course.every)]
-    for name in take:
-        if name not in known:
-            near = nearest(name, known)
-            hint = f"did you mean {near}?" if near else "expected the id of a part or of an exercise"
-            top.note("take", f"take lists {quoted(name)}, which is no part and no exercise; {hint}")
+    otherwise = "expected the id of a part or of an exercise"
+    top.expect_names("take", take, known, "no part and no exercise", otherwise)
     if take and set(take) <= set(known) and not taking(course, take).exercises:
         top.note("take", "take lists only parts without exercises, expected at least one exercise")
     return take

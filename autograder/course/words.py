@@ -1,7 +1,7 @@
 """Read the `words` of course.toml, with which messages to students name what each axis counts."""
 
-from autograder.checks.structure import nearest
 from autograder.course.model import Words
+from autograder.course.nearest import suggestion
 from autograder.course.section import Section, as_table, as_text, as_texts, quoted
 
 LONGEST = 24  # characters, so that a sentence with two of them still fits on a line
@@ -19,8 +19,7 @@ def read_words(section: Section, sized: Section) -> Words:
             continue
         read[symbol] = words
         if symbol not in sizes:
-            near = nearest(symbol, tuple(sizes))
-            hint = f"did you mean {near}?" if near else f"expected one of {', '.join(sizes)}"
+            hint = suggestion(symbol, sizes, f"expected one of {', '.join(sizes)}")
             table.note(symbol, f"{symbol} is not in [sizes]; {hint}")
         if len(set(words)) < len(words):
             table.note(symbol, f"{symbol} lists a word twice, expected different words")

@@ -1,24 +1,20 @@
 """One question after a named mistake was corrected: what was it? To explain a mistake is what makes its hints last."""
 
-import hashlib
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from autograder.course import Course, Exercise
 from autograder.course.misconceptions import describe, named_in
+from autograder.learner.practice.choices import MOST_ANSWERS, Choice, make_choice
 from autograder.learner.progress import Standing, save_events
 from autograder.learner.progress.events import Answer, Event, now
-
-WRONG_ANSWERS = 3
 
 
 @dataclass(frozen=True)
 class Question:
-    """A misconception that was corrected, the four answers, and the explanation of the right one."""
+    """A misconception that was corrected, the question, and the explanation of the right answer."""
 
     misconception: str
-    answers: tuple[str, ...]
-    right: int
+    choice: Choice
     explanation: str
 
 
@@ -36,20 +32,12 @@ def question_after(course: Course, exercise: Exercise, before: Standing, after: 
     known = describe(course, corrected)
     if known is None or known.exercise != exercise.id or known.convention:
         return None
-    names = {id_: name for id_, name in named_in(course, exercise, besides=corrected).items() if name != known.name}
-    others = sorted(dict.fromkeys(names.values()), key=_order(corrected))[:WRONG_ANSWERS]
-    if len(others) < WRONG_ANSWERS:
-        return None
-    answers = sorted([known.name, *others], key=_order(exercise.id))
-    return Question(corrected, tuple(answers), answers.index(known.name), known.explanation)
+    others = named_in(course, exercise, besides=corrected).values()
+    choice = make_choice("You corrected a mistake. What was it?", known.name, others, corrected)
+    return Question(corrected, choice, known.explanation) if len(choice.answers) == MOST_ANSWERS else None
 
 
 def save_answer(course: Course, exercise: Exercise, question: Question, answer: Answer) -> str:
     """Record how a question was answered. Return a warning if that could not be saved, else ""."""
     event = Event(now(), "question", exercise.id, "question", result=answer, finding=question.misconception)
     return save_events(course, [event]).warning
-
-
-def _order(salt: str) -> Callable[[str], str]:
-    """Return a key that puts texts in an order which looks random and is always the same."""
-    return lambda text: hashlib.sha256(f"{salt}\0{text}".encode()).hexdigest()

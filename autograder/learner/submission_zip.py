@@ -5,11 +5,10 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from autograder import ending
 from autograder.authoring.handout import handout_of
 from autograder.course import Course
 from autograder.course.names import UsageError
-from autograder.course.storage import temporary_beside
+from autograder.course.storage import write_atomically
 from autograder.submission import Caps, Handout, Submission, read_submission
 from autograder.submission.notebook import Notebook
 from autograder.submission.submission import notebook_of
@@ -86,7 +85,4 @@ def _write(file: Path, data: bytes) -> None:
         raise UsageError(f"{file} is a folder, expected the name of the zip to write, like {file / ZIP}")
     if not file.parent.is_dir():
         raise UsageError(f"{file.parent} does not exist; make it, or give another --out")
-    with ending.temporary(lambda: temporary_beside(file)) as part:
-        part.write_bytes(data)
-        part.chmod(0o644)
-        part.replace(file)
+    write_atomically(file, data)

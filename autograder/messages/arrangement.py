@@ -1,6 +1,6 @@
 """The right numbers in other places, and numbers that are wrong in one region only."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from autograder.messages.elements import Position, item, joined, one_of, position
@@ -12,7 +12,6 @@ _MOST_LISTED = 8
 """An order of more slices fits no message."""
 
 
-@dataclass(frozen=True)
 class Rearranged(Fact):
     """The right numbers in an order without a name."""
 
@@ -22,7 +21,6 @@ class Rearranged(Fact):
         return Wording("the right numbers, in other places", witnesses=_MOVED)
 
 
-@dataclass(frozen=True)
 class AxesSwapped(Fact):
     """Right after swapping two axes."""
 
@@ -36,7 +34,6 @@ class AxesSwapped(Fact):
         return Wording(f"right after swapping {self.one} and {self.other}", (), asks, _MOVED)
 
 
-@dataclass(frozen=True)
 class AxesReordered(Fact):
     """Right after its axes are put in another order."""
 
@@ -48,7 +45,6 @@ class AxesReordered(Fact):
         return Wording(f"right after its axes are put in the order {self.order}", witnesses=_MOVED)
 
 
-@dataclass(frozen=True)
 class ViewedWrongly(Fact):
     """Two axes are exchanged by a view alone, or a view reads them wrongly after a transpose."""
 
@@ -68,7 +64,6 @@ class ViewedWrongly(Fact):
         return Wording(f"{names} are exchanged by a view", ("that needs a transpose",), _VIEW, _MOVED)
 
 
-@dataclass(frozen=True)
 class Interleaved(Fact):
     """An axis was split into two, the faster one first."""
 
@@ -83,7 +78,6 @@ class Interleaved(Fact):
         return Wording(f"{names} are interleaved", ("split in the other order",), asks, _MOVED)
 
 
-@dataclass(frozen=True)
 class SplitOtherwise(Fact):
     """One axis was split into parts in the other order: `parts` times `size` is expected."""
 
@@ -99,7 +93,6 @@ class SplitOtherwise(Fact):
         return Wording(f"{self.axis} is interleaved", (also,), asks, _MOVED)
 
 
-@dataclass(frozen=True)
 class MergedUntransposed(Fact):
     """Parts were merged into the last axis while another axis stood between them."""
 
@@ -114,7 +107,6 @@ class MergedUntransposed(Fact):
         return Wording(says, (f"it has to bring the {self.parts} parts behind {self.between}",), _VIEW, _MOVED)
 
 
-@dataclass(frozen=True)
 class Permuted(Fact):
     """The right slices along an axis, in an order without a name."""
 
@@ -128,7 +120,6 @@ class Permuted(Fact):
         return Wording(f"the right numbers along {self.axis}, in another order", listed, witnesses=_MOVED)
 
 
-@dataclass(frozen=True)
 class Repeated(Fact):
     """A slice stands in place of all others, or of one; `source` is which, if it is the same in each trial."""
 
@@ -146,7 +137,6 @@ class Repeated(Fact):
         return Wording(f"{place} holds what {item(self.axis, self.held)} should", (), asks, _MOVED)
 
 
-@dataclass(frozen=True)
 class Reordered(Fact):
     """The slices along an axis stand in an order that has a name."""
 
@@ -180,7 +170,6 @@ class Reordered(Fact):
         return Wording(says, also, asks, _MOVED)
 
 
-@dataclass(frozen=True)
 class Rotated(Fact):
     """The slices along an axis are moved by some places, and what leaves at one end comes in at the other."""
 
@@ -194,7 +183,6 @@ class Rotated(Fact):
         return Wording(f"rotated by {abs(self.steps)} along {self.axis}", (also,), "Where should the end go?", _MOVED)
 
 
-@dataclass(frozen=True)
 class Shifted(Fact):
     """Right but for a move by a few places along an axis."""
 
@@ -230,7 +218,6 @@ Region = Literal[
 ]
 
 
-@dataclass(frozen=True)
 class WrongAlong(Fact):
     """Wrong at some indices of an axis, right at the others. `first` and `last` are the ends of the region."""
 
@@ -272,7 +259,6 @@ class WrongAlong(Fact):
         return Wording(says, (), asks, _WRONG)
 
 
-@dataclass(frozen=True)
 class WrongAt(Fact):
     """Wrong at one index of several axes, and all over the others."""
 
@@ -288,7 +274,6 @@ class WrongAt(Fact):
 Side = Literal["on", "above", "below", "on and above", "on and below"]
 
 
-@dataclass(frozen=True)
 class WrongSide(Fact):
     """Wrong on one side of the diagonal of the last two axes."""
 
@@ -303,7 +288,6 @@ class WrongSide(Fact):
         return Wording(f"wrong only {self.side} the diagonal of {self.rows} × {self.columns}", (), asks, _WRONG)
 
 
-@dataclass(frozen=True)
 class WrongZeros(Fact):
     """Wrong only where 0 is expected."""
 

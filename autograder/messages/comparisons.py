@@ -1,6 +1,6 @@
 """The first difference between an observation and the expected one."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from autograder.messages.elements import Position, element, joined, position
 from autograder.messages.wording import Fact, Wording, opened
@@ -35,7 +35,6 @@ def array(expected: Array) -> str:
 # Values.
 
 
-@dataclass(frozen=True)
 class ValuesDiffer(Fact):
     """Some numbers are wrong; `first` is the first of them, with its numbers where they are no secret."""
 
@@ -60,7 +59,6 @@ class ValuesDiffer(Fact):
         return Wording(says, (first,))
 
 
-@dataclass(frozen=True)
 class NumberDiffers(Fact):
     """A single number is wrong."""
 
@@ -74,7 +72,6 @@ class NumberDiffers(Fact):
         return Wording(f"{element(self.yours, self.dtype)}, expected {element(self.expected, self.dtype)}")
 
 
-@dataclass(frozen=True)
 class NotFinite(Fact):
     """Some numbers are NaN, infinite, or either, where finite ones are expected."""
 
@@ -93,7 +90,6 @@ class NotFinite(Fact):
         return Wording(says, (f"the first at {position(self.first)}",) if self.first is not None else ())
 
 
-@dataclass(frozen=True)
 class PlainDiffers(Fact):
     """A plain value is another one, or of another type; `right` says that its numbers are the expected ones."""
 
@@ -113,7 +109,6 @@ class PlainDiffers(Fact):
 # Parts.
 
 
-@dataclass(frozen=True)
 class PartUnexpected(Fact):
     """A dict has a key too many."""
 
@@ -125,7 +120,6 @@ class PartUnexpected(Fact):
         return Wording(f"has the part {self.part!r}, which is not expected")
 
 
-@dataclass(frozen=True)
 class LengthDiffers(Fact):
     """A list has another length; `lists` shows both if they are short."""
 
@@ -144,7 +138,6 @@ class LengthDiffers(Fact):
 # What stands in place of a tensor.
 
 
-@dataclass(frozen=True)
 class NotATensor(Fact):
     """Something else stands where a tensor is expected; `right` says that its numbers are the expected ones."""
 
@@ -159,7 +152,6 @@ class NotATensor(Fact):
         return Wording(f"{described(self.yours)}{right}, expected {array(self.expected)}")
 
 
-@dataclass(frozen=True)
 class TensorInside(Fact):
     """The expected tensor is one of several values that were returned."""
 
@@ -172,7 +164,6 @@ class TensorInside(Fact):
         return Wording(f"item {self.key} of the {self.count} you return is right", ("return it alone",))
 
 
-@dataclass(frozen=True)
 class NoneReturned(Fact):
     """The code returned None where a tensor is expected."""
 
@@ -185,7 +176,6 @@ class NoneReturned(Fact):
         return Wording(says, asks="Is the return missing?", whole=True)
 
 
-@dataclass(frozen=True)
 class GradientMissing(Fact):
     """No gradient reaches what it should."""
 
@@ -195,7 +185,6 @@ class GradientMissing(Fact):
         return Wording("no gradient arrives", asks="Is there a detach(), .data, .item() or torch.no_grad() on the way?")
 
 
-@dataclass(frozen=True)
 class DtypeDiffers(Fact):
     """The dtype is another one; `right` says that the numbers are the expected ones all the same."""
 
@@ -210,7 +199,6 @@ class DtypeDiffers(Fact):
         return Wording(f"{self.yours}, expected {self.expected}", (values,))
 
 
-@dataclass(frozen=True)
 class DeviceDiffers(Fact):
     """The tensor is on another device than the input."""
 
@@ -225,7 +213,6 @@ class DeviceDiffers(Fact):
 # Exceptions that a check asks for.
 
 
-@dataclass(frozen=True)
 class NothingRaised(Fact):
     """An exception is expected; `outcome` says what the call did instead."""
 
@@ -238,7 +225,6 @@ class NothingRaised(Fact):
         return Wording(f"Your code raised nothing, expected {self.expected}", (f"the call {self.outcome}",), whole=True)
 
 
-@dataclass(frozen=True)
 class OtherRaised(Fact):
     """Another exception than the expected one was raised."""
 
@@ -257,7 +243,6 @@ _MOST_QUOTED = 80
 """Characters of a learner's own exception message: enough to recognise it."""
 
 
-@dataclass(frozen=True)
 class MessageLacks(Fact):
     """The message of the exception does not name what it should."""
 
@@ -270,7 +255,6 @@ class MessageLacks(Fact):
         return Wording(f"The message of the {self.raised} does not mention {joined(self.missing)}", whole=True)
 
 
-@dataclass(frozen=True)
 class NoExceptionObserved(Fact):
     """The observation is no report of an exception."""
 
@@ -286,7 +270,6 @@ class NoExceptionObserved(Fact):
 # What a judge of the course's own says.
 
 
-@dataclass(frozen=True)
 class CustomJudgement(Fact):
     """A judge of the course's own found a mistake, in its author's words."""
 
@@ -298,7 +281,6 @@ class CustomJudgement(Fact):
         return Wording(opened(self.text), whole=True)
 
 
-@dataclass(frozen=True)
 class Incomparable(Fact):
     """A judge of the course's own cannot read the observation."""
 

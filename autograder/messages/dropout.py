@@ -1,11 +1,10 @@
 """Numbers that dropout set to 0, and the scale of the others."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from autograder.messages.wording import Fact, Wording
 
 
-@dataclass(frozen=True)
 class ShareDropped(Fact):
     """In train mode another share is dropped than the rate."""
 
@@ -19,7 +18,6 @@ class ShareDropped(Fact):
         return Wording(says, whole=True)
 
 
-@dataclass(frozen=True)
 class KeptScaled(Fact):
     """In train mode what is kept has another scale; `high` equals `low` where it is the same everywhere."""
 
@@ -35,7 +33,6 @@ class KeptScaled(Fact):
         return Wording(f"In train mode what is kept is {factor} × its value, expected {expected}", whole=True)
 
 
-@dataclass(frozen=True)
 class DroppedTogether(Fact):
     """In train mode all elements along an axis are dropped, or none."""
 
@@ -46,7 +43,6 @@ class DroppedTogether(Fact):
         return Wording(says, whole=True)
 
 
-@dataclass(frozen=True)
 class DropoutActive(Fact):
     """Numbers are dropped where none should be, and the others are scaled for it, or not."""
 

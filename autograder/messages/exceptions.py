@@ -1,6 +1,6 @@
 """Exceptions in a learner's code, and calls that it must not make."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from autograder.messages.locations import Line
 from autograder.messages.wording import Fact, Wording, opened
@@ -11,7 +11,6 @@ VALUES = "the values in that line's function"
 """The titles of what stood in the code when it raised: tensors with their shapes, or plain values."""
 
 
-@dataclass(frozen=True)
 class Raised(Fact):
     """The code raised an exception, in a function or at import.
 
@@ -39,7 +38,6 @@ class Raised(Fact):
         return Wording(f"Your code raised {self.type}{where}{line}", also, whole=True)
 
 
-@dataclass(frozen=True)
 class SyntaxInvalid(Fact):
     """Python cannot read the file; `reason` is what Python says, with the lines that it speaks of as data."""
 
@@ -55,7 +53,6 @@ class SyntaxInvalid(Fact):
         return Wording(f"Python cannot read {self.file}: {''.join(map(str, self.reason))}", whole=True)
 
 
-@dataclass(frozen=True)
 class ExitCalled(Fact):
     """The code ends the process."""
 
@@ -65,7 +62,6 @@ class ExitCalled(Fact):
         return Wording("Your code calls exit() instead of returning", whole=True)
 
 
-@dataclass(frozen=True)
 class StructureWrong(Fact):
     """A check refused what it got, in its own words: a sentence, and more of them."""
 
@@ -78,7 +74,6 @@ class StructureWrong(Fact):
         return Wording(opened(self.reason), self.more, whole=True)
 
 
-@dataclass(frozen=True)
 class DevicesMixed(Fact):
     """A tensor stays on the CPU while the others are on another device; `tensor` is its name, if it has one."""
 
@@ -91,7 +86,6 @@ class DevicesMixed(Fact):
         return Wording(says, ("make it, or keep it, where they are",), whole=True)
 
 
-@dataclass(frozen=True)
 class NoneGiven(Fact):
     """A check got None where it needs a value."""
 
@@ -101,7 +95,6 @@ class NoneGiven(Fact):
         return Wording("Your code returned None where a value is expected: is a return missing?", whole=True)
 
 
-@dataclass(frozen=True)
 class SignatureWrong(Fact):
     """A check cannot call the code."""
 
@@ -112,7 +105,6 @@ class SignatureWrong(Fact):
         return Wording(says, ("compare its parameters with the stub's",), whole=True)
 
 
-@dataclass(frozen=True)
 class ResultUnusable(Fact):
     """A check cannot use what the code returned."""
 
@@ -127,7 +119,6 @@ class ResultUnusable(Fact):
         return Wording(says, whole=True)
 
 
-@dataclass(frozen=True)
 class MemoryExceeded(Fact):
     """The code asked for more memory (MiB) than there is."""
 
@@ -142,7 +133,6 @@ class MemoryExceeded(Fact):
         return Wording(f"Your code asked for more than the {self.limit} MiB of memory there are", whole=True)
 
 
-@dataclass(frozen=True)
 class CallForbidden(Fact):
     """A call would skip the exercise."""
 

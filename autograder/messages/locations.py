@@ -85,7 +85,6 @@ def origin_label(variable: str, line: Line, divergence: Divergence) -> str:
     return f"with {variable}, {line} computes {label(divergence)}"
 
 
-@dataclass(frozen=True)
 class Decides(Fact):
     """Nothing is known of a mistake but the line of which one change makes the check pass."""
 
@@ -108,7 +107,6 @@ def _decides(line: Line) -> str:
     return f"{line} alone decides this check: one change there makes it pass"
 
 
-@dataclass(frozen=True)
 class Diverges(Fact):
     """Nothing is known of a mistake but the line where the values diverge."""
 

@@ -1,6 +1,6 @@
 """Masks, and softmax weights: what should be blocked, and what sums to 1."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from autograder.messages.elements import span
@@ -16,7 +16,6 @@ def _relation(of: Blocked, says: str, asks: str = "") -> Wording:
     return Wording(f"-inf at other places: {says}", (), asks, "where -inf is expected")
 
 
-@dataclass(frozen=True)
 class Inverted(Fact):
     """True and false are exchanged everywhere, or everywhere but on the diagonal of the two `off_diagonal` axes."""
 
@@ -35,7 +34,6 @@ class Inverted(Fact):
         return _relation(self.of, says, asks)
 
 
-@dataclass(frozen=True)
 class Turned(Fact):
     """Right after swapping the last two axes, and with `is_inverted` exchanging true and false."""
 
@@ -57,7 +55,6 @@ class Turned(Fact):
         return _relation(self.of, says, asks)
 
 
-@dataclass(frozen=True)
 class Flipped(Fact):
     """In reverse order along an axis."""
 
@@ -72,7 +69,6 @@ class Flipped(Fact):
         return _relation(self.of, f"in reverse order along {self.axis}")
 
 
-@dataclass(frozen=True)
 class DiagonalWrong(Fact):
     """Right but for a diagonal: the main one, or one beside it, is too much or missing."""
 
@@ -92,7 +88,6 @@ class DiagonalWrong(Fact):
         return _relation(self.of, says, asks)
 
 
-@dataclass(frozen=True)
 class PlacesDiffer(Fact):
     """Some places are blocked, or open, that should not be; all others are right."""
 
@@ -124,7 +119,6 @@ _EXCHANGED = "where weight and none are exchanged"
 _WHICH_AXIS = "Over which axis is the softmax taken?"
 
 
-@dataclass(frozen=True)
 class ArgMax(Fact):
     """All weight is on the largest score."""
 
@@ -136,7 +130,6 @@ class ArgMax(Fact):
         return Wording(f"all weight on the largest {self.axis}", ("an argmax where a softmax is expected",))
 
 
-@dataclass(frozen=True)
 class HiddenWeight(Fact):
     """Hidden places get weight: because nothing is masked, their score became a number, or in another way.
 
@@ -173,7 +166,6 @@ class HiddenWeight(Fact):
         return Wording(says, also, asks, _HIDDEN)
 
 
-@dataclass(frozen=True)
 class WeightsInverted(Fact):
     """Weight only where none is expected."""
 
@@ -186,7 +178,6 @@ class WeightsInverted(Fact):
         return Wording(says, (), "Which one marks a visible place, True or False?", _EXCHANGED)
 
 
-@dataclass(frozen=True)
 class WeightsTurned(Fact):
     """Weight on the other side of the diagonal."""
 
@@ -198,7 +189,6 @@ class WeightsTurned(Fact):
         return Wording(says, (also,), "Are rows and columns of the mask exchanged?", _EXCHANGED)
 
 
-@dataclass(frozen=True)
 class SumsWrong(Fact):
     """Rows do not sum to 1; with `is_masked` their zeros are right, so the mask was applied after the softmax."""
 
@@ -222,7 +212,6 @@ class SumsWrong(Fact):
         )
 
 
-@dataclass(frozen=True)
 class SumsAlong(Fact):
     """Weights sum to 1 along another axis, counted from the end; or with `is_together` from it to the last one."""
 
@@ -245,7 +234,6 @@ class SumsAlong(Fact):
 Effect = Literal["sharp", "even", "reversed"]
 
 
-@dataclass(frozen=True)
 class Temperature(Fact):
     """A softmax of the right scores times a factor."""
 

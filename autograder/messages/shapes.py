@@ -1,6 +1,6 @@
 """Another shape: which axis is missing, too much, exchanged or too long."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from autograder.messages.elements import is_named, item, joined
@@ -10,7 +10,6 @@ Shape = tuple[int, ...]
 End = Literal["end", "beginning", "both ends"]
 
 
-@dataclass(frozen=True)
 class ShapeDiffers(Fact):
     """The shape is another one; `axes` has the names and sizes of the expected one, if any has a word."""
 
@@ -32,7 +31,6 @@ class ShapeDiffers(Fact):
         return f"shape {self.yours}, expected {self.expected}"
 
 
-@dataclass(frozen=True)
 class AxesOfOne(ShapeDiffers):
     """Axes of size 1 are missing or too many; the numbers are right, or not looked at."""
 
@@ -49,7 +47,6 @@ class AxesOfOne(ShapeDiffers):
         return Wording(f"{self.shapes}: {axes} {'too much' if self.is_more else 'missing'}", values, asks)
 
 
-@dataclass(frozen=True)
 class AxesExchanged(ShapeDiffers):
     """The right numbers with two axes exchanged, or with all in another `order`."""
 
@@ -64,7 +61,6 @@ class AxesExchanged(ShapeDiffers):
         return Wording(f"right with its axes in the order {', '.join(self.axes_to)}", (self.shapes,))
 
 
-@dataclass(frozen=True)
 class Reshaped(ShapeDiffers):
     """The right numbers in the right order, in another shape."""
 
@@ -75,7 +71,6 @@ class Reshaped(ShapeDiffers):
         return Wording("the right numbers in the right order", (self.shapes,), asks)
 
 
-@dataclass(frozen=True)
 class Unmerged(ShapeDiffers):
     """Right once two axes are swapped and then joined."""
 
@@ -88,7 +83,6 @@ class Unmerged(ShapeDiffers):
         return Wording(f"right once {joined(self.names)} are swapped and then axes are joined", (self.shapes,), asks)
 
 
-@dataclass(frozen=True)
 class Reduction(ShapeDiffers):
     """A mean or sum over some axes is missing, or one too many is taken."""
 
@@ -107,7 +101,6 @@ class Reduction(ShapeDiffers):
         return Wording(f"the {self.reduce} of the expected over {joined(self.over)}: reduced too far", (self.shapes,))
 
 
-@dataclass(frozen=True)
 class Square(ShapeDiffers):
     """A row was broadcast against a column."""
 
@@ -121,7 +114,6 @@ class Square(ShapeDiffers):
         return Wording(self.shapes, (both,), asks)
 
 
-@dataclass(frozen=True)
 class FirstAxisMissing(ShapeDiffers):
     """The first axis is missing; `matching` is the slice along it that yours equals."""
 
@@ -137,7 +129,6 @@ class FirstAxisMissing(ShapeDiffers):
         return Wording(f"no {f'{self.first} axis' if is_named(self.first) else self.first}", (self.shapes,))
 
 
-@dataclass(frozen=True)
 class FirstAxisExtra(ShapeDiffers):
     """An axis too many stands at the front."""
 
@@ -147,7 +138,6 @@ class FirstAxisExtra(ShapeDiffers):
         return Wording("an axis too many at the front", (self.shapes,))
 
 
-@dataclass(frozen=True)
 class LengthWrong(ShapeDiffers):
     """One axis is a little too long or too short, and the numbers are right where both are."""
 
@@ -163,7 +153,6 @@ class LengthWrong(ShapeDiffers):
         return Wording(f"{many}, the rest is right", (self.shapes,))
 
 
-@dataclass(frozen=True)
 class SizesExchanged(ShapeDiffers):
     """The right sizes in another order, and not the right numbers; `swapped` are two axes, or none are known."""
 
@@ -179,7 +168,6 @@ class SizesExchanged(ShapeDiffers):
         return Wording(f"{joined(self.swapped)} are exchanged{numbers}", (self.shapes,))
 
 
-@dataclass(frozen=True)
 class OtherAxis(ShapeDiffers):
     """One axis is gone that should be there, another is there that should be gone."""
 
@@ -193,7 +181,6 @@ class OtherAxis(ShapeDiffers):
         return Wording(says, (self.shapes,), "Over which axis is it summed, averaged or indexed?")
 
 
-@dataclass(frozen=True)
 class OneForAll(ShapeDiffers):
     """An axis has size 1 where more is expected."""
 
@@ -206,7 +193,6 @@ class OneForAll(ShapeDiffers):
         return Wording(f"one number for all of {self.axis}, expected {self.size}", (self.shapes,))
 
 
-@dataclass(frozen=True)
 class AxisMissing(ShapeDiffers):
     """One axis is missing."""
 
@@ -219,7 +205,6 @@ class AxisMissing(ShapeDiffers):
         return Wording(f"the axis {self.axis} is missing", (self.shapes,), asks)
 
 
-@dataclass(frozen=True)
 class AxisExtra(ShapeDiffers):
     """One axis is too many."""
 
@@ -231,7 +216,6 @@ class AxisExtra(ShapeDiffers):
         return Wording(f"an axis too many, {self.axis}", (self.shapes,))
 
 
-@dataclass(frozen=True)
 class SizeDiffers(ShapeDiffers):
     """One size is another one; `symbol` and `expected_symbol` are what the course calls the two."""
 

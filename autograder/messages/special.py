@@ -1,6 +1,6 @@
 """Special numbers: NaN, infinity, one number everywhere, coarse or whole numbers."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from autograder.messages.elements import Position, element, position
@@ -9,7 +9,6 @@ from autograder.messages.wording import Fact, Wording
 _NAN = "inf - inf, 0 × inf, 0 / 0, and the root or logarithm of a negative number are NaN."
 
 
-@dataclass(frozen=True)
 class AllNaN(Fact):
     """Every number is NaN."""
 
@@ -26,7 +25,6 @@ def _rest(is_right: bool) -> str:
     return "the others are right" if is_right else "others are wrong as well"
 
 
-@dataclass(frozen=True)
 class SomeNaN(Fact):
     """Some numbers are NaN, the first at a position."""
 
@@ -42,7 +40,6 @@ class SomeNaN(Fact):
         return Wording(says, (f"the first at {position(self.first)}",), _NAN, "where it is NaN")
 
 
-@dataclass(frozen=True)
 class RowsNaN(Fact):
     """Whole rows along an axis are NaN; `each` is what such a row belongs to."""
 
@@ -61,7 +58,6 @@ class RowsNaN(Fact):
         return Wording(says, (f"the first at {position(self.first)}",), asks, "where it is NaN")
 
 
-@dataclass(frozen=True)
 class Infinite(Fact):
     """Some numbers, or all, are infinite."""
 
@@ -94,7 +90,6 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-@dataclass(frozen=True)
 class NumberForInfinity(Fact):
     """Another number stands where -inf is expected: 0, a very low one, or any other."""
 
@@ -117,7 +112,6 @@ class NumberForInfinity(Fact):
         return Wording(says, (), asks[self.kind], "where -inf is expected")
 
 
-@dataclass(frozen=True)
 class NothingInfinite(Fact):
     """Nothing is -inf, though some numbers should be."""
 
@@ -131,7 +125,6 @@ class NothingInfinite(Fact):
         return Wording(says, witnesses="where -inf is expected")
 
 
-@dataclass(frozen=True)
 class Unwritten(Fact):
     """The numbers look like memory that nothing was written to."""
 
@@ -142,7 +135,6 @@ class Unwritten(Fact):
         return Wording("looks like memory that nothing was written to", (), asks, "odd numbers")
 
 
-@dataclass(frozen=True)
 class AllZero(Fact):
     """Everything is 0, in a gradient or elsewhere."""
 
@@ -157,7 +149,6 @@ class AllZero(Fact):
         return Wording("0 everywhere", (), asks)
 
 
-@dataclass(frozen=True)
 class SameEverywhere(Fact):
     """One number stands everywhere; `expected` is the one that should, if it is one.
 
@@ -182,7 +173,6 @@ class SameEverywhere(Fact):
         return Wording(f"{says}, expected different numbers")
 
 
-@dataclass(frozen=True)
 class Rounded(Fact):
     """Right up to the rounding of a coarser dtype."""
 
@@ -198,7 +188,6 @@ class Rounded(Fact):
         return Wording(says, (), "Where do you convert a tensor to a coarser dtype, or create one in it?")
 
 
-@dataclass(frozen=True)
 class NearlyRight(Fact):
     """Near the expected numbers, but farther off than rounding; `off` is relative to the largest number."""
 
@@ -211,7 +200,6 @@ class NearlyRight(Fact):
         return Wording(f"near, but not equal: off by at most {self.off:.2g} of the largest number", (), asks)
 
 
-@dataclass(frozen=True)
 class MaskAsNumbers(Fact):
     """A mask of 0 and 1 where one of true and false is expected, right or inverted."""
 
@@ -230,7 +218,6 @@ class MaskAsNumbers(Fact):
         return Wording(says, ("its 0 and 1 are right as false and true",), asks)
 
 
-@dataclass(frozen=True)
 class CutToWhole(Fact):
     """Integers where fractions are expected: the values are `cut`, `rounded` or `rounded down`."""
 

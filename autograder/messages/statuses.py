@@ -1,12 +1,9 @@
 """Checks that did not run, that wait, or whose worker process ended."""
 
-from dataclasses import dataclass
-
 from autograder.messages.elements import joined
 from autograder.messages.wording import Fact, Wording, opened
 
 
-@dataclass(frozen=True)
 class WorkerEnded(Fact):
     """The worker process ended; `reason` is the sentence about it, `status` what became of the check."""
 
@@ -21,7 +18,6 @@ class WorkerEnded(Fact):
         return Wording(opened(self.reason), whole=True)
 
 
-@dataclass(frozen=True)
 class FileMissing(Fact):
     """The file of the exercise was not found; `unread` names what of the submission could not be read."""
 
@@ -37,7 +33,6 @@ class FileMissing(Fact):
         return Wording(f"There is no file {self.file}", whole=True)
 
 
-@dataclass(frozen=True)
 class FileUnread(Fact):
     """The file of the exercise is there and could not be read, for a reason."""
 
@@ -49,7 +44,6 @@ class FileUnread(Fact):
         return Wording(self.reason, asks="None of its checks was run.", whole=True)
 
 
-@dataclass(frozen=True)
 class NothingRead(Fact):
     """No file of the submission could be read."""
 
@@ -60,7 +54,6 @@ class NothingRead(Fact):
         return Wording(says, asks="It has no score until your teacher decides.", whole=True)
 
 
-@dataclass(frozen=True)
 class GraderFailed(Fact):
     """The kit itself failed."""
 
@@ -72,7 +65,6 @@ class GraderFailed(Fact):
         return Wording("The grader itself failed; this is not your fault", asks=self.reason, whole=True)
 
 
-@dataclass(frozen=True)
 class EarlierUnwritten(Fact):
     """The code uses another file that is not written yet."""
 
@@ -85,7 +77,6 @@ class EarlierUnwritten(Fact):
         return Wording(f"{self.file} uses {self.earlier}, which is not written yet", whole=True)
 
 
-@dataclass(frozen=True)
 class CheckRequired(Fact):
     """A check that passes counts only if one of these passes too: their ids, with their titles."""
 

@@ -1,7 +1,5 @@
 """Steps of a worked example that are not written yet, or differ from the numbers on paper."""
 
-from dataclasses import dataclass
-
 from autograder.messages.comparisons import array
 from autograder.messages.wording import Fact, Wording
 from autograder.protocol import Array, Opaque, Value
@@ -12,7 +10,6 @@ Grid = tuple[tuple[str, ...], ...]
 NOT_RUN = "this step was not run"
 
 
-@dataclass(frozen=True)
 class StepUnwritten(Fact):
     """A step needs code that is not written yet."""
 
@@ -22,7 +19,6 @@ class StepUnwritten(Fact):
         return Wording("This TODO is not written yet", whole=True)
 
 
-@dataclass(frozen=True)
 class StepDiffers(Fact):
     """A step has other numbers than the paper, or another shape: what was found, and what is on paper."""
 

@@ -1,6 +1,6 @@
 """What turns the expected numbers into yours: a factor, an offset, a function, another part."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from autograder.messages.elements import span
@@ -9,7 +9,6 @@ from autograder.messages.wording import Fact, Wording
 # One rule for every number.
 
 
-@dataclass(frozen=True)
 class SignFlipped(Fact):
     """Every number has the other sign."""
 
@@ -20,7 +19,6 @@ class SignFlipped(Fact):
         return Wording("the expected with the sign flipped", (), asks, "every number by the same factor")
 
 
-@dataclass(frozen=True)
 class Scaled(Fact):
     """Every number is the expected one times a factor."""
 
@@ -38,7 +36,6 @@ def _term(number: float) -> str:
     return f"{'+' if number > 0 else '-'} {abs(number):.4g}"
 
 
-@dataclass(frozen=True)
 class Offset(Fact):
     """Every number is the expected one plus a term."""
 
@@ -54,7 +51,6 @@ class Offset(Fact):
         return Wording(says, (), "What is added everywhere, or not subtracted?", "every number by the same amount")
 
 
-@dataclass(frozen=True)
 class Affine(Fact):
     """Every number is the expected one times a factor, plus a term."""
 
@@ -69,7 +65,6 @@ class Affine(Fact):
         return Wording(says, (), asks, "every number by the same rule")
 
 
-@dataclass(frozen=True)
 class RuleAlong(Fact):
     """Each index of an axis, or each row along it, has a factor, an offset, or both, of its own.
 
@@ -106,7 +101,6 @@ class RuleAlong(Fact):
 # Functions.
 
 
-@dataclass(frozen=True)
 class OneMinus(Fact):
     """Every number is 1 minus the expected one."""
 
@@ -116,7 +110,6 @@ class OneMinus(Fact):
         return Wording("1 minus the expected", (), "Are yes and no exchanged?", "1 minus of one is the other")
 
 
-@dataclass(frozen=True)
 class FunctionApplied(Fact):
     """A function was applied that does not belong there; `inverse` undoes it. A softmax runs over an `axis`."""
 
@@ -139,7 +132,6 @@ class FunctionApplied(Fact):
         return Wording(f"the {self.function} of the expected", (also,), "", f"{self.function} of one is the other")
 
 
-@dataclass(frozen=True)
 class FunctionMissing(Fact):
     """A function was not applied that belongs there. A softmax runs over an `axis`."""
 
@@ -158,7 +150,6 @@ class FunctionMissing(Fact):
 # Other parts of the same observation.
 
 
-@dataclass(frozen=True)
 class OtherPart(Fact):
     """The numbers are those of another part, or that part is missing from them, or added to them."""
 

@@ -3,7 +3,8 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import dataclass_transform
 
 LONGEST = 160
 """A message in characters: two lines of a terminal."""
@@ -25,11 +26,16 @@ class Wording:
     whole: bool = False
 
 
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
 class Fact(ABC):
-    """What was found out about a submission, as frozen data.
+    """What was found out about a submission: each subclass is a frozen dataclass, without a decorator.
 
     Two trials show the same fact if their values are equal; fields with `compare=False` belong to one trial alone.
     """
+
+    def __init_subclass__(cls) -> None:
+        """Make the subclass a frozen dataclass."""
+        dataclass(frozen=True)(cls)
 
     @property
     @abstractmethod

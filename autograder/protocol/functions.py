@@ -45,6 +45,12 @@ def outline_of(source: str | bytes) -> Outline:
     return Outline(tuple(functions(tree)), hashed)
 
 
+def first_line(node: ast.stmt) -> int:
+    """Return the first line of a statement, decorators included."""
+    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
+    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
+
+
 def function_definitions(tree: ast.Module) -> Iterator[tuple[str | None, ast.FunctionDef]]:
     """Yield the functions of a file, and its methods with the names of their classes: of equal methods the last one."""
     for owner in tree.body:
@@ -58,10 +64,10 @@ def function_definitions(tree: ast.Module) -> Iterator[tuple[str | None, ast.Fun
 def _function(name: str, node: ast.FunctionDef) -> Function:
     ends = next((part for part in node.body if isinstance(part, ast.Return | ast.Raise)), None)
     todo = ends.lineno if ends is not None and _is_todo(ends) else 0
-    return Function(name, node.lineno, _first_line(node.body), node.end_lineno or node.lineno, todo)
+    return Function(name, node.lineno, _body_line(node.body), node.end_lineno or node.lineno, todo)
 
 
-def _first_line(body: Sequence[ast.stmt]) -> int:
+def _body_line(body: Sequence[ast.stmt]) -> int:
     """Return the first line of a body, after its docstring."""
     is_text = len(body) > 1 and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
     return body[1 if is_text else 0].lineno

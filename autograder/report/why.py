@@ -7,6 +7,7 @@ from textwrap import dedent
 from rich.console import Console
 from rich.text import Text
 
+from autograder.course.misconceptions import Described
 from autograder.messages.misconceptions import explained
 from autograder.report import plain as sentences
 from autograder.report.glyphs import Glyphs
@@ -17,23 +18,9 @@ _MOST_CODE = 12  # lines
 
 
 @dataclass(frozen=True)
-class WhyPage:
-    """A misconception of the catalogue. Everything from `tempting` on may be empty.
+class WhyPage(Described):
+    """A misconception of the catalogue, with the learner's line as `wrong`, and the file that teaches the point."""
 
-    `wrong` is the line of the learner, `right` are the lines of the solution; `lesson` is the file that teaches the
-    point. `convention` says whose convention it is, if it is one and no mistake.
-    """
-
-    id: str
-    name: str
-    explanation: str
-    exercise: str
-    tempting: str = ""
-    wrong: tuple[str, ...] = ()
-    right: tuple[str, ...] = ()
-    hint: str = ""
-    experiment: str = ""
-    convention: str = ""
     lesson: str = ""
 
 

@@ -2,6 +2,7 @@
 
 import signal
 
+from autograder import ending
 from autograder.course import Limits
 from autograder.messages import worker_ends as sentences
 from autograder.runner.outcomes import WorkerFailure
@@ -27,15 +28,8 @@ def outcome_of_exit(end: End, limits: Limits, seconds: float) -> WorkerFailure:
     if status == -getattr(signal, "SIGKILL", 9):  # most often Linux ran out of memory
         return WorkerFailure("memory", sentences.KILLED)
     if status < 0:
-        return WorkerFailure("error", sentences.crashed(_signal_name(-status)))
+        return WorkerFailure("error", sentences.crashed(ending.signal_name(-status)))
     return WorkerFailure("error", sentences.exited(status))
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 STARVED = WorkerFailure("memory", sentences.OUT_OF_MEMORY)

@@ -12,6 +12,7 @@ from textwrap import indent
 from autograder.course.stubs import BEGIN, END
 from autograder.edits.operators import variants
 from autograder.edits.slots import Slot, pairs, slots
+from autograder.protocol.functions import first_line
 
 ID_DIGITS = 6
 BODY_ALONE = "its body alone"
@@ -58,7 +59,7 @@ def mutants_of(solution: str, number: str) -> list[Mutant]:
     ids: set[str] = set()
     made = []
     for node in module.body:
-        first, last = _first_line(node) - 1, node.end_lineno
+        first, last = first_line(node) - 1, node.end_lineno
         block = "".join(lines[first:last])
         for operator, slot, text, becomes in _changes(block, imported):
             statement = slot.place.statement
@@ -231,12 +232,6 @@ def _imported(module: ast.Module) -> frozenset[str]:
         elif isinstance(node, ast.ImportFrom) and node.module:
             names.add(node.module.split(".")[0])
     return frozenset(names)
-
-
-def _first_line(node: ast.stmt) -> int:
-    """Return the first line of a statement, decorators included."""
-    decorators: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(decorator.lineno for decorator in decorators)])
 
 
 def _id(number: str, where: str, was: str, becomes: str, nth: int, taken: set[str]) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from autograder.course.names import UsageError
+from autograder.instructor.gradebook.csv_text import as_csv
 from autograder.instructor.gradebook.graded import Graded
 from autograder.instructor.gradebook.scores import harmless, plain
 from autograder.learner.progress import write_atomically
@@ -34,11 +35,8 @@ def pseudonyms(file: Path, students: Iterable[str]) -> Mapping[str, str]:
         if student not in known:
             known[student] = _new(taken)
             taken.add(known[student])
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["pseudonym", "student"])
-    writer.writerows((name, harmless(student)) for student, name in sorted(known.items(), key=lambda pair: pair[1]))
-    write_atomically(file, text.getvalue(), mode=0o600)
+    rows = ((name, harmless(student)) for student, name in sorted(known.items(), key=lambda pair: pair[1]))
+    write_atomically(file, as_csv([("pseudonym", "student"), *rows]), mode=0o600)
     return {student: known[student] for student in wanted}
 
 

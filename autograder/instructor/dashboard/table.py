@@ -1,11 +1,10 @@
 """A table of the class page, as sortable HTML and as CSV."""
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from autograder.instructor.dashboard.statistics import Share
+from autograder.instructor.gradebook.csv_text import as_csv
 from autograder.instructor.gradebook.scores import harmless
 from autograder.report.html_failure import text
 from autograder.report.printable import one_line
@@ -91,10 +90,7 @@ class Table:
 
 def csv_of(heads: Sequence[str], rows: Sequence[Sequence[Value]]) -> str:
     """Return rows as CSV that no spreadsheet takes for formulas; None is an empty cell."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerows([_plain(value) for value in row] for row in (heads, *rows))
-    return out.getvalue()
+    return as_csv([_plain(value) for value in row] for row in (heads, *rows))
 
 
 def percent(share: float) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from autograder.course import Course
 from autograder.course.names import UsageError, resolve_exercise
-from autograder.course.nearest import nearest
+from autograder.course.nearest import suggestion
 from autograder.course.storage import folder_lock, write_atomically
 from autograder.instructor.gradebook.csv_text import all_mistakes, at_line, csv_rows, row_text
 from autograder.instructor.gradebook.roster import Roster, days_of, hundredths_of, known_id
@@ -152,8 +152,7 @@ def adjustment(course: Course, roster: Roster, cells: Mapping[str, str]) -> Adju
     """Return a row of the file. Raises `AdjustmentError` with what is wrong in it."""
     kind = cells["kind"].lower()
     if kind not in KINDS:
-        near = nearest(kind, KINDS)
-        hint = f"did you mean {near}?" if near else f"expected one of {', '.join(KINDS)}"
+        hint = suggestion(kind, KINDS, f"expected one of {', '.join(KINDS)}")
         raise AdjustmentError(f"kind is {printable_name(cells['kind']) or 'empty'}; {hint}")
     for name, meaning in (("by", "who decided"), ("when", "a time like 2026-03-01 23:59")):
         if not cells[name]:

@@ -1,8 +1,8 @@
-"""The text and the rows of a CSV file that a person or another program wrote."""
+"""The text and the rows of CSV files: those that a person or another program wrote, and our own."""
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from autograder.course.nearest import nearest
@@ -68,8 +68,13 @@ def at_line(file: Path, line: int) -> str:
 
 def row_text(values: Mapping[str, str], columns: Sequence[str]) -> str:
     """Return one row as CSV text."""
+    return as_csv([[values[name] for name in columns]])
+
+
+def as_csv(rows: Iterable[Sequence[object]]) -> str:
+    """Return rows as CSV text; None is an empty cell."""
     text = io.StringIO()
-    csv.DictWriter(text, columns, lineterminator="\n").writerow(values)
+    csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
 
 

@@ -13,9 +13,8 @@ import re
 import zipfile
 from pathlib import Path
 
-from autograder import ending
 from autograder.course.names import UsageError
-from autograder.course.storage import temporary_beside
+from autograder.course.storage import replacing
 from autograder.instructor.gradebook.feedback_page import feedback
 from autograder.instructor.gradebook.graded import ExportError, Graded, Mark
 from autograder.instructor.gradebook.markdown import markdown
@@ -46,16 +45,13 @@ def write_archive(graded: Graded, platform: str, into: Path | None, to: Path) ->
         raise UsageError(f"course export feedback --for {platform} {needs}")
     uploads = _uploads(graded, into) if into is not None else {}
     without = []
-    with ending.temporary(lambda: temporary_beside(to)) as temporary:
-        with zipfile.ZipFile(temporary, "w") as archive:
-            for mark in graded.with_report:
-                found = _canvas(graded, mark, uploads.get(mark.student)) if into is not None else _moodle(graded, mark)
-                if found is None:
-                    without.append(mark.student)
-                else:
-                    _add(archive, *found)
-        temporary.chmod(0o644)
-        temporary.replace(to)
+    with replacing(to) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        for mark in graded.with_report:
+            found = _canvas(graded, mark, uploads.get(mark.student)) if into is not None else _moodle(graded, mark)
+            if found is None:
+                without.append(mark.student)
+            else:
+                _add(archive, *found)
     return len(graded.with_report) - len(without), without
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from autograder.course import Course
 from autograder.course.names import UsageError
-from autograder.course.nearest import nearest
+from autograder.course.nearest import suggestion
 from autograder.instructor.gradebook.adjustments import FILE, read_adjustments
 from autograder.instructor.gradebook.policy import Final, Policy, final_of, missing, policy_of
 from autograder.instructor.gradebook.roster import Roster, Student
@@ -247,8 +247,7 @@ def _chosen(marks: Sequence[Mark], students: Sequence[str]) -> tuple[Mark, ...]:
     known = {mark.student: mark for mark in marks}
     for student in students:
         if student not in known:
-            near = nearest(student, known)
-            hint = f"did you mean {near}?" if near else "expected a student of scores.csv or of the roster"
+            hint = suggestion(student, known, "expected a student of scores.csv or of the roster")
             raise ExportError(f"there is no student {printable(student)}; {hint}")
     return tuple(mark for mark in marks if not students or mark.student in students)
 

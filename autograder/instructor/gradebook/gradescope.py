@@ -111,6 +111,3 @@ def _test(
 
 def _text(results: dict[str, Any]) -> str:
     return json.dumps(results, indent=1, ensure_ascii=False) + "\n"
-
-
-__all__ = ["Seen", "gradescope", "handed_in", "unfinished"]

@@ -4,12 +4,11 @@ import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
-from autograder import ending
 from autograder.answer_key.released import file_digest, read_manifest
 from autograder.authoring.releasing import examine_kit
 from autograder.course import Course, read_course
 from autograder.course.kit_files import MANIFEST, is_kit
-from autograder.course.storage import temporary_beside
+from autograder.course.storage import write_atomically
 from autograder.instructor.gradebook.graded import ExportError
 from autograder.submission.files import printable
 
@@ -52,13 +51,7 @@ def write_files(to: Path, files: Mapping[str, bytes | str], most: int | None = N
         found = f"the files have {size / MEGABYTE:.1f} MB when packed, and the platform takes {most / MEGABYTE:g} MB"
         raise ExportError(f"{found}; release a part of the course with course release --take")
     for name, data in contents.items():
-        _write(to / name, data, 0o755 if name.endswith(".sh") else 0o644)
+        file = to / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, data, mode=0o755 if name.endswith(".sh") else 0o644)
     return len(contents)
-
-
-def _write(file: Path, data: bytes, mode: int) -> None:
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with ending.temporary(lambda: temporary_beside(file)) as temporary:
-        temporary.write_bytes(data)
-        temporary.chmod(mode)
-        temporary.replace(file)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from autograder.course import Course
 from autograder.course.names import UsageError
-from autograder.course.nearest import nearest
+from autograder.course.nearest import suggestion
 from autograder.instructor.gradebook.csv_text import all_mistakes, at_line, csv_rows
 from autograder.submission.files import SubmissionError, printable, printable_name
 from autograder.submission.names import Clue, casefolded, checked_id
@@ -129,8 +129,7 @@ def known_id(roster: Roster, student: str, error: type[Exception]) -> str:
     except SubmissionError as problem:
         raise error(str(problem)) from None
     if roster and id_ not in roster:
-        near = nearest(id_, [row.student for row in roster.students])
-        hint = f"did you mean {near}?" if near else "expected an id of the roster"
+        hint = suggestion(id_, [row.student for row in roster.students], "expected an id of the roster")
         raise error(f"{printable(id_)} is no student of the roster; {hint}")
     return id_
 

@@ -1,10 +1,9 @@
 """scores.csv: a row for each student, a column for each exercise."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from autograder.instructor.gradebook.csv_text import as_csv
 from autograder.instructor.gradebook.policy import Final, Policy, final_of, missing
 from autograder.report.exercise_summary import held_sentence
 from autograder.results import ExerciseResult, Report
@@ -30,13 +29,9 @@ def scores_csv(
     policy = policy or Policy()
     if absent is None:
         absent = missing(policy, (str(report.submission["student"]) for report in reports))
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     columns = ["student", "score", "max_score", *exercises, *_AFTER_POLICY, "notes"]
-    writer.writerow(columns)
-    writer.writerows(_row(report, exercises, policy, handed_in) for report in reports)
-    writer.writerows(_absent(student, len(columns), policy) for student in absent)
-    return text.getvalue()
+    rows = (_row(report, exercises, policy, handed_in) for report in reports)
+    return as_csv([columns, *rows, *(_absent(student, len(columns), policy) for student in absent)])
 
 
 def _absent(student: str, columns: int, policy: Policy) -> list[object]:

@@ -1,7 +1,5 @@
 """The marks of a term: those of all assignments side by side, and their weighted total."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -12,6 +10,7 @@ from pathlib import Path
 from autograder.course import Course
 from autograder.course.assignments import find_assignment
 from autograder.course.model import Assignment
+from autograder.instructor.gradebook.csv_text import as_csv
 from autograder.instructor.gradebook.graded import ExportError, Graded, Mark, read_graded
 from autograder.instructor.gradebook.policy import deadline
 from autograder.instructor.gradebook.roster import Roster
@@ -72,15 +71,13 @@ def term_marks(runs: Sequence[tuple[Assignment, Graded]], drop: int, now: dateti
 
 def term_csv(runs: Sequence[tuple[Assignment, Graded]], drop: int, now: datetime | None = None) -> str:
     """Return the table of a term as CSV: a column for each assignment, `term` and `term_max` in percent, notes."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     heads = [name for one, _ in runs for name in (one.id, f"{one.id}_max")]
-    writer.writerow(["student", *heads, "term", "term_max", "notes"])
+    rows = [["student", *heads, "term", "term_max", "notes"]]
     for mark in term_marks(runs, drop, now or datetime.now(UTC)):
         cells = [cell for cell, (_, graded) in zip(mark.cells, runs, strict=True) for cell in (cell, _max(graded))]
         total = "" if mark.total is None else f"{mark.total / 100:.2f}"
-        writer.writerow([harmless(mark.student), *cells, total, "100.00", harmless(" | ".join(mark.notes))])
-    return text.getvalue()
+        rows.append([harmless(mark.student), *cells, total, "100.00", harmless(" | ".join(mark.notes))])
+    return as_csv(rows)
 
 
 def _term_mark(

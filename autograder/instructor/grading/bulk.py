@@ -122,7 +122,7 @@ class Bulk:
         self._go_on()
         stamp = stamp_of(entry, self.conditions.intake)
         submission = self.conditions.read(entry)
-        digest = self._digest(submission)
+        digest = self.conditions.run(submission)
         stored = self._stored(entry)
         kept = stored is not None and stored.run == digest and not stored.failed
         ran = 0
@@ -159,9 +159,6 @@ class Bulk:
     def _stored(self, entry: Entry) -> Stored | None:
         return read_stored(self.out.report(entry.student)) if entry.student not in self.anew else None
 
-    def _digest(self, submission: Submission) -> str:
-        return self.conditions.run(submission)
-
     def _to_run(self, entry: Entry) -> set[str] | None:
         """Return the exercises that must run for a submission; None if its report is valid, which the index records."""
         stored = self._stored(entry)
@@ -169,7 +166,7 @@ class Bulk:
             return set(self.conditions.exercises)
         stamp = stamp_of(entry, self.conditions.intake)
         submission = self.conditions.read(entry)
-        if stored.run == self._digest(submission) and not stored.failed:
+        if stored.run == self.conditions.run(submission) and not stored.failed:
             self.out.index.put(self._row(entry, stored, stamp))
             return None
         return set(self.conditions.exercises) - set(self._results_kept(submission, stored))

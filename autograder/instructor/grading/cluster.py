@@ -5,37 +5,40 @@ solutions and the seed, and exchange pickles. A student's code runs only in the 
 """
 
 import contextlib
+import io
 import json
 import logging
 import tempfile
 import threading
 import time
 from asyncio import CancelledError as Abandoned
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
+from zipfile import ZIP_DEFLATED, ZipFile
 
 from distributed import Client, Future, WorkerPlugin
 
-from autograder.course import Exercise, read_course
-from autograder.course.suite import load_suite
+from autograder.course import Course, Exercise, read_course
+from autograder.course.suite import load_suite, suite_files
 from autograder.course.trust import trust_here
-from autograder.instructor.grading.bundle import pack, unpack
 from autograder.instructor.grading.conditions import Conditions, runtime
 from autograder.instructor.grading.isolation import open_grading_isolation
 from autograder.judge.grader import Grader
+from autograder.learner.progress import FOLDER
 from autograder.results import Report
 from autograder.results.reading import from_json
 from autograder.runner.runner import Cancelled, EnvironmentProblem
 from autograder.runner.sandbox.isolation import Isolation
 from autograder.submission import Submission
-from autograder.submission.notebook import Cells
 
 CONNECT_SECONDS = 15
 ARRIVAL_SECONDS = 60.0
 """How long a task waits for the course on a worker that has just joined; a course has a few megabytes."""
+
+CACHE = Path(FOLDER) / "cache"
 
 RETRIES = 2
 """How often a task that raised is tried again; the scheduler decides about tasks whose worker was lost."""
@@ -120,14 +123,7 @@ class Cluster:
             future = self._client.submit(
                 grade_on_worker,
                 self._name,
-                submission.student,
-                submission.files,
-                dict(submission.sources),
-                submission.digest,
-                submission.notes,
-                dict(submission.cells),
-                dict(submission.unread),
-                submission.unseen,
+                submission,
                 [exercise.id for exercise in exercises],
                 pure=False,  # a forced second run must not get the cached result of the first
                 retries=RETRIES,
@@ -211,25 +207,31 @@ COURSES: dict[str, SharedGrader] = {}
 """The courses that this process has received, by name."""
 
 
-def grade_on_worker(
-    name: str,
-    student: str,
-    files: tuple[str, ...],
-    sources: dict[str, bytes],
-    digest: str,
-    notes: tuple[str, ...],
-    cells: dict[str, Cells],
-    unread: dict[str, str],
-    unseen: str,
-    exercises: Sequence[str],
-) -> bytes:
+def grade_on_worker(name: str, submission: Submission, exercises: Sequence[str]) -> bytes:
     """Grade some exercises of a submission in a Dask worker; return the report, versions and worker as JSON."""
     until = time.monotonic() + ARRIVAL_SECONDS
     while name not in COURSES and time.monotonic() < until:
         time.sleep(0.05)  # a worker that has just joined may be given work before the course has arrived
     grading = COURSES[name]
     grader = grading.grader()
-    submission = Submission(student, files, sources, digest, notes, cells, unread, unseen)
     report = grader.grade(submission, [grader.suite.course.exercise(exercise) for exercise in exercises])
     answer = {"report": report.to_json(), "runtime": runtime(grader.suite.course.libraries), "worker": grading.address}
     return json.dumps(answer).encode()
+
+
+def pack(course: Course, keys: Iterable[Path]) -> bytes:
+    """Return a zip of the files that verdicts depend on, and of answer keys. Raises OSError."""
+    data = io.BytesIO()
+    # Sent once over a local network, where time matters more than size.
+    with ZipFile(data, "w", ZIP_DEFLATED, compresslevel=1) as archive:
+        for file in suite_files(course):
+            archive.write(file, file.relative_to(course.root))
+        for file in keys:
+            archive.write(file, CACHE / file.name)
+    return data.getvalue()
+
+
+def unpack(bundle: bytes, folder: Path) -> None:
+    """Extract a course, packed by the same instructor and therefore trusted, into an empty folder. Raises OSError."""
+    with ZipFile(io.BytesIO(bundle)) as archive:
+        archive.extractall(folder)

@@ -9,7 +9,7 @@ from autograder.course import Course, find_course
 from autograder.course.assignments import assigned, find_assignment
 from autograder.course.kit_files import refuse_kit
 from autograder.course.names import UsageError
-from autograder.course.nearest import nearest
+from autograder.course.nearest import suggestion
 from autograder.course.storage import FOLDER, write_atomically
 from autograder.course.taking import resolve_take, taking
 from autograder.instructor.grading.out import read_run
@@ -56,9 +56,8 @@ def choose_students(entries: Sequence[Entry], named: Sequence[str] | None) -> fr
     students = frozenset(entry.student for entry in entries)
     for student in named or ():
         if student not in students:
-            near = nearest(student, students)
-            suggestion = f"did you mean {near}?" if near else "use the name of a folder or a zip, without its ending"
-            raise UsageError(f"no submission is of {student!r}; {suggestion}")
+            hint = suggestion(student, students, "use the name of a folder or a zip, without its ending")
+            raise UsageError(f"no submission is of {student!r}; {hint}")
     return frozenset(named) if named else students
 
 

@@ -11,7 +11,7 @@ from autograder.learner.misconception_page import find_page
 from autograder.learner.progress import read_progress
 from autograder.learner.progress.digests import digest_of
 from autograder.learner.start import may_start, start_of_file
-from autograder.protocol.functions import function_definitions
+from autograder.protocol.functions import first_line, function_definitions
 from autograder.submission.own_work import own_source
 
 CHECK, HINT, WHY, LESSON = "course.check", "course.hint", "course.why", "course.lesson"
@@ -83,6 +83,5 @@ def _spans(text: str) -> dict[str, tuple[int, int]]:
     """Return the first and last line of each function and method, with its decorators."""
     spans = {}
     for owner, node in function_definitions(ast.parse(text)):
-        first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
-        spans[f"{owner}.{node.name}" if owner else node.name] = first, node.end_lineno or node.lineno
+        spans[f"{owner}.{node.name}" if owner else node.name] = first_line(node), node.end_lineno or node.lineno
     return spans

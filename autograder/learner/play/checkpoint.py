@@ -8,8 +8,7 @@ from typing import Any
 
 import torch
 
-from autograder import ending
-from autograder.course.storage import temporary_beside
+from autograder.course.storage import replacing
 
 SEED = "--seed"
 """The seed is stored with the digests of what made a checkpoint, under this name."""
@@ -70,9 +69,8 @@ class Checkpoint:
     def save(self, data: Mapping[str, Any], sizes: Mapping[str, int | float | str]) -> None:
         """Write the file whole, or keep the old one. Raises OSError."""
         kept = {"made_by": dict(self.made_by), "sizes": dict(sizes), "data": dict(data)}
-        with ending.temporary(lambda: temporary_beside(self.file)) as temporary:
+        with replacing(self.file, 0o600) as temporary:
             torch.save(kept, temporary)
-            temporary.replace(self.file)
 
     def remove(self) -> None:
         """Delete the file, if there is one."""

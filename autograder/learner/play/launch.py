@@ -109,16 +109,9 @@ def launch(
         return 128 + number, ""
     if status >= 0:
         return status, ""
-    name = _signal_name(-status)
+    name = ending.signal_name(-status)
     cause = "the machine ran out of memory, or somebody killed it" if name == "SIGKILL" else "a library crashed"
     return ENVIRONMENT, f"{name} ended {activity.id}: {cause}; run it again to go on from the last checkpoint"
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:  # real-time signals have no name
-        return f"signal {number}"
 
 
 @contextlib.contextmanager

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from autograder.authoring.mutation.mutants import mutants_of
-from autograder.authoring.styles import Calibration, Sample, calibrate, cells, tables
+from autograder.authoring.styles import Calibration, Sample, calibrate, cells, tables, wrong_programs
+from autograder.judge.proving import SELF_CHECK
 from tests.support import tiny
 
 pytestmark = pytest.mark.worker
@@ -39,7 +40,13 @@ def test_a_sample_of_wrong_variants_is_checked_with_their_faulty_lines(course: P
     every = 40
     seen: list[int] = []
     samples = calibrate(
-        suite, seed=suite.course.seed, jobs=2, every=every, on_progress=lambda done, _: seen.append(done)
+        suite,
+        wrong_programs(suite),
+        seed=suite.course.seed,
+        jobs=2,
+        every=every,
+        budget=SELF_CHECK,
+        on_progress=lambda done, _: seen.append(done),
     )
     assert len(samples) == -(-count // every) == seen[-1]
     caught = [sample for sample in samples if sample.caught]

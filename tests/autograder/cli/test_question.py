@@ -52,9 +52,9 @@ def answered(course: Course, typed: str, monkeypatch: pytest.MonkeyPatch, *optio
 def test_it_is_about_the_corrected_mistake_and_offers_three_others(corrected: Course) -> None:
     question = asked(corrected)
     assert question is not None
-    assert len(set(question.answers)) == 4
-    assert question.answers[question.right] == "the running sum is not divided"
-    assert "the same results" not in question.answers, "of two right answers nobody could choose"
+    assert len(set(question.choice.answers)) == 4
+    assert question.choice.answers[question.choice.right] == "the running sum is not divided"
+    assert "the same results" not in question.choice.answers, "of two right answers nobody could choose"
     assert asked(corrected) == question, "it is the same whenever it is asked"
 
 
@@ -88,7 +88,7 @@ def test_a_course_may_ask_nothing_and_needs_four_mistakes_to_ask(corrected: Cour
 def test_an_answer_is_kept(corrected: Course, typed: str, answer: str, monkeypatch: pytest.MonkeyPatch) -> None:
     question = asked(corrected)
     assert question is not None
-    text = typed.format(right=question.right + 1, other=(question.right + 1) % 4 + 1)
+    text = typed.format(right=question.choice.right + 1, other=(question.choice.right + 1) % 4 + 1)
     shown = answered(corrected, f"9\nwhat?\n{text}", monkeypatch)
     assert shown.count("or Enter to skip") == 3, "the question is asked again until there is an answer"
     assert ("A sum grows" in shown) == (answer != "skipped")

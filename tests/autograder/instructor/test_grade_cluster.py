@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from autograder.course.suite import suite_digest
-from autograder.instructor.grading.bundle import pack, unpack
 from tests.support import tiny
 
 pytestmark = pytest.mark.slow
@@ -183,6 +182,8 @@ def test_a_scheduler_that_does_not_answer_is_told(local: Path, tmp_path: Path) -
 
 
 def test_a_bundle_is_the_same_suite_elsewhere(local: Path, tmp_path: Path) -> None:
+    from autograder.instructor.grading.cluster import pack, unpack
+
     course = tiny.course_at(local / "course")
     key = next((local / "course" / ".course" / "cache").glob("*.key"))
     unpack(pack(course, [key]), tmp_path / "there")

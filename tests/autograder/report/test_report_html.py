@@ -152,7 +152,7 @@ def test_hostile_text_is_text(name: str) -> None:
         note_card(HOSTILE, [HOSTILE]),
         hint_card(HOSTILE, [HOSTILE], 3, [HOSTILE]),
         table_card(HOSTILE, HOSTILE, [HOSTILE], [[HOSTILE]], [HOSTILE]),
-        why_card(WhyPage(*[HOSTILE] * 5, wrong=(HOSTILE,), right=(HOSTILE,), hint=HOSTILE, experiment=HOSTILE)),
+        why_card(WhyPage(*[HOSTILE] * 7, wrong=(HOSTILE,), right=(HOSTILE,))),
         grid_svg(((1.0,),), HOSTILE, row_labels=(HOSTILE,), column_labels=(HOSTILE,)),
     )
     for each in whole:

@@ -26,7 +26,7 @@ WHOLE = WhyPage(
     experiment="for k in (4, 64, 1024):\n    q, key = torch.randn(k), torch.randn(1000, k)\n    print((key @ q).std())",
     lesson="exercises/ex05_attention.py",
 )
-BRIEF = WhyPage("mask-inverted", "the mask is used the wrong way round", "True means may be seen.", "04 masks")
+BRIEF = WhyPage("mask-inverted", "04 masks", "the mask is used the wrong way round", "True means may be seen.")
 EVIL = "\x1b[2J\x07a\rb \u202e[bold]x[/bold]"
 
 
@@ -91,7 +91,7 @@ def test_evidence_of_any_failure_fits_the_page(name: str) -> None:
 
 
 def test_no_text_writes_to_the_terminal() -> None:
-    page = WhyPage(*[EVIL] * 5, (EVIL, EVIL), (EVIL,), EVIL, EVIL + "\n" + EVIL, EVIL)  # type: ignore[call-arg]
+    page = WhyPage(*[EVIL] * 6, EVIL + "\n" + EVIL, EVIL, (EVIL, EVIL), (EVIL,), EVIL)  # type: ignore[call-arg]
     for plain in (True, False):
         assert all(line.isprintable() for line in why(page, plain=plain).split("\n"))
     assert "[bold]x[/bold]" in why(replace(BRIEF, explanation="a [bold]x[/bold]"))
