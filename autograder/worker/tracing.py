@@ -37,7 +37,10 @@ from autograder.protocol.fingerprints import WIDTH, fingerprint, parts
 from autograder.protocol.operations import is_in_place
 
 MOST_TIMES = 12
-"""How often the steps of one line are recorded: a loop repeats the same mistake every time."""
+"""How often an operation on one line is recorded: a loop repeats the same mistake every time.
+
+A line that calls a part of an earlier exercise has many operations, one or two of each.
+"""
 
 MOST_RESULTS = 16
 """How many results of one operation are recorded, as `split` and `unbind` may return many."""
@@ -58,8 +61,8 @@ class Tracing(TorchFunctionMode):
         self.places: list[list[Any]] = []
         self._places: dict[tuple[CodeType, int], int] = {}
         self._failed: list[int] = []
-        self._times: dict[int, int] = {}
-        self._last: dict[int, int] = {}
+        self._times: dict[tuple[int, str], int] = {}
+        self._last: dict[tuple[int, str], int] = {}
 
     def __torch_function__(
         self, func: Any, types: Sequence[type], args: Sequence[Any] = (), kwargs: dict[str, Any] | None = None
@@ -93,9 +96,10 @@ class Tracing(TorchFunctionMode):
             return
         inputs = self._origins((args, kwargs))
         stack, frame = self._stack()
-        if stack and not self._is_recorded(stack[0]):
+        here = (stack[0], name) if stack else None
+        if here is not None and not self._is_recorded(here):
             for tensor in tensors[:MOST_RESULTS]:
-                self._made_by[id(tensor)] = self._last[stack[0]]
+                self._made_by[id(tensor)] = self._last[here]
                 self._alive.append(tensor)
             return
         for tensor in tensors[: min(MOST_RESULTS, TRACE_STEPS - len(self.steps))]:
@@ -103,8 +107,8 @@ class Tracing(TorchFunctionMode):
             if values is None:
                 continue
             self._made_by[id(tensor)] = len(self.steps)
-            if stack:
-                self._last[stack[0]] = len(self.steps)
+            if here is not None:
+                self._last[here] = len(self.steps)
             else:
                 self._times.clear()
             if in_place:
@@ -123,10 +127,10 @@ class Tracing(TorchFunctionMode):
                 }
             )
 
-    def _is_recorded(self, place: int) -> bool:
-        """Count a run of a line, and say whether to record its steps: the first `MOST_TIMES` stand for all."""
-        self._times[place] = self._times.get(place, 0) + 1
-        return self._times[place] <= MOST_TIMES or place not in self._last
+    def _is_recorded(self, here: tuple[int, str]) -> bool:
+        """Count a run of an operation on a line, and say whether to record it: the first `MOST_TIMES` stand for all."""
+        self._times[here] = self._times.get(here, 0) + 1
+        return self._times[here] <= MOST_TIMES or here not in self._last
 
     def _print(self, values: Any) -> list[int]:
         """Store the fingerprints of a tensor and of its slices; return the index of the first, and their number."""

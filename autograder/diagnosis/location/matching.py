@@ -22,6 +22,7 @@ TOLERANCE = 5e-5
 _MOVING = (
     "__getitem__ chunk clone contiguous detach expand expand_as flatten movedim mT narrow permute repeat reshape select"
     " split squeeze swapaxes t T to transpose type float double unbind unflatten unsqueeze view view_as cpu"
+    " view_as_complex view_as_real resolve_conj"
 )
 NEUTRAL = frozenset(_MOVING.split())
 """Operations that only choose or move what is there."""
@@ -112,6 +113,9 @@ class Matching:
         comparable = fits and (math.prod(step.shape) > 1 or step.dtype in PLAIN)
         alone = not comparable and not is_check_step(step)
         innocent = (step.name in BLANK and (handed_on or step.name != ARGUMENT)) or _loads(step)
+        # The solution has no such numbers in this shape, in whatever order: so the shape is a way, and no mistake.
+        only_reshaped = state is State.RESHAPED and step.name in NEUTRAL and not (alike & fitting).any()
+        innocent = innocent or (only_reshaped and handed_on)
         self._good.append(state is State.AGREES or innocent or (alone and (state is State.RESHAPED or handed_on)))
         self.constant.append(bool(step.stack) and all(self.constant[before] for before in step.inputs))
 
