@@ -15,7 +15,6 @@ from autograder.runner.outcomes import Fault, Observed, Outcome, WorkerFailure, 
 from autograder.runner.process import End, WorkerProcess
 from autograder.runner.run import EnvironmentProblem, GraderProblem, Parts, Plan, Run, Surveyor, Where
 from autograder.runner.timeouts import Timeouts
-from autograder.runner.traces import read_trace
 from autograder.runner.validation import as_number, as_observation
 
 MOST_DEATHS = 2
@@ -141,6 +140,8 @@ class Attempt:
                 self.at = (self._planned(event["exercise"]), self._key(event))
             case "traced":
                 key = self._key(event)
+                from autograder.runner.traces import read_trace  # it takes NumPy
+
                 self.run.traces.setdefault(event["exercise"], {})[key] = read_trace(event, sliced=self.exact)
             case "observed":
                 seconds = as_number(event["seconds"], MOST_SECONDS)
