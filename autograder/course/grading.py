@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
 from itertools import pairwise
-from zoneinfo import ZoneInfo
 
 from autograder.course.model import Grading
 from autograder.course.nearest import nearest
@@ -135,6 +134,8 @@ def _as_share(value: object) -> Decimal | None:
 
 
 def _as_zone(value: object) -> tzinfo | None:
+    from zoneinfo import ZoneInfo  # few courses name a zone
+
     name = as_text(value)
     try:
         return None if name is None else UTC if name == "UTC" else ZoneInfo(name)
