@@ -3,11 +3,14 @@
 import argparse
 import os
 import sys
+from typing import TYPE_CHECKING
 
 from autograder.cli.screen import Screen, warn
 from autograder.course import Course, Exercise
 from autograder.learner.progress import Standing
-from autograder.learner.question import Question, question_after, save_answer
+
+if TYPE_CHECKING:
+    from autograder.learner.question import Question
 
 
 def ask_about(
@@ -16,6 +19,8 @@ def ask_about(
     """Ask what the corrected mistake was, where somebody is there to answer."""
     if options.no_questions or options.json is not None or not _somebody_is_there():
         return
+    from autograder.learner.question import question_after
+
     question = question_after(course, exercise, before, after)
     if question is not None:
         _ask(Screen.of(options), course, exercise, question)
@@ -26,7 +31,9 @@ def _somebody_is_there() -> bool:
     return not os.environ.get("CI") and all(stream is not None and stream.isatty() for stream in streams)
 
 
-def _ask(screen: Screen, course: Course, exercise: Exercise, question: Question) -> None:
+def _ask(screen: Screen, course: Course, exercise: Exercise, question: "Question") -> None:
+    from autograder.learner.question import save_answer
+
     screen.gap()
     screen.text("You corrected a mistake. What was it?", indent=0, style="bold")
     for number, answer in enumerate(question.answers, 1):
