@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from autograder.runner.traces import Trace
 
 FindVerdicts = Callable[[Exercise], Verdicts]
-FindReferences = Callable[[Exercise], "FindTraces"]
 
 Remembered = MutableMapping[tuple[str, str], tuple[bool, bool]]
 """Whether an exercise passes and its file can be imported, by its id and the digest of all files it needs."""
@@ -48,7 +47,7 @@ class Marking:
         submission: Submission,
         runner: Runner,
         verdicts: FindVerdicts,
-        traces: FindReferences,
+        traces: "Callable[[Exercise], FindTraces]",
         remembered: Remembered | None = None,
         *,
         prints: bool = False,
