@@ -98,7 +98,7 @@ class Marking:
         except Exception as error:  # as in `_judge`: a fault of the kit's must not cost points
             return result_of(self.verdicts(judgement.exercise).grader_error(f"{type(error).__name__}: {error}"))
 
-    def settled(self, exercise: Exercise) -> "tuple[Judgement, dict[str, Location]] | None":
+    def settled(self, exercise: Exercise) -> tuple[Judgement, "dict[str, Location]"] | None:
         """Return the judgement behind a result that was made, and its locations; None if it says all that can be said.
 
         A program that hung in a run for help gets no more of them.
@@ -132,7 +132,7 @@ class Marking:
         run = self.runner.run(sources, plan, reference_parts=parts, patience=self._patience, trusted=True)
         return run.outcomes.get(like.exercise.id, {})
 
-    def judged_like(self, like: Judgement) -> "tuple[Judgement, dict[str, Location]]":
+    def judged_like(self, like: Judgement) -> tuple[Judgement, "dict[str, Location]"]:
         """Judge the exercise as in another judgement, with the same reference parts, and locate its mistakes."""
         wrong = [self.suite.course.exercise(name) for name in like.stood_in]
         judgement = self._judge(like.exercise, self._run(self.suite.plan([like.exercise]), wrong))

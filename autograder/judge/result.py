@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def result_of(
     judgement: Judgement,
-    locations: "Mapping[str, Location] | None" = None,
+    locations: Mapping[str, "Location"] | None = None,
     cells: Mapping[str, Cells] | None = None,
 ) -> ExerciseResult:
     """Return the complete result, with the location of each check's mistake where it was found.

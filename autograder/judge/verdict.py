@@ -154,7 +154,7 @@ class Verdicts:
 
     def _status(
         self, check: Check, trials: Trials, differences: Mapping[Key, Difference | None], *, named: bool
-    ) -> "tuple[Status, Diagnosis | None]":
+    ) -> tuple[Status, "Diagnosis | None"]:
         for outcome in _outcomes(check, trials):
             match outcome:
                 case WorkerFailure():
@@ -179,7 +179,7 @@ class Verdicts:
     def _sizes(self, check: Check, trial: int) -> Mapping[str, int]:
         return sizes_of(self.suite.course.sizes_of(self.exercise), self.seed, self.exercise.id, check.id, trial)
 
-    def _of_fault(self, fault: Fault, source: bytes) -> "tuple[Status, Diagnosis | None]":
+    def _of_fault(self, fault: Fault, source: bytes) -> tuple[Status, "Diagnosis | None"]:
         place = fault.frames[-1] if fault.frames else None
         if fault.kind == "todo" and place is not None:
             if place.file == self.exercise.file:
