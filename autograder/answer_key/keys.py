@@ -1,27 +1,24 @@
 """The answer key of an exercise: what the solution, and every misconception of the catalogue, returned.
 
 They run in a worker of their own; the judge only reads the data. A key is kept by content: the same solution,
-checks, sizes, seed, engine and libraries give the same key.
+checks, sizes, seed, engine and libraries give the same key. What makes one takes NumPy and is imported there: most
+checks find theirs in the cache.
 """
 
 import contextlib
 import hashlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from autograder.answer_key.catalogue import CatalogueError, WrongProgram, marks_of, owners_of, patched, read_catalogue
 from autograder.answer_key.model import AnswerKey, Misconception, from_record, to_record
 from autograder.answer_key.outcomes import Outcomes
 from autograder.answer_key.outcomes import from_record as outcomes_from_record
 from autograder.answer_key.outcomes import to_record as outcomes_to_record
-from autograder.answer_key.rounding import rounded
-from autograder.answer_key.trace_records import from_record as trace_from_record
-from autograder.answer_key.trace_records import to_record as trace_to_record
 from autograder.checks import Check
 from autograder.checks.trials import Key
 from autograder.comparison.compare import Expected, passes
-from autograder.comparison.sketches import sketch
 from autograder.course import Exercise
 from autograder.course.digest import digest_of_parts
 from autograder.course.libraries import versions_of
@@ -30,7 +27,9 @@ from autograder.course.suite import Suite, engine_digest
 from autograder.protocol import Limits, ProtocolError, Value, read_frame, write_frame
 from autograder.runner.outcomes import Fault, Observed, Outcome
 from autograder.runner.runner import GraderProblem, Runner
-from autograder.runner.traces import Trace
+
+if TYPE_CHECKING:
+    from autograder.runner.traces import Trace
 
 KEY_LIMITS = Limits(text=64 << 20, blob=512 << 20, nodes=1_000_000)
 Kept = TypeVar("Kept")
@@ -38,7 +37,7 @@ Kept = TypeVar("Kept")
 DIGEST_SIZE = 32
 MAKES_KEYS = (
     *("checks/*.py", "protocol/*.py", "worker/*.py", "runner/*.py", "answer_key/*.py"),
-    *(f"comparison/{module}.py" for module in ("arrays", "compare", "dropout", "sketches")),
+    *(f"comparison/{module}.py" for module in ("arrays", "compare", "dropout", "sketches", "tensors", "tolerances")),
 )
 """The code that a key depends on: it runs the programs and decides which outcomes are wrong."""
 
@@ -103,12 +102,14 @@ class Keys:
             _store(file, to_record(key))
         return key
 
-    def traces(self, exercise: Exercise, check: Check) -> Mapping[Key, Trace]:
+    def traces(self, exercise: Exercise, check: Check) -> "Mapping[Key, Trace]":
         """Return what the solution computes on its way, by trial: shapes and fingerprints, no text of it."""
         return traces_of(check, self.traced(exercise, check))
 
     def traced(self, exercise: Exercise, check: Check) -> Value:
         """Return the traces of a check as a plain value."""
+        from autograder.answer_key.trace_records import to_record as trace_to_record
+
         file = self._file(exercise, self._solutions(exercise), f".traces-{check.id}")
         kept = _read(file, lambda record: record if traces_of(check, record) else [])
         if kept is not None and len(kept) >= check.trials:
@@ -188,6 +189,8 @@ class Keys:
     def _build(
         self, exercise: Exercise, sources: dict[str, bytes], catalogue: tuple[WrongProgram, ...]
     ) -> tuple[AnswerKey, Outcomes]:
+        from autograder.comparison.sketches import sketch
+
         reference = self.reference(exercise).reference
         runner = self._runner
         solution = sources[exercise.file].decode("utf-8")
@@ -211,6 +214,8 @@ class Keys:
         return AnswerKey(reference, tuple(entries)), outcomes
 
     def _reference(self, exercise: Exercise, sources: Mapping[str, bytes]) -> dict[Key, Expected]:
+        from autograder.answer_key.rounding import rounded
+
         runner = self._runner
         plan = self.suite.plan([exercise])
         nominal = _observed(runner.run(sources, plan).outcomes[exercise.id], exercise)
@@ -225,8 +230,10 @@ class Keys:
         return {at: rounded(nominal[at], exact[at], judges[at[0]]) for at in nominal}
 
 
-def traces_of(check: Check, record: Any) -> Mapping[Key, Trace]:
+def traces_of(check: Check, record: Any) -> "Mapping[Key, Trace]":
     """Return the traces of a check from their records, by trial; raises LookupError, TypeError or ValueError."""
+    from autograder.answer_key.trace_records import from_record as trace_from_record
+
     return {(check.id, trial): trace_from_record(trace) for trial, trace in record}
 
 

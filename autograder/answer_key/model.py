@@ -1,15 +1,16 @@
-"""The answer key of an exercise, and its form as a plain value."""
+"""The answer key of an exercise, and its form as a plain value. Only arrays and sketches take NumPy."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from autograder.answer_key.sketch_tables import SketchTable, read_sketches
 from autograder.checks.trials import Key
-from autograder.comparison.arrays import as_array, is_floating, numbers
 from autograder.comparison.compare import Expected
-from autograder.comparison.sketches import Sketch
+from autograder.comparison.tolerances import is_floating
 from autograder.protocol import Array, Opaque, Value
+
+if TYPE_CHECKING:
+    from autograder.comparison.sketches import Sketch
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Misconception:
     explanation: str
     hint: str
     same_as: tuple[str, ...]
-    outcomes: Mapping[Key, Sketch | None]
+    outcomes: "Mapping[Key, Sketch | None]"
     marks: tuple[str, ...] = ()
     owners: tuple[str, ...] = ()
     convention: str = ""
@@ -41,6 +42,8 @@ class AnswerKey:
 
 def to_record(key: AnswerKey) -> Value:
     """Return a key as a plain value."""
+    from autograder.answer_key.sketch_tables import SketchTable
+
     trials = {at: index for index, at in enumerate(key.reference)}
     table = SketchTable()
     bank = [
@@ -69,9 +72,11 @@ def to_record(key: AnswerKey) -> Value:
 
 def from_record(record: Any) -> AnswerKey:
     """Return the key a plain value was made from; raises LookupError, TypeError or ValueError for another one."""
-    reference = {
-        (check, trial): Expected(_formed(form, exact), exact) for check, trial, exact, form in record["reference"]
-    }
+    if not record["bank"]:
+        return reference_from_record(record)
+    from autograder.answer_key.sketch_tables import read_sketches
+
+    reference = reference_from_record(record).reference
     sketches = read_sketches(record["sketches"])
     return AnswerKey(
         reference,
@@ -92,9 +97,17 @@ def from_record(record: Any) -> AnswerKey:
     )
 
 
+def reference_from_record(record: Any) -> AnswerKey:
+    """Return a key without its catalogue, from a plain value; raises as `from_record`."""
+    expected = record["reference"]
+    return AnswerKey(
+        {(check, trial): Expected(_formed(form, exact), exact) for check, trial, exact, form in expected}, ()
+    )
+
+
 def _outcomes(
-    trials: Sequence[Key], sketches: Sequence[Sketch | None], entry: Mapping[str, Any]
-) -> Iterable[tuple[Key, Sketch | None]]:
+    trials: Sequence[Key], sketches: "Sequence[Sketch | None]", entry: Mapping[str, Any]
+) -> "Iterable[tuple[Key, Sketch | None]]":
     for trial, outcome in zip(entry["trials"], entry["outcomes"], strict=True):
         yield trials[trial], sketches[outcome]
 
@@ -113,6 +126,8 @@ def _form(nominal: Value, exact: Value) -> Value:
     if type(nominal) is type(exact) and nominal == exact:
         return None
     if isinstance(nominal, Array) and isinstance(exact, Array) and is_floating(nominal):
+        from autograder.comparison.arrays import as_array, numbers
+
         follows = as_array(numbers(exact), nominal.dtype, exact.device) == nominal
         return Opaque(nominal.dtype) if follows else (nominal,)
     return (nominal,)
@@ -128,6 +143,8 @@ def _formed(form: Value, exact: Value) -> Value:
         case list():
             return [_formed(*pair) for pair in zip(form, exact, strict=True)]
         case Opaque():
+            from autograder.comparison.arrays import as_array, numbers
+
             return as_array(numbers(exact), form.type_name, exact.device)
     [nominal] = form
     return nominal

@@ -5,8 +5,9 @@ So the same numbers judge a program in a course and in a kit, whose key must be 
 """
 
 from autograder.checks import Judge, Like, Same
-from autograder.comparison.arrays import as_array, is_floating, numbers, special
+from autograder.comparison.arrays import as_array, numbers, special
 from autograder.comparison.compare import Expected
+from autograder.comparison.tolerances import is_floating
 from autograder.protocol import Array, Value
 
 SMALLEST_TOLERANCE = 1e-6

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from autograder.course import Exercise
 from autograder.course.suite import Suite
+from autograder.judge.budget import Budget
 from autograder.judge.grader import Grader
-from autograder.judge.proving import Budget
 from autograder.results import Report
 from autograder.runner.runner import Runner
 from autograder.submission import Submission

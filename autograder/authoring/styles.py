@@ -13,7 +13,7 @@ from autograder.authoring.places import faulty_lines
 from autograder.authoring.programs import programs_of, wrong_submissions
 from autograder.course import Exercise
 from autograder.course.suite import Suite, load_suite
-from autograder.judge.proving import Budget
+from autograder.judge.budget import Budget
 from autograder.results import ExerciseResult, Finding
 from autograder.submission import Submission
 from autograder.submission.submission import digest

@@ -7,11 +7,13 @@ import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NoReturn, TypeAlias
+from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from autograder.course.names import UsageError
 from autograder.course.nearest import nearest, unknown
-from autograder.instructor.grading.shards import Shard, read_shard
+
+if TYPE_CHECKING:
+    from autograder.instructor.grading.shards import Shard
 
 DEVICE = "where your code runs: cpu, cuda or mps (default: cpu)"
 DIFFERENT_SEED = "use different inputs and weights"
@@ -169,8 +171,10 @@ def address(text: str) -> str:
     return text
 
 
-def shard(text: str) -> Shard:
+def shard(text: str) -> "Shard":
     """Return a part of a class, like 2/8."""
+    from autograder.instructor.grading.shards import read_shard
+
     try:
         return read_shard(text)
     except ValueError as error:

@@ -30,7 +30,8 @@ from autograder.instructor.grading.selection import (
 from autograder.learner.checking import normalize_device
 from autograder.report.quantities import plural
 from autograder.results import Report
-from autograder.submission import Entry, list_submissions
+from autograder.submission.class_entry import Entry
+from autograder.submission.listing import list_submissions
 
 MOST_ROWS = 60
 """A longer table is not read on a terminal; scores.csv has every student."""

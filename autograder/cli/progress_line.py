@@ -2,9 +2,12 @@
 
 import sys
 import time
+from typing import TYPE_CHECKING
 
 from autograder.cli.screen import warn
-from autograder.instructor.grading.rate import Rate
+
+if TYPE_CHECKING:
+    from autograder.instructor.grading.rate import Rate
 
 LOG_SECONDS = 10.0
 """A log, of a batch job say, gets at most one line in this time, and none of work that is done sooner."""
@@ -50,6 +53,6 @@ class GradingProgress:
         """Show how many answer keys are there."""
         show_count(f"answer keys for this seed: {found} of {total}, made once", last=found == total)
 
-    def on_graded(self, rate: Rate) -> None:
+    def on_graded(self, rate: "Rate") -> None:
         """Show how many submissions are graded, how fast, and how long the rest takes."""
         show_count(str(rate), last=rate.done == rate.total)

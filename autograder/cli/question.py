@@ -5,12 +5,15 @@ import contextlib
 import os
 import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from autograder.cli.screen import Screen, chosen, is_somebody_there, warn
 from autograder.course import Course, Exercise
 from autograder.course.names import UsageError
 from autograder.learner.progress import Standing
-from autograder.learner.question import Question, question_after, save_answer
+
+if TYPE_CHECKING:
+    from autograder.learner.question import Question
 
 
 def ask_about(
@@ -19,12 +22,16 @@ def ask_about(
     """Ask what the corrected mistake was, where somebody is there to answer."""
     if options.no_questions or options.json is not None or os.environ.get("CI") or not is_somebody_there():
         return
+    from autograder.learner.question import question_after
+
     question = question_after(course, exercise, before, after)
     if question is not None:
         _ask(Screen.of(options), course, exercise, question)
 
 
-def _ask(screen: Screen, course: Course, exercise: Exercise, question: Question) -> None:
+def _ask(screen: Screen, course: Course, exercise: Exercise, question: "Question") -> None:
+    from autograder.learner.question import save_answer
+
     screen.gap()
     answers, right = question.choice.answers, question.choice.right
     screen.choices(question.choice.question, answers)

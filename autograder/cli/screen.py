@@ -9,12 +9,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from autograder.course.names import UsageError
-from autograder.learner.next_commands import Command
 from autograder.report.glyphs import ASCII, Glyphs, glyphs_for
 from autograder.report.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from autograder.learner.next_commands import Command
 
 WIDEST = 100
 """Columns. Longer lines of prose are hard to read."""
@@ -88,7 +89,7 @@ class Screen:
         if not self.plain:
             print()
 
-    def next(self, commands: Sequence[Command]) -> None:
+    def next(self, commands: "Sequence[Command]") -> None:
         """Print the commands to run next, unless there are keys. Call it last: a terminal's bottom is seen first."""
         if self.has_keys:
             return
@@ -113,7 +114,7 @@ class Screen:
             for row in rows:
                 self.line((row, "bright_black"))
 
-    def _next_below(self, commands: Sequence[Command]) -> None:
+    def _next_below(self, commands: "Sequence[Command]") -> None:
         """Print each description below its command: a long command is never broken."""
         self.line(("  Next", "cyan"))
         for command, does in commands:

@@ -20,7 +20,7 @@ from autograder.course.names import resolve_exercise
 from autograder.course.storage import write_atomically
 from autograder.course.suite import Suite, load_suite, with_steps
 from autograder.exits import FAIL, PASS
-from autograder.judge.proving import SELF_CHECK
+from autograder.judge.budget import SELF_CHECK
 from autograder.learner.json_output import write_json
 from autograder.report.exercise_summary import number
 from autograder.report.quantities import kilobytes

@@ -12,8 +12,8 @@ from autograder.course import Course, CourseError, find_course, read_course
 from autograder.course.names import UsageError
 from autograder.course.suite import load_suite
 from autograder.exits import PASS
+from autograder.judge.budget import SELF_CHECK
 from autograder.judge.grader import Grader
-from autograder.judge.proving import SELF_CHECK
 from autograder.learner.checking import exercise_meant, normalize_device
 from autograder.learner.progress import Progress, read_progress
 from autograder.learner.progress.record import record

@@ -1,4 +1,4 @@
-"""Arrays in the judge: as NumPy arrays of float64, with a tolerance for every dtype."""
+"""Arrays in the judge: as NumPy arrays of float64, and what of them differs by more than rounding."""
 
 import math
 from typing import TypeAlias
@@ -6,27 +6,13 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from autograder.comparison.tolerances import SMALLEST_SCALE, TOLERANCES
 from autograder.protocol import Array
 from autograder.protocol.values import ITEM_SIZES
 
 Numbers: TypeAlias = NDArray[np.float64]
 
-TOLERANCES = {"float64": 1e-6, "float32": 3e-5, "float16": 1e-2, "bfloat16": 4e-2}
-"""The largest difference from the reference that is still rounding, relative to the largest expected value.
-
-Right programs stay below 3e-7 in float32, 1e-3 in float16 and 6e-3 in bfloat16; wrong ones differ by 1e-3 and more in
-float32. In float64 there is room for a constant that was made in float32.
-"""
-
 _LITTLE_ENDIAN = {dtype: np.dtype(dtype).newbyteorder("<") for dtype in ITEM_SIZES if dtype != "bfloat16"}
-
-SMALLEST_SCALE = 1e-3
-"""Where everything expected is smaller, differences are taken relative to this."""
-
-
-def is_floating(array: Array) -> bool:
-    """Whether the array holds floating-point numbers."""
-    return array.dtype in TOLERANCES
 
 
 def numbers(array: Array) -> Numbers:

@@ -1,20 +1,24 @@
-"""Compares an observation with the expected one, and returns the first difference as a fact."""
+"""Compares an observation with the expected one, and returns the first difference as a fact.
+
+Plain values that are right need neither NumPy nor facts, and loading both takes longer than all else in a check. So
+they are imported where arrays are compared, and where something differs.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any
 
 from autograder.checks import Dropout, Judge, Like, Raises, Same
-from autograder.comparison.arrays import TOLERANCES, Numbers, is_floating, numbers, resembles, wrong
-from autograder.comparison.dropout import dropped_wrongly
+from autograder.comparison.tolerances import TOLERANCES, is_close
 from autograder.messages import Fact
-from autograder.messages import comparisons as facts
-from autograder.messages.shapes import ShapeDiffers
 from autograder.protocol import Array, Value
 from autograder.runner.outcomes import Observed, Outcome
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from autograder.comparison.arrays import Numbers
 
 
 @dataclass(frozen=True)
@@ -35,10 +39,10 @@ class Difference:
 
     fact: Fact
     name: str
-    yours: Numbers | None = None
-    expected: Numbers | None = None
+    yours: "Numbers | None" = None
+    expected: "Numbers | None" = None
     dtypes: tuple[str, str] = ("float32", "float32")
-    off: NDArray[np.bool_] | None = None
+    off: "NDArray[np.bool_] | None" = None
     within: str = ""
 
     @property
@@ -60,7 +64,9 @@ def judge_observation(yours: Value, expected: Expected, judge: Judge) -> Differe
         case Raises():
             return _raises(yours, expected, judge)
         case Dropout():
-            return _dropout(yours, expected, judge)
+            from autograder.comparison.tensors import judge_dropout
+
+            return judge_dropout(yours, expected, judge)
     return _custom(judge, yours, expected)
 
 
@@ -72,20 +78,17 @@ def passes(outcome: Outcome, expected: Expected, judge: Judge) -> bool:
 def compare(yours: Value, expected: Expected, judge: Same | Like, name: str = "") -> Difference | None:
     """Return the first difference between two values, walking both."""
     nominal, exact = expected.nominal, expected.exact
-    if isinstance(nominal, Array):
+    if isinstance(nominal, Array) or (isinstance(judge, Like) and _are_ways(nominal) and _has_two(yours)):
         return _compare_arrays(yours, nominal, exact, judge, name or "result")
-    if isinstance(judge, Like) and _are_ways(nominal) and isinstance(yours, list) and len(yours) == 2:
-        return _compare_ways(yours, nominal, exact, judge, name or "result")
     if isinstance(nominal, dict) and isinstance(yours, dict):
         if extra := [key for key in yours if key not in nominal]:
-            return Difference(facts.PartUnexpected(extra[0]), name)
+            return _unexpected(extra[0], name)
         parts: list[tuple[str, Value, Value, Value]] = [
             (key, yours.get(key), value, exact[key]) for key, value in nominal.items()
         ]
     elif isinstance(nominal, list) and isinstance(yours, list):
         if len(nominal) != len(yours):
-            lists = (str(yours), str(nominal)) if _are_short(yours, nominal) else None
-            return Difference(facts.LengthDiffers(len(yours), len(nominal), lists), name)
+            return _of_another_length(yours, nominal, name)
         parts = [(f"item {i}", *three) for i, three in enumerate(zip(yours, nominal, exact, strict=True))]
     else:
         return _compare_plain(yours, nominal, exact, judge, name)
@@ -94,6 +97,43 @@ def compare(yours: Value, expected: Expected, judge: Same | Like, name: str = ""
         if found := compare(mine, Expected(theirs, exactly), judge, f"{key} of {name}" if is_item else key):
             return found if is_item or not name else replace(found, within=_joined(found.within, name))
     return None
+
+
+def _compare_arrays(yours: Value, nominal: Any, exact: Any, judge: Same | Like, name: str) -> Difference | None:
+    """Compare an array, or two ways to the same numbers."""
+    if yours == nominal:  # to the last bit
+        return None
+    from autograder.comparison import tensors
+
+    if isinstance(nominal, Array):
+        return tensors.compare_arrays(yours, nominal, exact, judge, name)
+    assert isinstance(judge, Like)
+    return tensors.compare_ways(yours, nominal, exact, judge, name)
+
+
+def _are_ways(value: Value) -> bool:
+    """Whether a list holds two ways to the same numbers."""
+    if not _has_two(value):
+        return False
+    one, other = value
+    return isinstance(one, Array) and isinstance(other, Array) and one.shape == other.shape
+
+
+def _has_two(value: Value) -> bool:
+    return isinstance(value, list) and len(value) == 2
+
+
+def _unexpected(key: str, name: str) -> Difference:
+    from autograder.messages.comparisons import PartUnexpected
+
+    return Difference(PartUnexpected(key), name)
+
+
+def _of_another_length(yours: list[Value], nominal: list[Value], name: str) -> Difference:
+    from autograder.messages.comparisons import LengthDiffers
+
+    lists = (str(yours), str(nominal)) if _are_short(yours, nominal) else None
+    return Difference(LengthDiffers(len(yours), len(nominal), lists), name)
 
 
 def _are_short(*lists: Sequence[Value]) -> bool:
@@ -111,193 +151,60 @@ def _joined(*names: str) -> str:
 
 def _compare_plain(yours: Value, nominal: Value, exact: Value, judge: Same | Like, name: str) -> Difference | None:
     if isinstance(nominal, float) and isinstance(yours, float):
-        tolerance = judge.tolerance or TOLERANCES["float32"]
-        expected = float(exact)
-        if not wrong(np.array(yours), np.array(expected), tolerance).any():
+        if is_close(yours, float(exact), judge.tolerance or TOLERANCES["float32"]):
             return None
-        fact = facts.NumberDiffers(yours, expected)
-        return Difference(fact, name, np.array(yours), np.array(expected), ("number", "number"))
-    if type(yours) is type(nominal) and yours == nominal:
+    elif type(yours) is type(nominal) and yours == nominal:
         return None
-    return Difference(facts.PlainDiffers(yours, nominal, _is_right(yours, nominal)), name)
+    from autograder.comparison.tensors import plain_difference
 
-
-def _is_right(yours: Value, nominal: Value) -> bool:
-    """Whether a tensor holds what is expected as a plain number, or as a list of them."""
-    if not isinstance(yours, Array) or isinstance(nominal, str | dict) or nominal is None:
-        return False
-    wanted = as_numbers(nominal)
-    return wanted is not None and _are_equal(numbers(yours), wanted)
-
-
-def as_numbers(value: Value) -> Numbers | None:
-    """Return a plain number, or a list of them, as an array; None where it is neither."""
-    try:
-        array = np.array(value)
-    except ValueError:
-        return None
-    return array.astype(np.float64) if array.dtype.kind in "bif" else None
-
-
-def _compare_arrays(yours: Value, nominal: Array, exact: Value, judge: Same | Like, name: str) -> Difference | None:
-    if yours == nominal:  # to the last bit
-        return None
-    if found := _compare_forms(yours, nominal, exact, judge, name):
-        return found
-    assert isinstance(yours, Array)
-    mine, theirs = numbers(yours), numbers(exact if isinstance(exact, Array) else nominal)
-    tolerance = (judge.tolerance or TOLERANCES.get(nominal.dtype, 0.0)) if is_floating(nominal) else 0.0
-    off = wrong(mine, theirs, tolerance, exact_zeros=judge.exact_zeros)
-    if isinstance(judge, Like):
-        off &= _unlike(mine, theirs, judge, name)
-    return _differing(mine, theirs, (yours.dtype, nominal.dtype), off, name)
-
-
-def _unlike(mine: Numbers, theirs: Numbers, judge: Like, name: str) -> NDArray[np.bool_]:
-    """Return which numbers are not even like the reference's: none of them, all, or those that are not to be zero."""
-    unlike = ~np.isfinite(mine) & np.isfinite(theirs)
-    if name in judge.free:
-        return unlike
-    if judge.exact_zeros:
-        unlike |= (mine == 0) != (theirs == 0)
-    return unlike if resembles(mine, theirs, judge.likeness, judge.spread) else np.ones_like(unlike)
-
-
-def _are_ways(value: Value) -> bool:
-    """Whether a list holds two ways to the same numbers."""
-    if not isinstance(value, list) or len(value) != 2:
-        return False
-    one, other = value
-    return isinstance(one, Array) and isinstance(other, Array) and one.shape == other.shape
-
-
-def _compare_ways(yours: Value, nominal: Any, exact: Any, judge: Like, name: str) -> Difference | None:
-    """Compare two ways to the same numbers with each other, and the first with the reference."""
-    if yours == nominal:
-        return None
-    for way, theirs, exactly in zip(yours, nominal, exact, strict=True):
-        if found := _compare_forms(way, theirs, exactly, judge, name):
-            return found
-    one, other = (numbers(way) for way in yours)
-    theirs, there = numbers(exact[0] if isinstance(exact[0], Array) else nominal[0]), np.isfinite(numbers(nominal[1]))
-    dtypes = nominal[0].dtype, nominal[1].dtype
-    if (gone := there & ~np.isfinite(other)).any():
-        return _differing(other, theirs, dtypes, gone, name)
-    tolerances = [TOLERANCES[way.dtype] for way in nominal if is_floating(way)]
-    off = wrong(one, other, (judge.tolerance or max(tolerances)) if tolerances else 0.0) & there
-    if judge.exact_zeros:
-        off |= ((one == 0) != (other == 0)) & there
-    if off.any():
-        return _differing(one, other, dtypes, off, name)
-    if name in judge.free or resembles(one, np.where(there, theirs, np.nan), judge.likeness, judge.spread):
-        return None
-    off = wrong(one, theirs, TOLERANCES["float32"])
-    return _differing(one, theirs, (dtypes[0], dtypes[0]), off, name)
-
-
-def _compare_forms(yours: Value, nominal: Array, exact: Value, judge: Same | Like, name: str) -> Difference | None:
-    """Compare all of a tensor but its numbers."""
-    if not isinstance(yours, Array):
-        return Difference(_in_place_of_tensor(yours, nominal, exact, judge, name), name)
-    mine, theirs = numbers(yours), numbers(exact if isinstance(exact, Array) else nominal)
-    dtypes = yours.dtype, nominal.dtype
-    if yours.shape != nominal.shape:
-        return Difference(ShapeDiffers(yours.shape, nominal.shape), name, mine, theirs, dtypes)
-    if yours.device.split(":")[0] != nominal.device.split(":")[0]:
-        return Difference(facts.DeviceDiffers(yours.device), name)
-    if yours.dtype == nominal.dtype:
-        return None
-    tolerance = judge.tolerance or TOLERANCES.get(nominal.dtype, 0.0)
-    is_right = not wrong(mine, theirs, max(tolerance, TOLERANCES["float32"])).any()
-    return Difference(facts.DtypeDiffers(*dtypes, is_right), name, mine, theirs, dtypes)
-
-
-def _differing(
-    mine: Numbers, theirs: Numbers, dtypes: tuple[str, str], off: NDArray[np.bool_], name: str
-) -> Difference | None:
-    """Return the difference of two arrays that differ where `off` says."""
-    if not off.any():
-        return None
-    odd = off & ~np.isfinite(mine) & np.isfinite(theirs)
-    fact: Fact = facts.ValuesDiffer(int(off.sum()), off.size)
-    if odd.any():
-        nan = np.isnan(mine[odd])
-        fact = facts.NotFinite(int(odd.sum()), odd.size, bool(nan.any()), not nan.all())
-    return Difference(fact, name, mine, theirs, dtypes, off)
-
-
-def _in_place_of_tensor(yours: Value, nominal: Array, exact: Value, judge: Same | Like, name: str) -> Fact:
-    """Return what stands where a tensor is expected, and whether the right one is in it."""
-    if yours is None and "gradient" in name:
-        return facts.GradientMissing()
-    if yours is None and name in ("result", ""):
-        return facts.NoneReturned(nominal)
-    parts = enumerate(yours) if isinstance(yours, list) else yours.items() if isinstance(yours, dict) else ()
-    for key, part in parts:
-        if isinstance(part, Array) and compare(part, Expected(nominal, exact), judge) is None:
-            return facts.TensorInside(key, len(yours) if isinstance(yours, list | dict) else 1)
-    plain_numbers = as_numbers(yours) if isinstance(yours, list | int | float) else None
-    theirs = numbers(exact if isinstance(exact, Array) else nominal)
-    is_right = plain_numbers is not None and _are_equal(plain_numbers, theirs)
-    return facts.NotATensor(yours, nominal, is_right)
-
-
-def _are_equal(one: Numbers, other: Numbers) -> bool:
-    """Whether two arrays hold the same numbers in the same shape, up to the rounding of float32."""
-    return one.shape == other.shape and not wrong(one, other, TOLERANCES["float32"]).any()
+    return plain_difference(yours, nominal, exact, name)
 
 
 def _raises(yours: Value, expected: Expected, judge: Raises) -> Difference | None:
-    wanted = judge.types[0]
-    raised = yours.get("raised") if isinstance(yours, dict) else None
-    if (
-        not isinstance(yours, dict)
-        or not isinstance(raised, list)
-        or not all(isinstance(type_, str) for type_ in raised)
-    ):
+    wanted, raised = judge.types[0], _raised(yours)
+    text = str(yours.get("message")) if isinstance(yours, dict) else ""
+    is_wanted = bool(raised and set(judge.types) & set(raised))
+    missing = tuple(word for word in expected.nominal["mentions"] if word not in text) if is_wanted else ()
+    if raised and is_wanted and (not missing or raised[0] == "AssertionError"):
+        return None
+    from autograder.messages import comparisons as facts
+
+    if raised is None:
         return Difference(facts.NoExceptionObserved(yours, wanted), "")
-    text = str(yours.get("message"))
     if not raised:
         return Difference(facts.NothingRaised(wanted, text), "")
-    if not set(judge.types) & set(raised):
+    if not is_wanted:
         return Difference(facts.OtherRaised(wanted, raised[0], text), "")
-    missing = tuple(word for word in expected.nominal["mentions"] if word not in text)
-    if missing and raised[0] != "AssertionError":
-        return Difference(facts.MessageLacks(wanted, missing), "")
-    return None
+    return Difference(facts.MessageLacks(wanted, missing), "")
 
 
-def _dropout(yours: Value, expected: Expected, judge: Dropout) -> Difference | None:
-    """Judge everything but the training run by its likeness, then that one by what it dropped of your own."""
-    if not isinstance(yours, dict) or "train" not in yours:
-        return compare(yours, expected, Like(exact_zeros=True))
-    steady = Expected(_without_train(expected.nominal), _without_train(expected.exact))
-    if found := compare(_without_train(yours), steady, Like(exact_zeros=True)):
-        return found
-    train, full = yours["train"], yours["eval"]
-    if found := _compare_forms(train, expected.nominal["train"], expected.exact["train"], Like(), "train"):
-        return found
-    fact = dropped_wrongly(numbers(train), numbers(full), judge.rate)
-    return Difference(fact, "train", numbers(train), numbers(full)) if fact else None
-
-
-def _without_train(value: Mapping[str, Value]) -> dict[str, Value]:
-    return {name: part for name, part in value.items() if name != "train"}
+def _raised(yours: Value) -> list[str] | None:
+    """Return the types of an exception, the most special first; None if none was looked for."""
+    raised = yours.get("raised") if isinstance(yours, dict) else None
+    return raised if isinstance(raised, list) and all(isinstance(type_, str) for type_ in raised) else None
 
 
 def _custom(judge: Callable[[Any, Any], str | None], yours: Value, expected: Expected) -> Difference | None:
     right = plain(expected.exact)
     try:
-        text = judge(plain(yours), right)
+        text, is_comparable = judge(plain(yours), right), True
     except Exception:
         judge(right, right)  # a judge that cannot even read what is right is the course's fault
+        text, is_comparable = None, False
+    if is_comparable and not text:
+        return None
+    from autograder.messages import comparisons as facts
+
+    if not is_comparable:
         return Difference(facts.Incomparable(yours, expected.nominal), "")
-    return Difference(facts.CustomJudgement(str(text)), "") if text else None
+    return Difference(facts.CustomJudgement(str(text)), "")
 
 
 def plain(value: Value) -> Any:
     """Return a value with its arrays as NumPy arrays, for a judge of the course's own."""
     if isinstance(value, Array):
+        from autograder.comparison.arrays import numbers
+
         return numbers(value)
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]

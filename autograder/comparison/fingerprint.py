@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from autograder.comparison.arrays import Numbers, is_floating, numbers
+from autograder.comparison.arrays import Numbers, numbers
+from autograder.comparison.tolerances import is_floating
 from autograder.protocol import Array, Opaque, Value
 
 PROJECTIONS = (0.618, 1.414, 2.236, 2.718)

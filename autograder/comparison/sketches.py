@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from autograder.checks import Dropout, Judge, Like, Raises, Same
-from autograder.comparison.arrays import TOLERANCES, Numbers, allowed, is_floating, numbers, special, wrong
+from autograder.comparison.arrays import Numbers, allowed, numbers, special, wrong
 from autograder.comparison.compare import Expected, judge_observation
 from autograder.comparison.dropout import shared_axes
+from autograder.comparison.tolerances import TOLERANCES, is_floating
 from autograder.protocol import Array, Value
 from autograder.runner.outcomes import Fault, Observed, Outcome
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, tzinfo
 from decimal import Decimal
 from itertools import pairwise
-from zoneinfo import ZoneInfo
 
 from autograder.course.model import Grading
 from autograder.course.section import Section, as_integer, as_number, as_text, as_texts, quoted
@@ -130,6 +129,8 @@ def _as_share(value: object) -> Decimal | None:
 
 
 def _as_zone(value: object) -> tzinfo | None:
+    from zoneinfo import ZoneInfo  # few courses name a zone
+
     name = as_text(value)
     try:
         return None if name is None else UTC if name == "UTC" else ZoneInfo(name)

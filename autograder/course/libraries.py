@@ -3,6 +3,7 @@
 import re
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 from autograder.course.section import Section, as_texts, quoted
 
@@ -29,7 +30,10 @@ def versions_of(libraries: Iterable[str]) -> dict[str, str]:
 
 
 def _version(name: str) -> str:
-    from importlib import metadata  # every command reads a course, and only some need versions
+    for folder in sys.path:
+        for found in Path(folder).glob(f"{name}-*.dist-info"):
+            return found.name.removeprefix(f"{name}-").removesuffix(".dist-info")
+    from importlib import metadata  # which takes longer to load than the name of a folder takes to read
 
     try:
         return metadata.version(name)

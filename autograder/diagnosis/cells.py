@@ -2,11 +2,14 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from autograder.messages.locations import Line
 from autograder.results import Place
 from autograder.submission.notebook import Cells, cell_of
 from autograder.submission.submission import notebook_of
+
+if TYPE_CHECKING:
+    from autograder.messages.locations import Line
 
 
 def name_of(cells: Mapping[str, Cells], file: str) -> str:
@@ -20,8 +23,10 @@ def place_in(cells: Mapping[str, Cells], place: Place) -> Place:
     return replace(place, file=notebook_of(place.file), line=found[1], cell=found[0]) if found else place
 
 
-def line_in(cells: Mapping[str, Cells], place: Place, number: int) -> Line:
+def line_in(cells: Mapping[str, Cells], place: Place, number: int) -> "Line":
     """Return a line of a place's file for a sentence: with its cell where that is another one than the place's."""
+    from autograder.messages.locations import Line
+
     own = cells.get(place.file, ())
     found, here = cell_of(own, number), cell_of(own, place.line)
     if found is None:

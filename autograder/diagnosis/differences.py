@@ -8,11 +8,14 @@ from typing import TypeGuard
 import numpy as np
 
 from autograder.checks import Check, Dropout, Judge
-from autograder.comparison.arrays import Numbers, is_floating, numbers
+from autograder.comparison.arrays import Numbers, numbers
 from autograder.comparison.compare import Difference
+from autograder.comparison.tolerances import is_floating
 from autograder.diagnosis.diagnosis import Diagnosis
 from autograder.diagnosis.evidence import counted_axes, evidence_of
-from autograder.diagnosis.patterns import Axes, Case, Pattern, Sample, agreed, explain
+from autograder.diagnosis.patterns.axes import Axes, agreed
+from autograder.diagnosis.patterns.case import Case
+from autograder.diagnosis.patterns.pattern import Pattern, Sample
 from autograder.messages import Fact
 from autograder.messages.comparisons import NotFinite, NumberDiffers, ValuesDiffer
 from autograder.messages.shapes import ShapeDiffers
@@ -94,6 +97,8 @@ def _drops(judge: Judge) -> TypeGuard[Dropout]:
 def _explained(check: Check, case: Case, first: Trial, second: Trial | None) -> Pattern | None:
     if first.difference is None or first.difference.kind not in _WITH_PATTERNS:
         return None
+    from autograder.diagnosis.patterns.detectors import explain  # the patterns have many facts, which load slowly
+
     if check.trials == 1:
         return explain(case, None)
     other = _case(check, second, first) if second is not None else None

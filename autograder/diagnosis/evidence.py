@@ -8,8 +8,8 @@ import numpy as np
 
 from autograder.comparison.arrays import Numbers
 from autograder.comparison.compare import Difference
-from autograder.diagnosis.patterns import Case, Row, Sample
-from autograder.diagnosis.patterns.case import Places
+from autograder.diagnosis.patterns.case import Case, Places
+from autograder.diagnosis.patterns.pattern import Row, Sample
 from autograder.messages.elements import DIGITS, element, is_named
 from autograder.results import Evidence
 from autograder.results.model import Maps

@@ -2,16 +2,19 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from autograder.answer_key.model import AnswerKey
 from autograder.checks import Check
 from autograder.checks.trials import Key
 from autograder.course import Exercise
-from autograder.diagnosis.diagnosis import Diagnosis
 from autograder.results import Status, Todo
 from autograder.results.model import first_failing
 from autograder.runner.outcomes import Outcome, Survey
 from autograder.runner.run import Prints
+
+if TYPE_CHECKING:
+    from autograder.diagnosis.diagnosis import Diagnosis
 
 _FAILED: tuple[Status, ...] = ("timeout", "memory", "error", "fail")
 
@@ -27,7 +30,7 @@ class Verdict:
     status: Status
     score: int
     max_score: int
-    diagnosis: Diagnosis | None = None
+    diagnosis: "Diagnosis | None" = None
     seconds: float = 0.0
     output: str | None = None
 

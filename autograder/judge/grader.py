@@ -6,7 +6,7 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from autograder.answer_key.keys import Keys
 from autograder.answer_key.model import AnswerKey
@@ -15,17 +15,18 @@ from autograder.checks import Check
 from autograder.checks.trials import Key
 from autograder.course import Exercise
 from autograder.course.suite import Suite
-from autograder.diagnosis.location.locator import FindTraces
 from autograder.judge.marking import Marking, Remembered
-from autograder.judge.proved import proved
-from autograder.judge.proving import Budget
-from autograder.judge.shapes import Shapes, last_shapes
 from autograder.judge.verdict import Verdicts
 from autograder.results import ExerciseResult, Report, Status
 from autograder.runner.runner import Cancelled, GraderProblem, Runner
 from autograder.runner.sandbox.isolation import Isolation, process_isolation
-from autograder.runner.traces import Trace
 from autograder.submission import Submission
+
+if TYPE_CHECKING:
+    from autograder.diagnosis.location.locator import FindTraces
+    from autograder.judge.budget import Budget
+    from autograder.judge.shapes import Shapes
+    from autograder.runner.traces import Trace
 
 LOG_KEPT = 4000
 _ENDED: frozenset[Status] = frozenset({"pass", "fail", "error", "waits", "not_started"})
@@ -53,7 +54,7 @@ class Grader:
         finders: int = 1,
         isolation: Isolation | None = None,
         on_progress: Callable[[str, int, int], None] | None = None,
-        budget: Budget | None = None,
+        budget: "Budget | None" = None,
     ) -> None:
         self.suite = suite
         self.seed = seed
@@ -213,16 +214,20 @@ class Grader:
             return report
         if on_verdict is not None:
             on_verdict(report)
+        from autograder.judge.proved import proved
+
         at = wanted.index(failing)
         return self._report(
             submission, [*results[:at], proved(marking, failing, results[at], self.budget), *results[at + 1 :]]
         )
 
-    def shapes(self, submission: Submission, result: ExerciseResult, runner: Runner) -> Shapes:
+    def shapes(self, submission: Submission, result: ExerciseResult, runner: Runner) -> "Shapes":
         """Return the shape of the last tensor that each line of an exercise made, in the first trial of each check.
 
         There are none for a program that did not end by itself, or that is not written.
         """
+        from autograder.judge.shapes import last_shapes
+
         statuses = {check.status for check in result.checks}
         exercise = self.suite.course.exercise(result.id)
         if exercise.file not in submission.sources or not statuses <= _ENDED:
@@ -243,8 +248,8 @@ class Grader:
             log="".join(print_.text for result in results for print_ in result.prints)[:LOG_KEPT],
         )
 
-    def _traces(self, exercise: Exercise) -> FindTraces:
-        def find(check: Check) -> Mapping[Key, Trace]:
+    def _traces(self, exercise: Exercise) -> "FindTraces":
+        def find(check: Check) -> "Mapping[Key, Trace]":
             with self._lock:
                 if (exercise.id, check.id) not in self._traced:
                     self._traced[exercise.id, check.id] = self._begun(self._find_traces, exercise, check)
@@ -252,7 +257,7 @@ class Grader:
 
         return find
 
-    def _find_traces(self, exercise: Exercise, check: Check) -> Mapping[Key, Trace]:
+    def _find_traces(self, exercise: Exercise, check: Check) -> "Mapping[Key, Trace]":
         keys = self._idle.get()
         try:
             return keys.traces(exercise, check)

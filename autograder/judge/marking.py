@@ -5,14 +5,13 @@ So one mistake costs its points once: an exercise that is right by itself is not
 
 from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from autograder.checks.trials import Key
 from autograder.course import Exercise
 from autograder.course.suite import Suite
-from autograder.diagnosis.diagnosis import Location
 from autograder.diagnosis.judgement import Judgement
 from autograder.diagnosis.location.deadline import EXERCISE_SECONDS, SUBMISSION_SECONDS, Deadline
-from autograder.diagnosis.location.locator import FindTraces, locate, to_trace
 from autograder.judge.pictures import pictures_of, plan_of
 from autograder.judge.result import result_of
 from autograder.judge.verdict import Verdicts
@@ -21,12 +20,15 @@ from autograder.runner.outcomes import Fault, Outcome, WorkerFailure
 from autograder.runner.run import Parts
 from autograder.runner.runner import EnvironmentProblem, GraderProblem, Plan, Run, Runner
 from autograder.runner.timeouts import FEW, Timeouts
-from autograder.runner.traces import Trace
 from autograder.submission import Submission
 from autograder.submission.submission import digest
 
+if TYPE_CHECKING:
+    from autograder.diagnosis.diagnosis import Location
+    from autograder.diagnosis.location.locator import FindTraces
+    from autograder.runner.traces import Trace
+
 FindVerdicts = Callable[[Exercise], Verdicts]
-FindReferences = Callable[[Exercise], FindTraces]
 
 Remembered = MutableMapping[tuple[str, str], tuple[bool, bool]]
 """Whether an exercise passes and its file can be imported, by its id and the digest of all files it needs."""
@@ -45,7 +47,7 @@ class Marking:
         submission: Submission,
         runner: Runner,
         verdicts: FindVerdicts,
-        traces: FindReferences,
+        traces: "Callable[[Exercise], FindTraces]",
         remembered: Remembered | None = None,
         *,
         prints: bool = False,
@@ -96,7 +98,7 @@ class Marking:
         except Exception as error:  # as in `_judge`: a fault of the kit's must not cost points
             return result_of(self.verdicts(judgement.exercise).grader_error(f"{type(error).__name__}: {error}"))
 
-    def settled(self, exercise: Exercise) -> tuple[Judgement, dict[str, Location]] | None:
+    def settled(self, exercise: Exercise) -> tuple[Judgement, "dict[str, Location]"] | None:
         """Return the judgement behind a result that was made, and its locations; None if it says all that can be said.
 
         A program that hung in a run for help gets no more of them.
@@ -106,7 +108,7 @@ class Marking:
             return None
         return judgement, self._locations.get(exercise.id, {})
 
-    def relocated(self, exercise: Exercise, locations: dict[str, Location]) -> ExerciseResult:
+    def relocated(self, exercise: Exercise, locations: "dict[str, Location]") -> ExerciseResult:
         """Return the result of an exercise that was settled, with other locations."""
         self._locations[exercise.id] = locations
         return self._result(self._settled[exercise.id])
@@ -130,7 +132,7 @@ class Marking:
         run = self.runner.run(sources, plan, reference_parts=parts, patience=self._patience, trusted=True)
         return run.outcomes.get(like.exercise.id, {})
 
-    def judged_like(self, like: Judgement) -> tuple[Judgement, dict[str, Location]]:
+    def judged_like(self, like: Judgement) -> tuple[Judgement, "dict[str, Location]"]:
         """Judge the exercise as in another judgement, with the same reference parts, and locate its mistakes."""
         wrong = [self.suite.course.exercise(name) for name in like.stood_in]
         judgement = self._judge(like.exercise, self._run(self.suite.plan([like.exercise]), wrong))
@@ -225,7 +227,7 @@ class Marking:
         sources, needed = self.submission.sources, self.suite.course.with_needs(exercise)
         return digest({other.file: sources[other.file] for other in needed if other.file in sources})
 
-    def _located(self, judgement: Judgement) -> dict[str, Location]:
+    def _located(self, judgement: Judgement) -> "dict[str, Location]":
         """Run what failed once more with tracing, and return where the values diverge from the reference solution's.
 
         That is help, not a verdict: where it cannot be had, there is no location.
@@ -235,6 +237,8 @@ class Marking:
             return {}
         if self._hangs_in_help:
             return {}
+        from autograder.diagnosis.location.locator import locate, to_trace
+
         traces = self.traced(exercise, to_trace(judgement), judgement.stood_in)
         seconds = min(EXERCISE_SECONDS, self._seconds_to_locate)
         deadline = Deadline(seconds)
@@ -250,7 +254,7 @@ class Marking:
         finally:
             self._seconds_to_locate -= seconds - deadline.left
 
-    def traced(self, exercise: Exercise, keys: Sequence[Key], stood_in: Sequence[str]) -> Mapping[Key, Trace]:
+    def traced(self, exercise: Exercise, keys: Sequence[Key], stood_in: Sequence[str]) -> "Mapping[Key, Trace]":
         """Run some trials with these reference parts, and return what they compute, where that can be traced."""
         wrong = [self.suite.course.exercise(name) for name in stood_in]
         run = self._run({exercise.id: list(keys)}, wrong, trace=True) if keys else Run()

@@ -4,17 +4,19 @@ import math
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from autograder.answer_key.model import AnswerKey, Misconception
 from autograder.checks import Check
 from autograder.checks.trials import Key
-from autograder.comparison.arrays import is_floating, numbers, wrong
 from autograder.comparison.compare import Expected
-from autograder.comparison.sketches import Sums, is_raised_alike, is_same
+from autograder.comparison.tolerances import is_floating
 from autograder.judge.todos import is_nothing
 from autograder.protocol import Array, Value
 from autograder.runner.outcomes import Fault, Observed, Outcome
+
+if TYPE_CHECKING:
+    from autograder.comparison.sketches import Sums
 
 RICH = 8
 """The minimum of wrong values that counts as a match: fewer may equal those of a misconception by chance."""
@@ -70,8 +72,11 @@ def _agreement(
     failing: Collection[Key],
     key: AnswerKey,
     checks: Mapping[str, Check],
-    sums: Sums,
+    sums: "Sums",
 ) -> Agreement:
+    # They take NumPy, and a right program has no use for it.
+    from autograder.comparison.sketches import is_raised_alike, is_same
+
     theirs = entry.outcomes
     different = {at[0] for at in outcomes if (at in theirs) != (at in failing)}
     raised: set[str] = set()
@@ -194,6 +199,8 @@ def _wrong_numbers(yours: Value, expected: Expected, kind: Literal["floating", "
             return 0
         if yours.shape != expected.nominal.shape or not isinstance(expected.exact, Array):
             return math.prod(yours.shape)
+        from autograder.comparison.arrays import numbers, wrong
+
         return int(wrong(numbers(yours), numbers(expected.exact), 1e-3).sum())
     if isinstance(yours, dict) and isinstance(expected.nominal, dict):
         parts = [(yours.get(name), Expected(expected.nominal[name], expected.exact[name])) for name in expected.nominal]

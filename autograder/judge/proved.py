@@ -7,8 +7,9 @@ from autograder.checks.trials import Key
 from autograder.comparison.compare import passes
 from autograder.course import Exercise
 from autograder.edits.repairs import Edit
+from autograder.judge.budget import Budget
 from autograder.judge.marking import Marking
-from autograder.judge.proving import Budget, Hung, Judged, Search, can_be_proved, plain_text, with_proofs
+from autograder.judge.proving import Hung, Judged, Search, can_be_proved, plain_text, with_proofs
 from autograder.results import ExerciseResult
 from autograder.runner.outcomes import WorkerFailure
 from autograder.runner.run import EnvironmentProblem, GraderProblem

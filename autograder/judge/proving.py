@@ -27,21 +27,6 @@ FEWEST_MENDED = 2
 
 
 @dataclass(frozen=True)
-class Budget:
-    """How many edits a search may try, and for how many seconds."""
-
-    edits: int
-    seconds: float
-
-
-SELF_CHECK = Budget(150, 4.0)
-"""An edit takes 5 to 10 ms on a warm worker, so that a learner hardly notices the search after the verdict.
-
-The number of edits ends it, so that the same program gets the same answer; the time is for a machine that is too slow.
-"""
-
-
-@dataclass(frozen=True)
 class Proof:
     """A line, and the checks that an edit of it mends.
 

@@ -1,28 +1,26 @@
-"""Judges the outcomes of an exercise with its answer key."""
+"""Judges the outcomes of an exercise with its answer key. What explains a failure is imported where there is one."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from autograder.answer_key.model import AnswerKey
 from autograder.checks import Check, counted_checks
 from autograder.checks.trials import Key, sizes_of
 from autograder.comparison.compare import Difference, judge_observation
-from autograder.comparison.fingerprint import fingerprint
 from autograder.course import Exercise
 from autograder.course.suite import Suite
-from autograder.diagnosis.diagnosis import Diagnosis
-from autograder.diagnosis.differences import Trial, of_difference
-from autograder.diagnosis.exceptions import of_death, of_fault
 from autograder.diagnosis.judgement import Judgement, Trials, Verdict, overall
-from autograder.diagnosis.patterns import Axes
 from autograder.judge.matching import Match, agreements, name
 from autograder.judge.places import definition, misplaced, return_line
 from autograder.judge.result import result_of
 from autograder.judge.todos import is_unwritten, todos_in
-from autograder.messages import statuses
-from autograder.messages.exceptions import CallForbidden, DevicesMixed, MemoryExceeded
 from autograder.results import ExerciseResult, Place, Status
 from autograder.runner.outcomes import Fault, Observed, Outcome, Survey, WorkerFailure, is_out_of_memory
+
+if TYPE_CHECKING:
+    from autograder.diagnosis.diagnosis import Diagnosis
+    from autograder.messages import Fact
 
 __all__ = ["Verdicts", "failed_result", "overall"]
 
@@ -77,38 +75,49 @@ class Verdicts:
         if verdict.status != "pass":
             return verdict
         required = [self.checks[id_] for id_ in verdict.check.requires_any]
-        fact = statuses.CheckRequired(tuple((check.id, check.title) for check in required))
-        return replace(verdict, status="waits", score=0, diagnosis=Diagnosis("structure", fact))
+        from autograder.messages.statuses import CheckRequired
+
+        fact = CheckRequired(tuple((check.id, check.title) for check in required))
+        return replace(verdict, status="waits", score=0, diagnosis=_of_structure(fact))
 
     def missing(self, unseen: str = "") -> Judgement:
         """Judge an exercise whose file was not found; `unseen` says what was not looked into."""
-        return self._all_alike("missing", Diagnosis("structure", statuses.FileMissing(self.exercise.file, unseen)))
+        from autograder.messages.statuses import FileMissing
+
+        return self._all_alike("missing", _of_structure(FileMissing(self.exercise.file, unseen)))
 
     def unread(self, why: str) -> Judgement:
         """Judge an exercise whose file is there and could not be read; `why` says what is wrong."""
-        return self._all_alike("error", Diagnosis("structure", statuses.FileUnread(why)))
+        from autograder.messages.statuses import FileUnread
+
+        return self._all_alike("error", _of_structure(FileUnread(why)))
 
     def held(self) -> Judgement:
         """Hold back an exercise of a submission of which nothing could be read."""
-        return self._all_alike("held", Diagnosis("structure", statuses.NothingRead()))
+        from autograder.messages.statuses import NothingRead
+
+        return self._all_alike("held", _of_structure(NothingRead()))
 
     def grader_error(self, text: str) -> Judgement:
         """Judge an exercise on which the kit itself failed."""
-        return self._all_alike("grader_error", Diagnosis("exception", statuses.GraderFailed(text)))
+        from autograder.diagnosis.diagnosis import Diagnosis
+        from autograder.messages.statuses import GraderFailed
 
-    def _all_alike(self, status: Status, diagnosis: Diagnosis) -> Judgement:
+        return self._all_alike("grader_error", Diagnosis("exception", GraderFailed(text)))
+
+    def _all_alike(self, status: Status, diagnosis: "Diagnosis") -> Judgement:
         verdicts = (Verdict(check, status, 0, self._most(check), diagnosis) for check in self.checks.values())
         return Judgement(self.exercise, tuple(verdicts))
 
-    def _forbidden(self, trials: Trials) -> Diagnosis | None:
+    def _forbidden(self, trials: Trials) -> "Diagnosis | None":
         """Diagnose a call that would skip the exercise: it costs all of its points."""
         if trials.survey is not None and trials.survey.forbidden:
             called, line = trials.survey.forbidden[0]
-            return Diagnosis("forbidden", CallForbidden(called), place=Place(self.exercise.file, line))
+            return _of_forbidden(called, Place(self.exercise.file, line))
         for outcome in trials.outcomes.values():
             if isinstance(outcome, Fault) and outcome.kind == "forbidden":
                 place = outcome.frames[-1] if outcome.frames else None
-                return Diagnosis("forbidden", CallForbidden(outcome.message), place=place)
+                return _of_forbidden(outcome.message, place)
         return None
 
     def _matches(self, trials: Trials) -> dict[str, Match]:
@@ -145,15 +154,20 @@ class Verdicts:
 
     def _status(
         self, check: Check, trials: Trials, differences: Mapping[Key, Difference | None], *, named: bool
-    ) -> tuple[Status, Diagnosis | None]:
+    ) -> tuple[Status, "Diagnosis | None"]:
         for outcome in _outcomes(check, trials):
             match outcome:
                 case WorkerFailure():
+                    from autograder.diagnosis.exceptions import of_death
+
                     return outcome.status, of_death(outcome)
                 case Fault():
                     return self._of_fault(outcome, trials.source)
         if not _fails(check, trials.failing):
             return "pass", None
+        from autograder.diagnosis.differences import Trial, of_difference
+        from autograder.diagnosis.patterns.axes import Axes
+
         words = self.suite.course.words_of(self.exercise)
         keys = [(check.id, trial) for trial in range(check.trials)]
         compared = [
@@ -165,32 +179,38 @@ class Verdicts:
     def _sizes(self, check: Check, trial: int) -> Mapping[str, int]:
         return sizes_of(self.suite.course.sizes_of(self.exercise), self.seed, self.exercise.id, check.id, trial)
 
-    def _of_fault(self, fault: Fault, source: bytes) -> tuple[Status, Diagnosis | None]:
+    def _of_fault(self, fault: Fault, source: bytes) -> tuple[Status, "Diagnosis | None"]:
         place = fault.frames[-1] if fault.frames else None
         if fault.kind == "todo" and place is not None:
             if place.file == self.exercise.file:
                 return "not_started", None
-            fact = statuses.EarlierUnwritten(self.exercise.file, place.file)
-            return "waits", Diagnosis("structure", fact, place=place)
+            from autograder.messages.statuses import EarlierUnwritten
+
+            return "waits", _of_structure(EarlierUnwritten(self.exercise.file, place.file), place)
+        from autograder.diagnosis.diagnosis import Diagnosis
+        from autograder.diagnosis.exceptions import of_fault
+        from autograder.messages.exceptions import MemoryExceeded
+
         if is_out_of_memory(fault):
             exceeded = MemoryExceeded(fault.type, self.suite.course.limits.memory_mib)
             return "memory", Diagnosis("exception", exceeded, place=place)
         diagnosis = of_fault(fault, self.exercise.file, source)
         return ("fail" if diagnosis.kind in ("structure", "device") else "error"), diagnosis
 
-    def _made(self, check: Check, trials: Trials, status: Status, diagnosis: Diagnosis | None) -> Verdict:
+    def _made(self, check: Check, trials: Trials, status: Status, diagnosis: "Diagnosis | None") -> Verdict:
         outcomes = _outcomes(check, trials)
         if diagnosis is not None and diagnosis.place is None:
             diagnosis = replace(diagnosis, place=self._place(check, outcomes, diagnosis, trials.survey))
-        elif diagnosis is not None and isinstance(diagnosis.fact, DevicesMixed) and diagnosis.place is not None:
-            diagnosis = replace(diagnosis, place=misplaced(trials.survey, diagnosis.place, diagnosis.fact.tensor))
+        elif diagnosis is not None and diagnosis.kind == "device" and diagnosis.place is not None:
+            tensor = getattr(diagnosis.fact, "tensor", None)  # the fact's class is loaded where it is needed alone
+            diagnosis = replace(diagnosis, place=misplaced(trials.survey, diagnosis.place, tensor))
         score = self.points[check.id] if status == "pass" else 0
         seconds = sum(outcome.seconds for outcome in outcomes)
         output = self._output(check, outcomes) if status == "fail" else None
         return Verdict(check, status, score, self._most(check), diagnosis, seconds, output)
 
     def _place(
-        self, check: Check, outcomes: Sequence[Outcome], diagnosis: Diagnosis, survey: Survey | None
+        self, check: Check, outcomes: Sequence[Outcome], diagnosis: "Diagnosis", survey: Survey | None
     ) -> Place | None:
         """Return where the checked value is returned, or where the part that it lacks is made.
 
@@ -206,11 +226,26 @@ class Verdicts:
         observed = [outcome.value for outcome in outcomes if isinstance(outcome, Observed)]
         if self.evidence or len(observed) < len(outcomes):
             return None
+        from autograder.comparison.fingerprint import fingerprint
+
         return fingerprint((self.exercise.id, check.id), observed)
 
     def _most(self, check: Check) -> int:
         """Return the points that a check adds to the maximum: none for a bonus."""
         return 0 if check.bonus else self.points[check.id]
+
+
+def _of_structure(fact: "Fact", place: Place | None = None) -> "Diagnosis":
+    from autograder.diagnosis.diagnosis import Diagnosis
+
+    return Diagnosis("structure", fact, place=place)
+
+
+def _of_forbidden(called: str, place: Place | None) -> "Diagnosis":
+    from autograder.diagnosis.diagnosis import Diagnosis
+    from autograder.messages.exceptions import CallForbidden
+
+    return Diagnosis("forbidden", CallForbidden(called), place=place)
 
 
 def _outcomes(check: Check, trials: Trials) -> list[Outcome]:

@@ -44,8 +44,8 @@ def check_submission(
         # The worker starts first: torch takes longer to load than everything else together.
         if any(exercise.file in submission.sources for exercise in exercises):
             runner.prepare()
+        from autograder.judge.budget import SELF_CHECK
         from autograder.judge.grader import Grader
-        from autograder.judge.proving import SELF_CHECK
 
         with Grader(
             suite, seed=seed, device=device, evidence=True, on_progress=on_progress, budget=SELF_CHECK

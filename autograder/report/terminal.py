@@ -6,8 +6,6 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from autograder.report import plain as sentences
-from autograder.report.class_table import class_lines
 from autograder.report.console import make_console as make_console
 from autograder.report.exercise_summary import achieved, notes, number, passing, shown_first, student
 from autograder.report.failure_view import Command as Command
@@ -48,6 +46,8 @@ def render_exercise(
     last of the `hints_shown`; a pass shows the `attempt` and the `unused_hints`.
     """
     if plain or console.width < NARROWEST:
+        from autograder.report import plain as sentences  # few have it
+
         about = sentences.exercise_sentences(exercise, next_commands, hints_shown, attempt, unused_hints)
         sentences.show(console, about)
         return
@@ -72,6 +72,8 @@ def render_report(
 ) -> None:
     """Show a line for each exercise, the first failure in full, and the total. `file_paths` are by file name."""
     if plain or console.width < NARROWEST:
+        from autograder.report import plain as sentences
+
         sentences.show(console, sentences.report_sentences(report, next_commands))
         return
     page = Page.on(console, glyphs)
@@ -92,8 +94,12 @@ def render_class(
 ) -> None:
     """Show a graded class: points by student and exercise, and a summary. `maximum` leaves out bonus exercises."""
     if plain or console.width < NARROWEST:
+        from autograder.report import plain as sentences
+
         sentences.show(console, sentences.class_sentences(reports, maximum))
         return
+    from autograder.report.class_table import class_lines
+
     page = Page.on(console, glyphs, widest=console.width)
     page.show(class_lines(page, reports, maximum))
 

@@ -15,7 +15,6 @@ from autograder.runner.outcomes import Fault, Observed, Outcome, WorkerFailure, 
 from autograder.runner.process import End, WorkerProcess
 from autograder.runner.run import EnvironmentProblem, GraderProblem, Parts, Plan, Run, Surveyor, Where
 from autograder.runner.timeouts import Timeouts
-from autograder.runner.traces import read_trace
 from autograder.runner.validation import as_number, as_observation
 
 MOST_DEATHS = 2
@@ -140,8 +139,7 @@ class Attempt:
             case "begin" if self._is_at(event["exercise"]):
                 self.at = (self._planned(event["exercise"]), self._key(event))
             case "traced":
-                key = self._key(event)
-                self.run.traces.setdefault(event["exercise"], {})[key] = read_trace(event, sliced=self.exact)
+                self._note_trace(event)
             case "observed":
                 seconds = as_number(event["seconds"], MOST_SECONDS)
                 self._settle(event, Observed(as_observation(event["value"]), seconds))
@@ -153,6 +151,12 @@ class Attempt:
             case other:
                 raise ValueError(other)
         return None
+
+    def _note_trace(self, event: Mapping[str, Any]) -> None:
+        from autograder.runner.traces import read_trace  # it takes NumPy, and few runs are traced
+
+        key = self._key(event)
+        self.run.traces.setdefault(event["exercise"], {})[key] = read_trace(event, sliced=self.exact)
 
     def _take_fault(self, event: Mapping[str, Any], fault: Fault) -> WorkerFailure | None:
         """Settle the trial, or the whole exercise, that raised; return `STARVED` if the exercise has to run alone."""

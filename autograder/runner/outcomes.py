@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from autograder.edits.repairs import LONGEST, Edit
 from autograder.protocol import Value
 from autograder.protocol.bounds import (
     FAULT_BASES,
@@ -23,6 +22,9 @@ from autograder.protocol.bounds import (
 from autograder.protocol.functions import Function
 from autograder.results import Place
 from autograder.runner.validation import as_dict, as_dotted, as_integer, as_line, as_list, as_text
+
+if TYPE_CHECKING:
+    from autograder.edits.repairs import Edit
 
 
 @dataclass(frozen=True)
@@ -151,8 +153,10 @@ def read_survey(event: Mapping[str, Any]) -> Survey:
     )
 
 
-def read_edits(event: Mapping[str, Any], source: str, most: int) -> list[Edit]:
+def read_edits(event: Mapping[str, Any], source: str, most: int) -> "list[Edit]":
     """Return the edits of a worker's event; raises LookupError, TypeError or ValueError for one out of bounds."""
+    from autograder.edits.repairs import LONGEST, Edit
+
     size = len(source)
     return [
         Edit(

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from autograder.checks.trials import Key
 from autograder.protocol.log_labels import sections
 from autograder.runner.outcomes import Outcome, Survey
-from autograder.runner.traces import Trace
+
+if TYPE_CHECKING:
+    from autograder.runner.traces import Trace
 
 
 class EnvironmentProblem(Exception):
@@ -38,7 +40,7 @@ class Run:
 
     outcomes: dict[str, dict[Key, Outcome]] = field(default_factory=dict)
     surveys: dict[str, Survey] = field(default_factory=dict)
-    traces: dict[str, dict[Key, Trace]] = field(default_factory=dict)
+    traces: dict[str, "dict[Key, Trace]"] = field(default_factory=dict)
     prints: dict[str, Prints] = field(default_factory=dict)
     log: str = ""
     problem: str | None = None

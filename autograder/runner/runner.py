@@ -4,12 +4,11 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from autograder import ending
 from autograder.checks.trials import Key, column_of, derived_seed
 from autograder.course.suite import Suite
-from autograder.edits.repairs import Edit
 from autograder.runner.attempt import Attempt
 from autograder.runner.ends import is_own_fault
 from autograder.runner.outcomes import Survey, WorkerFailure, read_edits, read_survey
@@ -17,6 +16,9 @@ from autograder.runner.process import End, WorkerProcess
 from autograder.runner.run import Cancelled, EnvironmentProblem, GraderProblem, Parts, Plan, Probes, Run, Where
 from autograder.runner.timeouts import Timeouts
 from autograder.runner.worker_handle import SpawnedWorker, WorkerHandle
+
+if TYPE_CHECKING:
+    from autograder.edits.repairs import Edit
 
 __all__ = ["Cancelled", "EnvironmentProblem", "GraderProblem", "Plan", "Run", "Runner", "Where"]
 
@@ -152,7 +154,7 @@ class Runner:
         self._attempt = None
         return attempt.run
 
-    def repairs(self, source: str, lines: Sequence[int], most: int) -> list[Edit]:
+    def repairs(self, source: str, lines: Sequence[int], most: int) -> "list[Edit]":
         """Return edits that may mend a program, the likeliest first; `lines` are suspected. None if that fails.
 
         A worker finds them, since it may take long, or too much memory, to read a program. Raises `Cancelled`.

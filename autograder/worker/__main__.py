@@ -38,6 +38,7 @@ def main() -> None:
         return
     if kit not in packages:
         sys.path.remove(kit)
+    sys.dont_write_bytecode, os.environ["PYTHONDONTWRITEBYTECODE"] = True, "1"  # no student's import leaves a file
     serve(requests, answers)
     sys.stdout.flush()
     os._exit(0)  # skips the student's threads, finalizers and atexit functions

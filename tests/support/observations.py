@@ -9,7 +9,7 @@ from autograder.checks import Check, Same
 from autograder.comparison.compare import Expected, compare
 from autograder.diagnosis.differences import Trial, of_difference
 from autograder.diagnosis.findings import Source, finding_of
-from autograder.diagnosis.patterns import Axes
+from autograder.diagnosis.patterns.axes import Axes
 from autograder.protocol import Array, Value
 from autograder.results import Finding
 from tests.support.zoo import COLUMNS, WORDS

@@ -10,8 +10,9 @@ from autograder.instructor.dashboard.cohort import student_of
 from autograder.instructor.gradebook.graded import Graded, named
 from autograder.instructor.gradebook.roster import Roster
 from autograder.report.quantities import plural
-from autograder.submission import Submission, list_submissions
+from autograder.submission import Submission
 from autograder.submission.files import Caps
+from autograder.submission.listing import list_submissions
 
 
 @dataclass(frozen=True)

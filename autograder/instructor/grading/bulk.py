@@ -16,7 +16,8 @@ from autograder.instructor.grading.reports import Stored, read_stored, with_poin
 from autograder.judge.verdict import failed_result, held_result
 from autograder.results import ExerciseResult, Report
 from autograder.runner.runner import Cancelled, EnvironmentProblem
-from autograder.submission import Entry, Submission
+from autograder.submission import Submission
+from autograder.submission.class_entry import Entry
 
 LOOK_SECONDS = 0.1
 """How often the main thread looks for a stop: short enough that Ctrl-C seems immediate."""

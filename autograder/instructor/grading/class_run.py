@@ -28,7 +28,8 @@ from autograder.instructor.grading.shards import Shard
 from autograder.judge.grader import Grader
 from autograder.results import Report
 from autograder.runner.runner import EnvironmentProblem, GraderProblem
-from autograder.submission import Entry, Submission
+from autograder.submission import Submission
+from autograder.submission.class_entry import Entry
 
 if TYPE_CHECKING:
     from autograder.instructor.grading.cluster import Cluster

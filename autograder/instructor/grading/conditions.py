@@ -11,7 +11,8 @@ from autograder.course.digest import digest_of_parts
 from autograder.course.libraries import versions_of
 from autograder.course.suite import engine_digest, suite_digest, suite_files
 from autograder.results.model import SCHEMA
-from autograder.submission import Caps, Entry, Submission
+from autograder.submission import Caps, Submission
+from autograder.submission.class_entry import Entry
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 from autograder.instructor.grading.reports import Stored, without_checks
 from autograder.results import Report
 from autograder.results.reading import from_json
-from autograder.submission import Entry
+from autograder.submission.class_entry import Entry
 
 FORM = 1
 COMMIT_SECONDS = 1.0

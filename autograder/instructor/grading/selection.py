@@ -13,7 +13,7 @@ from autograder.course.nearest import suggestion
 from autograder.course.storage import FOLDER, write_atomically
 from autograder.course.taking import resolve_take, taking
 from autograder.instructor.grading.out import read_run
-from autograder.submission import Entry
+from autograder.submission.class_entry import Entry
 
 
 def grading_course(submissions: Path, named: Path | None) -> Path:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from autograder.course import Course, Exercise
 from autograder.course.suite import load_suite
+from autograder.judge.budget import SELF_CHECK
 from autograder.judge.grader import Grader
-from autograder.judge.proving import SELF_CHECK
 from autograder.learner.editor.screen import EditorScreen, Listener
 from autograder.learner.progress import Progress
 from autograder.learner.progress.record import record

@@ -11,8 +11,8 @@ import pytest
 
 from autograder.checks import Check, Like
 from autograder.checks.trials import Key, sizes_of
-from autograder.comparison.arrays import is_floating
 from autograder.comparison.compare import Expected, judge_observation
+from autograder.comparison.tolerances import is_floating
 from autograder.course import Course, Exercise, read_course
 from autograder.course.suite import Suite, load_suite
 from autograder.protocol import Array, Value

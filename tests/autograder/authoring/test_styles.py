@@ -6,7 +6,7 @@ import pytest
 
 from autograder.authoring.mutation.mutants import mutants_of
 from autograder.authoring.styles import Calibration, Sample, calibrate, cells, tables, wrong_programs
-from autograder.judge.proving import SELF_CHECK
+from autograder.judge.budget import SELF_CHECK
 from tests.support import tiny
 
 pytestmark = pytest.mark.worker

@@ -11,9 +11,10 @@ from hypothesis import strategies as some
 
 from autograder.answer_key.sketch_tables import SketchTable, read_sketches
 from autograder.checks import Judge, Raises, Same
-from autograder.comparison.arrays import TOLERANCES, as_array, numbers
+from autograder.comparison.arrays import as_array, numbers
 from autograder.comparison.compare import Expected, compare
 from autograder.comparison.sketches import SUMS, Sketch, is_same, sketch
+from autograder.comparison.tolerances import TOLERANCES
 from autograder.protocol import Array, Value
 from autograder.runner.outcomes import Fault, Observed, WorkerFailure
 from tests.support.observations import observed

@@ -14,7 +14,7 @@ from autograder.diagnosis.diagnosis import Diagnosis, Location
 from autograder.diagnosis.differences import Trial, of_difference
 from autograder.diagnosis.exceptions import of_fault
 from autograder.diagnosis.findings import Source, excerpt, finding_of
-from autograder.diagnosis.patterns import Axes, agreed
+from autograder.diagnosis.patterns.axes import Axes, agreed
 from autograder.diagnosis.patterns.constants import factors, named, simplest
 from autograder.messages.comparisons import ONLY_SOME_SIZES
 from autograder.messages.dropout import DroppedTogether, KeptScaled

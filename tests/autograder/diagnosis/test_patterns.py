@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from autograder.diagnosis.differences import Trial, of_difference
-from autograder.diagnosis.patterns import Axes, Case, explain
+from autograder.diagnosis.patterns.axes import Axes
+from autograder.diagnosis.patterns.case import Case
+from autograder.diagnosis.patterns.detectors import explain
 from autograder.messages.wording import LONGEST, headline
 from autograder.results import Finding
 from tests.support.observations import CHECK, finding, trial_of

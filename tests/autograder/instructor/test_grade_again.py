@@ -25,7 +25,8 @@ from autograder.judge.grader import Grader
 from autograder.judge.verdict import failed_result
 from autograder.results import CheckResult, ExerciseResult, Report
 from autograder.runner.runner import Cancelled
-from autograder.submission import Submission, list_submissions
+from autograder.submission import Submission
+from autograder.submission.listing import list_submissions
 from tests.support import tiny
 
 STUDENTS = ("ada", "bob", "eve")

@@ -13,9 +13,9 @@ from autograder.checks.trials import Key
 from autograder.diagnosis.diagnosis import Diagnosis, Location
 from autograder.diagnosis.judgement import Judgement, Trials, Verdict
 from autograder.edits.repairs import Edit
+from autograder.judge.budget import Budget
 from autograder.judge.grader import Grader
 from autograder.judge.proving import (
-    Budget,
     Hung,
     Judged,
     Proof,

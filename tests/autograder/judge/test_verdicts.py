@@ -13,9 +13,9 @@ from hypothesis import strategies as some
 
 from autograder.checks import Check, Dropout, Judge, Like, Raises, Same, check
 from autograder.checks.trials import sizes_of
-from autograder.comparison.arrays import TOLERANCES
 from autograder.comparison.compare import Difference, Expected, judge_observation
 from autograder.comparison.sketches import is_same, sketch
+from autograder.comparison.tolerances import TOLERANCES
 from autograder.course.suite import Suite
 from autograder.judge.grader import Grader
 from autograder.messages.comparisons import DtypeDiffers

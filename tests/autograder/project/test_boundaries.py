@@ -3,6 +3,7 @@
 import ast
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import tiny
+from tests.support import plain, tiny
 
 ENGINE = tiny.REPOSITORY / "autograder"
 FILES = sorted(ENGINE.rglob("*.py"))
@@ -119,6 +120,14 @@ def test_listing_loads_neither_torch_nor_numpy_nor_rich(course: Path) -> None:
 def test_a_whole_check_loads_no_torch_and_no_students_module_into_the_process_that_decides(course: Path) -> None:
     assert loaded(course, "check", "--submission", "solutions", "--json", "-") == ["0", "numpy"]
     assert loaded(course, "check", "--all") == ["1", "numpy", "rich"]
+
+
+@pytest.mark.worker
+def test_a_check_of_plain_values_that_pass_loads_no_numpy_once_there_is_an_answer_key(tmp_path: Path) -> None:
+    course = Path(shutil.copytree(plain.ROOT, tmp_path / "course"))
+    arguments = "check", "1", "--submission", "solutions", "--json", "-"
+    assert loaded(course, *arguments)[0] == "0"
+    assert loaded(course, *arguments) == ["0"]
 
 
 @pytest.mark.worker

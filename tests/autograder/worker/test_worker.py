@@ -6,6 +6,7 @@ The first exercise does it; the second is right and needs nothing of the first, 
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -660,3 +661,23 @@ def test_a_system_that_cannot_watch_pipes_grades_as_well(monkeypatch: pytest.Mon
         status, message = verdict(grader.grade(tiny.submitted("import os\nos._exit(3)")))
     assert status == "error"
     assert "exit status 3" in message
+
+
+@pytest.mark.parametrize("writes", [True, False])
+def test_a_worker_keeps_its_own_modules_compiled_if_the_judge_does(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, writes: bool
+) -> None:
+    engine = tmp_path / "autograder"
+    shutil.copytree(tiny.REPOSITORY / "autograder", engine, ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.setattr("autograder.runner.worker_handle.PROGRAM", engine / "worker" / "__main__.py")
+    monkeypatch.setattr(sys, "dont_write_bytecode", not writes)
+    with WorkerProcess(SpawnedWorker(), output_kib=64) as worker:
+        assert worker.next_event(60) == {"event": "ready"}
+    assert bool([*engine.glob("worker/__pycache__/session.*.pyc")]) is writes
+
+
+def test_no_import_of_a_student_leaves_a_compiled_file(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    asks = "import os, sys\nassert sys.dont_write_bytecode and os.environ['PYTHONDONTWRITEBYTECODE'] == '1'"
+    with Grader(tiny.BRIEF, seed=1, cache=tmp_path) as grader:
+        assert grader.grade(tiny.submitted(f"{asks}\n{tiny.MEAN}")).statuses == {"pass"}

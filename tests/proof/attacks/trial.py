@@ -16,7 +16,8 @@ from autograder.instructor.grading.reports import Stored, write_stored
 from autograder.judge.grader import Grader
 from autograder.results import Report
 from autograder.runner.runner import Run, Runner
-from autograder.submission import Caps, list_submissions
+from autograder.submission import Caps
+from autograder.submission.listing import list_submissions
 from tests.proof.attacks.catalogue import Attack, Catalogue, Level, honest_files, write_submission
 from tests.proof.attacks.reports import gained, not_graded, odd_json, odd_texts, without_times
 from tests.proof.attacks.traps import Traps, files_left, processes, survivors

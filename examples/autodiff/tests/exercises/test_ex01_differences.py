@@ -2,8 +2,6 @@
 
 import math
 
-import numpy as np
-
 from autograder.checks import Raises, Same, check, picture
 
 
@@ -128,6 +126,8 @@ def test_largest_error(impl, given):
 
 @picture("how many digits are right, for steps from 0.1 to 1e-12", rows="right digits", columns="step 1e-n")
 def picture_digits(impl, given):
+    import numpy as np  # only the picture needs it, and it takes long to load
+
     steps = [10.0**-n for n in range(1, 13)]
     errors = impl.errors_by_step(math.exp, math.e, 1.0, steps)
     digits = np.array([-math.log10(max(error, 1e-16) / math.e) for error in errors])

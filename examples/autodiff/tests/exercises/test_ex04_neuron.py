@@ -2,8 +2,6 @@
 
 import math
 
-import numpy as np
-
 from autograder.checks import check, picture
 
 
@@ -189,6 +187,8 @@ def test_inputs_kept(impl, given):
 
 @picture("exactly one of two inputs is 1: the loss before each of 24 steps", rows="loss", columns="step")
 def picture_losses(impl, given):
+    import numpy as np  # only the picture needs it, and it takes long to load
+
     rows = [[1.1, -0.9, 0.3], [-0.8, 1.2, 0.2], [0.6, 0.5, -0.4]]
     hidden = [([Number(a), Number(b)], Number(bias)) for a, b, bias in rows]
     layers = [hidden, [([Number(0.9), Number(1.1), Number(-0.3)], Number(0.1))]]
