@@ -233,22 +233,17 @@ class Marking:
         That is help, not a verdict: where it cannot be had, there is no location.
         """
         exercise = judgement.exercise
-        if judgement.status not in ("fail", "error") or exercise.file not in self.submission.sources:
+        can_run = exercise.file in self.submission.sources and not self._hangs_in_help
+        if judgement.status not in ("fail", "error") or not can_run:
             return {}
-        if self._hangs_in_help:
-            return {}
-        from autograder.diagnosis.location.locator import locate, to_trace
+        from autograder.diagnosis.location.locator import find_locations
 
-        traces = self.traced(exercise, to_trace(judgement), judgement.stood_in)
-        seconds = min(EXERCISE_SECONDS, self._seconds_to_locate)
-        deadline = Deadline(seconds)
+        def traced(keys: Sequence[Key]) -> "Mapping[Key, Trace]":
+            return self.traced(exercise, keys, judgement.stood_in)
+
+        deadline = Deadline(seconds := min(EXERCISE_SECONDS, self._seconds_to_locate))
         try:
-            found = locate(judgement, traces, self.traces(exercise), deadline)
-            first = judgement.first_failure
-            if first is not None and first.check.id not in found:
-                more = self.traced(exercise, to_trace(judgement, beside=True), judgement.stood_in)
-                found = locate(judgement, {**traces, **more}, self.traces(exercise), deadline) if more else found
-            return found
+            return find_locations(judgement, traced, self.traces(exercise), deadline)
         except Exception:
             return {}
         finally:

@@ -4,19 +4,15 @@ Steps are matched by value alone, so the style of a program does not matter. Fro
 through the steps that match nothing, to those whose inputs still agree.
 """
 
-import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
-from itertools import dropwhile
-
-import numpy as np
 
 from autograder.diagnosis.location.deadline import MOST_CULPRITS, Deadline
-from autograder.diagnosis.location.matching import BLANK, COMMON, NEUTRAL, Matching, Where, is_check_step
+from autograder.diagnosis.location.inputs import infinite_before, other_axes
+from autograder.diagnosis.location.matching import BLANK, COMMON, Matching, Where, is_check_step
 from autograder.diagnosis.location.results import begins_another_way, first_cut, of_another_form, repeated, returned
 from autograder.diagnosis.location.trace_graph import TraceGraph
 from autograder.messages.locations import Divergence, State
-from autograder.protocol.fingerprints import COUNTS, Fingerprints
 from autograder.protocol.operations import KINDS, is_in_place
 from autograder.results import Place
 from autograder.runner.traces import Step, Trace
@@ -47,6 +43,7 @@ class Search:
         self.constant = matching.constant
         self.good = matching.good
         self.graph = TraceGraph(matching)
+        self._numbers: dict[tuple[int, Place], int] = {}
         self._going_on: dict[tuple[int, str], bool] = {}
         self.places = list(matching.places)
 
@@ -128,59 +125,11 @@ class Search:
         for index in made_of:
             if (copy := self.graph.copy(index)) is not None:
                 return copy, State.MISUSED
-        filled = self._infinite_before(at)
+        filled = infinite_before(self.matching, at)
         if filled is not None:
             return filled, State.INFINITE
-        placed = self._other_axes(at)
+        placed = other_axes(self.matching, at)
         return (placed, State.RESHAPED) if placed is not None else (at, self.states[at])
-
-    def _infinite_before(self, at: int) -> int | None:
-        """Return the step that makes the infinite, or very large, numbers of which a step makes NaN."""
-        if not self._counts(at)[1] or any(self._counts(one)[1] for one in self.trace.steps[at].inputs):
-            return None
-        rest = list(self.trace.steps[at].inputs)
-        while rest:
-            index = rest.pop()
-            if self._counts(index)[2:].any():
-                before = [one for one in self.trace.steps[index].inputs if self._counts(one)[2:].any()]
-                if not before:
-                    return index if self.places[index] is not None and self.trace.steps[index].inputs else None
-                rest += before
-        return None
-
-    def _counts(self, at: int) -> Fingerprints:
-        """Return how many elements a step has, how many are NaN, and how many are beyond all bounds."""
-        counts: Fingerprints = self.trace.print_of(self.trace.steps[at])[COUNTS]
-        return counts
-
-    def _other_axes(self, at: int) -> int | None:
-        """Return the step that gives an input of a step axes of size 1 in other places than the solution does."""
-        step = self.trace.steps[at]
-        if not _is_broadcast(step.shape, [self.trace.steps[index].shape for index in step.inputs]):
-            return None
-        for index in step.inputs:
-            if not self._has_other_axes(index):
-                continue
-            while self.trace.steps[index].name not in NEUTRAL:
-                alike = [one for one in self.trace.steps[index].inputs if self._is_as_large(one, index)]
-                if len(alike) != 1:
-                    break
-                index = alike[0]
-            if self.places[index] is not None:
-                return index
-        return None
-
-    def _is_as_large(self, one: int, other: int) -> bool:
-        shapes = (self.trace.steps[at].shape for at in (one, other))
-        return len({math.prod(shape) for shape in shapes}) == 1
-
-    def _has_other_axes(self, at: int) -> bool:
-        """Whether a step agrees but for where its axes of size 1 are: at the front they change nothing."""
-        matched = self.matched[at]
-        if matched is None or self.states[at] is not State.AGREES:
-            return False
-        own, other = self.trace.steps[at].shape, self.reference.steps[matched].shape
-        return _without_front(own) != _without_front(other)
 
     def _made_of(self, at: int) -> list[int]:
         """Return what a step is made of, seen through the steps that there is nothing to hold against."""
@@ -276,28 +225,32 @@ class Search:
         A helper whose line agrees for one caller and not for another gets wrong arguments from the other. If no caller
         makes the difference, the line itself is shown.
         """
-        own, chain = self.places[at], self._chain(at)
-        for depth, place in enumerate(chain):
-            if (self.trace.steps[at].name, chain[: depth + 1]) not in self._agreeing_chains:
+        for place, chain in self._chains(at):
+            if (self.trace.steps[at].name, chain) not in self._agreeing_chains:
                 return place
-        return own
+        return self.places[at]
 
-    def _chain(self, at: int) -> tuple[Place, ...]:
-        """Return the places in the student's frames from the one to show outwards, as far as they are in its file."""
+    def _chains(self, at: int) -> Iterator[tuple[Place, int]]:
+        """Yield the places in the student's frames from the one to show outwards, as far as they are in its file.
+
+        Each has the number of the chain that it ends: equal chains have equal numbers.
+        """
         own, stack = self.places[at], self.trace.steps[at].stack
-        if own is None:
-            return ()
-        return tuple(place for place in stack[stack.index(own) :] if place.file == own.file)
+        chain = -1
+        for place in stack[stack.index(own) :] if own is not None else ():
+            if own is not None and place.file == own.file:
+                chain = self._numbers.setdefault((chain, place), len(self._numbers))
+                yield place, chain
 
     @cached_property
-    def _agreeing_chains(self) -> set[tuple[str, tuple[Place, ...]]]:
-        """The chains of places that the steps which agree begin with, and their operations."""
-        found: set[tuple[str, tuple[Place, ...]]] = set()
-        for at, step in enumerate(self.trace.steps):
-            if self.matched[at] is not None:
-                chain = self._chain(at)
-                found |= {(step.name, chain[:depth]) for depth in range(1, len(chain) + 1)}
-        return found
+    def _agreeing_chains(self) -> set[tuple[str, int]]:
+        """The operations of the steps that agree, each with the chains of places that lead to it."""
+        return {
+            (step.name, chain)
+            for at, step in enumerate(self.trace.steps)
+            if self.matched[at] is not None
+            for _, chain in self._chains(at)
+        }
 
     def _agreeing(self, at: int) -> tuple[int, ...]:
         """Return the lines that lead to a step and hold nothing but what agrees."""
@@ -318,19 +271,6 @@ def _alike(one: Step, other: Step) -> bool:
     """Whether two steps do the same kind of thing: a product may be written as a quotient."""
     names = {one.name.strip("_"), other.name.strip("_")}
     return len(names) == 1 or any(names <= kind for kind in KINDS)
-
-
-def _is_broadcast(shape: Sequence[int], inputs: Sequence[Sequence[int]]) -> bool:
-    """Whether a step works on its inputs element by element, and repeats some of them to get its shape."""
-    try:
-        return len(inputs) > 1 and np.broadcast_shapes(*map(tuple, inputs)) == tuple(shape)
-    except ValueError:
-        return False
-
-
-def _without_front(shape: Sequence[int]) -> tuple[int, ...]:
-    """Return a shape without the axes of size 1 at its front."""
-    return tuple(dropwhile(lambda size: size == 1, shape))
 
 
 def _line_of(place: Place | None) -> int | None:

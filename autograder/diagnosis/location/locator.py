@@ -20,8 +20,26 @@ from autograder.runner.traces import Trace
 FindTraces = Callable[[Check], Mapping[Key, Trace]]
 """Finds what the solution computes on its way in the trials of a check."""
 
+FindTraced = Callable[[list[Key]], Mapping[Key, Trace]]
+"""Runs trials of the submission once more, and returns what it computes on its way."""
 
-def to_trace(judgement: Judgement, *, beside: bool = False) -> list[Key]:
+
+def find_locations(
+    judgement: Judgement, traced: FindTraced, references: FindTraces, deadline: Deadline
+) -> dict[str, Location]:
+    """Return the location of each mistake by its check. `traced` runs trials once more. Raises `OutOfTime`.
+
+    Where the first failure shows no line, another check that fails for the same misconception may.
+    """
+    traces = traced(_to_trace(judgement))
+    found, first = locate(judgement, traces, references, deadline), judgement.first_failure
+    if first is None or first.check.id in found:
+        return found
+    more = traced(_to_trace(judgement, beside=True))
+    return locate(judgement, {**traces, **more}, references, deadline) if more else found
+
+
+def _to_trace(judgement: Judgement, *, beside: bool = False) -> list[Key]:
     """Return the trials that are worth to be run again with tracing: the wrong ones of the first failure.
 
     With `beside` they are those of the next check that fails for the same misconception.
