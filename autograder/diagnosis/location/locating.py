@@ -71,6 +71,13 @@ def made_at(divergence: Divergence, survey: Survey | None) -> Place | None:
     return Place(divergence.place.file, lines[0])
 
 
+def is_judged(divergence: Divergence, source: bytes) -> bool:
+    """Whether all that a diverging line computes with is in a trace: the gradients of an optimizer's step are not."""
+    lines = lines_of(source)
+    line = divergence.place.line
+    return not (0 < line <= len(lines) and _STEP.search(lines[line - 1]))
+
+
 def configured(divergence: Divergence, survey: Survey | None, source: bytes) -> Location | None:
     """Return where the part is made that drops out at another rate, if it is an attribute that is assigned once."""
     place = divergence.place
@@ -83,6 +90,9 @@ def configured(divergence: Divergence, survey: Survey | None, source: bytes) -> 
     there = Place(place.file, made[0], f"{owner}.__init__") if len(called) == 1 and len(made) == 1 else None
     return Location(there, is_likely=True) if there is not None else None
 
+
+_STEP = re.compile(r"\.step\(\s*\)")
+"""A step of an optimizer or of a schedule, called without arguments."""
 
 _CALLED = re.compile(r"self\.\w+(?=\()")
 """An attribute of `self` that is called."""

@@ -10,7 +10,14 @@ from autograder.checks.trials import Key
 from autograder.diagnosis.diagnosis import Diagnosis, Location
 from autograder.diagnosis.judgement import Judgement, Trials, Verdict
 from autograder.diagnosis.location.deadline import Deadline
-from autograder.diagnosis.location.locating import by_statement, by_value, configured, location_of, trusted_parts
+from autograder.diagnosis.location.locating import (
+    by_statement,
+    by_value,
+    configured,
+    is_judged,
+    location_of,
+    trusted_parts,
+)
 from autograder.diagnosis.patterns.constants import factors, named, simplest
 from autograder.messages.locations import Divergence
 from autograder.protocol.statements import name_hash
@@ -122,6 +129,8 @@ class Locator:
         diagnosis, survey = verdict.diagnosis, self.trials.survey
         assert diagnosis is not None
         divergence = next(iter(self._divergences(verdict.check).values()), None)
+        if divergence is not None and not is_judged(divergence, self.trials.source):
+            divergence = None
         if divergence is not None and not (_belongs(divergence, diagnosis) and self._fits(divergence, diagnosis)):
             divergence = None
         first_mistake = None

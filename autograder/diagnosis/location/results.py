@@ -63,16 +63,21 @@ def returned(matching: Matching, misused: Iterable[int]) -> Found:
 def first_cut(matching: Matching) -> int | None:
     """Return the first step whose value agrees, and which gradients no longer pass though they should.
 
-    A constant, or a value of few different numbers, may equal another value of the reference by chance.
+    A constant, or a value of few different numbers, may equal another value of the reference by chance. What is made
+    while a module is made, such as a copy of its parameters, never passes gradients.
     """
     for at, step in enumerate(matching.trace.steps):
         matched = matching.matched[at]
-        if not step.inputs or not matching.is_distinctive(at):
+        if not step.inputs or not matching.is_distinctive(at) or _makes_a_module(step):
             continue
         if matching.places[at] is None or matched is None or step.grad or not matching.reference.steps[matched].grad:
             continue
         return at
     return None
+
+
+def _makes_a_module(step: Step) -> bool:
+    return any((place.function or "").split(".")[-1] == "__init__" for place in step.stack)
 
 
 def begins_another_way(matching: Matching, at: int) -> bool:
