@@ -2,7 +2,7 @@
 a picture of what a finished implementation does, `@step` a step of the lesson's worked example."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
@@ -30,7 +30,7 @@ class Check:
     which locates a mistake. `trials` is how often it runs, each time on inputs of other sizes. A `bonus` check adds to
     the score and is not needed for full marks. With `requires_any` it counts only if at least one of these checks
     passes, so that a program that computes nothing earns nothing. `empty` states why an empty program may pass it.
-    `hints` are used where course.toml has none.
+    `hints` are used where course.toml has none. `kind` is that of a standard check. `line` is where it is declared.
     """
 
     id: str
@@ -44,6 +44,8 @@ class Check:
     requires_any: tuple[str, ...] = ()
     empty: str = ""
     hints: tuple[str, ...] = ()
+    kind: str = ""
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,8 @@ def check(
         if not name.startswith(PREFIX):
             raise ValueError(f"the probe {name} must be named {PREFIX}{name}, so that pytest finds it")
         id_, needed = name.removeprefix(PREFIX), tuple(requires_any)
-        declared = Check(id_, title, probe, points, judge or Same(), of, trials, bonus, needed, empty)
+        line = probe.__code__.co_firstlineno
+        declared = Check(id_, title, probe, points, judge or Same(), of, trials, bonus, needed, empty, line=line)
         probe.__check__ = declared  # type: ignore[attr-defined]
         return probe
 

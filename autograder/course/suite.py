@@ -194,9 +194,20 @@ def _checks(file: Path, module: ModuleType) -> tuple[Check, ...]:
     checks = tuple(checks_in(module))
     if all(check.bonus for check in checks):
         raise SuiteError(f"{file} declares no checks with points; mark its functions with @check(...)")
-    if problem := _requirement_problem(checks):
+    if problem := _duplicate_problem(checks) or _requirement_problem(checks):
         raise SuiteError(f"{file}: {problem}")
     return checks
+
+
+def _duplicate_problem(checks: tuple[Check, ...]) -> str | None:
+    """Return a sentence if two checks have one id, None if there are none."""
+    seen: dict[str, Check] = {}
+    for check in checks:
+        if first := seen.get(check.id):
+            lines = f"lines {first.line} and {check.line}"
+            return f'two checks have the id {check.id} ({lines}); give one another id, like id="{check.id}_2"'
+        seen[check.id] = check
+    return None
 
 
 def _requirement_problem(checks: tuple[Check, ...]) -> str | None:
