@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 
-from autograder.checks import Check, Drawing, Step, checks_in, pictures_in, steps_in
+from autograder.checks import Check, DeclarationError, Drawing, Step, checks_in, pictures_in, steps_in
 from autograder.checks.structure import nearest
 from autograder.checks.trials import Key
 from autograder.course import Course, Exercise
@@ -184,10 +184,23 @@ def _module(file: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise SuiteError(f"{file} cannot be imported: {type(error).__name__}: {error}") from error
+        line = _line_in(file, error)
+        where = f"{file}, line {line}" if line else str(file)
+        if isinstance(error, DeclarationError):
+            raise SuiteError(f"{where}: {error}") from error
+        raise SuiteError(f"{where} cannot be imported: {type(error).__name__}: {error}") from error
     finally:
         sys.dont_write_bytecode = writes
     return module
+
+
+def _line_in(file: Path, error: Exception) -> int | None:
+    """Return the line of a file that an exception passed through, or that is no Python."""
+    at, line = error.__traceback__, error.lineno if isinstance(error, SyntaxError) else None
+    while at is not None:
+        line = at.tb_lineno if at.tb_frame.f_code.co_filename == str(file) else line
+        at = at.tb_next
+    return line
 
 
 def _checks(file: Path, module: ModuleType) -> tuple[Check, ...]:
