@@ -180,6 +180,60 @@ test_lines = standard_checks(of="running_mean", make=lambda impl, given, dtype: 
     )
 
 
+def with_checks(course: Path, more: str) -> list[str]:
+    """Return the problems that more checks of the first exercise have, hints and misconceptions aside."""
+    file = course / "tests" / "exercises" / f"test_{tiny.FIRST}.py"
+    tiny.replaced(file, "import Raises, check, picture", "import Raises, check, picture, standard_checks")
+    file.write_text(file.read_text("utf-8") + more, "utf-8")
+    return [
+        problem for problem in problems_after(course) if not problem.startswith("no misc") and "no hints" not in problem
+    ]
+
+
+def test_a_check_whose_inputs_are_sizes_alone_is_reported(course: Path) -> None:
+    more = """
+def ones(impl, given):
+    return impl.running_mean(given.torch.ones(given.size("T")).cumsum(0))
+
+
+@check("a count has a mean", of="running_mean")
+def test_count(impl, given):
+    return ones(impl, given)
+
+
+@check("a count has a mean, beside others", of="running_mean", requires_any=("values", "axes"))
+def test_beside(impl, given):
+    return ones(impl, given)
+
+
+@check("torch draws too", of="running_mean")
+def test_drawn(impl, given):
+    return impl.running_mean(given.torch.rand(given.size("T")))
+"""
+    [found] = with_checks(course, more)
+    assert found.startswith("the check count has the same result under every seed, so a program can know it: draw its")
+
+
+def test_a_standard_check_whose_solution_does_not_follow_the_input_is_reported(course: Path) -> None:
+    more = """
+def moving(impl, given, dtype):
+    return (lambda x: impl.running_mean(x.float().cpu())), {"x": given.normal(3, 4, dtype=dtype)}
+
+
+MOVING = standard_checks(of="running_mean", make=moving)
+RIGHT = standard_checks(
+    of="running_mean", make=lambda impl, given, dtype: (impl.running_mean, {"x": given.normal(3, 4, dtype=dtype)})
+)
+test_dtypes, test_device = MOVING.dtypes(dtypes=("float64", "float32")), MOVING.device()
+test_right_dtypes, test_right_device = RIGHT.dtypes(id="right_dtypes"), RIGHT.device(id="right_device")
+"""
+    dtypes, device = with_checks(course, more)
+    assert dtypes.startswith(
+        "the check dtypes: the solution returns float32 for float64, so it notices no other dtype; "
+    )
+    assert device.startswith("the check device: the solution returns a tensor on the CPU for an input elsewhere; see")
+
+
 def test_what_is_wrong_is_printed_one_sentence_a_line_and_the_exit_is_1(course: Path) -> None:
     (course / SOLUTION).unlink()
     done = tiny.run_course(course, "validate", "1")
