@@ -240,3 +240,11 @@ def test_what_is_wrong_is_printed_one_sentence_a_line_and_the_exit_is_1(course: 
     assert done.returncode == 1
     assert done.stdout.splitlines()[-1].startswith("1 problems")
     assert SOLUTION.split("/")[1] in done.stdout
+
+
+def test_a_proof_of_nothing_says_so(course: Path) -> None:
+    done = tiny.run_course(course, "validate", "1", "--once", "--seed", "7", "--plain")
+    assert done.returncode == 0
+    last = "once: nothing is proved, because no exercise that is validated here needs another one of them"
+    assert done.stdout.splitlines()[-1] == last
+    assert "key kB: -." in done.stdout
