@@ -161,6 +161,14 @@ def test_a_solution_that_fails_is_told_and_the_other_exercise_is_still_proved(co
     assert fails == ["power", "zeroth", "rotation", "mean"]
 
 
+def test_a_solution_that_cannot_be_imported_is_one_problem(course: Path) -> None:
+    file = course / SOLUTION
+    file.write_text("import nothing_here\n" + file.read_text("utf-8"), "utf-8")
+    [found] = problems_after(course)
+    raised = f"ModuleNotFoundError: No module named 'nothing_here' ({tiny.FIRST}.py, line 1)"
+    assert found == f"the solution {tiny.FIRST}.py cannot be imported: {raised}"
+
+
 def test_a_standard_check_that_raises_names_the_line_that_declares_it(course: Path) -> None:
     file = course / "tests" / "exercises" / f"test_{tiny.FIRST}.py"
     tiny.replaced(file, "import Raises, check, picture", "import Raises, check, picture, standard_checks")
