@@ -25,8 +25,9 @@ from autograder.course.libraries import versions_of
 from autograder.course.storage import write_atomically
 from autograder.course.suite import Suite, engine_digest
 from autograder.protocol import Limits, ProtocolError, Value, read_frame, write_frame
-from autograder.runner.outcomes import Fault, Observed, Outcome
-from autograder.runner.runner import GraderProblem, Runner
+from autograder.runner.outcomes import Fault, Observed, WorkerFailure
+from autograder.runner.run import Run
+from autograder.runner.runner import CourseProblem, Runner
 
 if TYPE_CHECKING:
     from autograder.runner.traces import Trace
@@ -165,14 +166,14 @@ class Keys:
                 for needed in course.with_all_needs(exercise)
             }
         except OSError as error:
-            raise GraderProblem(f"the solution {error.filename} cannot be read: {error.strerror}") from error
+            raise CourseProblem(f"the solution {error.filename} cannot be read: {error.strerror}") from error
 
     def _catalogue(self, exercise: Exercise, sources: Mapping[str, bytes]) -> tuple[WrongProgram, ...]:
         file = self.suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
         try:
             return read_catalogue(file, sources[exercise.file].decode("utf-8"))
         except (CatalogueError, UnicodeDecodeError) as error:
-            raise GraderProblem(str(error)) from error
+            raise CourseProblem(str(error)) from error
 
     def _digest(self, exercise: Exercise, sources: Mapping[str, bytes]) -> str:
         catalogue = self.suite.course.solutions_dir / "misconceptions" / f"{exercise.id}.toml"
@@ -218,16 +219,33 @@ class Keys:
 
         runner = self._runner
         plan = self.suite.plan([exercise])
-        nominal = _observed(runner.run(sources, plan).outcomes[exercise.id], exercise)
+        nominal = self._observed(runner.run(sources, plan), exercise)
         if not self.suite.course.computes_with_tensors:
             exact = nominal  # only tensors have coarser dtypes
         elif self.device == "cpu":
-            exact = _observed(runner.run(sources, plan, exact=True).outcomes[exercise.id], exercise)
+            exact = self._observed(runner.run(sources, plan, exact=True), exercise)
         else:
             with Runner(self.suite, seed=self.seed, shared=True) as on_cpu:
-                exact = _observed(on_cpu.run(sources, plan, exact=True).outcomes[exercise.id], exercise)
+                exact = self._observed(on_cpu.run(sources, plan, exact=True), exercise)
         judges = {check.id: check.judge for check in self.suite.checks[exercise.id]}
         return {at: rounded(nominal[at], exact[at], judges[at[0]]) for at in nominal}
+
+    def _observed(self, run: Run, exercise: Exercise) -> dict[Key, Value]:
+        """Return what the solution returned; raises `CourseProblem` with a line for every check that it fails."""
+        outcomes = run.outcomes[exercise.id]
+        failed: dict[str, str] = {}
+        for (id_, _), outcome in outcomes.items():
+            if isinstance(outcome, Fault) and outcome.at_import:
+                failed = {"": f"the solution {exercise.file} cannot be imported: {_reason(outcome)}"}
+                break
+            if not isinstance(outcome, Observed) and id_ not in failed:
+                check = next(check for check in self.suite.checks[exercise.id] if check.id == id_)
+                line = (isinstance(outcome, Fault) and outcome.probe_line) or check.line
+                where = f"{self.suite.course.checks_file(exercise).name}, line {line}"
+                failed[id_] = f"the solution of {exercise.id} fails the check {id_} ({where}): {_reason(outcome)}"
+        if failed:
+            raise CourseProblem("\n".join(failed.values()))
+        return {at: outcome.value for at, outcome in outcomes.items() if isinstance(outcome, Observed)}
 
 
 def traces_of(check: Check, record: Any) -> "Mapping[Key, Trace]":
@@ -237,14 +255,11 @@ def traces_of(check: Check, record: Any) -> "Mapping[Key, Trace]":
     return {(check.id, trial): trace_from_record(trace) for trial, trace in record}
 
 
-def _observed(outcomes: Mapping[Key, Outcome], exercise: Exercise) -> dict[Key, Value]:
-    values = {}
-    for key, outcome in outcomes.items():
-        if not isinstance(outcome, Observed):
-            what = f"{outcome.type}: {outcome.message}" if isinstance(outcome, Fault) else outcome.sentence
-            raise GraderProblem(f"the solution of {exercise.id} fails the check {key[0]}: {what}")
-        values[key] = outcome.value
-    return values
+def _reason(outcome: Fault | WorkerFailure) -> str:
+    if isinstance(outcome, WorkerFailure):
+        return outcome.sentence
+    place = f" ({outcome.frames[-1].file}, line {outcome.frames[-1].line})" if outcome.frames else ""
+    return f"{outcome.type}: {outcome.message}{place}"
 
 
 def _read(file: Path, form: Callable[[Any], Kept]) -> Kept | None:

@@ -72,7 +72,7 @@ ENTRY = """
 [[exercises]]
 id = "{id}"
 title = "{title}"
-points = {points}             # its share: all points are scaled to the total of the course
+points = {points}             # its share: all points are scaled to the total of {whole}
 needs = []
 forbidden = []
 
@@ -152,6 +152,7 @@ def _fields(course: Course, exercise_id: str) -> dict[str, object]:
         "imports": imports,
         "first_cell": imports and f"{imports}# %%\n",
         "id": exercise_id,
+        "whole": "its part" if course.parts else "the course",
         "number": exercise_id[:4],
         "name": name,
         "dashes": name.replace("_", "-"),

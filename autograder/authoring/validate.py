@@ -15,6 +15,7 @@ from autograder.authoring.empty import over_budget, points_of, problems_of, run_
 from autograder.authoring.grading import run_in_workers
 from autograder.authoring.key_sizes import measured, problem_of, warning_of
 from autograder.authoring.programs import Kind, Program, programs_of
+from autograder.authoring.unchanging import not_following, unchanging
 from autograder.authoring.unfinished import unfinished_texts
 from autograder.course import Exercise
 from autograder.course.stubs import StubError
@@ -186,6 +187,9 @@ def _prove(suite: Suite, runner: Runner, program: Program, answer: Answer) -> Pr
     result = result_of(judgement)
     shown = (*_missing_pictures(suite, runner, program), *_unequal_steps(suite, runner, program))
     sentences = [*_problems(program, result), *shown]
+    if program.kind == "solution":
+        sentences += unchanging(suite, runner, exercise, program.sources)
+        sentences += not_following(suite.checks[exercise.id], key.reference)
     problems = tuple(f"{program.exercise}: {sentence}" for sentence in sentences)
     checks = {check.id: check.status for check in result.checks}
     return Proof(program.kind, program.exercise, program.name, checks, _named(result), problems)

@@ -3,6 +3,7 @@
 from autograder.checks.judges import Dropout, Judge, Like, Raises, Same
 from autograder.checks.language import (
     Check,
+    DeclarationError,
     Drawing,
     Step,
     check,
@@ -17,6 +18,7 @@ from autograder.checks.standard import StandardChecks, standard_checks
 
 __all__ = [
     "Check",
+    "DeclarationError",
     "Drawing",
     "Dropout",
     "Judge",

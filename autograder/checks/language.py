@@ -2,7 +2,7 @@
 a picture of what a finished implementation does, `@step` a step of the lesson's worked example."""
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import ModuleType
 from typing import Any
 
@@ -22,6 +22,10 @@ LONGEST_STEP = 26
 """Characters of a step's title that leave room for two small arrays in a terminal of 80 columns."""
 
 
+class DeclarationError(ValueError):
+    """A check, a picture or a step is declared wrongly; the message is a sentence for its author."""
+
+
 @dataclass(frozen=True)
 class Check:
     """One graded behaviour of an exercise.
@@ -30,7 +34,7 @@ class Check:
     which locates a mistake. `trials` is how often it runs, each time on inputs of other sizes. A `bonus` check adds to
     the score and is not needed for full marks. With `requires_any` it counts only if at least one of these checks
     passes, so that a program that computes nothing earns nothing. `empty` states why an empty program may pass it.
-    `hints` are used where course.toml has none.
+    `hints` are used where course.toml has none. `kind` is that of a standard check. `line` is where it is declared.
     """
 
     id: str
@@ -44,6 +48,8 @@ class Check:
     requires_any: tuple[str, ...] = ()
     empty: str = ""
     hints: tuple[str, ...] = ()
+    kind: str = ""
+    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
@@ -90,16 +96,19 @@ def check(
 ) -> Callable[[Probe], Probe]:
     """Declare the function `test_ID(impl, given)` as the probe of a check; `title` states what passes."""
     if points <= 0 or trials < 1:
-        raise ValueError(f"check {title!r}: points and trials must be positive, found {points} and {trials}")
+        raise DeclarationError(f"check {title!r}: points and trials must be positive, found {points} and {trials}")
     if isinstance(requires_any, str):
-        raise ValueError(f"check {title!r}: requires_any is the text {requires_any!r}, expected a tuple of checks")
+        raise DeclarationError(
+            f"check {title!r}: requires_any is the text {requires_any!r}, expected a tuple of checks"
+        )
 
     def declare(probe: Probe) -> Probe:
         name = probe.__name__
         if not name.startswith(PREFIX):
-            raise ValueError(f"the probe {name} must be named {PREFIX}{name}, so that pytest finds it")
+            raise DeclarationError(f"the probe {name} must be named {PREFIX}{name}, so that pytest finds it")
         id_, needed = name.removeprefix(PREFIX), tuple(requires_any)
-        declared = Check(id_, title, probe, points, judge or Same(), of, trials, bonus, needed, empty)
+        line = probe.__code__.co_firstlineno
+        declared = Check(id_, title, probe, points, judge or Same(), of, trials, bonus, needed, empty, line=line)
         probe.__check__ = declared  # type: ignore[attr-defined]
         return probe
 
@@ -109,12 +118,14 @@ def check(
 def picture(title: str, *, rows: str = "", columns: str = "") -> Callable[[Probe], Probe]:
     """Declare the function `picture_ID(impl, given)` as the probe of a picture; `title` states what it shows."""
     if len(title) > LONGEST_TITLE:
-        raise ValueError(f"picture {title!r}: the title has {len(title)} characters, expected at most {LONGEST_TITLE}")
+        raise DeclarationError(
+            f"picture {title!r}: the title has {len(title)} characters, expected at most {LONGEST_TITLE}"
+        )
 
     def declare(probe: Probe) -> Probe:
         name = probe.__name__
         if not name.startswith(PICTURE_PREFIX):
-            raise ValueError(f"the probe {name} must be named {PICTURE_PREFIX}{name}, because it makes a picture")
+            raise DeclarationError(f"the probe {name} must be named {PICTURE_PREFIX}{name}, because it makes a picture")
         declared = Drawing(name.removeprefix(PICTURE_PREFIX), title, probe, rows, columns)
         probe.__picture__ = declared  # type: ignore[attr-defined]
         return probe
@@ -125,14 +136,16 @@ def picture(title: str, *, rows: str = "", columns: str = "") -> Callable[[Probe
 def step(title: str, paper: str, *, inside: bool = False) -> Callable[[Probe], Probe]:
     """Declare the function `step_ID(impl, given)` as the probe of a step; `paper` has the numbers of the lesson."""
     if len(title) > LONGEST_STEP:
-        raise ValueError(f"step {title!r}: the title has {len(title)} characters, expected at most {LONGEST_STEP}")
+        raise DeclarationError(
+            f"step {title!r}: the title has {len(title)} characters, expected at most {LONGEST_STEP}"
+        )
     if not paper.split():
-        raise ValueError(f"step {title!r} has no numbers on paper")
+        raise DeclarationError(f"step {title!r} has no numbers on paper")
 
     def declare(probe: Probe) -> Probe:
         name = probe.__name__
         if not name.startswith(STEP_PREFIX):
-            raise ValueError(f"the probe {name} must be named {STEP_PREFIX}{name}, because it is a step")
+            raise DeclarationError(f"the probe {name} must be named {STEP_PREFIX}{name}, because it is a step")
         declared = Step(name.removeprefix(STEP_PREFIX), title, probe, paper, inside)
         probe.__step__ = declared  # type: ignore[attr-defined]
         return probe

@@ -9,6 +9,7 @@
 a probe for a name `test_ID`; all options of `@check` can be given. Hints in course.toml replace the default ones.
 """
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -174,7 +175,8 @@ class StandardChecks:
         options = {"of": self.of, **given}
         probe.__name__ = f"{PREFIX}{options.pop('id', kind)}"
         declared: Check = check(title, **options)(probe).__check__  # type: ignore[attr-defined]
-        probe.__check__ = replace(declared, hints=HINTS[kind])  # type: ignore[attr-defined]
+        line = sys._getframe(2).f_lineno  # of the file with the checks, which called the method of this kind
+        probe.__check__ = replace(declared, hints=HINTS[kind], kind=kind, line=line)  # type: ignore[attr-defined]
         return probe
 
 

@@ -62,8 +62,8 @@ def _add_check(commands: Commands) -> None:
         "check.check",
         "run the checks of your exercise, and explain the first failure",
         "Without EX it checks the exercise you are on. The result is saved as your progress, unless you name a "
-        f"--submission.\n\n{NAMING}\n\nExit status: 0 if all pass, 1 if not, 2 for a wrong option, 3 if this "
-        "machine cannot run checks, 4 if the grader itself failed.",
+        f"--submission.\n\n{NAMING}\n\nExit status: 0 if all pass, 1 if not, 2 for a wrong option or course, 3 if "
+        "this machine cannot run checks, 4 if the grader itself failed.",
     )
     parser.add_argument("exercises", nargs="*", metavar="EX", help=f"{EXERCISE} (default: the one you are on)")
     parser.add_argument("--all", action="store_true", help="check every exercise")

@@ -5,6 +5,7 @@ import math
 import os
 import time
 from collections.abc import Sequence
+from functools import cache
 
 from autograder.authoring.mutation.equivalents import add_equivalents, equivalents_file
 from autograder.authoring.mutation.kept import outcomes_of
@@ -136,7 +137,11 @@ def _list_equivalents(course: Course, options: argparse.Namespace) -> int:
     """List mutants as equivalent."""
     if not options.equivalent or not options.reason:
         raise UsageError("--equivalent and --reason belong together: course mutate --equivalent ID --reason TEXT")
-    found = [_find(course, id_) for id_ in options.equivalent]
+    found: list[tuple[Exercise, Mutant]] = []
+    for id_ in options.equivalent:
+        show_count(f"{id_}: looking for the mutant, after {len(found)} of {len(options.equivalent)}", last=False)
+        found.append(_find(course, id_))
+    show_count(f"{len(found)} of {len(found)} mutants found", last=True)
     for exercise in dict.fromkeys(exercise.id for exercise, _ in found):
         mutants = [mutant for own, mutant in found if own.id == exercise]
         own = course.exercise(exercise)
@@ -150,12 +155,16 @@ def _list_equivalents(course: Course, options: argparse.Namespace) -> int:
     return PASS
 
 
+_mutants = cache(mutants_of)
+"""Making all mutants of an exercise takes seconds, and several of them may be listed at once."""
+
+
 def _find(course: Course, id_: str) -> tuple[Exercise, Mutant]:
     """Return the mutant with an id; raises `UsageError` if there is none, or the solution has changed."""
     for exercise in course.exercises:
         if id_.startswith(f"{exercise.number}-"):
             solution = (course.solutions_dir / exercise.file).read_text("utf-8")
-            for mutant in mutants_of(solution, exercise.number):
+            for mutant in _mutants(solution, exercise.number):
                 if mutant.id == id_:
                     return exercise, mutant
     raise UsageError(f"there is no mutant {id_!r}; `course mutate EX` lists the survivors with their ids")

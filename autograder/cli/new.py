@@ -3,7 +3,7 @@
 import argparse
 
 from autograder.authoring.new import new_exercise
-from autograder.course import find_course, read_course
+from autograder.course import Course, find_course, read_course
 from autograder.course.kit_files import refuse_kit
 from autograder.exits import PASS
 
@@ -16,6 +16,17 @@ def new(options: argparse.Namespace) -> int:
     for file in files:
         print(f"made {file.relative_to(course.root)}")
     number = files[0].stem[2:4]
-    print(f"added {files[0].stem} to {changed.name}")
+    print(f"added {files[0].stem} to {changed.name}{_part_of(course)}")
     print(f"Now fill them in, then run `course build {number}` and `course validate {number}`.")
     return PASS
+
+
+def _part_of(course: Course) -> str:
+    """Return the words about the part of a course that a new exercise belongs to, if the course has parts."""
+    if not course.parts:
+        return ""
+    last = course.parts[-1]
+    words = f', in the last part, {last.id}: "{last.title}"'
+    if course.grading and last.exercises and set(last.exercises) <= set(course.grading.bonus):
+        words += ".\nThe other exercises of this part are bonus; if the new one is too, add it to bonus in [grading]"
+    return words

@@ -72,14 +72,16 @@ def _open_streams() -> None:
 
 def _report_engine_error(error: Exception) -> int:
     from autograder.course.suite import SuiteError
-    from autograder.runner.runner import EnvironmentProblem, GraderProblem
+    from autograder.runner.runner import CourseProblem, EnvironmentProblem, GraderProblem
     from autograder.submission import SubmissionError
 
     if isinstance(error, SubmissionError):
         return _fail(USAGE, str(error))
     if isinstance(error, EnvironmentProblem):
         return _fail(ENVIRONMENT, str(error))
-    if isinstance(error, GraderProblem | SuiteError):
+    if isinstance(error, CourseProblem | SuiteError):
+        return _fail(USAGE, f"a file of this course is wrong: {error}")
+    if isinstance(error, GraderProblem):
         return _fail(GRADER, f"the grader itself failed: {error}")
     if os.environ.get("COURSE_TRACEBACK"):
         raise error

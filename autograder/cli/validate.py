@@ -43,7 +43,7 @@ def prove(options: argparse.Namespace) -> int:
     seed = course.seed if options.seed is None else options.seed
     jobs = options.jobs or os.cpu_count() or 1
     result = validate(suite, seed=seed, jobs=jobs, on_progress=_show_progress)
-    in_styles = None
+    once = in_styles = None
     if options.once and result.ok:
         once, in_styles = _prove_once(suite, seed, jobs, options)
         result = replace(result, once=(*once.unexpected, *(in_styles.unexpected if in_styles else ())))
@@ -57,6 +57,8 @@ def prove(options: argparse.Namespace) -> int:
         options.page.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(options.page, page(suite, result))
     _show(result, options)
+    if options.once:
+        print(_once_count(once))
     if in_styles is not None:
         print(_once_sentence(in_styles))
     if places is not None:
@@ -79,6 +81,15 @@ def _prove_once(suite: Suite, seed: int, jobs: int, options: argparse.Namespace)
 
 def _show_progress(done: int, total: int) -> None:
     show_count(f"{done} of {total} programs", last=done == total)
+
+
+def _once_count(losses: Losses | None) -> str:
+    """Return how many mistakes were tried, so that a proof of nothing is seen."""
+    if losses is None:
+        return "once: not tried, because the course does not hold"
+    if not losses.mistakes:
+        return "once: nothing is proved, because no exercise that is validated here needs another one of them"
+    return f"once: {losses.mistakes} mistakes were tried, {len(losses.unexpected)} losses of points in later exercises"
 
 
 def _once_sentence(losses: Losses) -> str:
@@ -159,7 +170,7 @@ def _table(result: Validation, *, plain: bool) -> "RenderableType":
             f"{exercise.named} of {exercise.misconceptions}",
             f"{exercise.accepted_full} of {exercise.accepted}",
             str(len(exercise.survivors)),
-            "" if exercise.key_bytes is None else kilobytes(exercise.key_bytes).removesuffix(" kB"),
+            "-" if exercise.key_bytes is None else kilobytes(exercise.key_bytes).removesuffix(" kB"),
         )
         for exercise in result.exercises
     ]

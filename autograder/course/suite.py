@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 
-from autograder.checks import Check, Drawing, Step, checks_in, pictures_in, steps_in
+from autograder.checks import Check, DeclarationError, Drawing, Step, checks_in, pictures_in, steps_in
 from autograder.checks.trials import Key
 from autograder.course import Course, Exercise
 from autograder.course.model import STEPS_PREFIX
@@ -184,19 +184,43 @@ def _module(file: Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except Exception as error:
-        raise SuiteError(f"{file} cannot be imported: {type(error).__name__}: {error}") from error
+        line = _line_in(file, error)
+        where = f"{file}, line {line}" if line else str(file)
+        if isinstance(error, DeclarationError):
+            raise SuiteError(f"{where}: {error}") from error
+        raise SuiteError(f"{where} cannot be imported: {type(error).__name__}: {error}") from error
     finally:
         sys.dont_write_bytecode = writes
     return module
+
+
+def _line_in(file: Path, error: Exception) -> int | None:
+    """Return the line of a file that an exception passed through, or that is no Python."""
+    at, line = error.__traceback__, error.lineno if isinstance(error, SyntaxError) else None
+    while at is not None:
+        line = at.tb_lineno if at.tb_frame.f_code.co_filename == str(file) else line
+        at = at.tb_next
+    return line
 
 
 def _checks(file: Path, module: ModuleType) -> tuple[Check, ...]:
     checks = tuple(checks_in(module))
     if all(check.bonus for check in checks):
         raise SuiteError(f"{file} declares no checks with points; mark its functions with @check(...)")
-    if problem := _requirement_problem(checks):
+    if problem := _duplicate_problem(checks) or _requirement_problem(checks):
         raise SuiteError(f"{file}: {problem}")
     return checks
+
+
+def _duplicate_problem(checks: tuple[Check, ...]) -> str | None:
+    """Return a sentence if two checks have one id, None if there are none."""
+    seen: dict[str, Check] = {}
+    for check in checks:
+        if first := seen.get(check.id):
+            lines = f"lines {first.line} and {check.line}"
+            return f'two checks have the id {check.id} ({lines}); give one another id, like id="{check.id}_2"'
+        seen[check.id] = check
+    return None
 
 
 def _requirement_problem(checks: tuple[Check, ...]) -> str | None:

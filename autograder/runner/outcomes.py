@@ -41,7 +41,7 @@ class Fault:
 
     `kind` distinguishes exceptions of the kit and an unfinished TODO from all others. `tensor` names the tensor on the
     wrong device in a `device` fault. `values` are file, name and shape of the tensors in the innermost frame of each
-    file.
+    file. `probe_line` is the line of the file with the checks.
     """
 
     type: str
@@ -53,6 +53,7 @@ class Fault:
     tensor: str | None = None
     at_import: bool = False
     seconds: float = 0.0
+    probe_line: int | None = None
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,7 @@ def read_fault(data: Any, *, at_import: bool = False, seconds: float = 0.0) -> F
         values=tuple((as_text(file), as_text(name), as_text(shape)) for file, name, shape in values),
         at_import=at_import,
         seconds=seconds,
+        probe_line=as_line(data["probe_line"]) if data.get("probe_line") is not None else None,
     )
 
 

@@ -20,6 +20,10 @@ class GraderProblem(Exception):
     """The kit itself failed, which is never the student's fault."""
 
 
+class CourseProblem(GraderProblem):
+    """A file that the course's author wrote is wrong; the message names it."""
+
+
 class Cancelled(Exception):
     """A run was cancelled from another thread."""
 

@@ -13,14 +13,24 @@ from autograder.runner.attempt import Attempt
 from autograder.runner.ends import is_own_fault
 from autograder.runner.outcomes import Survey, WorkerFailure, read_edits, read_survey
 from autograder.runner.process import End, WorkerProcess
-from autograder.runner.run import Cancelled, EnvironmentProblem, GraderProblem, Parts, Plan, Probes, Run, Where
+from autograder.runner.run import (
+    Cancelled,
+    CourseProblem,
+    EnvironmentProblem,
+    GraderProblem,
+    Parts,
+    Plan,
+    Probes,
+    Run,
+    Where,
+)
 from autograder.runner.timeouts import Timeouts
 from autograder.runner.worker_handle import SpawnedWorker, WorkerHandle
 
 if TYPE_CHECKING:
     from autograder.edits.repairs import Edit
 
-__all__ = ["Cancelled", "EnvironmentProblem", "GraderProblem", "Plan", "Run", "Runner", "Where"]
+__all__ = ["Cancelled", "CourseProblem", "EnvironmentProblem", "GraderProblem", "Plan", "Run", "Runner", "Where"]
 
 
 class Runner:

@@ -34,11 +34,12 @@ NO_SOURCES: Mapping[str, bytes] = MappingProxyType({})
 
 
 def describe(
-    error: BaseException, own_files: Collection[str], sources: Mapping[str, bytes] = NO_SOURCES
+    error: BaseException, own_files: Collection[str], sources: Mapping[str, bytes] = NO_SOURCES, probes: str = ""
 ) -> dict[str, Any]:
     """Return the fields of a fault; `frames` has the frames in the student's files, the outermost first.
 
-    `sources` has the texts of these files: they say which values the expression that raised is made of.
+    `sources` has the texts of these files: they say which values the expression that raised is made of. `probes` is the
+    file with the checks, whose innermost line is the `probe_line`.
     """
     frames, values = _walk(error.__traceback__, own_files, sources)
     location = None
@@ -53,7 +54,17 @@ def describe(
         "tensor": _name_of(error, own_files),
         "frames": [*frames[: FAULT_FRAMES - 1], *([location] if location else [])],
         "values": values[:FAULT_VALUES],
+        "probe_line": _innermost_line(error, probes),
     }
+
+
+def _innermost_line(error: BaseException, file: str) -> int | None:
+    """Return the line of a file in which an exception was raised, or which called what raised it."""
+    traceback, line = error.__traceback__, None
+    while traceback is not None:
+        line = line_number(traceback.tb_lineno) if traceback.tb_frame.f_code.co_filename == file else line
+        traceback = traceback.tb_next
+    return line
 
 
 def _kind(error: BaseException, own_files: Collection[str]) -> str:

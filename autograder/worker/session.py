@@ -234,7 +234,8 @@ class Job:
             value = observe(returned)
             ban.check()
         except BaseException as error:  # SystemExit and KeyboardInterrupt of a student are errors like others
-            fault = faults.describe(error, self.sources.names, self.sources.files)
+            file = f"{PROBES[job['probes']][0]}{where['exercise']}.py"
+            fault = faults.describe(error, self.sources.names, self.sources.files, file)
             if tracing is not None:
                 self.emit({"event": "traced", **where, **tracing.as_data()})
             self.emit({"event": "raised", **where, "fault": fault, "seconds": time.perf_counter() - started})

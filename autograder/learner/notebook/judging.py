@@ -18,7 +18,7 @@ from autograder.course.suite import SuiteError
 from autograder.course.trust import Untrusted
 from autograder.learner.checking import check_submission
 from autograder.learner.progress.record import record
-from autograder.runner.runner import EnvironmentProblem, GraderProblem
+from autograder.runner.runner import CourseProblem, EnvironmentProblem, GraderProblem
 from autograder.submission import Submission, SubmissionError
 from autograder.submission.own_work import read_own
 from autograder.submission.submission import digest
@@ -40,7 +40,9 @@ def main() -> int:
         saved = record(course, report, submission.sources, command="check") if request["kept"] else None
     except (CourseError, Untrusted, SubmissionError, StubError, EnvironmentProblem, OSError) as error:
         _send({"problem": str(error)})
-    except (GraderProblem, SuiteError) as error:
+    except (CourseProblem, SuiteError) as error:
+        _send({"problem": f"a file of this course is wrong: {error}"})
+    except GraderProblem as error:
         _send({"problem": f"the grader itself failed: {error}"})
     else:
         _send({"report": report.to_json(), "warning": saved.warning if saved else ""})

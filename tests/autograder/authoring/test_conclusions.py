@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from autograder.authoring.unchanging import alike, alone, fixed_sizes
 from autograder.checks import Check, Like
 from autograder.checks.trials import Key, sizes_of
 from autograder.comparison.compare import Expected, judge_observation
@@ -33,12 +34,6 @@ FORMS = {
 }
 
 Outcomes = dict[str, dict[Key, Outcome]]
-
-
-def fixed_sizes(course: Course) -> Course:
-    """Return the course with one column of sizes, so that only what is drawn differs from seed to seed."""
-    parts = tuple(replace(part, sizes=part.sizes[:1]) for part in course.parts)
-    return replace(course, sizes=course.sizes[:1], parts=parts)
 
 
 def sources(course: Course) -> dict[str, bytes]:
@@ -74,26 +69,14 @@ def value(outcome: Outcome) -> Value:
 
 @pytest.mark.worker
 def test_what_is_right_under_one_seed_is_wrong_under_another(suite: Suite, runs: list[Outcomes]) -> None:
-    known = set()
-    for exercise, check in every_check(suite):
-        for other in runs[1:]:
-            passed = []
-            for trial in range(check.trials):
-                right = value(runs[0][exercise.id][check.id, trial])
-                sent = value(other[exercise.id][check.id, trial])
-                expected = Expected(right, right)
-                assert judge_observation(right, expected, check.judge) is None, (exercise.id, check.id)
-                passed.append(judge_observation(sent, expected, check.judge) is None)
-            if all(passed):
-                known.add((exercise.id, check.id))
-    # What is known beforehand earns nothing alone if it counts only beside a check that is not.
-    computed = {(exercise.id, check.id) for exercise, check in every_check(suite)} - known
-    alone = {
-        (exercise.id, check.id)
-        for exercise, check in every_check(suite)
-        if not (check.requires_any and {(exercise.id, other) for other in check.requires_any} <= computed)
-    }
-    assert known & alone == KNOWN
+    found = set()
+    for exercise in suite.course.exercises:
+        checks, (right, *others) = suite.checks[exercise.id], [run[exercise.id] for run in runs]
+        assert alike(checks, right, right) == {check.id for check in checks}, exercise.id
+        known = {id_ for other in others for id_ in alike(checks, right, other)}
+        # What is known beforehand earns nothing alone if it counts only beside a check that is not.
+        found |= {(exercise.id, id_) for id_ in alone(checks, known)}
+    assert found == KNOWN
 
 
 def made_up(sent: Value, number: float) -> Value:

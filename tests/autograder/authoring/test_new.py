@@ -60,6 +60,21 @@ def test_a_new_exercise_belongs_to_the_last_part(tmp_path: Path, listed: str, ex
     assert read_course(tmp_path).parts[-1].exercises == ("ex01_first_one", "ex02_second")
 
 
+@pytest.mark.worker
+def test_the_part_of_a_new_exercise_is_named(tmp_path: Path) -> None:
+    part = '\n[[parts]]\nid = "{0}"\ntitle = "Part {0}"\nexercises = []\n'
+    empty_course(tmp_path, part.format("base"))
+    assert 'to course.toml, in the last part, base: "Part base"\nNow' in tiny.run_course(tmp_path, "new", "a").stdout
+    file = tmp_path / "course.toml"
+    assert "all points are scaled to the total of its part\n" in file.read_text("utf-8")
+    file.write_text(file.read_text("utf-8") + part.format("more"), "utf-8")
+    assert "bonus" not in tiny.run_course(tmp_path, "new", "b").stdout
+    file.write_text(file.read_text("utf-8") + '\n[grading]\nbonus = ["ex02_b"]\n', "utf-8")
+    done = tiny.run_course(tmp_path, "new", "c")
+    expected = 'more: "Part more".\nThe other exercises of this part are bonus; if the new one is too, add it to bonus'
+    assert expected in done.stdout
+
+
 def test_a_course_without_exercises_says_how_to_add_one(tmp_path: Path) -> None:
     empty_course(tmp_path)
     with pytest.raises(CourseError, match=r"exercises is missing, expected at least one .* `course new NAME` adds one"):

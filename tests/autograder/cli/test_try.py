@@ -172,6 +172,16 @@ def test_what_cannot_be_tried_says_so(course: Path) -> None:
     assert "declares no steps" in tiny.run_course(course, "try", "1").stderr
 
 
+def test_a_title_that_is_too_long_is_a_mistake_of_its_file(course: Path) -> None:
+    file = course / "tests" / "exercises" / f"try_{tiny.FIRST}.py"
+    head = "from autograder.checks import step\n\n\n"
+    file.write_text(head + f'@step("{"x" * 27}", "1")\ndef step_long(impl, given):\n    return 1\n', "utf-8")
+    done = tiny.run_course(course, "validate", "1")
+    assert done.returncode == 2
+    sentence = f"step '{'x' * 27}': the title has 27 characters, expected at most 26"
+    assert done.stderr == f"course: a file of this course is wrong: {file}, line 4: {sentence}\n"
+
+
 def test_validate_proves_the_paper(course: Path) -> None:
     file = course / "tests" / "exercises" / f"try_{tiny.FIRST}.py"
     tiny.replaced(file, '"5"', '"6"')

@@ -103,6 +103,28 @@ def test_a_check_for_points_requires_no_bonus(course: Path) -> None:
         tiny.suite_at(course)
 
 
+def test_two_checks_with_one_id_are_refused(course: Path) -> None:
+    file = course / CHECKS
+    tiny.replaced(file, "import Raises, check, picture", "import Raises, check, picture, standard_checks")
+    more = """
+def means(impl, given, dtype):
+    return impl.running_mean, {"x": given.normal(3, 4, dtype=dtype)}
+
+
+MEANS = standard_checks(of="running_mean", make=means)
+test_first = MEANS.gradients()
+test_second = MEANS.gradients()
+"""
+    file.write_text(file.read_text("utf-8") + more, "utf-8")
+    lines = len(file.read_text("utf-8").splitlines())
+    expected = f'two checks have the id gradients (lines {lines - 1} and {lines}); give one another id, like id="gradi'
+    with pytest.raises(SuiteError) as caught:
+        tiny.suite_at(course)
+    assert str(caught.value).startswith(f"{file}: {expected}")
+    tiny.replaced(file, "test_second = MEANS.gradients()", 'test_second = MEANS.gradients(id="second")')
+    assert [check.id for check in tiny.suite_at(course).checks[tiny.FIRST]][-2:] == ["gradients", "second"]
+
+
 def problems(course: Path) -> tuple[list[str], dict[str, int]]:
     found = validate(tiny.suite_at(course), seed=tiny.COURSE.seed, jobs=2, cache=course / ".course" / "cache")
     return found.problems, dict(found.exercises[0].empty)
@@ -119,8 +141,9 @@ def test_no_family_of_empty_programs_earns_a_point_in_the_tiny_course(course: Pa
 def test_points_for_an_empty_program_fail_the_proof_and_an_exception_has_a_budget(course: Path) -> None:
     tiny.replaced(course / CHECKS, REFUSED, "judge=Raises(), trials=1)")
     found, empty = problems(course)
-    assert len(found) == 1
-    assert "the check empty is passed by programs that compute nothing (zeros, ones," in found[0]
+    unchanging, passed = found
+    assert "the check empty has the same result under every seed" in unchanging
+    assert "the check empty is passed by programs that compute nothing (zeros, ones," in passed
     assert empty["zeros"] > 0
     tiny.replaced(course / CHECKS, "judge=Raises(), trials=1)", 'judge=Raises(), trials=1, empty="a reason")')
     found, _ = problems(course)

@@ -54,8 +54,10 @@ def test_a_lesson_is_its_paragraphs_without_headings_tables_links_and_code() -> 
 
 def test_every_lesson_has_a_box_with_linked_calls() -> None:
     for lesson in rules.lessons():
-        after = re.split(r"# \*\*(?:PyTorch|NumPy|Python) you need\.\*\*", lesson.read_text("utf-8"))[1]
-        box = after.split("\n# |---|---|\n")[1]
+        _, *after = re.split(r"# \*\*(?:PyTorch|NumPy|Python) you need\.\*\*", lesson.read_text("utf-8"))
+        number = lesson.stem.partition("_")[0]
+        assert after, f'{number}: the lesson has no box "**PyTorch you need.**", see docs/authoring.md, "The solution"'
+        box = after[0].split("\n# |---|---|\n")[1]
         rows, links = box.split("\n#\n")[:2]
         assert 2 <= len(rows.splitlines()) <= 9, lesson.name
         cells = " ".join(row.split(" | ")[1] for row in rows.splitlines())

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from autograder.submission import Submission
+from autograder.submission.own_work import read_own
+from tests.support import tiny
 from tests.support.submission_examples import BOTH, FILES, ONE, TWO, laid_out, noted, read, zipped
 
 
@@ -104,3 +106,11 @@ def test_reading_writes_nothing(tmp_path: Path) -> None:
     read(tmp_path / "alice.zip")
     read(tmp_path / "bob")
     assert {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*")} == before
+
+
+def test_other_files_beside_the_solutions_are_not_noted(course: Path) -> None:
+    twin = course / "solutions" / "accepted" / "whole" / tiny.FILES[0]
+    laid_out(twin.parent, {tiny.FILES[0]: b"", tiny.FILES[1]: b""})
+    own = tiny.course_at(course)
+    submission = read_own(own, folder=own.solutions_dir)
+    assert (submission.notes, submission.sources[tiny.FILES[0]]) == ((), tiny.MEAN.encode())
