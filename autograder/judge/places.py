@@ -54,7 +54,7 @@ def _owner(survey: Survey, check: Check, refusal: str) -> str | None:
 
 _CLASS = re.compile(r"[A-Z]\w*\b")
 _PARAMETER = re.compile(r"\bparameter (\w+)(?:\.(\d+))?")
-"""The part that the sentence on a wrong parameter names, and its number if that is a list.
+"""The part that the sentence on a wrong parameter names, and its number if it is one of a list.
 
-The class of the parts may be to blame for the first one. If only a later one is wrong, the list is.
+If the first one is wrong, the fault may be in its class. If only a later one is wrong, it is in the list.
 """

@@ -202,7 +202,7 @@ class Verdicts:
         if diagnosis is not None and diagnosis.place is None:
             diagnosis = replace(diagnosis, place=self._place(check, outcomes, diagnosis, trials.survey))
         elif diagnosis is not None and diagnosis.kind == "device" and diagnosis.place is not None:
-            tensor = getattr(diagnosis.fact, "tensor", None)  # the fact's class is loaded where it is needed alone
+            tensor = getattr(diagnosis.fact, "tensor", None)  # importing the class of the fact would slow every check
             diagnosis = replace(diagnosis, place=misplaced(trials.survey, diagnosis.place, tensor))
         score = self.points[check.id] if status == "pass" else 0
         seconds = sum(outcome.seconds for outcome in outcomes)

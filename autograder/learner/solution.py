@@ -25,11 +25,11 @@ def read_solution(course: Course, exercise: Exercise) -> str:
 def require_attempt(course: Course, exercise: Exercise, standing: Standing, what: str = "see the solution of") -> None:
     """Raise `UsageError` if the learner should try something else before they see a solution.
 
-    `what` completes a sentence that begins with "you may".
+    `what` is what they want to do with the exercise: it completes "you may" and "before you".
     """
     number = exercise.number
     if not standing.runs or standing.status in UNTRIED:
-        raise UsageError(f"write {exercise.id} first, and run `course check {number}`; then you may {what} it")
+        raise UsageError(f"before you {what} {exercise.id}, write it and run `course check {number}`")
     _, hints = failure_texts(course, exercise, standing)
     seen = max([standing.hints_shown, *standing.levels.values()])
     if hints and seen < min(LAST_HINT, len(hints)):

@@ -55,7 +55,7 @@ class Divergence:
     `factor` is by how much its value is too large, where that is all, and `constant` the name of that number; `number`
     is a variable with a plain number that the value was made with, and that number. With `misshapen` the solution has
     no value of its shape, so it may be why a later line raises an exception. `owners` are the functions and classes
-    that were running. With `configured` another exercise's part drops out at its own rate, which its maker gave it.
+    that were running. With `configured` a part of another exercise drops out at the rate that it was made with.
     """
 
     place: Place

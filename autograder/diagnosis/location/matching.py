@@ -113,7 +113,7 @@ class Matching:
         comparable = fits and (math.prod(step.shape) > 1 or step.dtype in PLAIN)
         alone = not comparable and not is_check_step(step)
         innocent = (step.name in BLANK and (handed_on or step.name != ARGUMENT)) or _loads(step)
-        # The solution has no such numbers in this shape, in whatever order: so the shape is a way, and no mistake.
+        # The solution never has these numbers in this shape, in any order, so the shape may be another right way.
         only_reshaped = state is State.RESHAPED and step.name in NEUTRAL and not (alike & fitting).any()
         innocent = innocent or (only_reshaped and handed_on)
         self._good.append(state is State.AGREES or innocent or (alone and (state is State.RESHAPED or handed_on)))

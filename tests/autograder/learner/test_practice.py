@@ -365,7 +365,7 @@ def test_tests_are_tested_by_right_and_by_wrong_programs(practising: Path) -> No
 
 @pytest.mark.worker
 def test_lines_are_arranged_after_the_last_hint_alone(practising: Path) -> None:
-    assert "write ex01_running_mean first" in run(practising, "arrange", "1", status=2)
+    assert "before you arrange the lines of ex01_running_mean, write it" in run(practising, "arrange", "1", status=2)
     own = practising / "exercises" / tiny.FILES[0]
     own.write_text(WRONG, "utf-8")
     run(practising, "check", "1", status=1)

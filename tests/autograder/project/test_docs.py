@@ -53,10 +53,10 @@ EXPECTED = {
 def commands() -> list[tuple[str, str]]:
     """Return every command once, with the page that has it first."""
     found: dict[str, str] = {}
-    told = {command for page in STORIES for command in commands_of(page)}
+    in_stories = {command for page in STORIES for command in commands_of(page)}
     for page in PAGES:
         for line in commands_of(page):
-            if line not in told and line not in BY_HAND and not line.startswith("make "):
+            if line not in in_stories and line not in BY_HAND and not line.startswith("make "):
                 found.setdefault(line, page.name)
     return [(page, command) for command, page in found.items()]
 

@@ -1,4 +1,4 @@
-"""What the syntax of a file says: here, which names and attributes are assigned, and where."""
+"""The survey of a file's syntax: which names and attributes are assigned, and on which lines."""
 
 from autograder.worker.syntax import survey
 
@@ -14,8 +14,8 @@ class Layer:
 """
 
 
-def test_each_name_that_an_assignment_gives_a_value_is_found() -> None:
-    """What is written into a list or into another object is no name of the function."""
+def test_every_assigned_name_is_found_with_its_line() -> None:
+    """`x[0]` and `self.parts.first` are no names of the function: it writes into other objects there."""
     assert survey(SOURCE, ())["assignments"] == [
         ["Layer", "self.size", 4],
         ["Layer", "self.parts", 4],
