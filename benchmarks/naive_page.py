@@ -40,9 +40,9 @@ KINDS = {
 PAGE = """\
 # How many mistakes naive checks miss
 
-The course has a catalogue of {wrong} wrong programs that learners write. It also has {right}
-correct programs that look different from its solutions. This page compares three kinds of checks
-on them:
+The catalogue of part one of the course has {wrong} wrong programs that learners write. Part one
+also has {right} correct programs that look different from its solutions. This page compares three
+kinds of checks on them:
 
 - **shape**: create the part, call it, and compare the shapes of the results. No exception is
   allowed.

@@ -92,11 +92,10 @@ class Search:
         Where nothing is known of what is wrong, they may lead to whatever the check goes on to compute with.
         """
         differing = set(self._differing_results())
-        wrong = (at for at in self.trace.results if not self.good(at) or at in differing)
-        first = next(wrong, None)  # the finding speaks of it: another part of the result may have another mistake
-        if first is not None and self.good(first) and not self._in_doubt(first, differing):
-            return []
-        rest = [first] if first is not None else []
+        first = next((at for at in self.trace.results if not self.good(at) or at in differing), None)
+        if first is not None and self.good(first) and self.places[first] is None:
+            return []  # the finding speaks of a value that the check made: another part has another mistake
+        rest = [at for at in self.trace.results if not self.good(at) or self._in_doubt(at, differing)]
         if not rest:
             rest = [at for at, step in enumerate(self.trace.steps) if is_check_step(step) and not self.good(at)]
         found: set[int] = set()

@@ -162,7 +162,7 @@ def test_pytest_refuses_to_import_the_checks(clone: Path) -> None:
 
 
 def test_a_notebook_shows_the_command_to_trust_a_course(clone: Path) -> None:
-    request = {"root": str(clone), "exercise": tiny.FIRST, "live": None, "folder": None, "kept": False}
+    request = {"root": str(clone), "exercise": tiny.FIRST, "live": None, "folder": None, "kept": False, "device": "cpu"}
     done = subprocess.run(
         [sys.executable, "-P", "-m", "autograder.learner.notebook.judging"],
         cwd=clone,
