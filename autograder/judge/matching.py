@@ -32,9 +32,9 @@ class Agreement:
     """How far a misconception explains a submission.
 
     `checks` are those that fail in the same way, `full` says that all checks agree, failing and passing ones. With
-    `fits`, all checks that the misconception fails fail here too; with `whole`, they fail in the same way. `more` says
-    that a check fails which the misconception alone passes. `raised` are checks in which both raise an exception of one
-    type, with other words: these depend on how a program is written.
+    `fits`, all checks that the misconception fails fail here too, or wait for others; with `whole`, they fail in the
+    same way. `more` says that a check fails which the misconception alone passes. `raised` are checks in which both
+    raise an exception of one type, with other words: these depend on how a program is written.
     """
 
     entry: Misconception
@@ -92,13 +92,14 @@ def _agreement(
     raised -= different
     different |= raised
     predicted, failed = {at[0] for at in theirs}, {at[0] for at in failing}
+    waiting = {id_ for id_, check in checks.items() if check.requires_any and failed.issuperset(check.requires_any)}
     explained = frozenset(failed - different)
     return Agreement(
         entry,
         explained,
         frozenset(raised),
         full=not different,
-        fits=predicted <= failed,
+        fits=predicted <= failed | waiting,
         whole=predicted <= explained,
         more=bool({at[0] for at in failing if not is_nothing(outcomes[at])} - predicted),
     )

@@ -139,7 +139,7 @@ class Locator:
         entry = diagnosis.misconception or first_mistake
         statement = by_statement(entry, survey, self.judgement.exercise.file) if entry is not None else None
         location = location_of(statement, divergence, survey, self.trials.source, self._functions())
-        if location is not None and divergence is not None and location.divergence is divergence:
+        if divergence is not None and location is not None and entry is None:
             location = configured(divergence, survey, self.trials.source) or location
         return replace(location, first_mistake=first_mistake) if location is not None else None
 

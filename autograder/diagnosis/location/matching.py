@@ -114,8 +114,8 @@ class Matching:
         alone = not comparable and not is_check_step(step)
         innocent = (step.name in BLANK and (handed_on or step.name != ARGUMENT)) or _loads(step)
         # The solution never has these numbers in this shape, in any order, so the shape may be another right way.
-        only_reshaped = state is State.RESHAPED and step.name in NEUTRAL and not (alike & fitting).any()
-        innocent = innocent or (only_reshaped and handed_on)
+        rearranged = state in (State.RESHAPED, State.MOVED) and step.name in NEUTRAL
+        innocent = innocent or (rearranged and handed_on and not (alike & fitting).any())
         self._good.append(state is State.AGREES or innocent or (alone and (state is State.RESHAPED or handed_on)))
         self.constant.append(bool(step.stack) and all(self.constant[before] for before in step.inputs))
 
