@@ -24,6 +24,7 @@ from autograder.course.digest import digest_of_parts
 from autograder.course.libraries import versions_of
 from autograder.course.storage import write_atomically
 from autograder.course.suite import Suite, engine_digest
+from autograder.edits.guides import fix_of
 from autograder.protocol import Limits, ProtocolError, Value, read_frame, write_frame
 from autograder.runner.outcomes import Fault, Observed, WorkerFailure
 from autograder.runner.run import Run
@@ -37,7 +38,7 @@ Kept = TypeVar("Kept")
 
 DIGEST_SIZE = 32
 MAKES_KEYS = (
-    *("checks/*.py", "protocol/*.py", "worker/*.py", "runner/*.py", "answer_key/*.py"),
+    *("checks/*.py", "protocol/*.py", "worker/*.py", "runner/*.py", "answer_key/*.py", "edits/guides.py"),
     *(f"comparison/{module}.py" for module in ("arrays", "compare", "dropout", "sketches", "tensors", "tolerances")),
 )
 """The code that a key depends on: it runs the programs and decides which outcomes are wrong."""
@@ -209,9 +210,8 @@ class Keys:
             }
             sketches = {at: sketch(outcome, judges[at[0]], reference[at]) for at, outcome in outcomes[wrong.id].items()}
             known = wrong.id, wrong.name, wrong.explanation, wrong.hint, wrong.same_as, sketches
-            entries.append(
-                Misconception(*known, marks_of(wrong, solution), owners_of(wrong, solution), wrong.convention)
-            )
+            changes = marks_of(wrong, solution), owners_of(wrong, solution), wrong.convention
+            entries.append(Misconception(*known, *changes, fix_of(patched(solution, wrong), solution)))
         return AnswerKey(reference, tuple(entries)), outcomes
 
     def _reference(self, exercise: Exercise, sources: Mapping[str, bytes]) -> dict[Key, Expected]:

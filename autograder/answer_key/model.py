@@ -18,7 +18,8 @@ class Misconception:
     """A misconception with a sketch of its outcomes, only those that are wrong, and the hashes of its statements.
 
     `owners` has the hashes of the names of the functions and classes that it changes. `convention` says
-    whose convention it is, if it is one.
+    whose convention it is, if it is one. `fix` says what its fix looks like, in hashes of the words that it adds and
+    removes.
     """
 
     id: str
@@ -30,6 +31,7 @@ class Misconception:
     marks: tuple[str, ...] = ()
     owners: tuple[str, ...] = ()
     convention: str = ""
+    fix: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ def to_record(key: AnswerKey) -> Value:
             "marks": list(entry.marks),
             "owners": list(entry.owners),
             **({"convention": entry.convention} if entry.convention else {}),
+            **({"fix": entry.fix} if entry.fix else {}),
             "trials": [trials[at] for at in entry.outcomes],
             "outcomes": [table.index(outcome) for outcome in entry.outcomes.values()],
         }
@@ -91,6 +94,7 @@ def from_record(record: Any) -> AnswerKey:
                 tuple(entry["marks"]),
                 tuple(entry["owners"]),
                 entry.get("convention", ""),
+                entry.get("fix", ""),
             )
             for entry in record["bank"]
         ),

@@ -69,7 +69,7 @@ def finding_of(diagnosis: Diagnosis, source: Source, location: Location | None =
         text = _first_of_several(location.first_mistake, source)
     else:
         text = _unnamed(diagnosis, source, location)
-    site = _site(diagnosis.place, source, location)
+    site = _site(diagnosis, source, location)
     return Finding(
         text.kind,
         text.id,
@@ -177,9 +177,12 @@ def _in_notebook(fact: Fact, place: Place | None, source: Source) -> Fact:
     return fact
 
 
-def _site(diagnosed: Place | None, source: Source, location: Location | None) -> _Site:
-    """Return the place of the location, else that of the diagnosis, and what is wrong there."""
-    place = location.place if location is not None else diagnosed
+def _site(diagnosis: Diagnosis, source: Source, location: Location | None) -> _Site:
+    """Return the place of the location, else that of the diagnosis, and what is wrong there.
+
+    Only a proof, a statement of a misconception, and the line where an unexplained exception was raised are certain.
+    """
+    place = location.place if location is not None else diagnosis.place
     if place is None:
         return _Site(None)
     cells = source.cells
@@ -187,14 +190,20 @@ def _site(diagnosed: Place | None, source: Source, location: Location | None) ->
     divergence = location.divergence if location is not None else None
     proved = location is not None and location.proved
     if location is None or divergence is None:
-        certain = location is None or not location.is_likely
+        certain = diagnosis.misconception is None if location is None else proved or location.is_known
         return _Site(place_in(cells, place), lines, certain=certain, proved=proved)
-    agreeing, text, certain = divergence.agreeing, label(divergence), divergence.certain
+    agreeing, text = divergence.agreeing, label(divergence)
     if location.is_origin and divergence.number is not None:
-        agreeing, certain = tuple(line for line in agreeing if line < place.line), True
+        agreeing = tuple(line for line in agreeing if line < place.line)
         text = origin_label(divergence.number[0], line_in(cells, place, divergence.place.line), divergence)
     agrees = tuple(line for line, _ in within(cells, place, [(line, "") for line in agreeing]))
-    return _Site(place_in(cells, place), lines, text, agrees, certain or proved, proved)
+    certain = proved or (diagnosis.misconception is None and _raised_at(diagnosis, place))
+    return _Site(place_in(cells, place), lines, text, agrees, certain, proved)
+
+
+def _raised_at(diagnosis: Diagnosis, place: Place) -> bool:
+    there = diagnosis.place
+    return isinstance(diagnosis.fact, Raised) and there is not None and there.line == place.line
 
 
 def excerpt(source: bytes, place: Place) -> tuple[tuple[int, str], ...]:

@@ -13,11 +13,32 @@ Ranked = tuple[float, str]
 """An addition, and how much later it is tried than the likeliest ones."""
 
 SHAPED = ("transpose(-2, -1)", "transpose(1, 2)", "unsqueeze(1)", "unsqueeze(0)", "unsqueeze(-1)", "unsqueeze(-2)")
-CHANGED = ("clone()", "detach()", "contiguous()", "bool()", "long()", "float()", "softmax(-1)", "relu()", "log()")
-CUT = (":, :-1", ":, 1:", ":-1", "1:", ":, -1", "0", "..., :-1", "..., 1:")
+CHANGED = (
+    *("clone()", "copy()", "detach()", "contiguous()", "bool()", "long()", "float()"),
+    *("softmax(-1)", "relu()", "log()", "sqrt()", "sum(-1)", "mean(-1)"),
+)
+CUT = (":, :-1", ":, 1:", ":-1", "1:", ":, -1", "0", "..., :-1", "..., 1:", "None", ":, None", "..., None", "-1")
 FILLS = ('float("-inf")', "0.0", "-1e4", "1.0", "True", "False")
+COMPARED = ("==", "!=", "<", "<=", ">", ">=")
+SIGNS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
+TYPES = {
+    "bool",
+    "long",
+    "int",
+    "double",
+    "half",
+    *(f"{kind}{bits}" for kind in ("float", "int") for bits in (16, 32, 64)),
+}
+TYPE_WORDS = ("bool", "long", "float32", "float64")
 LARGE = 1e3
-KEYWORDS = ("dim=-1", "dim=1", "dim=0", "keepdim=True", "bias=False", "unbiased=False", "training=self.training")
+KEYWORDS = (
+    *("dim=-1", "dim=1", "dim=0", "dim=-2", "keepdim=True", "bias=False", "unbiased=False", "correction=0"),
+    *("training=self.training", "persistent=False"),
+)
+PASSED_ON_RANK, KEPT_RANK = -1.0, -3.0
+"""Ranks of an argument that is handed on to a part, and of a value that is made anew in each call: both are often
+forgotten."""
+
 NUMBERS = (0, 1, 2, -1, -2, -3)
 MODES = ("train", "eval", "zero_grad", "step")
 """Methods without arguments that a training or evaluation may lack."""
@@ -28,6 +49,7 @@ class Scope:
 
     def __init__(self, tree: ast.Module) -> None:
         self.imported = frozenset(_imported(tree))
+        self.parts = frozenset(_parts(tree))
         calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
         self.called = tuple(dict.fromkeys(_name(call.func) for call in calls if _is_own(call.func)))
         self.keywords = tuple(
@@ -60,10 +82,27 @@ def additions(slot: Slot, scope: Scope) -> Iterator[Ranked]:
             yield from ((1, name) for name in dict.fromkeys((*place.parameters, *place.variables)))
         case ast.Call():
             yield from _of_call(node, place, scope)
+        case ast.Compare(left, [op], [right]) if type(op) in SIGNS:
+            for sign in COMPARED:
+                yield 1, f"({ast.unparse(left)} {sign} {ast.unparse(right)})"
+        case ast.Compare(
+            ast.Attribute(value=ast.Name(id="self")), [ast.Is() | ast.IsNot()], [ast.Constant(value=None)]
+        ):
+            yield KEPT_RANK, str(isinstance(node.ops[0], ast.Is))
+        case ast.Attribute(attr="data"):
+            yield 0, ast.unparse(node.value)
+        case ast.Attribute(attr=name) if name in TYPES and slot.name != "func":
+            yield from ((1, f"{other}.dtype") for other in place.parameters)
+            if isinstance(node.value, ast.Name):
+                yield from ((1, f"{node.value.id}.{other}") for other in TYPE_WORDS if other != name)
+        case ast.Subscript(value, ast.Slice(lower, upper, None)):
+            yield from _of_slice(ast.unparse(value), lower, upper)
         case ast.BinOp(left=ast.List(elts=[item]), op=ast.Mult(), right=count):
             yield 0, f'[__import__("copy").deepcopy({ast.unparse(item)}) for _ in range({ast.unparse(count)})]'
     if _is_fill(slot):
         yield from ((0, fill) for fill in FILLS if fill != text)
+        for name in dict.fromkeys((*place.variables, *place.parameters)):
+            yield 1, f'__import__("torch").finfo({name}.dtype).min'
     if slot.name == "elt" and isinstance(node, ast.Name | ast.Attribute):
         yield 0, f'__import__("copy").deepcopy({text})'
     if _may_be_wrapped(slot):
@@ -73,9 +112,18 @@ def additions(slot: Slot, scope: Scope) -> Iterator[Ranked]:
 def _of_names(name: str, place: Place, is_owner: bool) -> Iterator[Ranked]:
     for other in dict.fromkeys((*place.parameters, *place.variables)):
         if other != name:
-            yield 1, other
+            yield 0, other
     if not is_owner:
-        yield from ((2, f"self.{other}") for other in place.attributes)
+        yield from ((1, f"self.{other}") for other in place.attributes)
+
+
+def _of_slice(value: str, lower: ast.expr | None, upper: ast.expr | None) -> Iterator[Ranked]:
+    """Yield the other end of a sequence."""
+    first, last = (ast.unparse(end) if end is not None else "" for end in (lower, upper))
+    if last and not first:
+        yield from ((1, f"{value}[{other}]") for other in (f"-{last}:", f"{last}:", f":-{last}"))
+    if first and not last:
+        yield from ((1, f"{value}[{other}]") for other in (f":{first}", f"-{first}:", f":-{first}"))
 
 
 def _of_number(slot: Slot, value: float, scope: Scope) -> Iterator[Ranked]:
@@ -104,6 +152,8 @@ def _of_call(node: ast.Call, place: Place, scope: Scope) -> Iterator[Ranked]:
     begun = f"{text[:-1]}, " if node.args or node.keywords else text[:-1]
     if any(isinstance(argument, ast.GeneratorExp) for argument in node.args):
         return
+    if isinstance(node.func, ast.Attribute) and name.endswith("_") and not name.startswith("_"):
+        yield 0, f"{ast.unparse(node.func.value)}.{name.rstrip('_')}({text.partition(f'.{name}(')[2]}"
     tensors = [other for other in place.parameters if not other.startswith(("n_", "d_", "max_"))]
     if name in MAKERS:
         yield from ((0, f"{begun}device={other}.device)") for other in tensors if "device" not in here)
@@ -112,18 +162,26 @@ def _of_call(node: ast.Call, place: Place, scope: Scope) -> Iterator[Ranked]:
         if keyword.split("=")[0] not in here:
             yield (1 if keyword in scope.keywords else 2), f"{begun}{keyword})"
     used = {argument.id for argument in node.args if isinstance(argument, ast.Name)}
-    for other in (*place.parameters, *place.variables):
+    is_part = _is_own(node.func) or (isinstance(node.func, ast.Name) and node.func.id in scope.parts)
+    rank = PASSED_ON_RANK if is_part else 1.0
+    for other in dict.fromkeys((*place.parameters, *place.variables)):
         if other not in used and other not in here:
-            yield 1, f"{begun}{other}={other})"
+            is_new = other not in place.parameters
+            yield rank + is_new, f"{begun}{other}={other})"
             if not node.keywords:
-                yield 1, f"{begun}{other})"
+                yield rank + is_new, f"{begun}{other})"
+    if not node.keywords:
+        yield from ((2, f"{begun}{other}.device)") for other in tensors)
+        yield from ((2, f"{begun}self.{other})") for other in place.attributes)
 
 
 def _may_be_wrapped(slot: Slot) -> bool:
     """Whether an expression is a value of its own: what is assigned, returned, an argument or an operand."""
     if slot.name in ("value", "iter") and isinstance(slot.parent, ast.stmt):
         return not isinstance(slot.parent, ast.Expr)
-    return slot.name in ("args", "left", "right", "elt", "elts") and not isinstance(slot.node, ast.Constant)
+    return slot.name in ("args", "left", "right", "elt", "elts", "comparators") and not isinstance(
+        slot.node, ast.Constant
+    )
 
 
 def _wraps(node: ast.expr, text: str, place: Place, scope: Scope) -> Iterator[Ranked]:
@@ -139,6 +197,8 @@ def _wraps(node: ast.expr, text: str, place: Place, scope: Scope) -> Iterator[Ra
             yield from ((0, f"({whole} {sign} {name}.size(-1) ** 0.5)") for sign in "/*")
     for name in (*place.parameters, *place.variables):
         yield 1, f"({whole} + {name})"
+        yield from ((2, f"({whole} {sign} {name})") for sign in "&|")
+        yield 2, f'__import__("torch").maximum({whole}, {name})'
         yield from ((2, f"({whole} {sign} {name})") for sign in "*/-")
         yield from ((2, f"({whole} {sign} {name} ** 0.5)") for sign in "*/")
         if "mask" in name:
@@ -149,9 +209,13 @@ def _wraps(node: ast.expr, text: str, place: Place, scope: Scope) -> Iterator[Ra
     yield from ((1, f"{whole}.{call}") for call in SHAPED)
     yield from ((2, f"{whole}.{call}") for call in CHANGED)
     yield from ((2, f"{whole}[{index}]") for index in CUT)
-    yield from ((2, other) for other in (f"({whole} + 1)", f"({whole} - 1)", f"list({text})", f"(-{whole})"))
+    yield from ((2, other) for other in _changed(whole, text))
     for name in place.parameters:
         yield from ((2, f"{whole}.to({name}.{what})") for what in ("device", "dtype"))
+
+
+def _changed(whole: str, text: str) -> tuple[str, ...]:
+    return (f"({whole} + 1)", f"({whole} - 1)", f"({whole} * 2)", f"({whole} / 2)", f"list({text})", f"(-{whole})")
 
 
 def _masked(whole: str, name: str) -> Iterator[Ranked]:
@@ -173,6 +237,7 @@ def insertions(slot: Slot, scope: Scope) -> Iterator[tuple[float, str, bool]]:
         elif _is_own(node.targets[0]):
             value, name = ast.unparse(node.value), target.removeprefix("self.")
             yield 1, f'del {target}; self.register_buffer("{name}", {value})', False
+            yield 1, f'{target} = __import__("torch").nn.Parameter({target})', False
     for name in place.parameters:
         if name.startswith(("model", "optim", "net")):
             yield from ((2, f"{name}.{mode}()", before) for mode in MODES for before in (True, False))
@@ -199,6 +264,15 @@ def _imported(tree: ast.Module) -> Iterator[str]:
                     yield name.name.split(".")[0]
         if isinstance(node, ast.ImportFrom) and node.module:
             yield node.module.split(".")[0]
+
+
+def _parts(tree: ast.Module) -> Iterator[str]:
+    """Yield the functions and classes of the program, and those of other exercises that it imports by name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        if isinstance(node, ast.ImportFrom) and not (node.module or "").startswith(("torch", "typing")):
+            yield from (name.asname or name.name for name in node.names)
 
 
 def _name(function: ast.expr) -> str:

@@ -6,10 +6,19 @@ from dataclasses import dataclass
 from autograder.checks.trials import Key
 from autograder.comparison.compare import passes
 from autograder.course import Exercise
-from autograder.edits.repairs import Edit
+from autograder.edits.text import Edit
 from autograder.judge.budget import Budget
 from autograder.judge.marking import Marking
-from autograder.judge.proving import Hung, Judged, Search, can_be_proved, plain_text, with_proofs
+from autograder.judge.proving import (
+    Hung,
+    Judged,
+    Search,
+    can_be_proved,
+    likely_fixes,
+    plain_text,
+    suspected_lines,
+    with_proofs,
+)
 from autograder.results import ExerciseResult
 from autograder.runner.outcomes import WorkerFailure
 from autograder.runner.run import EnvironmentProblem, GraderProblem
@@ -39,8 +48,9 @@ class _Trying:
     settled: Judged
     most: int
 
-    def repairs(self, source: str, lines: Sequence[int]) -> Sequence[Edit]:
-        return self.marking.runner.repairs(source, lines, self.most)
+    def repairs(self, source: str, judged: Judged) -> Sequence[Edit]:
+        fixes, is_named = likely_fixes(judged[0])
+        return self.marking.runner.repairs(source, suspected_lines(*judged), self.most, fixes, is_named=is_named)
 
     def passing(self, source: str, keys: Sequence[Key]) -> list[Key]:
         like, _ = self.settled

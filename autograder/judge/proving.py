@@ -13,7 +13,7 @@ from autograder.checks import Check
 from autograder.checks.trials import Key
 from autograder.diagnosis.diagnosis import Location
 from autograder.diagnosis.judgement import Judgement, Verdict
-from autograder.edits.repairs import Edit
+from autograder.edits.text import Edit
 from autograder.messages.statuses import EarlierUnwritten
 from autograder.results import Place
 from autograder.results.model import first_failing
@@ -52,8 +52,8 @@ Judged = tuple[Judgement, Mapping[str, Location]]
 class Trying(Protocol):
     """Tries edited programs. Each method raises `Hung`."""
 
-    def repairs(self, source: str, lines: Sequence[int]) -> Sequence[Edit]:
-        """Return edits that may mend a program, the likeliest first."""
+    def repairs(self, source: str, judged: Judged) -> Sequence[Edit]:
+        """Return edits that may mend a program that was judged so, the likeliest first."""
 
     def passing(self, source: str, keys: Sequence[Key]) -> Collection[Key]:
         """Return the trials that pass."""
@@ -102,6 +102,16 @@ def suspected_lines(judgement: Judgement, locations: Mapping[str, Location]) -> 
     return list(dict.fromkeys(found))
 
 
+def likely_fixes(judgement: Judgement) -> tuple[list[str], bool]:
+    """Return the fixes of the misconceptions that explain failures, and True; else those of all, and False."""
+    diagnosed = (verdict.diagnosis for verdict in judgement.verdicts if verdict.diagnosis is not None)
+    named = {known.id: known.fix for diagnosis in diagnosed if (known := diagnosis.misconception) and known.fix}
+    if named:
+        return list(named.values()), True
+    key = judgement.trials.key if judgement.trials is not None else None
+    return [known.fix for known in key.misconceptions if known.fix] if key is not None else [], False
+
+
 def plain_text(source: bytes) -> str:
     """Return the text of a file with line ends as Python counts them; raises UnicodeDecodeError if it is not UTF-8."""
     return source.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
@@ -126,7 +136,7 @@ class Search:
 
     def _proofs(self) -> list[Proof]:
         goal = _Goal.of(self.judgement)
-        edits = self.trying.repairs(self.source, suspected_lines(self.judgement, self.locations))
+        edits = self.trying.repairs(self.source, (self.judgement, self.locations))
         parts: list[_Part] = []
         self.most = len(edits)
         for part in self._mending(self.source, edits, goal):
@@ -167,7 +177,7 @@ class Search:
 
     def _edit_beside(self, first: Edit, edited: str, judged: Judged) -> Edit | None:
         """Return an edit that mends all that is wrong after the first one, as an edit of the program before it."""
-        edits = self.trying.repairs(edited, suspected_lines(*judged))
+        edits = self.trying.repairs(edited, judged)
         before = {edit: _before(edit, first, self.source) for edit in edits}
         goal = _Goal.of(judged[0])
         self.most = len(edits)

@@ -10,6 +10,7 @@ BEFORE, AFTER = 2, 1
 
 AGREES = "agrees with what is expected"
 RETURNED = "returned here"
+PROBABLY = "probably here"
 PROVED = "this line alone decides it"
 _LONGEST_LINE = 500  # longer than any page is wide
 
@@ -36,7 +37,8 @@ class Location:
     """A line of a file, or of a cell of a notebook.
 
     `line` names it, as in `line 12` or `cell 4, line 3`, and `address` is the short form behind the file's name.
-    `circumstance` says what happened there, with *probably* if that is not certain; `label` says what is wrong.
+    `circumstance` says what happened there, or *probably here* if the mistake may be elsewhere; `label` says what is
+    wrong.
     """
 
     file: str
@@ -70,13 +72,12 @@ def location_of(status: Status, finding: Finding) -> Location | None:
     if place is None:
         return None
     line = f"line {place.line}" if place.cell is None else f"cell {place.cell}, line {place.line}"
-    circumstance = _circumstance(status, finding)
     return Location(
         file=one_line(place.file),
         line=line,
         address=f":{place.line}" if place.cell is None else f", {line}",
         function=function_of(finding),
-        circumstance=circumstance if finding.certain or not circumstance else f"probably {circumstance}",
+        circumstance=_circumstance(status, finding),
         label=one_line(finding.label or ""),
         source=_source(finding, place),
     )
@@ -91,21 +92,25 @@ def function_of(finding: Finding) -> str:
 
 
 def _circumstance(status: Status, finding: Finding) -> str:
-    """Return what happened at the place; nothing if that is not known."""
+    """Return what happened at the place, or that the mistake is probably there; nothing if neither is known."""
     if finding.proved:
         return PROVED
     if status == "timeout":
         return "stopped here"
     if finding.kind == "exception":
         return "raised here" if status == "error" and function_of(finding) else ""
+    if not finding.certain:
+        return RETURNED if _returns(finding) and not finding.label and finding.kind == "pattern" else PROBABLY
     if status == "error" and not finding.label and not finding.agrees:
         return ""  # the statement that is known to be wrong may stand before the one that raised
-    if finding.kind == "place" or finding.agrees:
-        return "first divergence"
     if finding.evidence is None and finding.kind != "pattern" and not finding.label:
         return ""
+    return RETURNED if _returns(finding) else "set here"
+
+
+def _returns(finding: Finding) -> bool:
     line = dict(finding.source).get(finding.place.line, "") if finding.place else ""
-    return RETURNED if line.strip().startswith("return") else "set here"
+    return line.strip().startswith("return")
 
 
 def _source(finding: Finding, place: Place) -> tuple[SourceLine, ...]:

@@ -24,7 +24,7 @@ from autograder.results import Place
 from autograder.runner.validation import as_dict, as_dotted, as_integer, as_line, as_list, as_text
 
 if TYPE_CHECKING:
-    from autograder.edits.repairs import Edit
+    from autograder.edits.text import Edit
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,8 @@ def read_survey(event: Mapping[str, Any]) -> Survey:
 
 def read_edits(event: Mapping[str, Any], source: str, most: int) -> "list[Edit]":
     """Return the edits of a worker's event; raises LookupError, TypeError or ValueError for one out of bounds."""
-    from autograder.edits.repairs import LONGEST, Edit
+    from autograder.edits.repairs import LONGEST
+    from autograder.edits.text import Edit
 
     size = len(source)
     return [

@@ -83,6 +83,7 @@ UNSCALED = Finding(
     place=Place(FILE, 21, "scaled_dot_product_attention", 13, 42),
     label="its size grows with √K",
     agrees=(18, 20),
+    certain=False,
     source=(
         (19, "    # query: [B, H, T, K], key: [B, H, S, K], value: [B, H, S, Kv]"),
         (20, '    assert query.shape[-1] == key.shape[-1], f"{query.shape[-1]} is not {key.shape[-1]}"'),

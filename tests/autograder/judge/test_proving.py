@@ -12,7 +12,7 @@ from autograder.checks import Same
 from autograder.checks.trials import Key
 from autograder.diagnosis.diagnosis import Diagnosis, Location
 from autograder.diagnosis.judgement import Judgement, Trials, Verdict
-from autograder.edits.repairs import Edit
+from autograder.edits.text import Edit
 from autograder.judge.budget import Budget
 from autograder.judge.grader import Grader
 from autograder.judge.proving import (
@@ -85,7 +85,7 @@ class Fake:
     known: Mapping[str, Misconception] = field(default_factory=dict)
     locations: Mapping[str, Location] = field(default_factory=dict)
 
-    def repairs(self, source: str, lines: Sequence[int]) -> Sequence[Edit]:
+    def repairs(self, source: str, judged: Judged) -> Sequence[Edit]:
         if source == SOURCE:
             return self.edits
         words = ((SOURCE[each.start : each.end], each.text) for each in self.edits)

@@ -1,0 +1,94 @@
+"""What the fix of a known mistake looks like, so that edits like it are tried first.
+
+A fix is the words that it adds and removes, as short hashes: it orders edits, and is no text of the solution.
+"""
+
+import ast
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+WORD = re.compile(r"[A-Za-z_]\w*|\d+(?:\.\d+)?(?:e[+-]?\d+)?|\*\*|//|[=!<>]=|[-+*/%@&|~<>:]")
+"""A word of a program. Brackets, commas, dots and quotes tell nothing that the other words do not tell."""
+
+COMMENT = re.compile(r"#.*")
+
+LIKE, SAME = 4.0, 1.5
+"""Ranks that an edit gains if it is the fix of the mistake that the program has, and if it is that of any mistake."""
+
+HASH = 4
+LONGEST_FIX = 24
+"""Words of the longest fix that is kept: a longer one rewrites too much to be found among small edits."""
+
+
+class Guides:
+    """Says how much an edit is like the fixes of known mistakes.
+
+    With `is_named` the fixes are those of the mistakes that the program has by its outcomes, else of all known ones.
+    `variables` are the program's own names, of which no fix tells anything.
+    """
+
+    def __init__(self, fixes: Sequence[str], *, is_named: bool, variables: Iterable[str] = ()) -> None:
+        self._fixes = [frozenset(fix.split()) for fix in fixes if fix]
+        self._all = frozenset(self._fixes)
+        self._is_named = is_named
+        self._variables = frozenset(variables)
+        self._words: dict[str, list[str]] = {}
+
+    def gain(self, before: str, after: str) -> float:
+        """Return how many ranks earlier an edit is to be tried, given the text before and after it."""
+        if not self._fixes:
+            return 0.0
+        words = frozenset(_signed(self._of(before), self._of(after)))
+        if not words:
+            return 0.0
+        if not self._is_named:
+            return SAME if words in self._all else 0.0
+        return LIKE * max(len(words & fix) / len(words | fix) for fix in self._fixes)
+
+    def _of(self, text: str) -> list[str]:
+        if text not in self._words:
+            code = COMMENT.sub("", text)
+            self._words[text] = [_hash(word) for word in WORD.findall(code) if word not in self._variables]
+        return self._words[text]
+
+
+def fix_of(wrong: str, right: str) -> str:
+    """Return what turns a wrong program into the right one; empty if words do not tell, or too many do.
+
+    Raises whatever `ast.parse` raises.
+    """
+    own = variables(ast.parse(right)) | variables(ast.parse(wrong))
+    words = [[_hash(word) for word in WORD.findall(_code(text)) if word not in own] for text in (wrong, right)]
+    found = _signed(*words)
+    return " ".join(sorted(found)) if len(found) <= LONGEST_FIX else ""
+
+
+def variables(tree: ast.Module) -> set[str]:
+    """Return the names that functions of a program give to values of their own."""
+    return {
+        node.id
+        for function in ast.walk(tree)
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
+
+
+def _code(text: str) -> str:
+    """Return a program as Python writes it: without comments, and with one way to write a number."""
+    return ast.unparse(ast.parse(text))
+
+
+def _signed(before: Sequence[str], after: Sequence[str]) -> list[str]:
+    """Return the words that an edit adds and removes, each with its sign."""
+    change = Counter(after)
+    change.subtract(before)
+    return [f"+{word}" if count > 0 else f"-{word}" for word, count in change.items() if count]
+
+
+@cache
+def _hash(word: str) -> str:
+    return hashlib.sha256(word.encode()).hexdigest()[:HASH]

@@ -1,0 +1,54 @@
+"""Edits like the fix of a known mistake are tried first."""
+
+import pytest
+
+from autograder.edits.guides import LIKE, SAME, Guides, fix_of
+from autograder.edits.repairs import repairs
+
+RIGHT = "def f(scores, mask):\n    weights = scores.softmax(dim=-1)\n    return weights * mask\n"
+WRONG = RIGHT.replace("dim=-1", "dim=1")
+THEIRS = "def g(s, mask):\n    p = torch.softmax(s, 1)\n    q = p * mask\n    return q\n"
+
+
+def test_a_fix_is_hashes_and_has_no_word_of_the_program() -> None:
+    fix = fix_of(WRONG, RIGHT)
+    assert fix
+    assert not set(fix.replace("+", " ").replace("-", " ").split()) & {"dim", "1", "softmax", "scores"}
+
+
+def test_a_fix_of_names_of_variables_alone_tells_nothing() -> None:
+    assert fix_of(RIGHT.replace("weights", "other"), RIGHT) == ""
+
+
+def test_a_fix_that_rewrites_much_is_not_kept() -> None:
+    many = "def f(scores, mask):\n    return " + " + ".join(f"a{i}(scores)" for i in range(30)) + "\n"
+    assert fix_of(many, RIGHT) == ""
+
+
+def test_the_fix_of_the_named_mistake_gains_most() -> None:
+    fix, other = fix_of(WRONG, RIGHT), fix_of(RIGHT.replace("* mask", "/ mask"), RIGHT)
+    named = Guides([fix], is_named=True)
+    assert named.gain("s.softmax(1)", "s.softmax(-1)") == LIKE
+    assert 0 < named.gain("s.softmax(1)", "s.softmax(-1).detach()") < LIKE
+    assert named.gain("p / mask", "p * mask") == 0
+    known = Guides([fix, other], is_named=False)
+    assert known.gain("p / mask", "p * mask") == SAME
+    assert known.gain("p / mask", "p + mask") == 0
+    assert Guides([], is_named=True).gain("a", "b") == 0
+
+
+def test_names_of_the_programs_own_variables_do_not_count() -> None:
+    fix = fix_of(WRONG, RIGHT)
+    assert Guides([fix], is_named=True, variables=["p"]).gain("p.softmax(1)", "p.softmax(-1)") == LIKE
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_an_edit_like_a_known_fix_comes_before_others_of_its_line(is_named: bool) -> None:
+    line = 2
+
+    def position(fixes: list[str]) -> int:
+        edits = repairs(THEIRS, [line], 100_000, fixes, is_named=is_named)
+        return next(i for i, edit in enumerate(edits) if "softmax(s, -1)" in edit.applied(THEIRS))
+
+    assert position([fix_of(WRONG, RIGHT)]) <= position([])
+    assert position([fix_of(WRONG, RIGHT)]) < 5
