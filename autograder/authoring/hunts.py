@@ -2,8 +2,9 @@
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from autograder.answer_key.catalogue import WrongProgram, patched
 from autograder.authoring.grading import grade_each
@@ -32,15 +33,23 @@ def make_hunts(
 ) -> HuntFile:
     """Return the programs of an exercise; every wrong one was run, fails, and shows a misconception by name.
 
-    A variant shows each misconception once. `on_progress(done, total)` is called for each program that was run.
+    A variant shows each misconception once, and passes beside the solutions of earlier exercises: a learner gets its
+    file alone. `on_progress(done, total)` is called for each program that was run.
     """
     suite = load_suite(course, list(course.with_needs(exercise)))
-    variants = [program for program in programs_of(suite, exercise) if program.kind == "accepted"]
+    needed = course.with_needs(exercise)
+    base = {other.file: (course.solutions_dir / other.file).read_bytes() for other in needed}
+    accepted = [program for program in programs_of(suite, exercise) if program.kind == "accepted"]
+    alone = [replace(program, sources={**base, exercise.file: program.sources[exercise.file]}) for program in accepted]
+    jobs = os.cpu_count() or 1
+    run = partial(grade_each, suite, seed=course.seed, jobs=jobs, cache=None, on_progress=on_progress)
+    verdicts = run([(_submission(course, program.sources), [exercise]) for program in alone])
+    variants = [
+        program for program, report in zip(alone, verdicts, strict=True) if report.exercises[0].status == "pass"
+    ]
     right = {program.name: program.sources[exercise.file].decode("utf-8") for program in variants}
     candidates = list(_candidates(suite, exercise, variants))
-    programs = [(candidate.submission, [exercise]) for candidate in candidates]
-    jobs = os.cpu_count() or 1
-    reports = grade_each(suite, programs, seed=course.seed, jobs=jobs, cache=None, on_progress=on_progress)
+    reports = run([(candidate.submission, [exercise]) for candidate in candidates])
     found: dict[tuple[str, str], Hunt] = {}
     for candidate, report in zip(candidates, reports, strict=True):
         failure = _named_failure(report.exercises[0])
@@ -73,8 +82,11 @@ def _candidates(suite: Suite, exercise: Exercise, variants: Sequence[Program]) -
         step = max(-(-len(mutants) // MOST_OF_A_VARIANT), 1)
         for source in dict.fromkeys([*ported, *mutants[::step]]):
             sources = {**program.sources, exercise.file: source.encode()}
-            submission = Submission("hunt", suite.course.files, sources, digest_of(sources), ())
-            yield Wrong(exercise, program.name, submission, faulty_lines(right, source))
+            yield Wrong(exercise, program.name, _submission(suite.course, sources), faulty_lines(right, source))
+
+
+def _submission(course: Course, sources: Mapping[str, bytes]) -> Submission:
+    return Submission("hunt", course.files, sources, digest_of(sources), ())
 
 
 def _fits(text: str, misconception: WrongProgram) -> bool:

@@ -40,6 +40,9 @@ PASSED_ON_RANK, KEPT_RANK = -1.0, -3.0
 forgotten."""
 
 NUMBERS = (0, 1, 2, -1, -2, -3)
+SHORT, MOST_AROUND = 50, 6
+"""Characters of an expression that is tried in place of a name in it, and how many are."""
+
 MODES = ("train", "eval", "zero_grad", "step")
 """Methods without arguments that a training or evaluation may lack."""
 
@@ -60,8 +63,13 @@ class Scope:
                 if keyword.arg and not isinstance(keyword.value, ast.Lambda)
             )
         )
+        self._around = _expressions(tree)
         constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
         self.numbers = tuple(dict.fromkeys(value for value in constants if type(value) in (int, float)))
+
+    def around(self, text: str, place: Place) -> tuple[str, ...]:
+        """Return short expressions that a function has elsewhere, and that contain a name."""
+        return self._around.get((place.where[-1] if place.where else "", text), ())
 
 
 def additions(slot: Slot, scope: Scope) -> Iterator[Ranked]:
@@ -96,7 +104,12 @@ def additions(slot: Slot, scope: Scope) -> Iterator[Ranked]:
             if isinstance(node.value, ast.Name):
                 yield from ((1, f"{node.value.id}.{other}") for other in TYPE_WORDS if other != name)
         case ast.Subscript(value, ast.Slice(lower, upper, None)):
-            yield from _of_slice(ast.unparse(value), lower, upper)
+            yield from _of_slice(f"{ast.unparse(value)}[", lower, upper)
+        case ast.Subscript(value, ast.Tuple([*first, ast.Slice(lower, upper, None)])):
+            before = ", ".join(ast.unparse(part) for part in first)
+            yield from _of_slice(f"{ast.unparse(value)}[{before}, ", lower, upper)
+        case ast.List() | ast.ListComp() if slot.name == "value" and isinstance(slot.parent, ast.Assign | ast.Return):
+            yield 0, f'__import__("torch").nn.ModuleList({text})'
         case ast.BinOp(left=ast.List(elts=[item]), op=ast.Mult(), right=count):
             yield 0, f'[__import__("copy").deepcopy({ast.unparse(item)}) for _ in range({ast.unparse(count)})]'
     if _is_fill(slot):
@@ -105,6 +118,10 @@ def additions(slot: Slot, scope: Scope) -> Iterator[Ranked]:
             yield 1, f'__import__("torch").finfo({name}.dtype).min'
     if slot.name == "elt" and isinstance(node, ast.Name | ast.Attribute):
         yield 0, f'__import__("copy").deepcopy({text})'
+    if isinstance(node, ast.Name | ast.Attribute):
+        yield from ((1, other) for other in scope.around(text, place) if other != text)
+    if _is_end(slot):
+        yield from ((1, f"({text} {sign} 1)") for sign in "+-")
     if _may_be_wrapped(slot):
         yield from _wraps(node, text, place, scope)
 
@@ -117,13 +134,13 @@ def _of_names(name: str, place: Place, is_owner: bool) -> Iterator[Ranked]:
         yield from ((1, f"self.{other}") for other in place.attributes)
 
 
-def _of_slice(value: str, lower: ast.expr | None, upper: ast.expr | None) -> Iterator[Ranked]:
+def _of_slice(begun: str, lower: ast.expr | None, upper: ast.expr | None) -> Iterator[Ranked]:
     """Yield the other end of a sequence."""
     first, last = (ast.unparse(end) if end is not None else "" for end in (lower, upper))
     if last and not first:
-        yield from ((1, f"{value}[{other}]") for other in (f"-{last}:", f"{last}:", f":-{last}"))
+        yield from ((1, f"{begun}{other}]") for other in (f"-{last}:", f"{last}:", f":-{last}"))
     if first and not last:
-        yield from ((1, f"{value}[{other}]") for other in (f":{first}", f"-{first}:", f":-{first}"))
+        yield from ((1, f"{begun}{other}]") for other in (f":{first}", f"-{first}:", f":-{first}"))
 
 
 def _of_number(slot: Slot, value: float, scope: Scope) -> Iterator[Ranked]:
@@ -170,9 +187,19 @@ def _of_call(node: ast.Call, place: Place, scope: Scope) -> Iterator[Ranked]:
             yield rank + is_new, f"{begun}{other}={other})"
             if not node.keywords:
                 yield rank + is_new, f"{begun}{other})"
+    rest = [other for other in place.parameters if other not in used and other not in here]
+    if is_part and len(rest) > 1:
+        yield rank, f"{begun}{', '.join(f'{other}={other}' for other in rest)})"
+        yield rank, f"{begun}{', '.join(rest)})"
     if not node.keywords:
         yield from ((2, f"{begun}{other}.device)") for other in tensors)
         yield from ((2, f"{begun}self.{other})") for other in place.attributes)
+
+
+def _is_end(slot: Slot) -> bool:
+    """Whether an expression is an end of a slice, of a range or of a comparison."""
+    in_range = isinstance(slot.parent, ast.Call) and _name(slot.parent.func) == "range"
+    return slot.name in ("lower", "upper", "comparators") or in_range
 
 
 def _may_be_wrapped(slot: Slot) -> bool:
@@ -191,6 +218,7 @@ def _wraps(node: ast.expr, text: str, place: Place, scope: Scope) -> Iterator[Ra
         if attribute in place.attributes and f"self.{attribute}" != text:
             yield 0, f"self.{attribute}({text})"
     yield 0, f"(~{whole})"
+    yield from ((1, f"(lambda value: value {sign} value.size(-1) ** 0.5){whole}") for sign in "/*")
     used = [part.id for part in ast.walk(node) if isinstance(part, ast.Name) and part.id not in scope.imported]
     for name in dict.fromkeys(used):
         if name != "self":
@@ -264,6 +292,24 @@ def _imported(tree: ast.Module) -> Iterator[str]:
                     yield name.name.split(".")[0]
         if isinstance(node, ast.ImportFrom) and node.module:
             yield node.module.split(".")[0]
+
+
+def _expressions(tree: ast.Module) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Return, for each function and each name in it, the short calls and operations that contain the name."""
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        for node in ast.walk(function):
+            if not isinstance(node, ast.Call | ast.BinOp | ast.Subscript):
+                continue
+            text = ast.unparse(node)
+            if len(text) > SHORT:
+                continue
+            for part in ast.walk(node):
+                if isinstance(part, ast.Name | ast.Attribute):
+                    found.setdefault((function.name, ast.unparse(part)), {})[f"({text})"] = None
+    return {key: tuple(texts)[:MOST_AROUND] for key, texts in found.items()}
 
 
 def _parts(tree: ast.Module) -> Iterator[str]:

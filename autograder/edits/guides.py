@@ -18,6 +18,9 @@ COMMENT = re.compile(r"#.*")
 LIKE, SAME = 4.0, 1.5
 """Ranks that an edit gains if it is the fix of the mistake that the program has, and if it is that of any mistake."""
 
+ORDER = "="
+"""The fix that only changes the order of words, or names of the program's own."""
+
 HASH = 4
 LONGEST_FIX = 24
 """Words of the longest fix that is kept: a longer one rewrites too much to be found among small edits."""
@@ -41,9 +44,7 @@ class Guides:
         """Return how many ranks earlier an edit is to be tried, given the text before and after it."""
         if not self._fixes:
             return 0.0
-        words = frozenset(_signed(self._of(before), self._of(after)))
-        if not words:
-            return 0.0
+        words = frozenset(_signed(self._of(before), self._of(after)) or [ORDER])
         if not self._is_named:
             return SAME if words in self._all else 0.0
         return LIKE * max(len(words & fix) / len(words | fix) for fix in self._fixes)
@@ -56,14 +57,14 @@ class Guides:
 
 
 def fix_of(wrong: str, right: str) -> str:
-    """Return what turns a wrong program into the right one; empty if words do not tell, or too many do.
+    """Return what turns a wrong program into the right one; empty if that is too many words.
 
     Raises whatever `ast.parse` raises.
     """
     own = variables(ast.parse(right)) | variables(ast.parse(wrong))
     words = [[_hash(word) for word in WORD.findall(_code(text)) if word not in own] for text in (wrong, right)]
     found = _signed(*words)
-    return " ".join(sorted(found)) if len(found) <= LONGEST_FIX else ""
+    return " ".join(sorted(found)) or ORDER if len(found) <= LONGEST_FIX else ""
 
 
 def variables(tree: ast.Module) -> set[str]:

@@ -175,9 +175,8 @@ def _targets(owner: ast.AST, block: Sequence[ast.stmt], at: int) -> Iterator[tup
     if isinstance(owner, ast.For | ast.While | ast.With | ast.If):
         yield owner.lineno, owner.col_offset
         yield _after(owner), owner.col_offset
-    for beside in (at + 1, at - 1):
-        loop = block[beside] if 0 <= beside < len(block) else None
-        if isinstance(loop, ast.For | ast.While | ast.With | ast.If):
+    for beside, loop in enumerate(block):
+        if beside != at and isinstance(loop, ast.For | ast.While | ast.With | ast.If):
             yield loop.body[0].lineno, loop.body[0].col_offset
             yield _after(loop.body[-1]), loop.body[0].col_offset
 

@@ -4,6 +4,7 @@ The likeliest edits come first: those near the lines that are suspected, and tho
 """
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
@@ -38,6 +39,9 @@ RANKS = {
     "block dropped": 3,
 }
 """How much later an operator is tried than those without an entry: it mends less often, or costs a mistake's trace."""
+
+UNUSED_GAIN = 2.0
+"""Ranks that an edit gains which uses a parameter that its function does not read: it was probably forgotten."""
 
 ORDER_RANK = 1
 STEPS_BACK = 2
@@ -125,12 +129,17 @@ def _edits(tree: ast.Module, text: Text) -> Iterator[tuple[float, Edit]]:
                 yield RANKS.get(operator, 0), edit
         if isinstance(slot.node, ast.expr) and not isinstance(slot.node, ast.Slice):
             for rank, replacement in chain(additions(slot, scope), regrouped(slot)):
-                yield rank, Edit(slot.node.lineno, *text.span(slot.node), replacement)
+                edit = Edit(slot.node.lineno, *text.span(slot.node), replacement)
+                yield rank - UNUSED_GAIN * _uses(replacement, slot.place.unused), edit
         elif isinstance(slot.node, ast.stmt):
             yield from _of_statement(slot.node, slot, scope, text)
     for first, second in pairs(tree):
         yield ORDER_RANK, text.exchanged(first.node, second.node)
     yield from moved(tree, text)
+
+
+def _uses(text: str, names: Sequence[str]) -> bool:
+    return bool(names) and not set(re.findall(r"\w+", text)).isdisjoint(names)
 
 
 def _of_statement(node: ast.stmt, slot: Slot, scope: Scope, text: Text) -> Iterator[tuple[float, Edit]]:

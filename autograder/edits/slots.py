@@ -12,13 +12,17 @@ Children = list[tuple[int | None, ast.AST]]
 
 @dataclass(frozen=True)
 class Place:
-    """What surrounds a node: the statement, parameters and variables of the function, the attributes of the class."""
+    """What surrounds a node: the statement, parameters and variables of the function, the attributes of the class.
+
+    `unused` are parameters that the function does not read.
+    """
 
     where: tuple[str, ...] = ()
     statement: ast.stmt | None = None
     parameters: tuple[str, ...] = ()
     variables: tuple[str, ...] = ()
     attributes: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -122,7 +126,9 @@ def _within(place: Place, parent: ast.AST, child: ast.AST) -> Place:
         names = tuple(argument.arg for argument in arguments if argument.arg != "self") or place.parameters
         stored = (node for node in ast.walk(parent) if isinstance(node, ast.Name))
         variables = tuple(dict.fromkeys(node.id for node in stored if isinstance(node.ctx, ast.Store)))
-        place = replace(place, where=(*place.where, parent.name), parameters=names, variables=variables)
+        read = {node.id for node in ast.walk(parent) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+        unused = tuple(name for name in names if name not in read)
+        place = replace(place, where=(*place.where, parent.name), parameters=names, variables=variables, unused=unused)
     elif isinstance(parent, ast.ClassDef):
         kept = (node for node in ast.walk(parent) if isinstance(node, ast.Attribute))
         attributes = tuple(node.attr for node in kept if isinstance(node.ctx, ast.Store))

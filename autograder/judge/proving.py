@@ -15,6 +15,7 @@ from autograder.diagnosis.diagnosis import Location
 from autograder.diagnosis.judgement import Judgement, Verdict
 from autograder.edits.text import Edit
 from autograder.messages.statuses import EarlierUnwritten
+from autograder.protocol.statements import name_hash
 from autograder.results import Place
 from autograder.results.model import first_failing
 
@@ -97,9 +98,20 @@ def suspected_lines(judgement: Judgement, locations: Mapping[str, Location]) -> 
         for place in (location.place if location else None, diagnosis.place if diagnosis else None):
             if place is not None and place.file == judgement.exercise.file:
                 found.append(place.line)
-    if not found and first is not None and judgement.trials is not None and judgement.trials.survey is not None:
-        found = list(judgement.trials.survey.places.get(first.check.of or "", ()))  # a function, and its returns
+    survey = judgement.trials.survey if judgement.trials is not None else None
+    if not found and first is not None and survey is not None:
+        found = list(survey.places.get(first.check.of or "", ()))  # a function, and its returns
+        owners = {owner for verdict in verdicts for owner in _owners(verdict)}
+        found += [
+            line for name, lines in survey.places.items() if name_hash(name.split(".")[0]) in owners for line in lines
+        ]
     return list(dict.fromkeys(found))
+
+
+def _owners(verdict: Verdict) -> tuple[str, ...]:
+    """Return the functions and classes that the misconception of a verdict changes, as hashes."""
+    known = verdict.diagnosis.misconception if verdict.diagnosis is not None else None
+    return known.owners if known is not None else ()
 
 
 def likely_fixes(judgement: Judgement) -> tuple[list[str], bool]:
