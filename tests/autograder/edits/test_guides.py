@@ -2,7 +2,7 @@
 
 import pytest
 
-from autograder.edits.guides import LIKE, SAME, Guides, fix_of
+from autograder.edits.guides import LIKE, ORDER, SAME, Guides, fix_of
 from autograder.edits.repairs import repairs
 
 RIGHT = "def f(scores, mask):\n    weights = scores.softmax(dim=-1)\n    return weights * mask\n"
@@ -16,8 +16,10 @@ def test_a_fix_is_hashes_and_has_no_word_of_the_program() -> None:
     assert not set(fix.replace("+", " ").replace("-", " ").split()) & {"dim", "1", "softmax", "scores"}
 
 
-def test_a_fix_of_names_of_variables_alone_tells_nothing() -> None:
-    assert fix_of(RIGHT.replace("weights", "other"), RIGHT) == ""
+def test_a_fix_of_names_of_variables_or_of_the_order_is_one_of_order() -> None:
+    assert fix_of(RIGHT.replace("weights", "other"), RIGHT) == ORDER
+    assert fix_of(RIGHT.replace("weights * mask", "mask * weights"), RIGHT) == ORDER
+    assert Guides([ORDER], is_named=True).gain("a(x)\nb(y)", "b(y)\na(x)") == LIKE
 
 
 def test_a_fix_that_rewrites_much_is_not_kept() -> None:
