@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterable, Iterator
 
 from autograder.edits.replacements import AXIS_CALLS, AXIS_WORDS, MAKERS, MASKED
+from autograder.edits.scope import Scope, is_own, name_of
 from autograder.edits.slots import Place, Slot
 
 Ranked = tuple[float, str]
@@ -40,36 +41,8 @@ PASSED_ON_RANK, KEPT_RANK = -1.0, -3.0
 forgotten."""
 
 NUMBERS = (0, 1, 2, -1, -2, -3)
-SHORT, MOST_AROUND = 50, 6
-"""Characters of an expression that is tried in place of a name in it, and how many are."""
-
 MODES = ("train", "eval", "zero_grad", "step")
 """Methods without arguments that a training or evaluation may lack."""
-
-
-class Scope:
-    """What a whole program has: its imports, the attributes it calls, and the names of its keyword arguments."""
-
-    def __init__(self, tree: ast.Module) -> None:
-        self.imported = frozenset(_imported(tree))
-        self.parts = frozenset(_parts(tree))
-        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-        self.called = tuple(dict.fromkeys(_name(call.func) for call in calls if _is_own(call.func)))
-        self.keywords = tuple(
-            dict.fromkeys(
-                f"{keyword.arg}={ast.unparse(keyword.value)}"
-                for call in calls
-                for keyword in call.keywords
-                if keyword.arg and not isinstance(keyword.value, ast.Lambda)
-            )
-        )
-        self._around = _expressions(tree)
-        constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-        self.numbers = tuple(dict.fromkeys(value for value in constants if type(value) in (int, float)))
-
-    def around(self, text: str, place: Place) -> tuple[str, ...]:
-        """Return short expressions that a function has elsewhere, and that contain a name."""
-        return self._around.get((place.where[-1] if place.where else "", text), ())
 
 
 def additions(slot: Slot, scope: Scope) -> Iterator[Ranked]:
@@ -78,40 +51,8 @@ def additions(slot: Slot, scope: Scope) -> Iterator[Ranked]:
     if not isinstance(node, ast.expr) or isinstance(getattr(node, "ctx", None), ast.Store | ast.Del):
         return
     text = ast.unparse(node)
-    match node:
-        case ast.Name(id=name) if name not in scope.imported:
-            yield from _of_names(name, place, slot.is_owner)
-        case ast.Attribute(value=ast.Name(id="self"), attr=name) if slot.name != "func":
-            yield from ((1, f"self.{other}") for other in place.attributes if other != name)
-            yield from ((2, other) for other in place.parameters)
-        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
-            yield from _of_number(slot, value, scope)
-        case ast.Constant(value=None):
-            yield from ((1, name) for name in dict.fromkeys((*place.parameters, *place.variables)))
-        case ast.Call():
-            yield from _of_call(node, place, scope)
-        case ast.Compare(left, [op], [right]) if type(op) in SIGNS:
-            for sign in COMPARED:
-                yield 1, f"({ast.unparse(left)} {sign} {ast.unparse(right)})"
-        case ast.Compare(
-            ast.Attribute(value=ast.Name(id="self")), [ast.Is() | ast.IsNot()], [ast.Constant(value=None)]
-        ):
-            yield KEPT_RANK, str(isinstance(node.ops[0], ast.Is))
-        case ast.Attribute(attr="data"):
-            yield 0, ast.unparse(node.value)
-        case ast.Attribute(attr=name) if name in TYPES and slot.name != "func":
-            yield from ((1, f"{other}.dtype") for other in place.parameters)
-            if isinstance(node.value, ast.Name):
-                yield from ((1, f"{node.value.id}.{other}") for other in TYPE_WORDS if other != name)
-        case ast.Subscript(value, ast.Slice(lower, upper, None)):
-            yield from _of_slice(f"{ast.unparse(value)}[", lower, upper)
-        case ast.Subscript(value, ast.Tuple([*first, ast.Slice(lower, upper, None)])):
-            before = ", ".join(ast.unparse(part) for part in first)
-            yield from _of_slice(f"{ast.unparse(value)}[{before}, ", lower, upper)
-        case ast.List() | ast.ListComp() if slot.name == "value" and isinstance(slot.parent, ast.Assign | ast.Return):
-            yield 0, f'__import__("torch").nn.ModuleList({text})'
-        case ast.BinOp(left=ast.List(elts=[item]), op=ast.Mult(), right=count):
-            yield 0, f'[__import__("copy").deepcopy({ast.unparse(item)}) for _ in range({ast.unparse(count)})]'
+    yield from _in_place_of(slot, node, scope)
+    yield from _in_place_of_a_part(node)
     if _is_fill(slot):
         yield from ((0, fill) for fill in FILLS if fill != text)
         for name in dict.fromkeys((*place.variables, *place.parameters)):
@@ -124,6 +65,47 @@ def additions(slot: Slot, scope: Scope) -> Iterator[Ranked]:
         yield from ((1, f"({text} {sign} 1)") for sign in "+-")
     if _may_be_wrapped(slot):
         yield from _wraps(node, text, place, scope)
+
+
+def _in_place_of(slot: Slot, node: ast.expr, scope: Scope) -> Iterator[Ranked]:
+    """Yield what may stand in place of a name, a number, a call, a dtype or a list."""
+    place = slot.place
+    match node:
+        case ast.Name(id=name) if name not in scope.imported:
+            yield from _of_names(name, place, slot.is_owner)
+        case ast.Attribute(value=ast.Name(id="self"), attr=name) if slot.name != "func":
+            yield from ((1, f"self.{other}") for other in place.attributes if other != name)
+            yield from ((2, other) for other in place.parameters)
+        case ast.Attribute(attr=name) if name in TYPES and slot.name != "func":
+            yield from ((1, f"{other}.dtype") for other in place.parameters)
+            if isinstance(node.value, ast.Name):
+                yield from ((1, f"{node.value.id}.{other}") for other in TYPE_WORDS if other != name)
+        case ast.Constant(value=int() | float() as value) if not isinstance(value, bool):
+            yield from _of_number(slot, value, scope)
+        case ast.Constant(value=None):
+            yield from ((1, name) for name in dict.fromkeys((*place.parameters, *place.variables)))
+        case ast.Call():
+            yield from _of_call(node, place, scope)
+        case ast.List() | ast.ListComp() if slot.name == "value" and isinstance(slot.parent, ast.Assign | ast.Return):
+            yield 0, f'__import__("torch").nn.ModuleList({ast.unparse(node)})'
+
+
+def _in_place_of_a_part(node: ast.expr) -> Iterator[Ranked]:
+    """Yield an expression with one part of it changed: a comparison, an end of a slice, what a list repeats."""
+    match node:
+        case ast.Compare(left, [op], [right]) if type(op) in SIGNS:
+            yield from ((1, f"({ast.unparse(left)} {sign} {ast.unparse(right)})") for sign in COMPARED)
+        case ast.Compare(ast.Attribute(value=ast.Name(id="self")), [ast.Is() | ast.IsNot() as op], [_]):
+            yield KEPT_RANK, str(isinstance(op, ast.Is))
+        case ast.Attribute(value, "data"):
+            yield 0, ast.unparse(value)
+        case ast.Subscript(value, ast.Slice(lower, upper, None)):
+            yield from _of_slice(f"{ast.unparse(value)}[", lower, upper)
+        case ast.Subscript(value, ast.Tuple([*first, ast.Slice(lower, upper, None)])):
+            before = ", ".join(ast.unparse(part) for part in first)
+            yield from _of_slice(f"{ast.unparse(value)}[{before}, ", lower, upper)
+        case ast.BinOp(left=ast.List(elts=[item]), op=ast.Mult(), right=count):
+            yield 0, f'[__import__("copy").deepcopy({ast.unparse(item)}) for _ in range({ast.unparse(count)})]'
 
 
 def _of_names(name: str, place: Place, is_owner: bool) -> Iterator[Ranked]:
@@ -145,7 +127,7 @@ def _of_slice(begun: str, lower: ast.expr | None, upper: ast.expr | None) -> Ite
 
 def _of_number(slot: Slot, value: float, scope: Scope) -> Iterator[Ranked]:
     is_axis = (isinstance(slot.parent, ast.keyword) and slot.parent.arg in AXIS_WORDS) or (
-        isinstance(slot.parent, ast.Call) and _name(slot.parent.func) in AXIS_CALLS
+        isinstance(slot.parent, ast.Call) and name_of(slot.parent.func) in AXIS_CALLS
     )
     numbers = NUMBERS if is_axis else scope.numbers
     yield from ((0 if is_axis else 2, repr(other)) for other in numbers if other != value)
@@ -159,13 +141,13 @@ def _is_fill(slot: Slot) -> bool:
     number = node.operand if isinstance(node, ast.UnaryOp) else node
     if isinstance(number, ast.Constant) and isinstance(number.value, float) and number.value > LARGE:
         return not isinstance(parent, ast.UnaryOp)
-    return isinstance(parent, ast.Call) and _name(parent.func) in MASKED and node in parent.args[-1:]
+    return isinstance(parent, ast.Call) and name_of(parent.func) in MASKED and node in parent.args[-1:]
 
 
 def _of_call(node: ast.Call, place: Place, scope: Scope) -> Iterator[Ranked]:
     """Yield the call with one argument more."""
     here = {keyword.arg for keyword in node.keywords}
-    text, name = ast.unparse(node), _name(node.func)
+    text, name = ast.unparse(node), name_of(node.func)
     begun = f"{text[:-1]}, " if node.args or node.keywords else text[:-1]
     if any(isinstance(argument, ast.GeneratorExp) for argument in node.args):
         return
@@ -179,7 +161,7 @@ def _of_call(node: ast.Call, place: Place, scope: Scope) -> Iterator[Ranked]:
         if keyword.split("=")[0] not in here:
             yield (1 if keyword in scope.keywords else 2), f"{begun}{keyword})"
     used = {argument.id for argument in node.args if isinstance(argument, ast.Name)}
-    is_part = _is_own(node.func) or (isinstance(node.func, ast.Name) and node.func.id in scope.parts)
+    is_part = is_own(node.func) or (isinstance(node.func, ast.Name) and node.func.id in scope.parts)
     rank = PASSED_ON_RANK if is_part else 1.0
     for other in dict.fromkeys((*place.parameters, *place.variables)):
         if other not in used and other not in here:
@@ -198,7 +180,7 @@ def _of_call(node: ast.Call, place: Place, scope: Scope) -> Iterator[Ranked]:
 
 def _is_end(slot: Slot) -> bool:
     """Whether an expression is an end of a slice, of a range or of a comparison."""
-    in_range = isinstance(slot.parent, ast.Call) and _name(slot.parent.func) == "range"
+    in_range = isinstance(slot.parent, ast.Call) and name_of(slot.parent.func) == "range"
     return slot.name in ("lower", "upper", "comparators") or in_range
 
 
@@ -262,7 +244,7 @@ def insertions(slot: Slot, scope: Scope) -> Iterator[tuple[float, str, bool]]:
         target = ast.unparse(node.targets[0])
         if isinstance(node.targets[0], ast.Name):
             yield from ((1, f"{target} = self.{name}({target})", False) for name in _modules(place, scope))
-        elif _is_own(node.targets[0]):
+        elif is_own(node.targets[0]):
             value, name = ast.unparse(node.value), target.removeprefix("self.")
             yield 1, f'del {target}; self.register_buffer("{name}", {value})', False
             yield 1, f'{target} = __import__("torch").nn.Parameter({target})', False
@@ -277,51 +259,3 @@ def insertions(slot: Slot, scope: Scope) -> Iterator[tuple[float, str, bool]]:
 
 def _modules(place: Place, scope: Scope) -> Iterable[str]:
     return [name for name in scope.called if name in place.attributes]
-
-
-def _is_own(node: ast.expr) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
-
-
-def _imported(tree: ast.Module) -> Iterator[str]:
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            for name in node.names:
-                yield name.asname or name.name.split(".")[0]
-                if isinstance(node, ast.Import):
-                    yield name.name.split(".")[0]
-        if isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module.split(".")[0]
-
-
-def _expressions(tree: ast.Module) -> dict[tuple[str, str], tuple[str, ...]]:
-    """Return, for each function and each name in it, the short calls and operations that contain the name."""
-    found: dict[tuple[str, str], dict[str, None]] = {}
-    for function in ast.walk(tree):
-        if not isinstance(function, ast.FunctionDef):
-            continue
-        for node in ast.walk(function):
-            if not isinstance(node, ast.Call | ast.BinOp | ast.Subscript):
-                continue
-            text = ast.unparse(node)
-            if len(text) > SHORT:
-                continue
-            for part in ast.walk(node):
-                if isinstance(part, ast.Name | ast.Attribute):
-                    found.setdefault((function.name, ast.unparse(part)), {})[f"({text})"] = None
-    return {key: tuple(texts)[:MOST_AROUND] for key, texts in found.items()}
-
-
-def _parts(tree: ast.Module) -> Iterator[str]:
-    """Yield the functions and classes of the program, and those of other exercises that it imports by name."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            yield node.name
-        if isinstance(node, ast.ImportFrom) and not (node.module or "").startswith(("torch", "typing")):
-            yield from (name.asname or name.name for name in node.names)
-
-
-def _name(function: ast.expr) -> str:
-    if isinstance(function, ast.Attribute):
-        return function.attr
-    return function.id if isinstance(function, ast.Name) else ""

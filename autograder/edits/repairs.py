@@ -8,10 +8,11 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from autograder.edits.additions import Scope, additions, insertions
+from autograder.edits.additions import additions, insertions
 from autograder.edits.guides import Guides, variables
 from autograder.edits.moves import exchanged, exchanged_parameters, moved, regrouped, restated
 from autograder.edits.operators import variants
+from autograder.edits.scope import Scope
 from autograder.edits.slots import Slot, pairs, slots
 from autograder.edits.text import Edit, Text
 

@@ -9,16 +9,8 @@ from autograder.course import Exercise
 from autograder.edits.text import Edit
 from autograder.judge.budget import Budget
 from autograder.judge.marking import Marking
-from autograder.judge.proving import (
-    Hung,
-    Judged,
-    Search,
-    can_be_proved,
-    likely_fixes,
-    plain_text,
-    suspected_lines,
-    with_proofs,
-)
+from autograder.judge.proving import Hung, Judged, Search, can_be_proved, with_proofs
+from autograder.judge.suspects import likely_fixes, plain_text, suspected_lines
 from autograder.results import ExerciseResult
 from autograder.runner.outcomes import WorkerFailure
 from autograder.runner.run import EnvironmentProblem, GraderProblem

@@ -21,11 +21,10 @@ from autograder.judge.proving import (
     Proof,
     Search,
     can_be_proved,
-    plain_text,
-    suspected_lines,
     with_proofs,
 )
 from autograder.judge.result import result_of
+from autograder.judge.suspects import likely_fixes, plain_text, suspected_lines
 from autograder.messages.locations import Divergence, State, decides
 from autograder.messages.misconceptions import MORE
 from autograder.messages.statuses import NothingRead
@@ -303,3 +302,14 @@ def test_without_a_budget_nothing_is_searched(course: Path) -> None:
     assert result.first_failure is not None
     assert result.first_failure.finding is not None
     assert not result.first_failure.finding.proved
+
+
+def test_the_fixes_of_named_mistakes_are_the_likely_ones() -> None:
+    known = replace(misconception("m"), fix="+1a2b")
+    judgement = checks("pass", "fail", "fail")
+    assert likely_fixes(judgement) == ([], False)
+    named = tuple(
+        replace(verdict, diagnosis=replace(verdict.diagnosis, misconception=known)) if verdict.diagnosis else verdict
+        for verdict in judgement.verdicts
+    )
+    assert likely_fixes(replace(judgement, verdicts=named)) == (["+1a2b"], True)

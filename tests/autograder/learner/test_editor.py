@@ -75,7 +75,7 @@ def test_a_place_that_is_only_probable_says_so() -> None:
     assert sure is not None
     assert "Here: set here: not divided." in sure.message
     assert unsure is not None
-    assert "Here: probably set here." in unsure.message
+    assert "Here: probably here." in unsure.message
 
 
 def test_related_information_has_a_proof_the_last_facts_and_the_lines_that_agree() -> None:

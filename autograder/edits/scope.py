@@ -1,0 +1,84 @@
+"""What a whole program has that an edit of it may use."""
+
+import ast
+from collections.abc import Iterator
+
+from autograder.edits.slots import Place
+
+SHORT, MOST_AROUND = 50, 6
+"""Characters of an expression that is tried in place of a name in it, and how many are."""
+
+
+class Scope:
+    """What a whole program has: its imports, the attributes it calls, and the names of its keyword arguments."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.imported = frozenset(_imported(tree))
+        self.parts = frozenset(_parts(tree))
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        self.called = tuple(dict.fromkeys(name_of(call.func) for call in calls if is_own(call.func)))
+        self.keywords = tuple(
+            dict.fromkeys(
+                f"{keyword.arg}={ast.unparse(keyword.value)}"
+                for call in calls
+                for keyword in call.keywords
+                if keyword.arg and not isinstance(keyword.value, ast.Lambda)
+            )
+        )
+        self._around = _expressions(tree)
+        constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+        self.numbers = tuple(dict.fromkeys(value for value in constants if type(value) in (int, float)))
+
+    def around(self, text: str, place: Place) -> tuple[str, ...]:
+        """Return short expressions that a function has elsewhere, and that contain a name."""
+        return self._around.get((place.where[-1] if place.where else "", text), ())
+
+
+def is_own(node: ast.expr) -> bool:
+    """Return whether a node is an attribute of `self`."""
+    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
+
+
+def _imported(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for name in node.names:
+                yield name.asname or name.name.split(".")[0]
+                if isinstance(node, ast.Import):
+                    yield name.name.split(".")[0]
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module.split(".")[0]
+
+
+def _expressions(tree: ast.Module) -> dict[tuple[str, str], tuple[str, ...]]:
+    """Return, for each function and each name in it, the short calls and operations that contain the name."""
+    found: dict[tuple[str, str], dict[str, None]] = {}
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        for node in ast.walk(function):
+            if not isinstance(node, ast.Call | ast.BinOp | ast.Subscript):
+                continue
+            text = ast.unparse(node)
+            if len(text) > SHORT:
+                continue
+            for part in ast.walk(node):
+                if isinstance(part, ast.Name | ast.Attribute):
+                    found.setdefault((function.name, ast.unparse(part)), {})[f"({text})"] = None
+    return {key: tuple(texts)[:MOST_AROUND] for key, texts in found.items()}
+
+
+def _parts(tree: ast.Module) -> Iterator[str]:
+    """Yield the functions and classes of the program, and those of other exercises that it imports by name."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        if isinstance(node, ast.ImportFrom) and not (node.module or "").startswith(("torch", "typing")):
+            yield from (name.asname or name.name for name in node.names)
+
+
+def name_of(function: ast.expr) -> str:
+    """Return the last name of what is called; "" if it has none."""
+    if isinstance(function, ast.Attribute):
+        return function.attr
+    return function.id if isinstance(function, ast.Name) else ""
