@@ -161,7 +161,7 @@ def _of_call(node: ast.Call, place: Place, scope: Scope) -> Iterator[Ranked]:
         if keyword.split("=")[0] not in here:
             yield (1 if keyword in scope.keywords else 2), f"{begun}{keyword})"
     used = {argument.id for argument in node.args if isinstance(argument, ast.Name)}
-    is_part = is_own(node.func) or (isinstance(node.func, ast.Name) and node.func.id in scope.parts)
+    is_part = is_own(node.func) or (isinstance(node.func, ast.Name) and node.func.id in {*scope.parts, "self"})
     rank = PASSED_ON_RANK if is_part else 1.0
     for other in dict.fromkeys((*place.parameters, *place.variables)):
         if other not in used and other not in here:

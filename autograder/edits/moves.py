@@ -84,6 +84,7 @@ def restated(node: ast.stmt) -> Iterator[Ranked]:
         case ast.AugAssign(target, op, value):
             name = ast.unparse(target)
             yield 0, f"{name} = {name} {_sign(op)} ({ast.unparse(value)})"
+            yield 1, f"{name} = {ast.unparse(value)}"
         case ast.Assign([ast.Tuple(elts)], value) if len(elts) > 1:
             for left, right in combinations(range(len(elts)), 2):
                 other = [ast.unparse(part) for part in elts]

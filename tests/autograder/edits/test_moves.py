@@ -42,6 +42,7 @@ def programs() -> set[str]:
             "        total += loss\n        loss = model(batch, second)\n",
         ),
         ("model(batch, second)", "model(second, batch)"),  # two names
+        ("total += loss", "total = loss"),  # a sum that goes on
         ("kept, left =", "left, kept ="),  # the names of a tuple
         ("len(first) * 2", "len(first * 2)"),  # a call around more
         ("(first + second).mean()", "first + second.mean()"),  # a call around less

@@ -40,6 +40,9 @@ class Block(nn.Module):
             z = y / 2 - 1
         z.clamp_(min=0)
         return y
+
+    def twice(self, x, other=None, mask=None):
+        return self(x, 0)
 """
 
 
@@ -88,6 +91,7 @@ def parsed() -> set[str]:
         ("-1e9", '__import__("torch").finfo(y.dtype).min'),  # a fill of the dtype
         ("layer(y[:3])", "layer(y[-3:])"),  # the other end
         ("layer(y[:3])", "layer(y[:3], mask)"),  # an argument that is not handed on
+        ("self(x, 0)", "self(x, 0, other=other, mask=mask)"),  # two arguments that are not handed on
         ("y / 2 - 1", "y / (2 - 1)"),  # brackets
         ("y += layer(y[:3])", "y = y + (layer(y[:3]))"),  # in place
         ("z.clamp_(min=0)", "z.clamp(min=0)"),  # in place, by a method
