@@ -36,8 +36,8 @@ def make_hunts(
     A variant shows each misconception once, and passes beside the solutions of earlier exercises: a learner gets its
     file alone. `on_progress(done, total)` is called for each program that was run.
     """
-    suite = load_suite(course, list(course.with_needs(exercise)))
     needed = course.with_needs(exercise)
+    suite = load_suite(course, list(needed))
     base = {other.file: (course.solutions_dir / other.file).read_bytes() for other in needed}
     accepted = [program for program in programs_of(suite, exercise) if program.kind == "accepted"]
     alone = [replace(program, sources={**base, exercise.file: program.sources[exercise.file]}) for program in accepted]

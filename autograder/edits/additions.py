@@ -22,14 +22,7 @@ CUT = (":, :-1", ":, 1:", ":-1", "1:", ":, -1", "0", "..., :-1", "..., 1:", "Non
 FILLS = ('float("-inf")', "0.0", "-1e4", "1.0", "True", "False")
 COMPARED = ("==", "!=", "<", "<=", ">", ">=")
 SIGNS = {ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}
-TYPES = {
-    "bool",
-    "long",
-    "int",
-    "double",
-    "half",
-    *(f"{kind}{bits}" for kind in ("float", "int") for bits in (16, 32, 64)),
-}
+TYPES = {"bool", "long", "int", "double", "half", "float16", "float32", "float64", "int16", "int32", "int64"}
 TYPE_WORDS = ("bool", "long", "float32", "float64")
 LARGE = 1e3
 KEYWORDS = (
