@@ -133,8 +133,8 @@ def rivals_python(folder: Path) -> Path:
         return python
     print(f"making {folder} with {wanted}", flush=True)
     subprocess.run([sys.executable, "-m", "venv", "--clear", folder], check=True)
-    own = folder / "lib" / Path(sysconfig.get_path("purelib")).parent.name / "site-packages"
-    shared = Path(sys.modules["numpy"].__file__ or "").parents[1]
+    shared = Path(sysconfig.get_path("purelib"))
+    own = folder / "lib" / shared.parent.name / "site-packages"
     (own / "shared.pth").write_text(f"{shared}\n")
     constraints = ["--constraint", ROOT / "constraints.txt"]
     subprocess.run([python, "-m", "pip", "install", "--quiet", *constraints, *wanted.split()], check=True)
