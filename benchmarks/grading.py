@@ -14,18 +14,19 @@ import json
 import math
 import os
 import platform
-import re
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tempfile
 import time
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from statistics import median
 
+import tomlkit
 from beside import beside
 from contestants import (
     RIVALS,
@@ -160,14 +161,15 @@ def make_class(folder: Path, python: Path, exercises: int, options: argparse.Nam
 
 
 def copy_course(folder: Path, exercises: int) -> None:
-    """Copy the course with its first few exercises; the last one fills up to 100 points."""
-    for part in ("solutions", "exercises", "tests/exercises"):
-        shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
-    head, *blocks = (ROOT / "course.toml").read_text("utf-8").split("[[exercises]]\n")
-    points = [int(points) for block in blocks for points in re.findall(r"^points = (\d+)$", block, re.MULTILINE)]
-    last = points[exercises - 1] + sum(points[exercises:])
-    blocks[exercises - 1] = re.sub(r"^points = \d+$", f"points = {last}", blocks[exercises - 1], flags=re.MULTILINE)
-    (folder / "course.toml").write_text("[[exercises]]\n".join([head, *blocks[:exercises]]), "utf-8")
+    """Copy the course with its first few exercises, as one part."""
+    for name in ("solutions", "exercises", "tests/exercises"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    course = tomllib.loads((ROOT / "course.toml").read_text("utf-8"))
+    course["exercises"] = course["exercises"][:exercises]
+    kept = [exercise["id"] for exercise in course["exercises"]]
+    course["parts"] = [{**course["parts"][0], "exercises": kept}]
+    del course["grading"]["bonus"], course["play"]
+    (folder / "course.toml").write_text(tomlkit.dumps(course), "utf-8")
     trust_here(folder)
 
 

@@ -232,6 +232,15 @@ def test_without_walls_the_marks_are_those_of_plain_processes(tmp_path: Path) ->
     assert table[0][0]["score"] == "100.00"
 
 
+@pytest.mark.parametrize("count", [6, 14])
+def test_the_speed_is_measured_on_the_first_exercises_of_the_course(
+    benchmark: Callable[[str], ModuleType], tmp_path: Path, count: int
+) -> None:
+    benchmark("grading").copy_course(tmp_path / "course", count)
+    found = [exercise.id for exercise in read_course(tmp_path / "course").exercises]
+    assert found == [exercise.id for exercise in read_course(tiny.REPOSITORY).exercises[:count]]
+
+
 @pytest.mark.worker
 def test_the_patience_with_a_grader_is_processor_time(
     benchmark: Callable[[str], ModuleType], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
