@@ -1,6 +1,7 @@
 """The sandbox: every missing layer is noticed, and programs run in it as they do outside."""
 
 import errno
+import os
 import platform
 import shutil
 import subprocess
@@ -21,6 +22,7 @@ from autograder.runner.sandbox.isolation import LAYERS, Isolation, IsolationErro
 from autograder.runner.sandbox.launch import Launch
 from autograder.runner.sandbox.zygote_pool import ZygotePool, _Slot
 from autograder.runner.sandbox.zygotes import Zygote
+from autograder.runner.worker_handle import package_folders
 from autograder.worker.sandbox import seccomp
 from autograder.worker.sandbox.system_calls import MACHINES, WITH_CONDITIONS
 from tests.support import tiny
@@ -54,6 +56,19 @@ def test_the_level_is_what_canaries_have_shown(isolation: Isolation) -> None:
     assert isolation.level in ("L2", "L3")
     assert isolation.name == "sandbox"
     assert probe(zygotes_of(isolation), isolation.level) == []
+
+
+@confines
+def test_libraries_that_are_reached_by_a_link_are_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folders = package_folders()
+    links = [tmp_path / str(number) / Path(folder).name for number, folder in enumerate(folders)]
+    for link, folder in zip(links, folders, strict=True):
+        link.parent.mkdir()
+        link.symlink_to(folder)
+    others = [folder for folder in sys.path if os.path.realpath(folder) not in folders]
+    monkeypatch.setattr(sys, "path", [*others, *map(str, links)])
+    with open_isolation(Runner(tiny.SUITE, seed=1).warm_up(), 1) as opened:
+        assert opened.level in ("L2", "L3")
 
 
 NOTICED = {
