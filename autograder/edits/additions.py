@@ -46,6 +46,7 @@ def additions(slot: Slot, scope: Scope) -> Iterator[Ranked]:
     text = ast.unparse(node)
     yield from _in_place_of(slot, node, scope)
     yield from _in_place_of_a_part(node)
+    yield from _of_list(node, scope)
     if _is_fill(slot):
         yield from ((0, fill) for fill in FILLS if fill != text)
         for name in dict.fromkeys((*place.variables, *place.parameters)):
@@ -99,6 +100,26 @@ def _in_place_of_a_part(node: ast.expr) -> Iterator[Ranked]:
             yield from _of_slice(f"{ast.unparse(value)}[{before}, ", lower, upper)
         case ast.BinOp(left=ast.List(elts=[item]), op=ast.Mult(), right=count):
             yield 0, f'[__import__("copy").deepcopy({ast.unparse(item)}) for _ in range({ast.unparse(count)})]'
+
+
+def _of_list(node: ast.expr, scope: Scope) -> Iterator[Ranked]:
+    """Yield a list with one item more, at its beginning or its end: a constant, or a special token."""
+    match node:
+        case ast.List(elts=[_, *_] as items):
+            text = ", ".join(ast.unparse(item) for item in items)
+            forms = ("[{new}, {text}]", "[{text}, {new}]")
+        case ast.BinOp(left, ast.Add(), right) if isinstance(left, ast.List) or isinstance(right, ast.List):
+            items = [item for side in (left, right) if isinstance(side, ast.List) for item in side.elts]
+            text, forms = ast.unparse(node), ("([{new}] + {text})", "({text} + [{new}])")
+        case _:
+            return
+    tables = dict.fromkeys(
+        ast.unparse(item.value)
+        for item in items
+        if isinstance(item, ast.Subscript) and isinstance(item.slice, ast.Constant)
+    )
+    new = (*scope.constants, *(f"{table}[{token!r}]" for table in tables for token in scope.tokens))
+    yield from ((1, form.format(new=item, text=text)) for item in new for form in forms)
 
 
 def _of_names(name: str, place: Place, is_owner: bool) -> Iterator[Ranked]:

@@ -19,7 +19,10 @@ LIKE, SAME = 4.0, 1.5
 """Ranks that an edit gains if it is the fix of the mistake that the program has, and if it is that of any mistake."""
 
 ORDER = "="
-"""The fix that only changes the order of words, or names of the program's own."""
+"""The fix that only changes the order of words, or names of the program's own. Many edits do no
+more, so it says little beside another fix."""
+
+_ORDERED = frozenset([ORDER])
 
 HASH = 4
 LONGEST_FIX = 24
@@ -47,6 +50,8 @@ class Guides:
         words = frozenset(_signed(self._of(before), self._of(after)) or [ORDER])
         if not self._is_named:
             return SAME if words in self._all else 0.0
+        if words == _ORDERED and len(self._all) > 1:
+            return SAME if _ORDERED in self._all else 0.0
         return LIKE * max(len(words & fix) / len(words | fix) for fix in self._fixes)
 
     def _of(self, text: str) -> list[str]:

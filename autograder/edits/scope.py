@@ -8,6 +8,9 @@ from autograder.edits.slots import Place
 SHORT, MOST_AROUND = 50, 6
 """Characters of an expression that is tried in place of a name in it, and how many are."""
 
+MOST_TOKENS = 8
+"""Special tokens, and constants of the module, that are tried in a list."""
+
 
 class Scope:
     """What a whole program has: its imports, the attributes it calls, and the names of its keyword arguments."""
@@ -26,8 +29,11 @@ class Scope:
             )
         )
         self._around = _expressions(tree)
-        constants = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+        constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
         self.numbers = tuple(dict.fromkeys(value for value in constants if type(value) in (int, float)))
+        words = dict.fromkeys(value for value in constants if isinstance(value, str) and value.startswith("<"))
+        self.tokens = tuple(words)[:MOST_TOKENS]
+        self.constants = tuple(dict.fromkeys(_constants(tree)))[:MOST_TOKENS]
 
     def around(self, text: str, place: Place) -> tuple[str, ...]:
         """Return short expressions that a function has elsewhere, and that contain a name."""
@@ -66,6 +72,17 @@ def _expressions(tree: ast.Module) -> dict[tuple[str, str], tuple[str, ...]]:
                 if isinstance(part, ast.Name | ast.Attribute):
                     found.setdefault((function.name, ast.unparse(part)), {})[f"({text})"] = None
     return {key: tuple(texts)[:MOST_AROUND] for key, texts in found.items()}
+
+
+def _constants(tree: ast.Module) -> Iterator[str]:
+    """Yield the names that the module itself assigns, and those in capitals that it imports."""
+    for statement in tree.body:
+        targets = statement.targets if isinstance(statement, ast.Assign) else []
+        for part in (part for target in targets for part in ast.walk(target)):
+            if isinstance(part, ast.Name):
+                yield part.id
+        if isinstance(statement, ast.ImportFrom):
+            yield from (name.asname or name.name for name in statement.names if name.name.isupper())
 
 
 def _parts(tree: ast.Module) -> Iterator[str]:

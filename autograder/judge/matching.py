@@ -24,6 +24,9 @@ RICH = 8
 SEVERAL = 2
 """Checks that fail in the way of one misconception by chance in no program of ours: it takes one cause."""
 
+MANY = 8
+"""Checks that fail without telling which mistake made them fail."""
+
 _DIGIT = re.compile(r"\d")
 
 
@@ -116,19 +119,22 @@ def name(
     """Return the misconception behind a failed check, or None where there is doubt.
 
     A misconception that gives all of the program is best. Else many wrong numbers tell by themselves, and the
-    misconceptions whose other failures are here too come first. A result with few wrong numbers, or an exception, may
+    misconceptions whose other failures are here too come first; where most checks fail, one check may look like any
+    of them by chance. A result with few wrong numbers, or an exception, may
     have many causes. So it counts only if all that the misconception does is seen here, or if the file has the
     statements that it is made of: `statements` are the hashes of the student's.
     """
     candidates = [agreement for agreement in found if check.id in agreement.checks]
     full = [agreement for agreement in candidates if agreement.full]
+    failed = {id_ for id_, _ in failing}
+    if len(failed) > MANY and 2 * len(failed) > len({id_ for id_, _ in outcomes}):
+        candidates = [one for one in candidates if one.full or _is_known_by_more(one, statements)]
     is_rich = _is_rich(check, outcomes, key)
     if full:
         best = full
     elif is_rich:
         best = _most_checks(_closest(candidates))
     else:
-        failed = {at[0] for at in failing}
         best = _most_checks([one for one in candidates if _is_telling(check, one, outcomes, key, failed)])
         best = best or [agreement for agreement in candidates if is_in(agreement.entry, statements)]
         best = best or _most_checks([one for one in found if check.id in one.raised and _explains_the_rest(one)])
@@ -136,6 +142,11 @@ def name(
         return None
     is_all = bool(full) or is_rich or check.id in best[0].raised or _is_rich(check, outcomes, key, "any")
     return Match(best[0].entry, is_all=is_all, more=best[0].more)
+
+
+def _is_known_by_more(one: Agreement, statements: Collection[str]) -> bool:
+    """Whether more than one check agrees with a misconception, or the file has its statements."""
+    return len(one.checks) >= SEVERAL or is_in(one.entry, statements)
 
 
 def _closest(candidates: list[Agreement]) -> list[Agreement]:
@@ -164,7 +175,9 @@ def _is_telling(
     several = len(one.checks) >= SEVERAL
     if faults:
         return one.whole and (several or not any(_DIGIT.search(fault.message) for fault in faults))
-    return (one.fits and several) or (one.whole and _is_rich(check, outcomes, key, "any"))
+    if one.fits and several:
+        return True
+    return one.whole and _is_rich(check, outcomes, key, "any")
 
 
 def _explains_the_rest(one: Agreement) -> bool:

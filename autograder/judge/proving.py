@@ -22,6 +22,9 @@ FAILED = ("fail", "error")
 MORE = 40
 """Edits that are tried for a better first one, once one mends a part: the second mistake takes a search of its own."""
 
+MOST_PROBES = 4
+"""Checks beside the first one that an edit is tried on. Each takes about as long as the first."""
+
 FEWEST_MENDED = 2
 """Checks that an edit must mend, if others fail still, to say where the mistake probably is."""
 
@@ -107,18 +110,26 @@ class Search:
     def _proofs(self) -> list[Proof]:
         goal = _Goal.of(self.judgement)
         edits = self.trying.repairs(self.source, (self.judgement, self.locations))
+        for probes in (goal.of_first, goal.of_others):
+            parts = self._parts(edits, goal, probes)
+            if parts and parts[-1].mended == goal.failed:
+                return [Proof(parts[-1].edit.line, goal.failed, is_whole=True)]
+            if parts:
+                best = max(parts, key=lambda part: len(part.mended))
+                return self._second(best, goal) or self._likely(best, parts)
+        return []
+
+    def _parts(self, edits: Sequence[Edit], goal: "_Goal", probes: Sequence[Key]) -> list["_Part"]:
+        """Return the edits that mend some checks, up to one that mends all."""
         parts: list[_Part] = []
         self.most = len(edits)
-        for part in self._mending(self.source, edits, goal):
-            if part.mended == goal.failed:
-                return [Proof(part.edit.line, part.mended, is_whole=True)]
+        for part in self._mending(self.source, edits, goal, probes):
             parts.append(part)
+            if part.mended == goal.failed:
+                break
             if len(parts) == 1:
                 self.most = min(self.most, part.at + MORE)
-        if not parts:
-            return []
-        best = max(parts, key=lambda part: len(part.mended))
-        return self._second(best, goal) or self._likely(best, parts)
+        return parts
 
     def _second(self, first: "_Part", goal: "_Goal") -> list[Proof]:
         """Return the proofs of two mistakes: an edit mends one of them, and the other one is found without it.
@@ -151,30 +162,33 @@ class Search:
         before = {edit: _before(edit, first, self.source) for edit in edits}
         goal = _Goal.of(judged[0])
         self.most = len(edits)
-        for part in self._mending(edited, [edit for edit in edits if before[edit] is not None], goal):
+        beside = [edit for edit in edits if before[edit] is not None]
+        for part in self._mending(edited, beside, goal, goal.of_first):
             if part.mended == goal.failed:
                 return before[part.edit]
         return None
 
     def _likely(self, best: "_Part", parts: Sequence["_Part"]) -> list[Proof]:
-        """Return the proof of a part if it mends several checks, and no edit of another line does."""
+        """Return the proof of a part if it mends several checks, or one by a known mistake, and no other line does."""
         lines = {part.edit.line for part in parts if len(part.mended) == len(best.mended)}
-        is_telling = len(best.mended) >= FEWEST_MENDED and len(lines) == 1
+        named = {verdict.check.id for verdict in self.judgement.verdicts if verdict.mistake is not None}
+        is_telling = (len(best.mended) >= FEWEST_MENDED or bool(best.mended & named)) and len(lines) == 1
         return [Proof(best.edit.line, best.mended, is_whole=False)] if is_telling else []
 
-    def _mending(self, source: str, edits: Sequence[Edit], goal: "_Goal") -> Iterator["_Part"]:
-        """Yield each edit that mends the first failed check and breaks none, with all that it mends."""
-        probe = [key for key in goal.trials(goal.first) if key in goal.failing][:1]
+    def _mending(self, source: str, edits: Sequence[Edit], goal: "_Goal", probes: Sequence[Key]) -> Iterator["_Part"]:
+        """Yield each edit that mends the check of a probe and breaks none, with all that it mends."""
         for at, edit in enumerate(edits):
             if at >= self.most or time.monotonic() > self.end:
                 return
             edited = edit.applied(source)
-            if not self.trying.passing(edited, probe):
+            mended = set(self.trying.passing(edited, probes)) if probes else set()
+            if not mended:
                 continue
-            every = [key for check in goal.checks for key in goal.trials(check) if key not in probe]
-            passing = {*probe, *self.trying.passing(edited, every)}
+            probed = {id_ for id_, _ in mended}
+            every = [key for check in goal.checks for key in goal.trials(check) if key not in mended]
+            passing = mended | set(self.trying.passing(edited, every))
             right = {check.id for check in goal.checks if passing.issuperset(goal.trials(check))}
-            if goal.first.id in right and goal.passed <= right:
+            if probed & right and goal.passed <= right:
                 yield _Part(edit, at, frozenset(right & goal.failed))
 
 
@@ -208,6 +222,20 @@ class _Goal:
     def passed(self) -> set[str]:
         """The checks that must go on to pass."""
         return {check.id for check in self.checks} - self.failed
+
+    @property
+    def of_first(self) -> list[Key]:
+        """A failing trial of the first failed check."""
+        return self._failing(self.first)[:1]
+
+    @property
+    def of_others(self) -> list[Key]:
+        """A failing trial of each of the next failed checks: where the first has two mistakes, they may have one."""
+        others = [check for check in self.checks if check.id in self.failed and check != self.first]
+        return [key for check in others for key in self._failing(check)[:1]][:MOST_PROBES]
+
+    def _failing(self, check: Check) -> list[Key]:
+        return [key for key in self.trials(check) if key in self.failing]
 
     @staticmethod
     def trials(check: Check) -> list[Key]:
@@ -245,10 +273,12 @@ def with_proofs(
 ) -> dict[str, Location]:
     """Return the locations, with those that are proved in place of what was only likely.
 
-    A line that was found in another way stays where it is proved too, with all that is known of it.
+    A line that was found in another way stays where it is proved too, with all that is known of it. A known mistake
+    gives what is observed alone, so an edit that mends that check is more than a divergence of values.
     """
     functions = _functions(judgement)
     diagnosed = {verdict.check.id: verdict.diagnosis.place for verdict in judgement.verdicts if verdict.diagnosis}
+    named = {verdict.check.id for verdict in judgement.verdicts if verdict.mistake is not None}
     found = dict(locations)
     for proof in proofs:
         for check in proof.checks:
@@ -256,7 +286,7 @@ def with_proofs(
             if known is not None and known.place.line == proof.line:
                 first = proof.known or known.first_mistake
                 found[check] = replace(known, proved=proof.is_whole or known.proved, first_mistake=first)
-            elif known is None or (proof.is_whole and not known.is_known):
+            elif known is None or (not known.is_known and (proof.is_whole or check in named)):
                 there = Place(judgement.exercise.file, proof.line, functions(proof.line))
                 own = diagnosed.get(check)
                 is_same = own is not None and (own.file, own.line) == (there.file, there.line)

@@ -109,7 +109,7 @@ def _stream(stream: IO[bytes] | None) -> IO[bytes]:
 
 
 def package_folders() -> list[str]:
-    """Return the folders of installed packages, for a worker that runs without `site`: a sandbox has no links to them."""
+    """Return the folders of installed packages, without links, for a worker that runs without `site`."""
     return [os.path.realpath(folder) for folder in sys.path if Path(folder).name in ("site-packages", "dist-packages")]
 
 

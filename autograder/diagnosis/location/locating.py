@@ -18,12 +18,16 @@ from autograder.runner.outcomes import Survey
 from autograder.runner.traces import Trace
 
 
-def by_statement(entry: Misconception, survey: Survey | None, file: str) -> Place | None:
-    """Return the first statement of a misconception, all of which a file has once; None where it has not."""
+def by_statement(
+    entry: Misconception, survey: Survey | None, file: str, divergence: Divergence | None = None
+) -> Place | None:
+    """Return the statement of a misconception that diverges, else the first; None if not each is there once."""
     lines = [line for hash_, line in (survey.statements if survey else ()) if hash_ in entry.marks]
     there = {hash_ for hash_, _ in (survey.statements if survey else ())}
     is_unique = lines and len(lines) == len(entry.marks) and set(entry.marks) <= there
-    return Place(file, min(lines)) if is_unique else None
+    if not is_unique:
+        return None
+    return Place(file, divergence.place.line if divergence and divergence.place.line in lines else min(lines))
 
 
 def by_value(
@@ -79,15 +83,21 @@ def is_judged(divergence: Divergence, source: bytes) -> bool:
 
 
 def configured(divergence: Divergence, survey: Survey | None, source: bytes) -> Location | None:
-    """Return where the part is made that drops out at another rate, if it is an attribute that is assigned once."""
+    """Return where the part is made that drops out at another rate, if it is an attribute that is assigned once.
+
+    The diverging line calls it, or hands it on to be called.
+    """
     place = divergence.place
     lines = lines_of(source)
     if not divergence.configured or survey is None or not 0 < place.line <= len(lines):
         return None
-    called = set(_CALLED.findall(lines[place.line - 1]))
     owner = (place.function or "").split(".")[0]
-    made = [line for of, name, line in survey.assignments if of == owner and name in called]
-    there = Place(place.file, made[0], f"{owner}.__init__") if len(called) == 1 and len(made) == 1 else None
+    own = [(name, line) for of, name, line in survey.assignments if of == owner]
+    called, used = (set(pattern.findall(lines[place.line - 1])) for pattern in (_CALLED, _USED))
+    made = [line for name, line in own if name in called]
+    if not called:
+        made = [line for name, line in own if name in used and line <= len(lines) and _MADE.search(lines[line - 1])]
+    there = Place(place.file, made[0], f"{owner}.__init__") if len(called) <= 1 and len(made) == 1 else None
     return Location(there, is_likely=True) if there is not None else None
 
 
@@ -96,6 +106,12 @@ _STEP = re.compile(r"\.step\(\s*\)")
 
 _CALLED = re.compile(r"self\.\w+(?=\()")
 """An attribute of `self` that is called."""
+
+_USED = re.compile(r"self\.\w+")
+"""An attribute of `self`, called or handed on."""
+
+_MADE = re.compile(r"\bDropout\w*\(")
+"""A part that drops out, as it is made."""
 
 
 def _is_power(factor: float, number: float) -> bool:

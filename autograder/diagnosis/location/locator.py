@@ -137,7 +137,8 @@ class Locator:
         if diagnosis.misconception is None and diagnosis.kind in ("pattern", "exception") and divergence:
             first_mistake = self._misconception_of(divergence) if divergence.certain else None
         entry = diagnosis.misconception or first_mistake
-        statement = by_statement(entry, survey, self.judgement.exercise.file) if entry is not None else None
+        file = self.judgement.exercise.file
+        statement = by_statement(entry, survey, file, divergence) if entry is not None else None
         location = location_of(statement, divergence, survey, self.trials.source, self._functions())
         if divergence is not None and location is not None and entry is None:
             location = configured(divergence, survey, self.trials.source) or location
@@ -224,11 +225,13 @@ def _belongs(divergence: Divergence, diagnosis: Diagnosis) -> bool:
     """Whether a diagnosis and the first divergence are of one mistake, as far as that is known.
 
     A value of the right shape seldom raises an exception later. A misconception that is known by little may be another
-    one.
+    one, and beside other mistakes the trials may diverge at theirs.
     """
     if diagnosis.kind == "exception" and diagnosis.misconception is None:
         return divergence.misshapen and divergence.certain
-    return diagnosis.misconception is None or (diagnosis.is_all and (divergence.certain or not diagnosis.more))
+    if diagnosis.misconception is None or (diagnosis.is_all and not diagnosis.more):
+        return True
+    return divergence.certain and (diagnosis.is_all or diagnosis.place is None)
 
 
 def _has_trace(outcome: Outcome) -> bool:

@@ -44,6 +44,7 @@ FAULTS = [
     ("6", "folded_into_batch", "self.fold(self.w_v(value))", "self.fold(self.w_k(value))", "self.w_k(value)"),
     ("6", "own_attention", "mixed.reshape(query.shape)", "mixed.mT.reshape(query.shape)", "mixed.mT"),
     ("6", "projections_by_head", "output.permute(0, 2, 1, 3).flatten", "output.flatten", "output.flatten"),
+    ("6", "projections_by_head", "nn.Dropout(dropout)", "nn.Dropout(1 - dropout)", "nn.Dropout("),  # handed on
 ]
 
 

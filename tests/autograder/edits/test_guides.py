@@ -22,6 +22,11 @@ def test_a_fix_of_names_of_variables_or_of_the_order_is_one_of_order() -> None:
     assert Guides([ORDER], is_named=True).gain("a(x)\nb(y)", "b(y)\na(x)") == LIKE
 
 
+def test_an_edit_of_the_order_gains_little_beside_another_fix() -> None:
+    guides = Guides([ORDER, fix_of(WRONG, RIGHT)], is_named=True)
+    assert guides.gain("a(x)\nb(y)", "b(y)\na(x)") == SAME
+
+
 def test_a_fix_that_rewrites_much_is_not_kept() -> None:
     many = "def f(scores, mask):\n    return " + " + ".join(f"a{i}(scores)" for i in range(30)) + "\n"
     assert fix_of(many, RIGHT) == ""

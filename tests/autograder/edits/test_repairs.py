@@ -18,6 +18,8 @@ MODULE = """
 import torch
 from torch import nn
 
+FIRST, LAST = range(2)
+
 
 class Block(nn.Module):
     def __init__(self, width, rate):
@@ -43,6 +45,11 @@ class Block(nn.Module):
 
     def twice(self, x, other=None, mask=None):
         return self(x, 0)
+
+
+def between(ids, table):
+    started = [FIRST, *ids]
+    return [table["<S>"]] + started, "<E>"
 """
 
 
@@ -98,6 +105,8 @@ def parsed() -> set[str]:
         ("z.clamp_(min=0)", "z = z.clamp_(min=0)"),  # a discarded result
         ("y / 2 - 1", "(y / 2 - 1).sqrt()"),  # a root
         ("[self.first] * 3", '[__import__("copy").deepcopy(self.first) for _ in range(3)]'),  # one module for many
+        ("[FIRST, *ids]", "[FIRST, *ids, LAST]"),  # an item of a list
+        ('[table["<S>"]] + started', '[table["<S>"]] + started + [table["<E>"]]'),  # a token
     ],
 )
 def test_common_mistakes_have_an_edit_that_mends_them(old: str, new: str, parsed: set[str]) -> None:

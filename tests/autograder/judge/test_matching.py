@@ -17,7 +17,7 @@ from autograder.runner.outcomes import Fault, Observed, Outcome
 from tests.support import tiny
 
 CHECKS = {
-    id_: replace(tiny.SUITE.checks[tiny.FIRST][0], id=id_, trials=1, judge=Same(), of=None) for id_ in ("a", "b", "c")
+    id_: replace(tiny.SUITE.checks[tiny.FIRST][0], id=id_, trials=1, judge=Same(), of=None) for id_ in "abcdefghijkl"
 }
 MANY, FEW = RICH, RICH - 1
 JUDGE = Same()
@@ -83,6 +83,13 @@ def test_many_wrong_numbers_are_named_beside_another_mistake() -> None:
 def test_a_misconception_that_fails_where_the_program_passes_is_not_the_one() -> None:
     assert named("many", values(a=1), values(a=1, b=2)) == {}
     assert named("many", values(a=1, c=9), values(a=1, b=2), values(a=1)) == {"a": "1"}
+
+
+def test_one_check_that_looks_like_a_misconception_tells_little_if_most_checks_fail() -> None:
+    others = values(**dict.fromkeys("cdefghijk", 9.0))
+    assert named("many", {**values(a=1), **others}, values(a=1)) == {}
+    assert named("many", {**values(a=1), **others}, values(a=1), marks="mark") == {"a": "0"}
+    assert named("many", {**values(a=1, b=1), **others}, values(a=1, b=1)) == {"a": "0", "b": "0"}
 
 
 def test_the_misconception_whose_every_failure_is_seen_is_preferred() -> None:

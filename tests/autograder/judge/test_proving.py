@@ -136,6 +136,17 @@ def misconception(id_: str) -> Misconception:
     return Misconception(id_, f"the name of {id_}", "", "", (), {})
 
 
+def named(judgement: Judgement, *explained: str) -> Judgement:
+    """Return the judgement with a known mistake behind these checks."""
+    verdicts = (
+        replace(each, diagnosis=replace(each.diagnosis, misconception=misconception("known")))
+        if each.diagnosis is not None and each.check.id in explained
+        else each
+        for each in judgement.verdicts
+    )
+    return replace(judgement, verdicts=tuple(verdicts))
+
+
 def test_each_of_two_mistakes_gets_the_name_of_what_is_wrong_without_the_other() -> None:
     run = mends(a="ONE", c="THREE")
     names = {"ONE": misconception("third"), "THREE": misconception("first")}
@@ -165,6 +176,20 @@ def test_an_edit_that_mends_several_checks_and_not_all_makes_its_line_likely() -
         Proof(1, frozenset("ab"), is_whole=False)
     ]
     assert proofs(judgement, mends(a="ONE", b="no", c="no"), edit("one", "ONE")) == []
+
+
+def test_an_edit_that_mends_one_check_makes_its_line_likely_if_a_known_mistake_explains_it() -> None:
+    run = mends(a="ONE", b="no", c="no")
+    assert proofs(named(checks("fail", "fail", "fail"), "a"), run, edit("one", "ONE")) == [
+        Proof(1, frozenset("a"), is_whole=False)
+    ]
+
+
+def test_where_two_mistakes_make_the_first_check_fail_the_others_are_tried() -> None:
+    judgement = checks("fail", "fail", "fail")
+    run = mends(a="ONE THREE", b="ONE", c="THREE")
+    found = proofs(judgement, run, edit("two", "TWO"), edit("three", "THREE"), edit("one", "ONE"))
+    assert {(proof.line, proof.is_whole) for proof in found} == {(1, True), (3, True)}
 
 
 def test_two_lines_that_mend_the_same_part_are_both_doubtful() -> None:
@@ -233,6 +258,7 @@ def test_a_proved_line_replaces_one_that_was_likely_and_keeps_what_is_known_of_i
     assert with_proofs(judgement, {"a": likely}, [Proof(3, frozenset("a"), True)])["a"] == replace(likely, proved=True)
     assert with_proofs(judgement, {"a": likely}, [Proof(2, frozenset("a"), False)])["a"] == likely
     assert with_proofs(judgement, {}, [Proof(2, frozenset("a"), False)])["a"].is_likely
+    assert with_proofs(named(judgement, "a"), {"a": likely}, [Proof(2, frozenset("a"), False)])["a"].place.line == 2
 
 
 def test_a_proved_line_keeps_the_characters_that_the_diagnosis_marked() -> None:
