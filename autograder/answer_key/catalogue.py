@@ -2,7 +2,7 @@
 
 import ast
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -68,6 +68,30 @@ def read_catalogue(file: Path, solution: str) -> tuple[WrongProgram, ...]:
         )
         for id_, entry in entries.items()
     )
+
+
+def read_ported(file: Path, program: str, known: Collection[str]) -> dict[str, str]:
+    """Return the wrong programs of a file that writes `known` misconceptions into another program, by their ids.
+
+    A missing file has none. Raises `CatalogueError`.
+    """
+    if not file.is_file():
+        return {}
+    try:
+        entries = tomllib.loads(file.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise CatalogueError(f"{file}: {error}") from error
+    problems = [f"{file}: {id_}: no misconception has this id" for id_ in entries if id_ not in known]
+    wrong = {}
+    for id_, entry in entries.items():
+        wrong[id_] = program
+        for find, replace in _patches(entry):
+            if (count := wrong[id_].count(find)) != 1:
+                problems.append(f"{file}: {id_}: {find.strip()!r} occurs {count} times in the program, expected once")
+            wrong[id_] = wrong[id_].replace(find, replace)
+    if problems:
+        raise CatalogueError("\n".join(problems))
+    return wrong
 
 
 def patched(solution: str, misconception: WrongProgram) -> str:

@@ -1,16 +1,18 @@
 """Calibrate diagnoses: wrong programs whose faulty line is known, as accepted variants with one change each.
 
-The catalogue of misconceptions changes the solution alone. Learners write in other styles, as the variants do.
+The catalogue of misconceptions changes the solution alone. Learners write in other styles, as the variants do. A whole
+accepted course may have a file beside each exercise that writes misconceptions of the catalogue into it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from autograder.answer_key.catalogue import read_ported
 from autograder.authoring.grading import OnProgress, grade_each
 from autograder.authoring.mutation.mutants import mutants_of
 from autograder.authoring.places import faulty_lines
-from autograder.authoring.programs import programs_of, wrong_submissions
+from autograder.authoring.programs import WHOLE, catalogue_of, programs_of, wrong_submissions
 from autograder.course import Exercise
 from autograder.course.suite import Suite, load_suite
 from autograder.judge.budget import Budget
@@ -21,22 +23,30 @@ from autograder.submission.submission import digest
 
 @dataclass(frozen=True)
 class Wrong:
-    """A wrong program: its exercise, the kind of its mistake, its files and its faulty lines."""
+    """A wrong program: its exercise, the kind of its mistake, its files and its faulty lines.
+
+    `names` are the misconceptions that it may be called rightly, if that is known.
+    """
 
     exercise: Exercise
     kind: str
     submission: Submission
     lines: frozenset[int]
+    names: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Sample:
-    """What a check said of a wrong program. Its location is right, elsewhere, or nowhere."""
+    """What a check said of a wrong program. Its location is right, elsewhere, or nowhere.
+
+    Whether a name is false is None where nobody knows the right ones.
+    """
 
     exercise: str
     kind: str
     caught: bool
     named: bool = False
+    named_falsely: bool | None = None
     place: str = "nowhere"
     certain: bool = False
     proved: bool = False
@@ -46,7 +56,8 @@ class Sample:
 class Calibration:
     """Counts of programs: all, those caught, and of these the named ones, by where the diagnosis points.
 
-    `sure_elsewhere` has another line and no *probably*; `proved_elsewhere` a proof of another line.
+    `named_falsely` is None if no right names are known. `sure_elsewhere` has another line and no *probably*;
+    `proved_elsewhere` a proof of another line.
     """
 
     name: str
@@ -58,12 +69,14 @@ class Calibration:
     sure_elsewhere: int
     proved: int
     proved_elsewhere: int
+    named_falsely: int | None = None
 
     @classmethod
     def of(cls, name: str, samples: Sequence[Sample]) -> "Calibration":
         """Count samples."""
         caught = [sample for sample in samples if sample.caught]
         elsewhere = [sample for sample in caught if sample.place == "elsewhere"]
+        judged = [sample for sample in samples if sample.named_falsely is not None]
         return cls(
             name,
             len(samples),
@@ -74,6 +87,7 @@ class Calibration:
             sum(sample.certain for sample in elsewhere),
             sum(sample.proved for sample in caught),
             sum(sample.proved for sample in elsewhere),
+            None if not judged else sum(sample.named_falsely is True for sample in judged),
         )
 
 
@@ -131,12 +145,33 @@ def wrong_programs(suite: Suite, variants: str = "") -> Iterator[Wrong]:
                 yield Wrong(exercise, mutant.operator, submission, faulty_lines(right, mutant.source))
 
 
+def ported(suite: Suite) -> Iterator[Wrong]:
+    """Yield the misconceptions that are written into whole accepted courses; their kind is the name of the course.
+
+    Raises `CatalogueError`.
+    """
+    for exercise in suite.exercises:
+        known = {entry.id: {entry.id, *entry.same_as} for entry in catalogue_of(suite, exercise)}
+        for program in programs_of(suite, exercise):
+            if program.kind != "accepted" or not program.name.startswith(WHOLE):
+                continue
+            right = program.sources[exercise.file].decode("utf-8")
+            file = suite.course.solutions_dir / "accepted" / program.name / f"{exercise.id}.toml"
+            for id_, source in read_ported(file, right, known).items():
+                sources = {**program.sources, exercise.file: source.encode()}
+                submission = Submission(f"{program.name}, {id_}", suite.course.files, sources, digest(sources), ())
+                lines = faulty_lines(right, source)
+                yield Wrong(exercise, program.name.removeprefix(WHOLE), submission, lines, frozenset(known[id_]))
+
+
 def _sample(program: Wrong, result: ExerciseResult) -> Sample:
     failure = result.first_failure
     exercise, kind = program.exercise.id, program.kind
     if failure is None:
-        return Sample(exercise, kind, caught=False)
-    sample = Sample(exercise, kind, caught=_is_caught(result), named=failure.mistake is not None)
+        return Sample(exercise, kind, caught=False, named_falsely=False if program.names else None)
+    named = failure.mistake is not None
+    falsely = named and failure.mistake not in program.names if program.names else None
+    sample = Sample(exercise, kind, caught=_is_caught(result), named=named, named_falsely=falsely)
     if (finding := failure.finding) is None or (place := finding.place) is None:
         return sample
     is_right = place.file == program.exercise.file and place.line in program.lines
@@ -164,6 +199,7 @@ def cells(table: Iterable[Calibration]) -> Iterator[list[str]]:
         "programs",
         "caught",
         "named",
+        "named falsely",
         "line found",
         "no line",
         "sure, elsewhere",
@@ -172,5 +208,6 @@ def cells(table: Iterable[Calibration]) -> Iterator[list[str]]:
     )
     yield list(heads)
     for row in table:
-        counts = (row.programs, row.caught, row.named, row.right, row.nowhere)
+        falsely = "?" if row.named_falsely is None else row.named_falsely
+        counts = (row.programs, row.caught, row.named, falsely, row.right, row.nowhere)
         yield [row.name, *map(str, (*counts, row.sure_elsewhere, row.proved, row.proved_elsewhere))]

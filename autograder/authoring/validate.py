@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,10 @@ from autograder.judge.verdict import Verdicts
 from autograder.results import ExerciseResult
 from autograder.runner.outcomes import Observed
 from autograder.runner.runner import GraderProblem, Run, Runner
+from autograder.runner.timeouts import Timeouts
+
+PATIENCE = 4
+"""How many times as long a program of the course may wait: a busy machine says nothing about the course."""
 
 _RIGHT = {"solution": "the solution", "accepted": "the accepted variant {}"}
 
@@ -181,7 +185,9 @@ def _prove(suite: Suite, runner: Runner, program: Program, answer: Answer) -> Pr
         statuses = run_empty(suite, runner, exercise, program.sources, key.reference)
         return Proof(program.kind, program.exercise, program.name, statuses, None, ())
     plan, parts = suite.plan([exercise]), program.reference_parts
-    run = _known_run(program, answer) or runner.run(program.sources, plan, reference_parts=parts)
+    limits = suite.course.limits
+    patience = Timeouts(replace(limits, wall_seconds=PATIENCE * limits.wall_seconds))
+    run = _known_run(program, answer) or runner.run(program.sources, plan, reference_parts=parts, patience=patience)
     verdicts = Verdicts(suite, exercise, lambda _: key, seed=runner.seed, evidence=True)
     judgement = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), program.sources[exercise.file])
     result = result_of(judgement)

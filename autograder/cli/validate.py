@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from autograder.authoring.once import Losses, prove_once
 from autograder.authoring.page import page
-from autograder.authoring.styles import Sample, calibrate, cells, misconceptions, tables, wrong_programs
+from autograder.authoring.styles import Sample, calibrate, cells, misconceptions, ported, tables, wrong_programs
 from autograder.authoring.validate import Validation, validate
 from autograder.cli.progress_line import show_count
 from autograder.cli.screen import make_console
@@ -50,6 +50,7 @@ def prove(options: argparse.Namespace) -> int:
     samples = partial(calibrate, suite, seed=seed, jobs=jobs, on_progress=_show_progress)
     places = samples(misconceptions(suite), every=options.places) if options.places else None
     styles = samples(wrong_programs(suite), every=options.styles, budget=SELF_CHECK) if options.styles else None
+    known = samples(ported(suite), every=options.ported, budget=SELF_CHECK) if options.ported else None
     status = PASS if result.ok else FAIL
     if write_json(options.json, result.to_json()):
         return status
@@ -63,10 +64,14 @@ def prove(options: argparse.Namespace) -> int:
         print(_once_sentence(in_styles))
     if places is not None:
         print(_places_sentence(places))
-    if styles is not None:
-        print("wrong programs made of accepted variants, one change each:")
-        for table in tables(styles):
-            print("", *_aligned(list(cells(table))), sep="\n")
+    for title, found in (
+        ("wrong programs made of accepted variants, one change each:", styles),
+        ("misconceptions written into whole accepted courses, by exercise and by course:", known),
+    ):
+        if found is not None:
+            print(title)
+            for table in tables(found):
+                print("", *_aligned(list(cells(table))), sep="\n")
     return status
 
 

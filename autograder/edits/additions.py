@@ -29,9 +29,13 @@ KEYWORDS = (
     *("dim=-1", "dim=1", "dim=0", "dim=-2", "keepdim=True", "bias=False", "unbiased=False", "correction=0"),
     *("training=self.training", "persistent=False"),
 )
-PASSED_ON_RANK, KEPT_RANK = -1.0, -3.0
-"""Ranks of an argument that is handed on to a part, and of a value that is made anew in each call: both are often
-forgotten."""
+PASSED_ON_RANK, FORGOTTEN_RANK, KEPT_RANK = -1.0, -2.0, -3.0
+"""Ranks of an argument that is handed on to a part, of a part that is made and not used, and of a value that is made
+anew in each call: all three are often forgotten."""
+
+COUNTING = ("range", "arange")
+OWNERS = ("model", "module", "net")
+"""How parameters begin that are whole models: their parts may be called with too few arguments too."""
 
 NUMBERS = (0, 1, 2, -1, -2, -3)
 MODES = ("train", "eval", "zero_grad", "step")
@@ -55,10 +59,19 @@ def additions(slot: Slot, scope: Scope) -> Iterator[Ranked]:
         yield 0, f'__import__("copy").deepcopy({text})'
     if isinstance(node, ast.Name | ast.Attribute):
         yield from ((1, other) for other in scope.around(text, place) if other != text)
+    if isinstance(slot.parent, ast.Assign) and slot.name == "value":
+        yield from _beside_its_target(slot.parent, text)
     if _is_end(slot):
         yield from ((1, f"({text} {sign} 1)") for sign in "+-")
     if _may_be_wrapped(slot):
         yield from _wraps(node, text, place, scope)
+
+
+def _beside_its_target(node: ast.Assign, text: str) -> Iterator[Ranked]:
+    """Yield a new value together with the old one."""
+    target = node.targets[0]
+    if isinstance(target, ast.Name | ast.Attribute) and ast.unparse(target) not in text:
+        yield from ((1, f"({ast.unparse(target)} {sign} ({text}))") for sign in "|&+")
 
 
 def _in_place_of(slot: Slot, node: ast.expr, scope: Scope) -> Iterator[Ranked]:
@@ -93,6 +106,18 @@ def _in_place_of_a_part(node: ast.expr) -> Iterator[Ranked]:
             yield KEPT_RANK, str(isinstance(op, ast.Is))
         case ast.Attribute(value, "data"):
             yield 0, ast.unparse(value)
+        case ast.Call(ast.Name("sum"), [values]):
+            yield 0, f"(lambda values: sum(values) / len(values))(list({ast.unparse(values)}))"
+        case ast.Subscript(value, ast.Constant(0) | ast.UnaryOp(ast.USub(), ast.Constant(1))):
+            yield 2, f"(sum({ast.unparse(value)}) / len({ast.unparse(value)}))"
+        case ast.Call(func, [ast.Constant(first), ast.BinOp(count, ast.Add(), ast.Constant(last)), *rest]) if (
+            first == last and name_of(func) in COUNTING
+        ):
+            node = ast.Call(func, [count, *rest], node.keywords)
+            yield 0, ast.unparse(ast.fix_missing_locations(node))
+        case ast.Call(func, [count]) if name_of(func) in COUNTING:
+            node = ast.Call(func, [ast.Constant(1), ast.BinOp(count, ast.Add(), ast.Constant(1))], node.keywords)
+            yield 1, ast.unparse(ast.fix_missing_locations(node))
         case ast.Subscript(value, ast.Slice(lower, upper, None)):
             yield from _of_slice(f"{ast.unparse(value)}[", lower, upper)
         case ast.Subscript(value, ast.Tuple([*first, ast.Slice(lower, upper, None)])):
@@ -175,7 +200,7 @@ def _of_call(node: ast.Call, place: Place, scope: Scope) -> Iterator[Ranked]:
         if keyword.split("=")[0] not in here:
             yield (1 if keyword in scope.keywords else 2), f"{begun}{keyword})"
     used = {argument.id for argument in node.args if isinstance(argument, ast.Name)}
-    is_part = is_own(node.func) or (isinstance(node.func, ast.Name) and node.func.id in {*scope.parts, "self"})
+    is_part = _is_part(node.func, place, scope)
     rank = PASSED_ON_RANK if is_part else 1.0
     for other in dict.fromkeys((*place.parameters, *place.variables)):
         if other not in used and other not in here:
@@ -190,6 +215,16 @@ def _of_call(node: ast.Call, place: Place, scope: Scope) -> Iterator[Ranked]:
     if not node.keywords:
         yield from ((2, f"{begun}{other}.device)") for other in tensors)
         yield from ((2, f"{begun}self.{other})") for other in place.attributes)
+
+
+def _is_part(func: ast.expr, place: Place, scope: Scope) -> bool:
+    """Whether what is called is a part of this program, or of a model that it was given."""
+    match func:
+        case ast.Name(id=name):
+            return name in scope.parts or name == "self" or (name in place.parameters and name.startswith(OWNERS))
+        case ast.Attribute(value=ast.Name(id=name)):
+            return name == "self" or (name in place.parameters and name.startswith(OWNERS))
+    return False
 
 
 def _is_end(slot: Slot) -> bool:
@@ -210,6 +245,9 @@ def _may_be_wrapped(slot: Slot) -> bool:
 def _wraps(node: ast.expr, text: str, place: Place, scope: Scope) -> Iterator[Ranked]:
     """Yield an expression inside of what may be missing around it."""
     whole = f"({text})"
+    for attribute in scope.forgotten:
+        if attribute in place.attributes:
+            yield FORGOTTEN_RANK, f"self.{attribute}({text})"
     for attribute in scope.called:
         if attribute in place.attributes and f"self.{attribute}" != text:
             yield 0, f"self.{attribute}({text})"

@@ -41,8 +41,9 @@ RANKS = {
 }
 """How much later an operator is tried than those without an entry: it mends less often, or costs a mistake's trace."""
 
-UNUSED_GAIN = 2.0
-"""Ranks that an edit gains which uses a parameter that its function does not read: it was probably forgotten."""
+UNUSED_GAIN, IDLE_GAIN = 2.0, 1.0
+"""Ranks that an edit gains which uses a parameter that its function does not read, or such a variable: it was probably
+forgotten."""
 
 ORDER_RANK = 1
 STEPS_BACK = 2
@@ -131,7 +132,8 @@ def _edits(tree: ast.Module, text: Text) -> Iterator[tuple[float, Edit]]:
         if isinstance(slot.node, ast.expr) and not isinstance(slot.node, ast.Slice):
             for rank, replacement in chain(additions(slot, scope), regrouped(slot)):
                 edit = Edit(slot.node.lineno, *text.span(slot.node), replacement)
-                yield rank - UNUSED_GAIN * _uses(replacement, slot.place.unused), edit
+                forgotten = UNUSED_GAIN * _uses(replacement, slot.place.unused)
+                yield rank - max(forgotten, IDLE_GAIN * _uses(replacement, slot.place.idle)), edit
         elif isinstance(slot.node, ast.stmt):
             yield from _of_statement(slot.node, slot, scope, text)
     for first, second in pairs(tree):

@@ -2,6 +2,7 @@
 
 import ast
 from collections.abc import Iterator
+from typing import TypeGuard
 
 from autograder.edits.slots import Place
 
@@ -13,13 +14,19 @@ MOST_TOKENS = 8
 
 
 class Scope:
-    """What a whole program has: its imports, the attributes it calls, and the names of its keyword arguments."""
+    """What a whole program has: its imports, the attributes it calls, and the names of its keyword arguments.
+
+    `forgotten` are attributes that it makes and never reads.
+    """
 
     def __init__(self, tree: ast.Module) -> None:
         self.imported = frozenset(_imported(tree))
         self.parts = frozenset(_parts(tree))
         calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
         self.called = tuple(dict.fromkeys(name_of(call.func) for call in calls if is_own(call.func)))
+        own = [node for node in ast.walk(tree) if is_own(node)]
+        read = {node.attr for node in own if isinstance(node.ctx, ast.Load)}
+        self.forgotten = tuple(dict.fromkeys(node.attr for node in own if node.attr not in read))
         self.keywords = tuple(
             dict.fromkeys(
                 f"{keyword.arg}={ast.unparse(keyword.value)}"
@@ -40,7 +47,7 @@ class Scope:
         return self._around.get((place.where[-1] if place.where else "", text), ())
 
 
-def is_own(node: ast.expr) -> bool:
+def is_own(node: ast.AST) -> TypeGuard[ast.Attribute]:
     """Return whether a node is an attribute of `self`."""
     return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
 

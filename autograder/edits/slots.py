@@ -14,7 +14,7 @@ Children = list[tuple[int | None, ast.AST]]
 class Place:
     """What surrounds a node: the statement, parameters and variables of the function, the attributes of the class.
 
-    `unused` are parameters that the function does not read.
+    `unused` are parameters that the function does not read, `idle` such variables.
     """
 
     where: tuple[str, ...] = ()
@@ -23,6 +23,7 @@ class Place:
     variables: tuple[str, ...] = ()
     attributes: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
+    idle: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -127,8 +128,15 @@ def _within(place: Place, parent: ast.AST, child: ast.AST) -> Place:
         stored = (node for node in ast.walk(parent) if isinstance(node, ast.Name))
         variables = tuple(dict.fromkeys(node.id for node in stored if isinstance(node.ctx, ast.Store)))
         read = {node.id for node in ast.walk(parent) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-        unused = tuple(name for name in names if name not in read)
-        place = replace(place, where=(*place.where, parent.name), parameters=names, variables=variables, unused=unused)
+        unused, idle = (tuple(name for name in each if name not in read) for each in (names, variables))
+        place = replace(
+            place,
+            where=(*place.where, parent.name),
+            parameters=names,
+            variables=variables,
+            unused=unused,
+            idle=idle,
+        )
     elif isinstance(parent, ast.ClassDef):
         kept = (node for node in ast.walk(parent) if isinstance(node, ast.Attribute))
         attributes = tuple(node.attr for node in kept if isinstance(node.ctx, ast.Store))

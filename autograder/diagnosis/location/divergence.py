@@ -188,7 +188,7 @@ class Search:
         return Divergence(
             place,
             state,
-            self.matching.factor(at),
+            self.matching.factor(at) if stack[0].file == place.file else None,  # else another part may scale earlier
             self._agreeing(at),
             certain,
             number=number,

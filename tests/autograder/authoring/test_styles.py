@@ -1,11 +1,13 @@
 """Calibration: wrong programs made of accepted variants, and where a self-check says that the mistake is."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from autograder.answer_key.catalogue import CatalogueError
 from autograder.authoring.mutation.mutants import mutants_of
-from autograder.authoring.styles import Calibration, Sample, calibrate, cells, tables, wrong_programs
+from autograder.authoring.styles import Calibration, Sample, calibrate, cells, ported, tables, wrong_programs
 from autograder.judge.budget import SELF_CHECK
 from tests.support import tiny
 
@@ -29,7 +31,12 @@ def test_programs_are_counted_by_exercise_and_by_kind() -> None:
     assert [by_exercise[0], by_exercise[-1]] == [first, whole]
     assert [row.name for row in by_kind] == ["axis", "sign", "all"]
     assert by_kind[0].programs + by_kind[1].programs == by_kind[2].programs == len(SAMPLES)
-    assert list(cells(by_exercise))[-1] == ["all", "7", "6", "1", "2", "1", "2", "2", "1"]
+    assert list(cells(by_exercise))[-1] == ["all", "7", "6", "1", "?", "2", "1", "2", "2", "1"]
+
+
+def test_a_name_is_false_where_the_right_ones_are_known() -> None:
+    samples = [Sample("ex01", "plain", caught=True, named=True, named_falsely=wrong) for wrong in (True, False, False)]
+    assert Calibration.of("plain", samples).named_falsely == 1
 
 
 @pytest.mark.slow
@@ -53,6 +60,45 @@ def test_a_sample_of_wrong_variants_is_checked_with_their_faulty_lines(course: P
     assert len(caught) > len(samples) / 2
     assert any(sample.proved for sample in caught)
     assert not [sample for sample in caught if sample.proved and sample.place != "right"]
+
+
+def write_ported(course: Path, text: str) -> None:
+    """Make a whole accepted course of the loops, and write the text beside its first exercise."""
+    accepted = course / "solutions" / "accepted"
+    whole = accepted / "whole" / "loops"
+    whole.mkdir(parents=True)
+    shutil.copy(accepted / tiny.FIRST / "loop.py", whole / f"{tiny.FIRST}.py")
+    (whole / f"{tiny.FIRST}.toml").write_text(text, "utf-8")
+
+
+def test_a_misconception_in_another_style_has_its_name(course: Path) -> None:
+    write_ported(
+        course,
+        """
+        mean-not-divided = { find = "mean(dim=-1)", replace = "sum(dim=-1)" }
+        mean-divided-by-length = { find = "mean(dim=-1)", replace = "sum(dim=-1) / x.shape[-1]" }
+        mean-of-everything = { find = "mean(dim=-1)", replace = "sum(dim=-1)" }
+        """,
+    )
+    suite = tiny.suite_at(course)
+    samples = calibrate(suite, ported(suite), seed=suite.course.seed, jobs=1)
+    assert [(each.kind, each.caught, each.named) for each in samples] == [("loops", True, True)] * 3
+    assert [each.named_falsely for each in samples] == [False, False, True]
+
+
+def test_what_is_written_into_another_style_must_fit(course: Path) -> None:
+    write_ported(
+        course,
+        """
+        no-such-id = { find = "mean(dim=-1)", replace = "1" }
+        mean-not-divided = { find = "dim=-1", replace = "dim=0" }
+        """,
+    )
+    with pytest.raises(CatalogueError) as raised:
+        list(ported(tiny.suite_at(course)))
+    unknown, ambiguous = str(raised.value).splitlines()
+    assert unknown.endswith("no-such-id: no misconception has this id")
+    assert ambiguous.endswith("mean-not-divided: 'dim=-1' occurs 2 times in the program, expected once")
 
 
 @pytest.mark.slow

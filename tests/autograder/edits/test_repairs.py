@@ -115,6 +115,37 @@ def test_common_mistakes_have_an_edit_that_mends_them(old: str, new: str, parsed
     assert wanted in parsed
 
 
+FORGOTTEN = """
+class Stack:
+    def __init__(self):
+        self.norm = make()
+
+    def forward(self, model, x, mask, steps):
+        total = x + 1
+        for step in range(1, steps + 1):
+            ended = model.encode(x) > 0
+        losses = [sum(y for y in x), x[-1]]
+        return x
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("return x", "return self.norm(x)"),  # a part that is made and not used
+        ("range(1, steps + 1)", "range(steps)"),  # from one
+        ("model.encode(x) > 0", "ended | (model.encode(x) > 0)"),  # what was so before
+        ("model.encode(x)", "model.encode(x, mask)"),  # an argument of a part of a model
+        ("sum(y for y in x)", "(lambda values: sum(values) / len(values))(list(y for y in x))"),  # a mean
+    ],
+)
+def test_what_is_often_forgotten_is_among_the_first_edits(old: str, new: str) -> None:
+    wanted = ast.dump(ast.parse(FORGOTTEN.replace(old, new)))
+    lines = [line_of(FORGOTTEN, old)]
+    first = (edit.applied(FORGOTTEN) for edit in repairs(FORGOTTEN, lines, 240))
+    assert wanted in {ast.dump(ast.parse(text)) for text in first if _is_python(text)}
+
+
 def test_a_mutant_by_a_swap_or_an_axis_has_an_edit_that_takes_it_back() -> None:
     right = ast.dump(ast.parse(tiny.MEAN))
     mutants = [mutant for mutant in mutants_of(tiny.MEAN, "01") if mutant.operator in ("swapped", "axis")]
