@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +28,7 @@ from autograder.judge.verdict import Verdicts
 from autograder.results import ExerciseResult
 from autograder.runner.outcomes import Observed
 from autograder.runner.runner import GraderProblem, Run, Runner
-from autograder.runner.timeouts import Timeouts
-
-PATIENCE = 4
-"""How many times as long a program of the course may wait: a busy machine says nothing about the course."""
+from autograder.runner.timeouts import of_own_programs
 
 _RIGHT = {"solution": "the solution", "accepted": "the accepted variant {}"}
 
@@ -184,9 +181,7 @@ def _prove(suite: Suite, runner: Runner, program: Program, answer: Answer) -> Pr
     if program.kind == "empty":
         statuses = run_empty(suite, runner, exercise, program.sources, key.reference)
         return Proof(program.kind, program.exercise, program.name, statuses, None, ())
-    plan, parts = suite.plan([exercise]), program.reference_parts
-    limits = suite.course.limits
-    patience = Timeouts(replace(limits, wall_seconds=PATIENCE * limits.wall_seconds))
+    plan, parts, patience = suite.plan([exercise]), program.reference_parts, of_own_programs(suite.course.limits)
     run = _known_run(program, answer) or runner.run(program.sources, plan, reference_parts=parts, patience=patience)
     verdicts = Verdicts(suite, exercise, lambda _: key, seed=runner.seed, evidence=True)
     judgement = verdicts.judge(run.outcomes[exercise.id], run.surveys.get(exercise.id), program.sources[exercise.file])

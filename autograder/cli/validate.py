@@ -64,6 +64,12 @@ def prove(options: argparse.Namespace) -> int:
         print(_once_sentence(in_styles))
     if places is not None:
         print(_places_sentence(places))
+    _show_calibrations(styles, known)
+    return status
+
+
+def _show_calibrations(styles: Sequence[Sample] | None, known: Sequence[Sample] | None) -> None:
+    """Print two tables for each calibration that was wanted."""
     for title, found in (
         ("wrong programs made of accepted variants, one change each:", styles),
         ("misconceptions written into whole accepted courses, by exercise and by course:", known),
@@ -72,7 +78,6 @@ def prove(options: argparse.Namespace) -> int:
             print(title)
             for table in tables(found):
                 print("", *_aligned(list(cells(table))), sep="\n")
-    return status
 
 
 def _prove_once(suite: Suite, seed: int, jobs: int, options: argparse.Namespace) -> tuple[Losses, Losses | None]:

@@ -128,7 +128,7 @@ def _in_place_of_a_part(node: ast.expr) -> Iterator[Ranked]:
 
 
 def _of_list(node: ast.expr, scope: Scope) -> Iterator[Ranked]:
-    """Yield a list with one item more, at its beginning or its end: a constant, or a special token."""
+    """Yield a list with one item more, first or last: a constant, or what a table has for a word like `<S>`."""
     match node:
         case ast.List(elts=[_, *_] as items):
             text = ", ".join(ast.unparse(item) for item in items)
@@ -143,7 +143,7 @@ def _of_list(node: ast.expr, scope: Scope) -> Iterator[Ranked]:
         for item in items
         if isinstance(item, ast.Subscript) and isinstance(item.slice, ast.Constant)
     )
-    new = (*scope.constants, *(f"{table}[{token!r}]" for table in tables for token in scope.tokens))
+    new = (*scope.constants, *(f"{table}[{word!r}]" for table in tables for word in scope.marked))
     yield from ((1, form.format(new=item, text=text)) for item in new for form in forms)
 
 

@@ -9,8 +9,8 @@ from autograder.edits.slots import Place
 SHORT, MOST_AROUND = 50, 6
 """Characters of an expression that is tried in place of a name in it, and how many are."""
 
-MOST_TOKENS = 8
-"""Special tokens, and constants of the module, that are tried in a list."""
+MOST_ITEMS = 8
+"""Words like `<S>`, and constants of the module, that are tried in a list."""
 
 
 class Scope:
@@ -39,8 +39,8 @@ class Scope:
         constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
         self.numbers = tuple(dict.fromkeys(value for value in constants if type(value) in (int, float)))
         words = dict.fromkeys(value for value in constants if isinstance(value, str) and value.startswith("<"))
-        self.tokens = tuple(words)[:MOST_TOKENS]
-        self.constants = tuple(dict.fromkeys(_constants(tree)))[:MOST_TOKENS]
+        self.marked = tuple(words)[:MOST_ITEMS]
+        self.constants = tuple(dict.fromkeys(_constants(tree)))[:MOST_ITEMS]
 
     def around(self, text: str, place: Place) -> tuple[str, ...]:
         """Return short expressions that a function has elsewhere, and that contain a name."""

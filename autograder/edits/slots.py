@@ -128,7 +128,7 @@ def _within(place: Place, parent: ast.AST, child: ast.AST) -> Place:
         stored = (node for node in ast.walk(parent) if isinstance(node, ast.Name))
         variables = tuple(dict.fromkeys(node.id for node in stored if isinstance(node.ctx, ast.Store)))
         read = {node.id for node in ast.walk(parent) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
-        unused, idle = (tuple(name for name in each if name not in read) for each in (names, variables))
+        unused, idle = (tuple(name for name in group if name not in read) for group in (names, variables))
         place = replace(
             place,
             where=(*place.where, parent.name),

@@ -5,7 +5,7 @@ exercise do not depend on what the other exercises do. Two checks take up to 0.9
 times out more than five times elsewhere may lose them.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from autograder.course import Limits
 
@@ -23,6 +23,9 @@ IMPORT_WAITS = 2
 
 EXERCISE_WAITS = 5
 """All checks of an exercise together may take this many times as long. Those of the slowest exercise take 0.4 s."""
+
+PATIENCE = 4
+"""How many times as long a program of the course itself may take: a busy machine says nothing about the course."""
 
 
 @dataclass
@@ -60,3 +63,8 @@ class Timeouts:
     @property
     def _short(self) -> float:
         return SHORT_SECONDS if self.timeouts <= FEW else LATER_SECONDS
+
+
+def of_own_programs(limits: Limits) -> Timeouts:
+    """Return the time-outs of a program that proves the course."""
+    return Timeouts(replace(limits, wall_seconds=PATIENCE * limits.wall_seconds))
